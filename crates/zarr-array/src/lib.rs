@@ -1,0 +1,1 @@
+//! Zarr arrays, groups and hierarchies over any store.

@@ -1,0 +1,1 @@
+//! Zarr codec `blosc`: the blosc 1 container in Rust.

@@ -1,0 +1,1 @@
+//! Zarr codec `bytes`: elements as contiguous bytes of a stated byte order.

@@ -1,0 +1,1 @@
+//! Zarr codecs `gzip` and `zlib`.

@@ -1,0 +1,1 @@
+//! Zarr codec `lz4` as numcodecs stores it.

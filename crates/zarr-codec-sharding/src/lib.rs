@@ -1,0 +1,1 @@
+//! Zarr codec `sharding_indexed`: many inner chunks in one stored value.

@@ -1,0 +1,1 @@
+//! Zarr codec `transpose`: permuted dimensions.

@@ -1,0 +1,1 @@
+//! Zarr codecs `vlen-utf8` and `vlen-bytes`: elements of variable length.

@@ -1,0 +1,1 @@
+//! Zarr data types: names, memory layouts, fill values and Rust element types.

@@ -1,0 +1,1 @@
+//! Geometry of chunked arrays: shapes, regions, selections, chunk grids, chunk keys.

@@ -1,0 +1,1 @@
+//! Keys, byte ranges, stores and the jobs that run on them.

@@ -1,0 +1,1 @@
+//! Zarr in Rust: every format, one model.
