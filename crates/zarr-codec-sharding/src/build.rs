@@ -1,0 +1,90 @@
+//! The configuration.
+
+use crate::Sharding;
+use crate::index::{Index, Location};
+use std::sync::Arc;
+use zarr_codec::{BuildContext, Codec, CodecEntry, ElementSpec, Error, Limits, Pipeline, Size};
+use zarr_dtype::{DataType, FillValue};
+use zarr_grid::Shape;
+use zarr_meta::NamedConfig;
+use zarr_meta::json::{Map, Value};
+
+/// The codec `sharding_indexed`.
+pub const ENTRY: CodecEntry = CodecEntry { names: &["sharding_indexed"], build };
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    let config = context.config;
+    let shape = config.integers("chunk_shape")?.ok_or_else(|| config.error("chunk_shape", "missing".to_owned()))?;
+    if shape.contains(&0) {
+        return Err(config.error("chunk_shape", format!("expected lengths > 0, found {shape:?}")));
+    }
+    let codecs = chain(context, "codecs", context.element)?;
+    let entries = ElementSpec { data_type: DataType::UInt64, fill: FillValue::zero(&DataType::UInt64) };
+    let index_codecs = chain(context, "index_codecs", &entries)?;
+    // An index must have a size that can be told from its shape, or it could not be found.
+    if !matches!(index_codecs.encoded_size(&[1, 2]), Size::Exact(_)) {
+        let what = "expected codecs whose output has a fixed size, found a compressor".to_owned();
+        return Err(config.error("index_codecs", what));
+    }
+    let location = match config.text("index_location")? {
+        None | Some("end") => Location::End,
+        Some("start") => Location::Start,
+        Some(other) => {
+            return Err(config.error("index_location", format!("expected \"start\" or \"end\", found {other:?}")));
+        }
+    };
+    // Written by zarr-meta for documents of early 2023, which do not say whether their indexes have a checksum.
+    let without_checksum = match config.bool("index_checksum_optional")? {
+        Some(true) => Some(bytes_only(context, &entries)?),
+        _ => None,
+    };
+    let index = Index { codecs: index_codecs, without_checksum, location, max_size: context.limits.max_index };
+    Ok(Codec::ArrayToBytes(Arc::new(Sharding { chunk_shape: Shape::from_slice(&shape), codecs, index })))
+}
+
+/// Builds the chain of codecs that member `name` lists.
+fn chain(context: &BuildContext<'_>, name: &'static str, element: &ElementSpec) -> Result<Arc<Pipeline>, Error> {
+    let list = context.config.required(name)?;
+    let items = list.as_array().ok_or_else(|| context.config.unexpected(name, "a list of codecs", list))?;
+    let codecs = items
+        .iter()
+        .enumerate()
+        .map(|(place, codec)| {
+            named(codec)
+                .ok_or_else(|| context.config.unexpected(&format!("{name}/{place}"), "a codec with a name", codec))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    build_chain(context, &codecs, element, name)
+}
+
+fn build_chain(
+    context: &BuildContext<'_>,
+    codecs: &[NamedConfig],
+    element: &ElementSpec,
+    name: &str,
+) -> Result<Arc<Pipeline>, Error> {
+    let limits = Limits::clone(context.limits);
+    let prefix = format!("/configuration/{name}");
+    Pipeline::build(codecs, element, context.codecs, &limits, context.nesting + 1, context.warnings)
+        .map(Arc::new)
+        .map_err(|error| error.under(&prefix))
+}
+
+fn bytes_only(context: &BuildContext<'_>, entries: &ElementSpec) -> Result<Arc<Pipeline>, Error> {
+    let mut configuration = Map::new();
+    configuration.insert("endian", "little");
+    build_chain(context, &[NamedConfig::with("bytes", configuration)], entries, "index_codecs")
+}
+
+/// A codec inside of a configuration: a bare name, or an object.
+fn named(value: &Value) -> Option<NamedConfig> {
+    if let Some(name) = value.as_str() {
+        return Some(NamedConfig::new(name));
+    }
+    let configuration = match value.get("configuration") {
+        None | Some(Value::Null) => Map::new(),
+        Some(configuration) => configuration.as_object()?.clone(),
+    };
+    let must_understand = value.get("must_understand").and_then(Value::as_bool).unwrap_or(true);
+    Some(NamedConfig { name: value.get("name")?.as_str()?.to_owned(), configuration, must_understand })
+}

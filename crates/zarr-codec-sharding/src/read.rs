@@ -1,0 +1,66 @@
+//! Reading: from bytes in memory, and by saying what is wanted.
+
+use crate::Sharding;
+use crate::index::part;
+use std::sync::Arc;
+use zarr_codec::decode::windows;
+use zarr_codec::{Decode, Error, Split, Step, ViewMut};
+use zarr_grid::{ChunkGrid, Region};
+
+impl Sharding {
+    /// Decodes a region of a shard that is here whole.
+    pub(crate) fn read_from_memory(
+        &self,
+        shard: &[u8],
+        shape: &[u64],
+        region: &Region,
+        out: &mut ViewMut<'_>,
+    ) -> Result<(), Error> {
+        let grid = self.grid(shape)?;
+        let index = self.index.find(shard, &grid.grid_shape())?;
+        let cuts = grid.meet(region);
+        let mut cursor = cuts.cursor();
+        for mut tile in out.reborrow().tile(windows(&cuts))? {
+            let Some(cell) = cursor.cell() else { break };
+            match index.range(&cell.index)? {
+                None => self.codecs.element().fill(&mut tile)?,
+                Some(range) => self.codecs.decode(part(shard, &range)?, &cell.shape, &cell.region, &mut tile)?,
+            }
+            cursor.advance();
+        }
+        Ok(())
+    }
+}
+
+/// Start ── wants the index ──► Index ── splits into the inner chunks that the region meets.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    codec: Arc<Sharding>,
+    grid: ChunkGrid,
+    region: Region,
+    asked: bool,
+}
+
+impl Shard {
+    pub(crate) fn new(codec: Arc<Sharding>, grid: ChunkGrid, region: Region) -> Self {
+        Self { codec, grid, region, asked: false }
+    }
+}
+
+impl Decode for Shard {
+    fn step(&mut self, got: &[&[u8]], _: &mut ViewMut<'_>) -> Result<Step, Error> {
+        let grid = self.grid.grid_shape();
+        if !self.asked {
+            self.asked = true;
+            let size = self.codec.index.size(&grid)?;
+            return Ok(Step::Need(vec![self.codec.index.range(size)]));
+        }
+        let index = self.codec.index.decode(got.first().copied().unwrap_or_default(), &grid)?;
+        Ok(Step::Split(Split {
+            order: None,
+            cuts: self.grid.meet(&self.region),
+            index: Arc::new(index),
+            codecs: Arc::clone(&self.codec.codecs),
+        }))
+    }
+}

@@ -1,0 +1,109 @@
+//! Writing: whole shards, and parts of them.
+
+use crate::Sharding;
+use crate::index::{Location, part};
+use zarr_codec::{Error, View};
+use zarr_grid::{Cell, ChunkGrid, Region};
+
+/// Offset and length of an inner chunk that is not stored.
+const ABSENT: (u64, u64) = (u64::MAX, u64::MAX);
+
+impl Sharding {
+    /// Appends a whole shard. Inner chunks of nothing but fill values are not stored.
+    pub(crate) fn write_all(&self, shard: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let shape: Vec<u64> = shard.shape().iter().map(|&len| len as u64).collect();
+        let grid = self.grid(&shape)?;
+        let cuts = grid.meet(&Region::whole(&shape));
+        let mut cursor = cuts.cursor();
+        self.write(&grid, out, |_, out| {
+            let Some(cell) = cursor.cell() else { return Ok(false) };
+            let chunk = window(shard, cell);
+            let stored = !self.codecs.element().is_fill(&chunk);
+            if stored {
+                self.codecs.encode(&chunk, out)?;
+            }
+            cursor.advance();
+            Ok(stored)
+        })
+    }
+
+    /// Appends the shard `old` with `region` replaced by `new`. Inner chunks that the region does not meet are copied as
+    /// bytes, not decoded; what lay between inner chunks is dropped.
+    pub(crate) fn write_part(
+        &self,
+        old: &[u8],
+        shape: &[u64],
+        region: &Region,
+        new: &View<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let grid = self.grid(shape)?;
+        let index = self.index.find(old, &grid.grid_shape())?;
+        let cuts = grid.meet(region);
+        // The cells of a region are a subsequence of all cells, in the same order.
+        let mut touched = cuts.cursor();
+        self.write(&grid, out, |place, out| {
+            let before = index.range(place)?.map(|range| part(old, &range)).transpose()?;
+            let Some(cell) = touched.cell().filter(|cell| cell.index.as_slice() == place) else {
+                out.extend_from_slice(before.unwrap_or_default());
+                return Ok(before.is_some());
+            };
+            let window = window(new, cell);
+            let is_fill = self.codecs.element().is_fill(&window);
+            let stored = if cell.region.is_whole(&cell.shape) {
+                if !is_fill {
+                    self.codecs.encode(&window, out)?;
+                }
+                !is_fill
+            } else if before.is_none() && is_fill {
+                false
+            } else {
+                self.codecs.patch(before, &cell.shape, &cell.region, &window, out)?;
+                true
+            };
+            touched.advance();
+            Ok(stored)
+        })
+    }
+
+    /// Appends a shard whose inner chunks `write_chunk` appends one after another, in C order of `grid`; it says whether
+    /// it stored the one asked for.
+    fn write(
+        &self,
+        grid: &ChunkGrid,
+        out: &mut Vec<u8>,
+        mut write_chunk: impl FnMut(&[u64], &mut Vec<u8>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let counts = grid.grid_shape();
+        let size = self.index.size(&counts)? as usize;
+        let start = out.len();
+        if self.index.location == Location::Start {
+            out.resize(start + size, 0);
+        }
+        let mut entries = Vec::new();
+        let shape: Vec<u64> = counts.iter().zip(&self.chunk_shape).map(|(count, len)| count * len).collect();
+        for cell in grid.meet(&Region::whole(&shape)).iter() {
+            let offset = (out.len() - start) as u64;
+            let stored = write_chunk(&cell.index, out)?;
+            let len = (out.len() - start) as u64 - offset;
+            entries.push(if stored { (offset, len) } else { ABSENT });
+        }
+        match self.index.location {
+            Location::End => self.index.encode(&entries, &counts, out),
+            Location::Start => {
+                let mut index = Vec::with_capacity(size);
+                self.index.encode(&entries, &counts, &mut index)?;
+                if let Some(place) = out.get_mut(start..start + index.len()) {
+                    place.copy_from_slice(&index);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The part of `data` that belongs into `cell`.
+fn window<'a>(data: &View<'a>, cell: &Cell) -> View<'a> {
+    let ranges: Vec<_> = cell.out_start.iter().zip(&cell.out_shape).map(|(&start, &len)| start..start + len).collect();
+    data.window(&Region::from_ranges(&ranges))
+}

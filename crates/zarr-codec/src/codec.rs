@@ -1,0 +1,135 @@
+//! The three kinds of codecs.
+
+use crate::decode::{Access, Decode};
+use crate::{ElementSpec, Error, Sink, Size, View, ViewMut};
+use std::fmt::Debug;
+use std::sync::Arc;
+use zarr_grid::{Region, Shape};
+
+/// A codec that turns a chunk into another chunk: transpose, delta, scale.
+///
+/// Built from metadata and bound to an element type; the shape is given per call, since chunks of rectilinear grids differ.
+pub trait ArrayToArray: Debug + Send + Sync {
+    /// The elements after encoding.
+    fn encoded(&self) -> &ElementSpec;
+
+    /// The shape after encoding.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if the codec cannot take chunks of `shape`.
+    fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error>;
+
+    /// The axis order if permuting axes is all that this codec does: encoded axis `i` is decoded axis `order[i]`. No byte
+    /// is moved for such a codec; views are turned instead, and `encode` and `decode` are not called.
+    fn permutation(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// Encodes a whole chunk. `out` has the encoded shape and elements.
+    ///
+    /// # Errors
+    /// [`Error::Encode`] for values that cannot be encoded.
+    fn encode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error>;
+
+    /// Decodes a whole chunk. `chunk` has the encoded shape and elements.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for values that are none.
+    fn decode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error>;
+}
+
+/// The codec that turns a chunk into bytes: `bytes`, `vlen-utf8`, `sharding_indexed`.
+pub trait ArrayToBytes: Debug + Send + Sync {
+    /// Whether chunks of `shape` can be encoded at all; called when an array is opened.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if not: inner chunks that do not divide the shard.
+    fn check(&self, shape: &[u64]) -> Result<(), Error> {
+        let _ = shape;
+        Ok(())
+    }
+
+    /// The number of bytes of an encoded chunk of `shape`.
+    fn encoded_size(&self, shape: &[u64]) -> Size;
+
+    /// Whether the encoded bytes are the items in C order, just as they lie in memory. Then the last decompressor
+    /// writes straight into the output.
+    fn is_memory_order(&self) -> bool {
+        false
+    }
+
+    /// The shape of the smallest part that can be decoded on its own, if that is less than a chunk: inner chunks.
+    fn part_shape(&self, shape: &[u64]) -> Option<Shape> {
+        let _ = shape;
+        None
+    }
+
+    /// Appends the encoded chunk to `out`.
+    ///
+    /// # Errors
+    /// [`Error::Encode`] for values that cannot be encoded.
+    fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error>;
+
+    /// Decodes `region` of an encoded chunk of `shape`, all of whose bytes are here, into `out`, which has the region's
+    /// shape.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`], [`Error::TooLong`] or [`Error::Corrupt`] if `encoded` is no such chunk.
+    fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error>;
+
+    /// A decode of `region` that says which parts of the encoded bytes it wants. `None` (the default): it wants all, to
+    /// be given to [`decode`](Self::decode).
+    fn partial(self: Arc<Self>, shape: &[u64], region: &Region, access: &Access) -> Option<Box<dyn Decode>> {
+        let _ = (shape, region, access);
+        None
+    }
+
+    /// Appends to `out` the chunk `old` with `region` replaced by `new`, better than by decoding and encoding all of it.
+    /// `None` (the default): it cannot.
+    fn patch(
+        &self,
+        old: &[u8],
+        shape: &[u64],
+        region: &Region,
+        new: &View<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Result<(), Error>> {
+        let _ = (old, shape, region, new, out);
+        None
+    }
+}
+
+/// A codec that turns bytes into bytes: compressors, checksums.
+pub trait BytesToBytes: Debug + Send + Sync {
+    /// The number of bytes that `decoded` bytes are encoded to.
+    fn encoded_size(&self, decoded: Size) -> Size;
+
+    /// Appends the encoded bytes to `out`.
+    ///
+    /// # Errors
+    /// [`Error::Encode`] for input that cannot be encoded: too long for the format.
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
+
+    /// Decodes all of `bytes` into `out`, which has a hard bound: exceeding it is an error, not an allocation.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`] or [`Error::Corrupt`].
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error>;
+
+    /// The decoded bytes where they lie within `bytes`, if decoding is but a check and a cut: checksums.
+    fn decode_in_place<'b>(&self, bytes: &'b [u8]) -> Option<Result<&'b [u8], Error>> {
+        let _ = bytes;
+        None
+    }
+}
+
+/// A codec of one of the three kinds.
+#[derive(Clone, Debug)]
+pub enum Codec {
+    /// Array to array.
+    ArrayToArray(Arc<dyn ArrayToArray>),
+    /// Array to bytes.
+    ArrayToBytes(Arc<dyn ArrayToBytes>),
+    /// Bytes to bytes.
+    BytesToBytes(Arc<dyn BytesToBytes>),
+}

@@ -1,0 +1,96 @@
+//! Reading a codec's configuration.
+
+use crate::Error;
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+use zarr_meta::json::{Map, Value};
+
+/// The configuration of one codec, which remembers what was read of it.
+///
+/// Members that a codec does not know are no error: software adds such members with every release. They are
+/// reported by [`unread`](Self::unread).
+#[derive(Debug)]
+pub struct Config<'a> {
+    map: &'a Map,
+    read: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Config<'a> {
+    /// A codec's configuration.
+    pub fn new(map: &'a Map) -> Self {
+        Self { map, read: RefCell::default() }
+    }
+
+    /// The member as it stands; `null` is as good as absent.
+    pub fn value(&self, name: &'static str) -> Option<&'a Value> {
+        self.read.borrow_mut().push(name);
+        self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// The member, which must be there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it is not.
+    pub fn required(&self, name: &'static str) -> Result<&'a Value, Error> {
+        self.value(name).ok_or_else(|| self.error(name, "missing".to_owned()))
+    }
+
+    /// An integer in `range`, if the member is there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it is something else.
+    pub fn integer(&self, name: &'static str, range: RangeInclusive<i64>) -> Result<Option<i64>, Error> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        match value.as_i64().filter(|value| range.contains(value)) {
+            Some(value) => Ok(Some(value)),
+            None => {
+                let expected = format!("an integer {}..{}", range.start(), range.end());
+                Err(self.unexpected(name, &expected, value))
+            }
+        }
+    }
+
+    /// A text, if the member is there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it is something else.
+    pub fn text(&self, name: &'static str) -> Result<Option<&'a str>, Error> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        value.as_str().map(Some).ok_or_else(|| self.unexpected(name, "a text", value))
+    }
+
+    /// A bool, if the member is there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it is something else.
+    pub fn bool(&self, name: &'static str) -> Result<Option<bool>, Error> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        value.as_bool().map(Some).ok_or_else(|| self.unexpected(name, "true or false", value))
+    }
+
+    /// A list of integers >= 0, if the member is there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it is something else.
+    pub fn integers(&self, name: &'static str) -> Result<Option<Vec<u64>>, Error> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let list = value.as_array().and_then(|items| items.iter().map(Value::as_u64).collect());
+        list.map(Some).ok_or_else(|| self.unexpected(name, "a list of integers", value))
+    }
+
+    /// An error about member `name` that says what was expected.
+    pub fn unexpected(&self, name: &str, expected: &str, found: &Value) -> Error {
+        self.error(name, format!("expected {expected}, found {}", found.excerpt()))
+    }
+
+    /// An error about member `name`.
+    pub fn error(&self, name: &str, what: String) -> Error {
+        Error::Metadata { pointer: format!("/configuration/{name}"), what }
+    }
+
+    /// The members that no codec asked for.
+    pub fn unread(&self) -> Vec<&'a str> {
+        let read = self.read.borrow();
+        self.map.keys().filter(|name| !read.contains(name)).collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! What goes wrong in codecs.
+
+use crate::view::Dims;
+
+/// Why a chunk could not be encoded or decoded, or a codec not be built.
+///
+/// Says what was found and expected in the codec's own terms; the array layer adds the store, the node and the chunk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The encoded bytes end before the data does.
+    #[error("codec {codec}: {found} bytes, expected {expected}")]
+    Truncated {
+        /// The codec's name.
+        codec: &'static str,
+        /// Bytes there are.
+        found: u64,
+        /// Bytes there should be, at least.
+        expected: u64,
+    },
+    /// Bytes are left over after the data, or it decodes to more than a chunk holds.
+    #[error("codec {codec}: {found} bytes or more, expected {expected}")]
+    TooLong {
+        /// The codec's name.
+        codec: &'static str,
+        /// Bytes there are, at least.
+        found: u64,
+        /// Bytes there should be.
+        expected: u64,
+    },
+    /// A stored checksum does not match the bytes.
+    #[error("codec {codec}: checksum {found:#010x}, stored {stored:#010x}")]
+    Checksum {
+        /// The codec's name.
+        codec: &'static str,
+        /// The checksum of the bytes.
+        found: u64,
+        /// The checksum stored with them.
+        stored: u64,
+    },
+    /// The encoded bytes break their format.
+    #[error("codec {codec}: {what}")]
+    Corrupt {
+        /// The codec's name.
+        codec: &'static str,
+        /// What was found and expected.
+        what: String,
+    },
+    /// The index of a shard contradicts itself or the shard.
+    #[error("shard index: {what}")]
+    ShardIndex {
+        /// What was found and expected.
+        what: String,
+    },
+    /// A decoded size exceeds a limit.
+    #[error("{what}: {found} bytes, limit {limit}")]
+    Limit {
+        /// What would have been held in memory.
+        what: &'static str,
+        /// Its size in bytes, at least.
+        found: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// There is no memory for a buffer.
+    #[error("no memory for {size} bytes")]
+    Allocation {
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// A codec's configuration, or the order of codecs, breaks the specification.
+    #[error("{pointer}: {what}")]
+    Metadata {
+        /// JSON pointer to the member, from the list of codecs: `/1/configuration/level`.
+        pointer: String,
+        /// What was found and expected.
+        what: String,
+    },
+    /// No codec of this name is in the table.
+    #[error("{pointer}: unknown codec {name:?}{}", hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
+    Unknown {
+        /// JSON pointer to the codec, from the list of codecs.
+        pointer: String,
+        /// The codec's name.
+        name: String,
+        /// Where it might come from.
+        hint: Option<String>,
+    },
+    /// A codec cannot be used with elements of this type, or not in this build.
+    #[error("codec {codec}: {what}")]
+    Unsupported {
+        /// The codec's name.
+        codec: &'static str,
+        /// What it cannot do.
+        what: String,
+    },
+    /// Values that the codec cannot encode.
+    #[error("codec {codec}: {what}")]
+    Encode {
+        /// The codec's name.
+        codec: &'static str,
+        /// What it cannot encode, and why.
+        what: String,
+    },
+    /// Memory of another size than its shape says.
+    #[error("{found} bytes for {shape:?} items of {item} bytes, or items outside of them")]
+    Buffer {
+        /// Bytes there are.
+        found: u64,
+        /// Items per axis.
+        shape: Dims,
+        /// Bytes of an item.
+        item: usize,
+    },
+    /// Windows of a view that overlap or reach out of it.
+    #[error("windows overlap or lie outside of a view of {shape:?} items")]
+    Tiles {
+        /// Items of the view per axis.
+        shape: Dims,
+    },
+}
+
+/// Who is to blame for an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The metadata breaks the specification.
+    InvalidMetadata,
+    /// The metadata names what this build does not know.
+    UnknownExtension,
+    /// The bytes of a chunk break their format.
+    CorruptChunk,
+    /// The bytes of a chunk do not match their checksum.
+    ChecksumMismatch,
+    /// The index of a shard is broken.
+    ShardIndex,
+    /// A limit was exceeded.
+    Limit,
+    /// The caller erred.
+    Argument,
+}
+
+impl Error {
+    /// Who is to blame.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Truncated { .. } | Self::TooLong { .. } | Self::Corrupt { .. } => ErrorKind::CorruptChunk,
+            Self::Checksum { .. } => ErrorKind::ChecksumMismatch,
+            Self::ShardIndex { .. } => ErrorKind::ShardIndex,
+            Self::Limit { .. } | Self::Allocation { .. } => ErrorKind::Limit,
+            Self::Metadata { .. } => ErrorKind::InvalidMetadata,
+            Self::Unknown { .. } | Self::Unsupported { .. } => ErrorKind::UnknownExtension,
+            Self::Encode { .. } | Self::Buffer { .. } | Self::Tiles { .. } => ErrorKind::Argument,
+        }
+    }
+
+    /// The same error with `prefix` in front of its JSON pointer, if it has one.
+    pub fn under(mut self, prefix: &str) -> Self {
+        if let Self::Metadata { pointer, .. } | Self::Unknown { pointer, .. } = &mut self {
+            pointer.insert_str(0, prefix);
+        }
+        self
+    }
+}

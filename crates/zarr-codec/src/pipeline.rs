@@ -1,0 +1,393 @@
+//! Chains of codecs.
+
+mod build;
+
+use crate::decode::{Access, Decode, Split, Step};
+use crate::scratch::Scratch;
+use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use zarr_grid::{Region, Shape};
+
+/// The codecs of an array, bound to its elements: array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs.
+///
+/// Built once when an array is opened ([`Pipeline::build`]) and used for every chunk. Itself what a shard uses for its
+/// inner chunks.
+#[derive(Debug)]
+pub struct Pipeline {
+    element: ElementSpec,
+    array: Vec<Arc<dyn ArrayToArray>>,
+    to_bytes: Arc<dyn ArrayToBytes>,
+    bytes: Vec<Arc<dyn BytesToBytes>>,
+    names: Vec<String>,
+    limits: Limits,
+}
+
+impl Pipeline {
+    /// The elements of the array.
+    pub fn element(&self) -> &ElementSpec {
+        &self.element
+    }
+
+    /// The limits on what is decoded.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The names of the codecs, as in the metadata.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Whether chunks of `shape` can be encoded by this chain; called when an array is opened.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if not.
+    pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
+        self.to_bytes.check(&self.encoded_shape(shape)?)
+    }
+
+    /// The shape of what the array-to-bytes codec gets.
+    fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error> {
+        self.array.iter().try_fold(Shape::from_slice(shape), |shape, codec| codec.encoded_shape(&shape))
+    }
+
+    /// The number of bytes of an encoded chunk of `shape`.
+    pub fn encoded_size(&self, shape: &[u64]) -> Size {
+        match self.encoded_shape(shape) {
+            Ok(shape) => {
+                self.bytes.iter().fold(self.to_bytes.encoded_size(&shape), |size, codec| codec.encoded_size(size))
+            }
+            Err(_) => Size::Unknown,
+        }
+    }
+
+    /// The shape of the smallest part of a chunk that is encoded on its own, in the axes of the array: of the innermost
+    /// inner chunks of a shard. `None` if a chunk is encoded as a whole.
+    pub fn part_shape(&self, shape: &[u64]) -> Option<Shape> {
+        let mut part = self.to_bytes.part_shape(&self.encoded_shape(shape).ok()?)?;
+        for codec in self.array.iter().rev() {
+            let order = codec.permutation()?;
+            let mut decoded = part.clone();
+            for (&axis, &len) in order.iter().zip(&part) {
+                *decoded.get_mut(axis)? = len;
+            }
+            part = decoded;
+        }
+        Some(part)
+    }
+
+    /// Appends the encoded chunk to `out`.
+    ///
+    /// # Errors
+    /// [`Error::Encode`] for values that a codec cannot encode.
+    pub fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        if self.bytes.is_empty() {
+            return encode_array(&self.array, &*self.to_bytes, chunk, out);
+        }
+        let mut bytes = Scratch::empty();
+        encode_array(&self.array, &*self.to_bytes, chunk, &mut bytes)?;
+        self.encode_bytes(bytes, out)
+    }
+
+    /// Sends what the array-to-bytes codec made through the bytes-to-bytes codecs.
+    fn encode_bytes(&self, mut bytes: Scratch, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some((last, others)) = self.bytes.split_last() else {
+            out.extend_from_slice(&bytes);
+            return Ok(());
+        };
+        for codec in others {
+            let mut next = Scratch::empty();
+            codec.encode(&bytes, &mut next)?;
+            bytes = next;
+        }
+        last.encode(&bytes, out)
+    }
+
+    /// Decodes `region` of an encoded chunk of `shape`, all of whose bytes are here, into `out`, which has the region's
+    /// shape.
+    ///
+    /// # Errors
+    /// If `encoded` is no such chunk: [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`], [`Error::Corrupt`].
+    pub fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        if self.bytes.is_empty() {
+            return self.decode_array(&self.array, encoded, shape, region, out);
+        }
+        let decoded = self.to_bytes.encoded_size(&self.encoded_shape(shape)?);
+        if self.array.is_empty() && self.to_bytes.is_memory_order() && region.is_whole(shape) {
+            if let Some(place) = out.as_contiguous() {
+                return self.decode_bytes(encoded, decoded, Some(place), |_| Ok(()));
+            }
+        }
+        self.decode_bytes(encoded, decoded, None, |bytes| self.decode_array(&self.array, bytes, shape, region, out))
+    }
+
+    /// Sends `encoded` back through the bytes-to-bytes codecs: into `place` if there is one (exactly `size` bytes), else
+    /// into scratch that `then` gets to see.
+    fn decode_bytes(
+        &self,
+        encoded: &[u8],
+        size: Size,
+        place: Option<&mut [u8]>,
+        then: impl FnOnce(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // sizes[i]: of what codec i decodes to.
+        let mut sizes: SmallVec<[Size; 4]> = SmallVec::new();
+        self.bytes.iter().fold(size, |size, codec| {
+            sizes.push(size);
+            codec.encoded_size(size)
+        });
+        let mut stage = Stage::Borrowed(encoded);
+        let mut codecs = self.bytes.iter().zip(&sizes).rev().peekable();
+        let mut place = place;
+        while let Some((codec, &size)) = codecs.next() {
+            if let Stage::Borrowed(bytes) = stage
+                && let Some(cut) = codec.decode_in_place(bytes)
+            {
+                let cut = cut?;
+                check_size(cut.len(), size)?;
+                stage = Stage::Borrowed(cut);
+                continue;
+            }
+            let bytes = stage.bytes();
+            if codecs.peek().is_none()
+                && let Some(place) = place.take()
+            {
+                let mut sink = Sink::exact(place);
+                codec.decode(bytes, &mut sink)?;
+                sink.finish()?;
+                return Ok(());
+            }
+            let mut buffer = Scratch::take();
+            let mut sink = Sink::growing(&mut buffer, size, self.limits.max_chunk)?;
+            codec.decode(bytes, &mut sink)?;
+            let len = sink.finish()?;
+            stage = Stage::Owned(buffer, len);
+        }
+        let bytes = stage.bytes();
+        match place {
+            Some(place) => {
+                check_size(bytes.len(), Size::Exact(place.len() as u64))?;
+                place.copy_from_slice(bytes);
+                Ok(())
+            }
+            None => then(bytes),
+        }
+    }
+
+    /// Decodes from bytes through `codecs`, the array-to-array codecs that are left.
+    fn decode_array(
+        &self,
+        codecs: &[Arc<dyn ArrayToArray>],
+        bytes: &[u8],
+        shape: &[u64],
+        region: &Region,
+        out: &mut ViewMut<'_>,
+    ) -> Result<(), Error> {
+        let Some((codec, inner)) = codecs.split_first() else {
+            return self.to_bytes.decode(bytes, shape, region, out);
+        };
+        let encoded_shape = codec.encoded_shape(shape)?;
+        if let Some(order) = codec.permutation() {
+            let mut turned = out.reborrow().permuted(order);
+            return self.decode_array(inner, bytes, &encoded_shape, &region.permuted(order), &mut turned);
+        }
+        let mut scratch = Scratch::take();
+        let mut encoded =
+            chunk_view(&mut scratch, codec.encoded(), &encoded_shape, &self.limits)?.with_heap(out.heap().cloned());
+        self.decode_array(inner, bytes, &encoded_shape, &Region::whole(&encoded_shape), &mut encoded)?;
+        if region.is_whole(shape) {
+            return codec.decode(&encoded.as_view(), out);
+        }
+        let element = Element { item_size: out.item_size() };
+        let mut scratch = Scratch::take();
+        let mut whole = element.view(&mut scratch, shape, &self.limits)?.with_heap(out.heap().cloned());
+        codec.decode(&encoded.as_view(), &mut whole)?;
+        out.copy_from(&whole.as_view().window(region));
+        Ok(())
+    }
+
+    /// A decode of `region` that says which parts of the encoded bytes it wants; `None` if it wants all of them, to be
+    /// given to [`decode`](Self::decode).
+    pub fn partial(&self, shape: &[u64], region: &Region, access: &Access) -> Option<Box<dyn Decode>> {
+        if !self.bytes.is_empty() {
+            return None;
+        }
+        let mut shape = Shape::from_slice(shape);
+        let mut region = region.clone();
+        let mut order: Option<SmallVec<[usize; 6]>> = None;
+        for codec in &self.array {
+            // A codec that changes values needs all of them.
+            let turn = codec.permutation()?;
+            shape = codec.encoded_shape(&shape).ok()?;
+            region = region.permuted(turn);
+            order = Some(match order {
+                None => turn.into(),
+                Some(before) => turn.iter().map(|&axis| before.get(axis).copied().unwrap_or(axis)).collect(),
+            });
+        }
+        let inner = Arc::clone(&self.to_bytes).partial(&shape, &region, access)?;
+        Some(match order {
+            Some(order) => Box::new(Turned { order, inner }),
+            None => inner,
+        })
+    }
+
+    /// Appends to `out` the chunk `old` (or one of fill values) with `region` replaced by `new`.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode), and [`decode`](Self::decode) for `old`.
+    pub fn patch(
+        &self,
+        old: Option<&[u8]>,
+        shape: &[u64],
+        region: &Region,
+        new: &View<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        if let Some(old) = old
+            && let Some(done) = self.patch_parts(old, shape, region, new, out)
+        {
+            return done;
+        }
+        let mut scratch = Scratch::take();
+        let heap = new.heap().cloned();
+        let mut chunk = chunk_view(&mut scratch, &self.element, shape, &self.limits)?.with_heap(heap);
+        match old {
+            Some(old) => self.decode(old, shape, &Region::whole(shape), &mut chunk)?,
+            None => self.element.fill(&mut chunk)?,
+        }
+        chunk.reborrow().window(region).copy_from(new);
+        self.encode(&chunk.as_view(), out)
+    }
+
+    /// Patches by the array-to-bytes codec, if it can and nothing in front of it changes values.
+    fn patch_parts(
+        &self,
+        old: &[u8],
+        shape: &[u64],
+        region: &Region,
+        new: &View<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Result<(), Error>> {
+        let mut shape = Shape::from_slice(shape);
+        let (mut region, mut new) = (region.clone(), new.clone());
+        for codec in &self.array {
+            let order = codec.permutation()?;
+            shape = codec.encoded_shape(&shape).ok()?;
+            (region, new) = (region.permuted(order), new.permuted(order));
+        }
+        if self.bytes.is_empty() {
+            return self.to_bytes.patch(old, &shape, &region, &new, out);
+        }
+        let mut patched = None;
+        let decoded = self.decode_bytes(old, self.to_bytes.encoded_size(&shape), None, |bytes| {
+            let mut plain = Scratch::empty();
+            patched = self.to_bytes.patch(bytes, &shape, &region, &new, &mut plain).map(|done| done.map(|()| plain));
+            Ok(())
+        });
+        match decoded {
+            Err(error) => Some(Err(error)),
+            Ok(()) => patched.map(|done| done.and_then(|plain| self.encode_bytes(plain, out))),
+        }
+    }
+}
+
+enum Stage<'b> {
+    Borrowed(&'b [u8]),
+    Owned(Scratch, usize),
+}
+
+impl Stage<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Borrowed(bytes) => bytes,
+            Self::Owned(buffer, len) => buffer.get(..*len).unwrap_or_default(),
+        }
+    }
+}
+
+fn check_size(found: usize, due: Size) -> Result<(), Error> {
+    let found = found as u64;
+    match due {
+        Size::Exact(expected) if found < expected => Err(Error::Truncated { codec: "bytes", found, expected }),
+        Size::Exact(expected) | Size::AtMost(expected) if found > expected => {
+            Err(Error::TooLong { codec: "bytes", found, expected })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn encode_array(
+    codecs: &[Arc<dyn ArrayToArray>],
+    to_bytes: &dyn ArrayToBytes,
+    chunk: &View<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let Some((codec, inner)) = codecs.split_first() else { return to_bytes.encode(chunk, out) };
+    if let Some(order) = codec.permutation() {
+        return encode_array(inner, to_bytes, &chunk.clone().permuted(order), out);
+    }
+    let shape: Shape = chunk.shape().iter().map(|&len| len as u64).collect();
+    let mut scratch = Scratch::take();
+    let limits = Limits::default();
+    let heap = chunk.heap().cloned();
+    let mut encoded =
+        chunk_view(&mut scratch, codec.encoded(), &codec.encoded_shape(&shape)?, &limits)?.with_heap(heap);
+    codec.encode(chunk, &mut encoded)?;
+    encode_array(inner, to_bytes, &encoded.as_view(), out)
+}
+
+struct Element {
+    item_size: usize,
+}
+
+impl Element {
+    /// A chunk-sized view of scratch memory, within the limits.
+    fn view<'s>(&self, scratch: &'s mut Scratch, shape: &[u64], limits: &Limits) -> Result<ViewMut<'s>, Error> {
+        let size = shape.iter().try_fold(self.item_size as u64, |size, &len| size.checked_mul(len));
+        let size = size.unwrap_or(u64::MAX);
+        if size > limits.max_chunk {
+            return Err(Error::Limit { what: "decoded chunk", found: size, limit: limits.max_chunk });
+        }
+        let dims: SmallVec<[usize; 6]> = shape.iter().map(|&len| len as usize).collect();
+        let bytes = scratch.sized(usize::try_from(size).map_err(|_| Error::Allocation { size })?)?;
+        ViewMut::new(bytes, self.item_size, &dims)
+    }
+}
+
+/// A view of scratch memory for a whole chunk of `shape`; its content is arbitrary.
+///
+/// # Errors
+/// [`Error::Limit`] if the chunk is larger than the limits allow, [`Error::Allocation`] if there is no memory.
+pub fn chunk_view<'s>(
+    scratch: &'s mut Scratch,
+    element: &ElementSpec,
+    shape: &[u64],
+    limits: &Limits,
+) -> Result<ViewMut<'s>, Error> {
+    Element { item_size: element.item_size() }.view(scratch, shape, limits)
+}
+
+/// A decode inside of transposes: the view is turned, no byte moves.
+#[derive(Debug)]
+struct Turned {
+    order: SmallVec<[usize; 6]>,
+    inner: Box<dyn Decode>,
+}
+
+impl Decode for Turned {
+    fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
+        let step = self.inner.step(got, &mut out.reborrow().permuted(&self.order))?;
+        Ok(match step {
+            Step::Split(split) => {
+                let order = match &split.order {
+                    None => self.order.clone(),
+                    Some(inner) => inner.iter().map(|&axis| self.order.get(axis).copied().unwrap_or(axis)).collect(),
+                };
+                Step::Split(Split { order: Some(order), ..split })
+            }
+            step => step,
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! How large encoded chunks are, and the limits on what is decoded.
+
+/// The number of bytes that a codec makes of a chunk, as far as metadata tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Exactly so many.
+    Exact(u64),
+    /// So many at most.
+    AtMost(u64),
+    /// Depends on the data: strings.
+    Unknown,
+}
+
+impl Size {
+    /// The most bytes there can be, or `limit` where that is not known.
+    pub fn bound(self, limit: u64) -> u64 {
+        match self {
+            Self::Exact(size) | Self::AtMost(size) => size,
+            Self::Unknown => limit,
+        }
+    }
+
+    /// The exact number, if known.
+    pub fn exact(self) -> Option<u64> {
+        if let Self::Exact(size) = self { Some(size) } else { None }
+    }
+
+    /// The size of something that is `f(size)` bytes for `size` bytes of this; unknown on overflow.
+    pub fn map(self, f: impl FnOnce(u64) -> Option<u64>) -> Self {
+        match self {
+            Self::Exact(size) => f(size).map_or(Self::Unknown, Self::Exact),
+            Self::AtMost(size) => f(size).map_or(Self::Unknown, Self::AtMost),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+
+    /// The size of a compressed form that is at most `f(size)` bytes.
+    pub fn at_most(self, f: impl FnOnce(u64) -> Option<u64>) -> Self {
+        match self {
+            Self::Exact(size) | Self::AtMost(size) => f(size).map_or(Self::Unknown, Self::AtMost),
+            Self::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// What may be held in memory for one chunk. Exceeding a limit is an error, not an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of a decoded chunk, and of each stage on the way to it. Default 4 GiB.
+    pub max_chunk: u64,
+    /// Bytes of a shard's index. Default 256 MiB.
+    pub max_index: u64,
+    /// How deep shards may nest. Default 8.
+    pub max_nesting: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_chunk: 4 << 30, max_index: 256 << 20, max_nesting: 8 }
+    }
+}

@@ -1,0 +1,89 @@
+//! The table of codecs, a value that is passed on.
+
+use crate::{Codec, Config, ElementSpec, Error, Limits};
+use std::cell::RefCell;
+
+/// One kind of codec: its names and how it is built. Each codec crate exports one for each of its codecs.
+#[derive(Clone, Copy, Debug)]
+pub struct CodecEntry {
+    /// The name in Zarr v3 first, then its aliases.
+    pub names: &'static [&'static str],
+    /// Builds the codec.
+    pub build: fn(&BuildContext<'_>) -> Result<Codec, Error>,
+}
+
+/// What a codec is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildContext<'a> {
+    /// The name used in the metadata, one of [`CodecEntry::names`].
+    pub name: &'a str,
+    /// The configuration.
+    pub config: &'a Config<'a>,
+    /// The elements that reach this codec: of the array, or as the codec before it encodes them. For bytes-to-bytes
+    /// codecs the elements that were turned into bytes.
+    pub element: &'a ElementSpec,
+    /// All codecs, for those that contain others.
+    pub codecs: &'a Codecs,
+    /// Limits on what is decoded.
+    pub limits: &'a Limits,
+    /// How many codecs this one is inside of.
+    pub nesting: u32,
+    /// Takes what is odd but no error.
+    pub warnings: &'a Warnings,
+}
+
+/// What was odd in the metadata of codecs but no error, each with a JSON pointer from the list of codecs in front.
+#[derive(Debug, Default)]
+pub struct Warnings(RefCell<Vec<String>>);
+
+impl Warnings {
+    /// Adds a warning.
+    pub fn add(&self, warning: String) {
+        self.0.borrow_mut().push(warning);
+    }
+
+    /// All warnings in the order they were added.
+    pub fn into_vec(self) -> Vec<String> {
+        self.0.into_inner()
+    }
+}
+
+/// The codecs that are known, by name.
+///
+/// ```
+/// use zarr_codec::Codecs;
+/// let codecs = Codecs::default();
+/// assert!(codecs.get("gzip").is_none());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Codecs {
+    entries: Vec<CodecEntry>,
+    hints: Vec<(&'static str, &'static str)>,
+}
+
+impl Codecs {
+    /// Adds a codec. It takes its names from any codec that had them before.
+    pub fn add(&mut self, entry: CodecEntry) {
+        self.entries.push(entry);
+    }
+
+    /// Says where a codec that is not in the table could come from: `"enable feature `zfp`"`.
+    pub fn add_hint(&mut self, name: &'static str, hint: &'static str) {
+        self.hints.push((name, hint));
+    }
+
+    /// The codec of this name.
+    pub fn get(&self, name: &str) -> Option<&CodecEntry> {
+        self.entries.iter().rev().find(|entry| entry.names.contains(&name))
+    }
+
+    /// Where the codec of this name could come from.
+    pub fn hint(&self, name: &str) -> Option<&'static str> {
+        self.hints.iter().rev().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
+    }
+
+    /// All codecs, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &CodecEntry> {
+        self.entries.iter()
+    }
+}

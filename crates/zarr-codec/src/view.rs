@@ -1,0 +1,472 @@
+//! Strided windows on bytes: where chunks are decoded to and encoded from.
+//!
+//! A read ends in a [`ViewMut`] of the caller's memory. Cutting it into [`Tiles`] gives each chunk its own window, so that
+//! chunks decode in parallel, each to where its data goes. Permuting axes turns the view and moves no byte.
+//!
+//! This module and its parts are the only `unsafe` code of the crate. Its invariant: item `(i0, i1, ..)` of a view lies at
+//! `ptr + i0 * strides[0] + i1 * strides[1] + ..`, `item` bytes long, inside one allocation that is borrowed for the view's
+//! lifetime; for a `ViewMut` the borrow is exclusive and different items do not overlap. Every constructor establishes
+//! it, and every operation derives views whose items are items of the view it began with.
+#![expect(unsafe_code)]
+
+mod copy;
+mod tiles;
+
+pub use tiles::Tiles;
+
+use crate::Error;
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use zarr_dtype::Heap;
+use zarr_grid::Region;
+
+/// Lengths of a view per axis, in items.
+pub type Dims = SmallVec<[usize; 6]>;
+/// Distances between neighbouring items per axis, in bytes; may be negative.
+pub type Strides = SmallVec<[isize; 6]>;
+
+/// How the items of a view lie in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Geometry {
+    item: usize,
+    shape: Dims,
+    strides: Strides,
+}
+
+impl Geometry {
+    /// C order without gaps; `None` if the size overflows.
+    fn contiguous(item: usize, shape: &[usize]) -> Option<(Self, usize)> {
+        let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+        let mut size = item;
+        for (stride, &len) in strides.iter_mut().zip(shape).rev() {
+            *stride = isize::try_from(size).ok()?;
+            // Zero-length axes must not hide an overflow of the others' strides.
+            size = size.checked_mul(len.max(1))?;
+        }
+        isize::try_from(size).ok()?;
+        let total = if shape.contains(&0) { 0 } else { size };
+        Some((Self { item, shape: shape.into(), strides }, total))
+    }
+
+    fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    fn permuted(mut self, order: &[usize]) -> Self {
+        assert!(is_permutation(order, self.shape.len()), "order {order:?} of {} axes", self.shape.len());
+        self.shape = order.iter().map(|&axis| self.shape[axis]).collect();
+        self.strides = order.iter().map(|&axis| self.strides[axis]).collect();
+        self
+    }
+
+    /// The byte offset of the window's first item, and the window.
+    fn window(mut self, region: &Region) -> (isize, Self) {
+        assert_eq!(region.axes().len(), self.shape.len(), "a region of the view's rank");
+        let mut offset = 0isize;
+        let empty = region.axes().iter().any(|axis| axis.len == 0);
+        for ((len, stride), axis) in self.shape.iter_mut().zip(&mut self.strides).zip(region.axes()) {
+            if axis.len > 0 {
+                // Written so that nothing overflows: the last item taken must be one of the view's.
+                let room = (*len as u64).checked_sub(1).and_then(|last| last.checked_sub(axis.start));
+                let fits = room.is_some_and(|room| room / axis.step.max(1) >= axis.len - 1);
+                assert!(fits && axis.step > 0, "axis range {axis:?} within {len} items");
+                if !empty {
+                    offset += axis.start as isize * *stride;
+                }
+            }
+            *len = axis.len as usize;
+            // With fewer than two items the stride is never used, and may overflow.
+            *stride = if axis.len > 1 { *stride * axis.step as isize } else { *stride };
+        }
+        (offset, self)
+    }
+
+    fn is_contiguous(&self) -> bool {
+        let mut expected = self.item as isize;
+        for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            if len > 1 && stride != expected {
+                return self.is_empty();
+            }
+            expected *= len as isize;
+        }
+        true
+    }
+}
+
+fn is_permutation(order: &[usize], rank: usize) -> bool {
+    order.len() == rank && (0..rank).all(|axis| order.contains(&axis))
+}
+
+/// A shared strided window on bytes: `shape` items of `item_size` bytes.
+#[derive(Clone)]
+pub struct View<'a> {
+    ptr: *const u8,
+    geometry: Geometry,
+    heap: Option<Arc<Heap>>,
+    life: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a `View` is a shared borrow of plain bytes.
+unsafe impl Send for View<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for View<'_> {}
+
+/// An exclusive strided window on bytes: `shape` items of `item_size` bytes.
+///
+/// Views of variable-length elements hold 16-byte references into a [`Heap`], which travels with the view.
+pub struct ViewMut<'a> {
+    ptr: *mut u8,
+    geometry: Geometry,
+    heap: Option<Arc<Heap>>,
+    life: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: a `ViewMut` is an exclusive borrow of plain bytes.
+unsafe impl Send for ViewMut<'_> {}
+// SAFETY: a shared `ViewMut` gives no access to its bytes but reading through `as_view`.
+unsafe impl Sync for ViewMut<'_> {}
+
+macro_rules! debug_view {
+    ($($view:ident),*) => { $(
+        impl std::fmt::Debug for $view<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({:?} x {} bytes, strides {:?})", stringify!($view), self.geometry.shape,
+                    self.geometry.item, self.geometry.strides)
+            }
+        }
+    )* };
+}
+debug_view!(View, ViewMut);
+
+macro_rules! accessors {
+    () => {
+        /// Items per axis.
+        pub fn shape(&self) -> &[usize] {
+            &self.geometry.shape
+        }
+
+        /// Bytes from one item to the next, per axis.
+        pub fn strides(&self) -> &[isize] {
+            &self.geometry.strides
+        }
+
+        /// Bytes of one item.
+        pub fn item_size(&self) -> usize {
+            self.geometry.item
+        }
+
+        /// How many items there are.
+        pub fn len(&self) -> usize {
+            self.geometry.len()
+        }
+
+        /// Whether there are none.
+        pub fn is_empty(&self) -> bool {
+            self.geometry.is_empty()
+        }
+
+        /// Bytes of all items together.
+        pub fn size(&self) -> usize {
+            self.geometry.len() * self.geometry.item
+        }
+
+        /// Where the bytes of variable-length elements are.
+        pub fn heap(&self) -> Option<&Arc<Heap>> {
+            self.heap.as_ref()
+        }
+
+        /// The same view with a heap for variable-length elements.
+        pub fn with_heap(mut self, heap: Option<Arc<Heap>>) -> Self {
+            self.heap = heap;
+            self
+        }
+
+        /// The view with its axes in another order: axis `i` becomes what was axis `order[i]`.
+        ///
+        /// # Panics
+        /// If `order` is no permutation of the axes: orders come from codecs, which check theirs when built.
+        pub fn permuted(mut self, order: &[usize]) -> Self {
+            self.geometry = self.geometry.permuted(order);
+            self
+        }
+    };
+}
+
+impl<'a> View<'a> {
+    /// All of `bytes` as items in C order.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
+    pub fn new(bytes: &'a [u8], item_size: usize, shape: &[usize]) -> Result<Self, Error> {
+        match Geometry::contiguous(item_size, shape) {
+            Some((geometry, size)) if size == bytes.len() => {
+                Ok(Self { ptr: bytes.as_ptr(), geometry, heap: None, life: PhantomData })
+            }
+            _ => Err(Error::Buffer { found: bytes.len() as u64, shape: shape.into(), item: item_size }),
+        }
+    }
+
+    /// Items that lie at `strides` (in bytes) from the one at `offset` in `bytes`.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if an item would lie outside of `bytes`.
+    pub fn from_strides(
+        bytes: &'a [u8],
+        item_size: usize,
+        shape: &[usize],
+        offset: usize,
+        strides: &[isize],
+    ) -> Result<Self, Error> {
+        if !fits(bytes.len(), item_size, shape, offset, strides) {
+            return Err(Error::Buffer { found: bytes.len() as u64, shape: shape.into(), item: item_size });
+        }
+        let geometry = Geometry { item: item_size, shape: shape.into(), strides: strides.into() };
+        // Derived from the whole slice: strides may be negative, so items may lie on both sides of the first one.
+        let ptr = if geometry.is_empty() { bytes.as_ptr() } else { bytes.as_ptr().wrapping_add(offset) };
+        Ok(Self { ptr, geometry, heap: None, life: PhantomData })
+    }
+
+    accessors!();
+
+    /// The items of `region`.
+    ///
+    /// # Panics
+    /// If `region` reaches out of the view.
+    pub fn window(&self, region: &Region) -> View<'a> {
+        let (offset, geometry) = self.geometry.clone().window(region);
+        View { ptr: self.ptr.wrapping_offset(offset), geometry, heap: self.heap.clone(), life: PhantomData }
+    }
+
+    /// The bytes if the items lie in C order without gaps.
+    pub fn as_contiguous(&self) -> Option<&'a [u8]> {
+        if self.is_empty() {
+            return Some(&[]);
+        }
+        // SAFETY: without gaps, the items are the `size` bytes from the first one on, borrowed for 'a.
+        self.geometry.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(self.ptr, self.size()) })
+    }
+
+    /// Calls `visit` with each item in C order, until it says `false`; whether it never did.
+    pub fn all(&self, mut visit: impl FnMut(&'a [u8]) -> bool) -> bool {
+        let item = self.geometry.item;
+        copy::each(&self.geometry, |offset| {
+            // SAFETY: `each` gives the offsets of the view's items.
+            visit(unsafe { std::slice::from_raw_parts(self.ptr.offset(offset), item) })
+        })
+    }
+
+    /// Appends the items in C order to `out`.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`] if there is no memory for them.
+    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.append_swapped(1, out)
+    }
+
+    /// Appends the items in C order, the bytes of each scalar of `width` bytes reversed.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`] if there is no memory for them.
+    pub fn append_swapped(&self, width: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+        let size = self.size();
+        out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })?;
+        let (geometry, total) =
+            Geometry::contiguous(self.geometry.item, self.shape()).ok_or(Error::Allocation { size: size as u64 })?;
+        debug_assert_eq!(total, size);
+        let ptr = out.spare_capacity_mut().as_mut_ptr().cast();
+        let mut target = ViewMut { ptr, geometry, heap: None, life: PhantomData };
+        target.copy_swapped(self, width);
+        // SAFETY: the copy wrote all items of `target`, which are the `size` bytes behind the vector's length.
+        unsafe { out.set_len(out.len() + size) };
+        Ok(())
+    }
+}
+
+impl<'a> ViewMut<'a> {
+    /// All of `bytes` as items in C order.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
+    pub fn new(bytes: &'a mut [u8], item_size: usize, shape: &[usize]) -> Result<Self, Error> {
+        match Geometry::contiguous(item_size, shape) {
+            Some((geometry, size)) if size == bytes.len() => {
+                Ok(Self { ptr: bytes.as_mut_ptr(), geometry, heap: None, life: PhantomData })
+            }
+            _ => Err(Error::Buffer { found: bytes.len() as u64, shape: shape.into(), item: item_size }),
+        }
+    }
+
+    /// Items that lie at `strides` (in bytes) from the one at `offset` in `bytes`: the caller's own layout.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if an item would lie outside of `bytes` or overlap another one.
+    pub fn from_strides(
+        bytes: &'a mut [u8],
+        item_size: usize,
+        shape: &[usize],
+        offset: usize,
+        strides: &[isize],
+    ) -> Result<Self, Error> {
+        if !fits(bytes.len(), item_size, shape, offset, strides) || overlaps(item_size, shape, strides) {
+            return Err(Error::Buffer { found: bytes.len() as u64, shape: shape.into(), item: item_size });
+        }
+        let geometry = Geometry { item: item_size, shape: shape.into(), strides: strides.into() };
+        // Derived from the whole slice: strides may be negative, so items may lie on both sides of the first one.
+        let ptr = if geometry.is_empty() { bytes.as_mut_ptr() } else { bytes.as_mut_ptr().wrapping_add(offset) };
+        Ok(Self { ptr, geometry, heap: None, life: PhantomData })
+    }
+
+    accessors!();
+
+    /// A view of the same items for a shorter time.
+    pub fn reborrow(&mut self) -> ViewMut<'_> {
+        ViewMut { ptr: self.ptr, geometry: self.geometry.clone(), heap: self.heap.clone(), life: PhantomData }
+    }
+
+    /// The items, to be read.
+    pub fn as_view(&self) -> View<'_> {
+        View { ptr: self.ptr, geometry: self.geometry.clone(), heap: self.heap.clone(), life: PhantomData }
+    }
+
+    /// The items of `region`.
+    ///
+    /// # Panics
+    /// If `region` reaches out of the view.
+    pub fn window(self, region: &Region) -> ViewMut<'a> {
+        let (offset, geometry) = self.geometry.window(region);
+        ViewMut { ptr: self.ptr.wrapping_offset(offset), geometry, heap: self.heap, life: PhantomData }
+    }
+
+    /// The view with one axis reversed.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    pub fn flipped(mut self, axis: usize) -> Self {
+        let (len, stride) = (self.geometry.shape[axis], self.geometry.strides[axis]);
+        if !self.is_empty() {
+            self.ptr = self.ptr.wrapping_offset((len - 1) as isize * stride);
+        }
+        if len > 1 {
+            self.geometry.strides[axis] = -stride;
+        }
+        self
+    }
+
+    /// The view with an axis of length 1 put in at `axis`.
+    ///
+    /// # Panics
+    /// If `axis` is beyond the rank.
+    pub fn with_axis(mut self, axis: usize) -> Self {
+        self.geometry.shape.insert(axis, 1);
+        self.geometry.strides.insert(axis, self.geometry.item as isize);
+        self
+    }
+
+    /// The bytes if the items lie in C order without gaps: decoders then write straight into them.
+    pub fn as_contiguous(&mut self) -> Option<&mut [u8]> {
+        if self.is_empty() {
+            return Some(&mut []);
+        }
+        // SAFETY: without gaps, the items are the `size` bytes from the first one on, exclusively borrowed by `self`.
+        self.geometry.is_contiguous().then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr, self.size()) })
+    }
+
+    /// Calls `visit` with each item in C order, until it says `false`; whether it never did.
+    pub fn all_mut(&mut self, mut visit: impl FnMut(&mut [u8]) -> bool) -> bool {
+        let (ptr, item) = (self.ptr, self.geometry.item);
+        copy::each(&self.geometry, |offset| {
+            // SAFETY: `each` gives the offsets of the view's items, one at a time; `self` is borrowed exclusively.
+            visit(unsafe { std::slice::from_raw_parts_mut(ptr.offset(offset), item) })
+        })
+    }
+
+    /// Sets every item to `value`.
+    ///
+    /// # Panics
+    /// If `value` is not one item long.
+    pub fn fill(&mut self, value: &[u8]) {
+        copy::fill(self, value);
+    }
+
+    /// Copies the items of `source`, which has the same shape and item size.
+    ///
+    /// # Panics
+    /// If shapes or item sizes differ.
+    pub fn copy_from(&mut self, source: &View<'_>) {
+        self.copy_swapped(source, 1);
+    }
+
+    /// Copies the items of `source`, the bytes of each scalar of `width` bytes reversed.
+    ///
+    /// # Panics
+    /// If shapes or item sizes differ, or an item is not a whole number of scalars.
+    pub fn copy_swapped(&mut self, source: &View<'_>, width: usize) {
+        assert_eq!(self.geometry.shape, source.geometry.shape, "views of one shape");
+        assert_eq!(self.geometry.item, source.geometry.item, "views of one item size");
+        assert!(width > 0 && self.geometry.item.is_multiple_of(width), "items of whole scalars");
+        copy::copy(self, source, width);
+    }
+
+    /// Cuts the view into a grid of windows that can be written at the same time, in C order.
+    ///
+    /// `bounds` has for each axis the first item and the length of each window; windows of an axis must not overlap.
+    ///
+    /// # Errors
+    /// [`Error::Tiles`] if windows overlap or reach out of the view.
+    pub fn tile(self, bounds: Vec<Vec<(usize, usize)>>) -> Result<Tiles<'a>, Error> {
+        Tiles::new(self, bounds)
+    }
+}
+
+/// Whether all items lie in a buffer of `size` bytes.
+fn fits(size: usize, item: usize, shape: &[usize], offset: usize, strides: &[isize]) -> bool {
+    if shape.len() != strides.len() {
+        return false;
+    }
+    if shape.contains(&0) {
+        return true;
+    }
+    let (Ok(first), Ok(size), Ok(item)) = (i128::try_from(offset), i128::try_from(size), i128::try_from(item)) else {
+        return false;
+    };
+    let reach = |sign: bool| -> i128 {
+        let axes = shape.iter().zip(strides).filter(|&(_, &stride)| (stride < 0) == sign);
+        axes.map(|(&len, &stride)| (len as i128 - 1) * stride as i128).sum()
+    };
+    let total = shape.iter().try_fold(1usize, |total, &len| total.checked_mul(len));
+    total.and_then(|total| isize::try_from(total).ok()).is_some()
+        && first + reach(true) >= 0
+        && first + reach(false) + item <= size
+}
+
+/// Whether two items may share a byte: axes sorted by stride must each step over all that the smaller ones span.
+///
+/// Some interleavings that do not overlap are refused, too; no array library makes such views.
+fn overlaps(item: usize, shape: &[usize], strides: &[isize]) -> bool {
+    if shape.contains(&0) {
+        return false;
+    }
+    let mut axes: SmallVec<[(usize, usize); 6]> = shape
+        .iter()
+        .zip(strides)
+        .filter(|&(&len, _)| len > 1)
+        .map(|(&len, &stride)| (stride.unsigned_abs(), len))
+        .collect();
+    axes.sort_unstable();
+    let mut span = item as u128;
+    for (stride, len) in axes {
+        if (stride as u128) < span {
+            return true;
+        }
+        span += stride as u128 * (len as u128 - 1);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! Plain nested loops over strided memory: copy, copy with byte swap, fill, visit.
+//!
+//! Axes are first sorted and merged, so that most copies become rows of contiguous bytes. What is left is dispatched
+//! once on the item size and then runs in loops without branches. Where source and target run along different axes
+//! (transposes), the two are walked in square blocks, so that both sides stay in cache.
+
+use super::{Geometry, View, ViewMut};
+use smallvec::SmallVec;
+
+/// One axis of a loop: items, and the bytes from one to the next in the target and the source.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    len: usize,
+    to: isize,
+    from: isize,
+}
+
+type Axes = SmallVec<[Axis; 6]>;
+
+/// Side of the blocks in which transposes are walked, in items.
+const BLOCK: usize = 32;
+
+/// Drops axes of one item, sorts by target stride (largest first) and merges neighbours that run on in both.
+fn merged(axes: impl Iterator<Item = Axis>) -> Axes {
+    let mut sorted: Axes = axes.filter(|axis| axis.len != 1).collect();
+    sorted.sort_by_key(|axis| (std::cmp::Reverse(axis.to.unsigned_abs()), std::cmp::Reverse(axis.from.unsigned_abs())));
+    let mut axes = Axes::new();
+    for axis in sorted {
+        match axes.last_mut() {
+            Some(outer) if runs_on(outer.to, axis.to, axis.len) && runs_on(outer.from, axis.from, axis.len) => {
+                *outer = Axis { len: outer.len * axis.len, ..axis };
+            }
+            _ => axes.push(axis),
+        }
+    }
+    axes
+}
+
+fn runs_on(outer: isize, inner: isize, len: usize) -> bool {
+    isize::try_from(len).ok().and_then(|len| inner.checked_mul(len)) == Some(outer)
+}
+
+/// Calls `visit` with the byte offset of each item in C order until it says `false`; whether it never did.
+pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) -> bool {
+    fn walk(shape: &[usize], strides: &[isize], offset: isize, visit: &mut impl FnMut(isize) -> bool) -> bool {
+        match (shape.split_first(), strides.split_first()) {
+            (Some((&len, shape)), Some((&stride, strides))) => {
+                (0..len).all(|i| walk(shape, strides, offset + i as isize * stride, visit))
+            }
+            _ => visit(offset),
+        }
+    }
+    geometry.is_empty() || walk(&geometry.shape, &geometry.strides, 0, &mut visit)
+}
+
+/// Sets every item of `view` to `value`.
+pub(super) fn fill(view: &mut ViewMut<'_>, value: &[u8]) {
+    assert_eq!(value.len(), view.geometry.item, "a value of one item");
+    if view.is_empty() {
+        return;
+    }
+    let uniform = value.first().copied().filter(|first| value.iter().all(|byte| byte == first));
+    if let (Some(byte), Some(bytes)) = (uniform, view.as_contiguous()) {
+        bytes.fill(byte);
+        return;
+    }
+    let item = view.geometry.item;
+    let axes = merged(axes_of(&view.geometry, None));
+    let (outer, row) = split_row(&axes);
+    let ptr = view.ptr;
+    outer_loop(outer, &mut |to, _| {
+        // SAFETY: `to` is the offset of the first of `row.len` items of the view, `row.to` bytes apart.
+        unsafe { fill_row(ptr.offset(to), row, value, item, uniform) }
+    });
+}
+
+/// # Safety
+/// `row.len` items of `item` bytes, `row.to` apart, can be written from `to` on; `value` is one item.
+unsafe fn fill_row(to: *mut u8, row: Axis, value: &[u8], item: usize, uniform: Option<u8>) {
+    if let (Some(byte), true) = (uniform, row.to == item as isize) {
+        // SAFETY: the items are contiguous, as the caller says.
+        unsafe { std::ptr::write_bytes(to, byte, row.len * item) };
+        return;
+    }
+    for i in 0..row.len {
+        // SAFETY: item `i` of the row, as the caller says.
+        unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), to.offset(i as isize * row.to), item) };
+    }
+}
+
+fn axes_of<'g>(target: &'g Geometry, source: Option<&'g Geometry>) -> impl Iterator<Item = Axis> + 'g {
+    target.shape.iter().enumerate().map(move |(axis, &len)| Axis {
+        len,
+        to: target.strides[axis],
+        from: source.map_or(target.strides[axis], |source| source.strides[axis]),
+    })
+}
+
+fn split_row(axes: &[Axis]) -> (&[Axis], Axis) {
+    match axes.split_last() {
+        Some((&row, outer)) => (outer, row),
+        None => (&[], Axis { len: 1, to: 0, from: 0 }),
+    }
+}
+
+/// Calls `body` with the offsets in target and source of each position of the outer axes.
+fn outer_loop(axes: &[Axis], body: &mut impl FnMut(isize, isize)) {
+    fn walk(axes: &[Axis], to: isize, from: isize, body: &mut impl FnMut(isize, isize)) {
+        match axes.split_first() {
+            None => body(to, from),
+            Some((axis, [])) => {
+                for i in 0..axis.len as isize {
+                    body(to + i * axis.to, from + i * axis.from);
+                }
+            }
+            Some((axis, inner)) => {
+                for i in 0..axis.len as isize {
+                    walk(inner, to + i * axis.to, from + i * axis.from, body);
+                }
+            }
+        }
+    }
+    walk(axes, 0, 0, body);
+}
+
+/// Copies `source` to `target` (same shape and item size), reversing scalars of `width` bytes.
+pub(super) fn copy(target: &mut ViewMut<'_>, source: &View<'_>, width: usize) {
+    if target.is_empty() {
+        return;
+    }
+    let item = target.geometry.item;
+    let axes = merged(axes_of(&target.geometry, Some(&source.geometry)));
+    let (to, from) = (target.ptr, source.ptr);
+    // SAFETY (of all calls): the loops visit the offsets of the items of both views, which lie in their allocations;
+    // the target is exclusively borrowed, so the two do not overlap.
+    match (item, width) {
+        (_, 1) => match item {
+            1 => unsafe { run::<Move<1>>(to, from, &axes, item) },
+            2 => unsafe { run::<Move<2>>(to, from, &axes, item) },
+            4 => unsafe { run::<Move<4>>(to, from, &axes, item) },
+            8 => unsafe { run::<Move<8>>(to, from, &axes, item) },
+            16 => unsafe { run::<Move<16>>(to, from, &axes, item) },
+            _ => unsafe { run::<MoveAny>(to, from, &axes, item) },
+        },
+        (2, 2) => unsafe { run::<Swap<2>>(to, from, &axes, item) },
+        (4, 4) => unsafe { run::<Swap<4>>(to, from, &axes, item) },
+        (8, 8) => unsafe { run::<Swap<8>>(to, from, &axes, item) },
+        _ => {
+            // Items of several scalars: a further axis over the scalars.
+            let parts = Axis { len: item / width, to: width as isize, from: width as isize };
+            let axes = merged(axes.iter().copied().chain([parts]));
+            match width {
+                2 => unsafe { run::<Swap<2>>(to, from, &axes, width) },
+                4 => unsafe { run::<Swap<4>>(to, from, &axes, width) },
+                8 => unsafe { run::<Swap<8>>(to, from, &axes, width) },
+                _ => unsafe { run::<SwapAny>(to, from, &axes, width) },
+            }
+        }
+    }
+}
+
+/// How one item is carried over.
+trait Carry {
+    /// Whether contiguous items may be carried as one run of bytes.
+    const PLAIN: bool;
+    /// # Safety
+    /// `item` bytes can be read at `from` and written at `to`, and do not overlap.
+    unsafe fn carry(to: *mut u8, from: *const u8, item: usize);
+}
+
+struct Move<const N: usize>;
+impl<const N: usize> Carry for Move<N> {
+    const PLAIN: bool = true;
+    #[inline(always)]
+    unsafe fn carry(to: *mut u8, from: *const u8, _: usize) {
+        // SAFETY: as the caller says; `[u8; N]` has no alignment.
+        unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) };
+    }
+}
+
+struct MoveAny;
+impl Carry for MoveAny {
+    const PLAIN: bool = true;
+    #[inline(always)]
+    unsafe fn carry(to: *mut u8, from: *const u8, item: usize) {
+        // SAFETY: as the caller says.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, item) };
+    }
+}
+
+struct Swap<const N: usize>;
+impl<const N: usize> Carry for Swap<N> {
+    const PLAIN: bool = false;
+    #[inline(always)]
+    unsafe fn carry(to: *mut u8, from: *const u8, _: usize) {
+        // SAFETY: as the caller says; `[u8; N]` has no alignment.
+        unsafe {
+            let mut bytes = from.cast::<[u8; N]>().read();
+            bytes.reverse();
+            to.cast::<[u8; N]>().write(bytes);
+        }
+    }
+}
+
+struct SwapAny;
+impl Carry for SwapAny {
+    const PLAIN: bool = false;
+    #[inline(always)]
+    unsafe fn carry(to: *mut u8, from: *const u8, item: usize) {
+        for i in 0..item {
+            // SAFETY: as the caller says.
+            unsafe { to.add(i).write(from.add(item - 1 - i).read()) };
+        }
+    }
+}
+
+/// # Safety
+/// All items that `axes` reach from `to` and `from` lie in their allocations, those of `to` are exclusively borrowed.
+unsafe fn run<C: Carry>(to: *mut u8, from: *const u8, axes: &[Axis], item: usize) {
+    let (outer, row) = split_row(axes);
+    let step = item as isize;
+    if C::PLAIN && row.to == step && row.from == step {
+        let bytes = row.len * item;
+        outer_loop(outer, &mut |t, f| {
+            // SAFETY: a row of contiguous items on both sides.
+            unsafe { copy_row(to.offset(t), from.offset(f), bytes) }
+        });
+        return;
+    }
+    // The axis along which the source runs fastest, if that is not the target's.
+    let fast = outer.iter().enumerate().min_by_key(|(_, axis)| axis.from.unsigned_abs());
+    match fast {
+        Some((place, &across)) if across.from.unsigned_abs() < row.from.unsigned_abs() => {
+            let mut rest: Axes = outer.into();
+            rest.remove(place);
+            outer_loop(&rest, &mut |t, f| {
+                // SAFETY: offsets of items, as above.
+                unsafe { block::<C>(to.offset(t), from.offset(f), across, row, item) }
+            });
+        }
+        _ => outer_loop(outer, &mut |t, f| {
+            for i in 0..row.len as isize {
+                // SAFETY: item `i` of the row.
+                unsafe { C::carry(to.offset(t + i * row.to), from.offset(f + i * row.from), item) };
+            }
+        }),
+    }
+}
+
+/// # Safety
+/// `bytes` bytes can be read at `from` and written at `to`, and do not overlap.
+#[inline(always)]
+unsafe fn copy_row(to: *mut u8, from: *const u8, bytes: usize) {
+    // Short rows of known length become a few moves instead of a call.
+    // SAFETY: as the caller says.
+    unsafe {
+        match bytes {
+            32 => Move::<32>::carry(to, from, 32),
+            64 => Move::<64>::carry(to, from, 64),
+            128 => Move::<128>::carry(to, from, 128),
+            256 => Move::<256>::carry(to, from, 256),
+            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
+        }
+    }
+}
+
+/// Carries a plane over in square blocks: `across` is the source's fast axis, `row` the target's.
+///
+/// # Safety
+/// As for [`run`], for the items of the plane.
+unsafe fn block<C: Carry>(to: *mut u8, from: *const u8, across: Axis, row: Axis, item: usize) {
+    for a0 in (0..across.len).step_by(BLOCK) {
+        for r0 in (0..row.len).step_by(BLOCK) {
+            for a in a0..(a0 + BLOCK).min(across.len) {
+                let (t, f) = (a as isize * across.to, a as isize * across.from);
+                for r in r0..(r0 + BLOCK).min(row.len) {
+                    let r = r as isize;
+                    // SAFETY: item `(a, r)` of the plane.
+                    unsafe { C::carry(to.offset(t + r * row.to), from.offset(f + r * row.from), item) };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The data types.
+
+use crate::layout::{Layout, Scalar};
+use crate::{SmallFloat, TimeUnit};
+use std::fmt;
+
+/// What the elements of an array are.
+///
+/// Made from the name and configuration in a metadata document by [`from_config`](Self::from_config). The
+/// [`layout`](Self::layout) says how elements lie in memory.
+///
+/// ```
+/// # use zarr_dtype::{DataType, Layout, Scalar};
+/// # use zarr_meta::NamedConfig;
+/// let data_type = DataType::from_config(&NamedConfig::new("complex64"))?;
+/// assert_eq!(data_type, DataType::Complex64);
+/// assert_eq!(data_type.layout(), Layout::Fixed { scalar: Scalar::F32, count: 2 });
+/// # Ok::<(), zarr_dtype::Error>(())
+/// ```
+///
+/// Zarr v3 core, section "Data types", and the register of extensions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DataType {
+    /// `bool`
+    Bool,
+    /// `int2`: -2 to 1, in one byte.
+    Int2,
+    /// `int4`: -8 to 7, in one byte.
+    Int4,
+    /// `int8`
+    Int8,
+    /// `int16`
+    Int16,
+    /// `int32`
+    Int32,
+    /// `int64`
+    Int64,
+    /// `uint2`: 0 to 3, in one byte.
+    UInt2,
+    /// `uint4`: 0 to 15, in one byte.
+    UInt4,
+    /// `uint8`
+    UInt8,
+    /// `uint16`
+    UInt16,
+    /// `uint32`
+    UInt32,
+    /// `uint64`
+    UInt64,
+    /// The `float8_*`, `float6_*` and `float4_*` types, in one byte each.
+    SmallFloat(SmallFloat),
+    /// `float16`: IEEE 754 binary16.
+    Float16,
+    /// `bfloat16`: the upper half of a binary32.
+    BFloat16,
+    /// `float32`: IEEE 754 binary32.
+    Float32,
+    /// `float64`: IEEE 754 binary64.
+    Float64,
+    /// `complex64`, also named `complex_float32`: real and imaginary part as float32.
+    Complex64,
+    /// `complex128`, also named `complex_float64`: real and imaginary part as float64.
+    Complex128,
+    /// `r8`, `r16`, `r24`...: that many **bytes**, not bits, without a meaning.
+    RawBits(u32),
+    /// `null_terminated_bytes`, numpy's `S`: bytes that end before the NULs at the end.
+    FixedBytes {
+        /// Bytes of one element.
+        len: u32,
+    },
+    /// `raw_bytes`, numpy's `V`: bytes without a meaning.
+    RawBytes {
+        /// Bytes of one element.
+        len: u32,
+    },
+    /// `fixed_length_utf32`, numpy's `U`: text that ends before the NULs at the end.
+    FixedUtf32 {
+        /// Code points of one element.
+        len: u32,
+    },
+    /// `numpy.datetime64`: a 64-bit count of units since 1970-01-01; the least number is "not a time".
+    DateTime64(TimeUnit),
+    /// `numpy.timedelta64`: a 64-bit count of units; the least number is "not a time".
+    TimeDelta64(TimeUnit),
+    /// `string`: UTF-8 text of any length.
+    String,
+    /// `bytes`, `variable_length_bytes`: bytes of any length.
+    Bytes {
+        /// By which of its names the type goes.
+        name: BytesName,
+    },
+}
+
+/// The names of the type of byte strings of any length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BytesName {
+    /// `bytes`, the name in the register of extensions.
+    #[default]
+    Bytes,
+    /// `variable_length_bytes`, which zarr-python 3.0 and 3.1 write.
+    VariableLengthBytes,
+}
+
+impl DataType {
+    /// How elements lie in memory.
+    pub fn layout(&self) -> Layout {
+        let scalar = |scalar| Layout::Fixed { scalar, count: 1 };
+        match *self {
+            Self::Bool => scalar(Scalar::Bool),
+            Self::Int2 => scalar(Scalar::I2),
+            Self::Int4 => scalar(Scalar::I4),
+            Self::Int8 => scalar(Scalar::I8),
+            Self::Int16 => scalar(Scalar::I16),
+            Self::Int32 => scalar(Scalar::I32),
+            Self::Int64 | Self::DateTime64(_) | Self::TimeDelta64(_) => scalar(Scalar::I64),
+            Self::UInt2 => scalar(Scalar::U2),
+            Self::UInt4 => scalar(Scalar::U4),
+            Self::UInt8 => scalar(Scalar::U8),
+            Self::UInt16 => scalar(Scalar::U16),
+            Self::UInt32 => scalar(Scalar::U32),
+            Self::UInt64 => scalar(Scalar::U64),
+            Self::Float16 => scalar(Scalar::F16),
+            Self::BFloat16 => scalar(Scalar::BF16),
+            Self::Float32 => scalar(Scalar::F32),
+            Self::Float64 => scalar(Scalar::F64),
+            Self::Complex64 => Layout::Fixed { scalar: Scalar::F32, count: 2 },
+            Self::Complex128 => Layout::Fixed { scalar: Scalar::F64, count: 2 },
+            Self::SmallFloat(_) => Layout::Bytes { size: 1 },
+            Self::RawBits(size) | Self::FixedBytes { len: size } | Self::RawBytes { len: size } => {
+                Layout::Bytes { size }
+            }
+            Self::FixedUtf32 { len } => Layout::Fixed { scalar: Scalar::U32, count: len },
+            Self::String => Layout::Variable { utf8: true },
+            Self::Bytes { .. } => Layout::Variable { utf8: false },
+        }
+    }
+
+    /// Bytes of one element in memory; 16 for types of variable length, whose elements are
+    /// [`HeapRef`](crate::HeapRef)s.
+    pub fn item_size(&self) -> usize {
+        self.layout().item_size()
+    }
+
+    /// Whether elements have various lengths and lie in a [`Heap`](crate::Heap).
+    pub fn is_variable(&self) -> bool {
+        matches!(self, Self::String | Self::Bytes { .. })
+    }
+}
+
+impl fmt::Display for DataType {
+    /// The name alone where that says it all, else name and configuration as JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = self.to_config();
+        if config.configuration.is_empty() { f.write_str(&config.name) } else { write!(f, "{}", config.to_value()) }
+    }
+}

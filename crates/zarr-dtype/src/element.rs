@@ -1,0 +1,245 @@
+//! Rust types that are elements of arrays.
+
+mod plain;
+mod text;
+
+use crate::layout::to_usize;
+use crate::{DataType, Error, Heap};
+
+/// A Rust type that elements of arrays are read into and written from.
+///
+/// Types that lie in a Rust vector just as they lie in memory (numbers, complex numbers, `[u8; N]`) are read straight into
+/// [`as_bytes_mut`](Self::as_bytes_mut) of the vector. All others, `bool` with its two values and texts among them, go by
+/// [`from_items`](Self::from_items).
+///
+/// | Rust | data types |
+/// |---|---|
+/// | `bool` | bool |
+/// | `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64` | int8, int16...; `i8` also int2 and int4, `u8` uint2 and uint4; `i64` also dates and lengths of time |
+/// | `half::f16`, `half::bf16`, `f32`, `f64` | float16, bfloat16, float32, float64 |
+/// | `Complex<f32>`, `Complex<f64>` | complex64, complex128 |
+/// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
+/// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
+/// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes` |
+///
+/// ```
+/// # use zarr_dtype::{DataType, Element, Heap};
+/// let heap = Heap::new();
+/// let words = ["one".to_owned(), "two".to_owned()];
+/// let items = String::to_items(&DataType::String, &words, &heap)?;
+/// assert_eq!(String::from_items(&DataType::String, &items, &heap)?, words);
+///
+/// let mut numbers = f32::zeroed_vec(2)?;
+/// f32::as_bytes_mut(&mut numbers).expect("floats are plain")[..4].copy_from_slice(&1.5_f32.to_ne_bytes());
+/// assert_eq!(numbers, [1.5, 0.0]);
+/// # Ok::<(), zarr_dtype::Error>(())
+/// ```
+pub trait Element: Sized + Clone + Send + Sync + 'static {
+    /// The type's name in messages.
+    fn name() -> String;
+
+    /// Whether elements of `data_type` are values of this type.
+    fn accepts(data_type: &DataType) -> bool;
+
+    /// Checks that elements of `data_type` are values of this type.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] with both names.
+    fn check(data_type: &DataType) -> Result<(), Error> {
+        if Self::accepts(data_type) {
+            Ok(())
+        } else {
+            Err(Error::Mismatch { element: Self::name(), data_type: data_type.to_string() })
+        }
+    }
+
+    /// A vector of `len` zeros, false, or empty texts. Where the system provides zeroed memory it is not touched.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error>;
+
+    /// The memory of elements to be filled with items; `None` if not all bit patterns are values of the type.
+    fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
+
+    /// The elements as items in memory form; `None` if they do not lie in memory like that.
+    fn as_bytes(elements: &[Self]) -> Option<&[u8]>;
+
+    /// The values of `items`, which are elements of `data_type` in memory form, those of variable length in `heap`.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Size`] for part of an element,
+    /// [`Error::Item`] for an element that is no value of the type, [`Error::Memory`].
+    fn from_items(data_type: &DataType, items: &[u8], heap: &Heap) -> Result<Vec<Self>, Error>;
+
+    /// The elements of `data_type` in memory form; what has variable length is put into `heap` as one block.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Item`] for a value that is not of the data
+    /// type, such as a text that is too long, [`Error::Memory`].
+    fn to_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error>;
+}
+
+/// How many elements `items` are.
+fn count(data_type: &DataType, items: &[u8]) -> Result<usize, Error> {
+    let item_size = data_type.item_size();
+    match items.len().checked_rem(item_size) {
+        Some(0) => Ok(items.len() / item_size),
+        _ => Err(Error::Size { found: items.len(), item_size }),
+    }
+}
+
+/// An empty vector with room for `len` of `item_size` bytes each.
+fn with_room<T>(len: usize, item_size: usize) -> Result<Vec<T>, Error> {
+    let mut vec = Vec::new();
+    let room = len.checked_mul(item_size).map(|size| size.div_ceil(size_of::<T>().max(1)));
+    room.and_then(|room| vec.try_reserve_exact(room).ok()).ok_or(Error::Memory { len, item_size })?;
+    Ok(vec)
+}
+
+/// The number of bytes of one element of fixed size that has `len` bytes.
+fn has_size(data_type: &DataType, len: usize) -> bool {
+    match *data_type {
+        DataType::RawBits(size) | DataType::FixedBytes { len: size } | DataType::RawBytes { len: size } => {
+            to_usize(size) == len
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BytesName, HeapRef, TimeUnit, Unit};
+    use half::{bf16, f16};
+    use num_complex::Complex;
+    use proptest::prelude::*;
+    use std::fmt::Debug;
+
+    const BYTES: DataType = DataType::Bytes { name: BytesName::VariableLengthBytes };
+
+    fn check<T: Element + PartialEq + Debug>(data_type: DataType, elements: &[T]) {
+        let heap = Heap::new();
+        let items = T::to_items(&data_type, elements, &heap).unwrap();
+        assert_eq!(items.len(), elements.len() * data_type.item_size(), "{data_type}");
+        assert_eq!(T::from_items(&data_type, &items, &heap).unwrap(), elements, "{data_type}");
+        if let Some(bytes) = T::as_bytes(elements) {
+            assert_eq!(bytes, items, "{data_type}");
+        }
+        let mut zeros = T::zeroed_vec(elements.len()).unwrap();
+        assert_eq!(zeros.len(), elements.len());
+        if let Some(bytes) = T::as_bytes_mut(&mut zeros) {
+            bytes.copy_from_slice(&items);
+            assert_eq!(zeros, elements, "{data_type}");
+        }
+        if !elements.is_empty() {
+            let error = T::from_items(&data_type, &items[1..], &heap);
+            // All but types of single bytes have a part of an element now.
+            assert_eq!(error.is_err(), data_type.item_size() > 1, "{data_type}");
+        }
+    }
+
+    #[test]
+    fn all_types_come_back() {
+        check(DataType::Bool, &[true, false, true]);
+        check(DataType::Int8, &[-1_i8, 2]);
+        check(DataType::Int16, &[-1_i16, 2]);
+        check(DataType::Int32, &[-1_i32, 2]);
+        check(DataType::Int64, &[-1_i64, 2]);
+        check(DataType::UInt8, &[1_u8, 2]);
+        check(DataType::UInt16, &[1_u16, 2]);
+        check(DataType::UInt32, &[1_u32, 2]);
+        check(DataType::UInt64, &[1_u64, 2]);
+        check(DataType::Int4, &[-8_i8, 7]);
+        check(DataType::UInt2, &[0_u8, 3]);
+        check(DataType::Float16, &[f16::ONE, f16::NEG_ZERO]);
+        check(DataType::BFloat16, &[bf16::ONE]);
+        check(DataType::Float32, &[1.5_f32, f32::INFINITY]);
+        check(DataType::Float64, &[1.5_f64, -0.0]);
+        check(DataType::Complex64, &[Complex::new(1.5_f32, -2.0)]);
+        check(DataType::Complex128, &[Complex::new(1.5_f64, -2.0)]);
+        check(DataType::DateTime64(TimeUnit::new(Unit::Day)), &[-1_i64]);
+        check(DataType::TimeDelta64(TimeUnit::new(Unit::Day)), &[i64::MIN]);
+        check(DataType::RawBits(3), &[[1_u8, 2, 3], [4, 5, 6]]);
+        check(DataType::RawBytes { len: 1 }, &[[1_u8], [2]]);
+        check(DataType::FixedBytes { len: 2 }, &[*b"ab"]);
+    }
+
+    #[test]
+    fn types_that_do_not_fit_are_named() {
+        let date = DataType::DateTime64(TimeUnit::new(Unit::Day));
+        assert_eq!(
+            f64::check(&DataType::Float32).unwrap_err().to_string(),
+            "elements of data type float32 do not fit the Rust type f64"
+        );
+        assert_eq!(
+            Complex::<f32>::check(&date).unwrap_err().to_string(),
+            "elements of data type {\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"D\",\"scale_factor\":1}} \
+             do not fit the Rust type Complex<f32>"
+        );
+        assert!(<[u8; 3]>::check(&DataType::RawBits(4)).is_err());
+        assert!(<[u8; 0]>::check(&DataType::RawBits(0)).is_err());
+        assert!(u64::check(&date).is_err());
+        assert!(u8::check(&DataType::Bool).is_err());
+    }
+
+    #[test]
+    fn what_is_no_value_is_an_error() {
+        let heap = Heap::new();
+        let text = |error: Error| error.to_string();
+        assert_eq!(
+            bool::from_items(&DataType::Bool, &[0, 3], &heap).map_err(text),
+            Err("element 1: found byte 0x03, expected a bool: 0x00 or 0x01".to_owned())
+        );
+        assert_eq!(
+            i8::to_items(&DataType::Int4, &[7, 8], &heap).map_err(text),
+            Err("element 1: found byte 0x08, expected an int4: -8 to 7".to_owned())
+        );
+        assert_eq!(
+            String::from_items(&DataType::FixedBytes { len: 2 }, b"aba\xff", &heap).map_err(text),
+            Err("element 1: found byte 0xff, expected UTF-8".to_owned())
+        );
+        assert_eq!(
+            String::from_items(&DataType::FixedUtf32 { len: 1 }, &0xd800_u32.to_ne_bytes(), &heap).map_err(text),
+            Err("element 0: found 0xd800, expected a Unicode code point".to_owned())
+        );
+        assert_eq!(
+            String::to_items(&DataType::FixedUtf32 { len: 1 }, &["ab".to_owned()], &heap).map_err(text),
+            Err("element 0: found 2 code points, expected at most 1".to_owned())
+        );
+        assert_eq!(
+            Vec::<u8>::to_items(&DataType::RawBits(2), &[vec![1]], &heap).map_err(text),
+            Err("element 0: found 1 bytes, expected 2".to_owned())
+        );
+        assert_eq!(
+            Vec::<u8>::from_items(&BYTES, &HeapRef { block: 1, len: 1, offset: 2 }.to_bytes(), &heap).map_err(text),
+            Err("element 0: found HeapRef { block: 1, len: 1, offset: 2 }, expected a part of the heap".to_owned())
+        );
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        assert!(matches!(f64::zeroed_vec(usize::MAX / 16), Err(Error::Memory { .. })));
+        assert!(matches!(String::zeroed_vec(usize::MAX / 8), Err(Error::Memory { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn texts_come_back(texts: Vec<String>) {
+            check(DataType::String, &texts);
+            // NULs at the end of a fixed text do not count, so there are none.
+            let texts: Vec<String> = texts.iter().map(|text| text.trim_end_matches('\0').to_owned()).collect();
+            let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+            let len = u32::try_from(longest).unwrap() + 1;
+            check(DataType::FixedUtf32 { len }, &texts);
+            check(DataType::FixedBytes { len: len + 1 }, &texts);
+        }
+
+        #[test]
+        fn byte_strings_come_back(strings: Vec<Vec<u8>>, fixed: Vec<[u8; 4]>) {
+            check(BYTES, &strings);
+            check(DataType::RawBits(4), &fixed.iter().map(|bytes| bytes.to_vec()).collect::<Vec<_>>());
+            check(DataType::RawBytes { len: 4 }, &fixed);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Elements that lie in a Rust vector as they do in an array.
+
+use super::{Element, count, has_size, with_room};
+use crate::{DataType, Error, Heap};
+use bytemuck::Pod;
+use half::{bf16, f16};
+use num_complex::Complex;
+
+/// The methods that all types have for which any bits are a value.
+macro_rules! plain_methods {
+    () => {
+        fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
+            bytemuck::allocation::try_zeroed_vec(len).map_err(|()| Error::Memory { len, item_size: size_of::<Self>() })
+        }
+
+        fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+            Some(bytemuck::cast_slice_mut(elements))
+        }
+
+        fn as_bytes(elements: &[Self]) -> Option<&[u8]> {
+            Some(bytemuck::cast_slice(elements))
+        }
+
+        fn from_items(data_type: &DataType, items: &[u8], _: &Heap) -> Result<Vec<Self>, Error> {
+            Self::check(data_type)?;
+            from_items(data_type, items)
+        }
+
+        fn to_items(data_type: &DataType, elements: &[Self], _: &Heap) -> Result<Vec<u8>, Error> {
+            Self::check(data_type)?;
+            to_items(data_type, bytemuck::cast_slice(elements))
+        }
+    };
+}
+
+macro_rules! plain {
+    ($($rust:ty = $accepted:pat,)*) => { $(
+        impl Element for $rust {
+            fn name() -> String {
+                stringify!($rust).to_owned()
+            }
+
+            fn accepts(data_type: &DataType) -> bool {
+                matches!(data_type, $accepted)
+            }
+
+            plain_methods!();
+        }
+    )* };
+}
+
+plain! {
+    i8 = DataType::Int8 | DataType::Int4 | DataType::Int2,
+    i16 = DataType::Int16,
+    i32 = DataType::Int32,
+    i64 = DataType::Int64 | DataType::DateTime64(_) | DataType::TimeDelta64(_),
+    u8 = DataType::UInt8 | DataType::UInt4 | DataType::UInt2,
+    u16 = DataType::UInt16,
+    u32 = DataType::UInt32,
+    u64 = DataType::UInt64,
+    f16 = DataType::Float16,
+    bf16 = DataType::BFloat16,
+    f32 = DataType::Float32,
+    f64 = DataType::Float64,
+    Complex<f32> = DataType::Complex64,
+    Complex<f64> = DataType::Complex128,
+}
+
+impl<const N: usize> Element for [u8; N] {
+    fn name() -> String {
+        format!("[u8; {N}]")
+    }
+
+    fn accepts(data_type: &DataType) -> bool {
+        N > 0 && has_size(data_type, N)
+    }
+
+    plain_methods!();
+}
+
+impl Element for bool {
+    fn name() -> String {
+        "bool".to_owned()
+    }
+
+    fn accepts(data_type: &DataType) -> bool {
+        *data_type == DataType::Bool
+    }
+
+    fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
+        bytemuck::allocation::try_zeroed_vec(len).map_err(|()| Error::Memory { len, item_size: 1 })
+    }
+
+    fn as_bytes_mut(_: &mut [Self]) -> Option<&mut [u8]> {
+        None
+    }
+
+    fn as_bytes(elements: &[Self]) -> Option<&[u8]> {
+        Some(bytemuck::cast_slice(elements))
+    }
+
+    fn from_items(data_type: &DataType, items: &[u8], _: &Heap) -> Result<Vec<Self>, Error> {
+        Self::check(data_type)?;
+        data_type.layout().check(items)?;
+        let mut elements = with_room(items.len(), 1)?;
+        elements.extend(items.iter().map(|&byte| byte != 0));
+        Ok(elements)
+    }
+
+    fn to_items(data_type: &DataType, elements: &[Self], _: &Heap) -> Result<Vec<u8>, Error> {
+        Self::check(data_type)?;
+        to_items(data_type, bytemuck::cast_slice(elements))
+    }
+}
+
+fn from_items<T: Pod + Element>(data_type: &DataType, items: &[u8]) -> Result<Vec<T>, Error> {
+    let mut elements = T::zeroed_vec(count(data_type, items)?)?;
+    bytemuck::cast_slice_mut(&mut elements).copy_from_slice(items);
+    Ok(elements)
+}
+
+fn to_items(data_type: &DataType, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    data_type.layout().check(bytes)?;
+    let mut items = with_room(bytes.len(), 1)?;
+    items.extend_from_slice(bytes);
+    Ok(items)
+}

@@ -1,0 +1,121 @@
+//! What can be wrong with a data type, a fill value, or the elements in memory.
+
+use zarr_meta::json::Value;
+
+/// Why a data type, a fill value or elements could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No data type of this name is known.
+    #[error("unknown data type {name}")]
+    Unknown {
+        /// The name as found.
+        name: String,
+    },
+    /// A data type or fill value in JSON breaks the specification.
+    #[error("{}found {found}, expected {expected}", place(pointer))]
+    Invalid {
+        /// JSON pointer from the data type or the fill value, whichever was parsed; empty for the whole of it.
+        pointer: String,
+        /// What is there, as JSON text, cut if long.
+        found: String,
+        /// What may be there.
+        expected: String,
+    },
+    /// Elements of this size are beyond what is read.
+    #[error("{}found {found} bytes for one element, expected at most {limit}", place(pointer))]
+    Limit {
+        /// JSON pointer from the data type.
+        pointer: String,
+        /// The bytes of one element.
+        found: u64,
+        /// The most there may be.
+        limit: u64,
+    },
+    /// The Rust type cannot hold elements of the data type.
+    #[error("elements of data type {data_type} do not fit the Rust type {element}")]
+    Mismatch {
+        /// The Rust type asked for.
+        element: String,
+        /// The data type of the array.
+        data_type: String,
+    },
+    /// A buffer does not hold a whole number of elements.
+    #[error("{found} bytes are not a whole number of elements of {item_size} bytes")]
+    Size {
+        /// The bytes in the buffer.
+        found: usize,
+        /// The bytes of one element.
+        item_size: usize,
+    },
+    /// One element has no value of the type asked for.
+    #[error("element {index}: found {found}, expected {expected}")]
+    Item {
+        /// Which element, counted in the run that was given.
+        index: usize,
+        /// What is there.
+        found: String,
+        /// What may be there.
+        expected: String,
+    },
+    /// Memory for the elements could not be had.
+    #[error("no memory for {len} elements of {item_size} bytes")]
+    Memory {
+        /// How many elements.
+        len: usize,
+        /// The bytes of one of them.
+        item_size: usize,
+    },
+}
+
+/// Who is to blame for an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The metadata or the data break the specification.
+    Invalid,
+    /// Fine perhaps, but not known here.
+    Unsupported,
+    /// The caller asked for what does not go together.
+    Argument,
+    /// A limit was exceeded.
+    Limit,
+}
+
+impl Error {
+    /// Who is to blame.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unknown { .. } => ErrorKind::Unsupported,
+            Self::Invalid { .. } | Self::Item { .. } => ErrorKind::Invalid,
+            Self::Mismatch { .. } | Self::Size { .. } => ErrorKind::Argument,
+            Self::Limit { .. } | Self::Memory { .. } => ErrorKind::Limit,
+        }
+    }
+
+    /// The JSON pointer of what is wrong, from the value that was parsed; empty where that is all of it.
+    pub fn pointer(&self) -> &str {
+        match self {
+            Self::Invalid { pointer, .. } | Self::Limit { pointer, .. } => pointer,
+            _ => "",
+        }
+    }
+
+    /// The same error with `prefix` in front of its pointer, as in `error.within("/fill_value")`.
+    #[must_use]
+    pub fn within(mut self, prefix: &str) -> Self {
+        if let Self::Invalid { pointer, .. } | Self::Limit { pointer, .. } = &mut self {
+            pointer.insert_str(0, prefix);
+        }
+        self
+    }
+
+    /// An [`Error::Invalid`] about `found`, which lies at the place parsed.
+    pub(crate) fn invalid(found: &Value, expected: impl Into<String>) -> Self {
+        Self::Invalid { pointer: String::new(), found: found.excerpt(), expected: expected.into() }
+    }
+}
+
+fn place(pointer: &str) -> String {
+    if pointer.is_empty() { String::new() } else { format!("{pointer}: ") }
+}

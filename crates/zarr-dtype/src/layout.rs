@@ -1,0 +1,214 @@
+//! How elements lie in memory: all that codecs may depend on.
+
+use crate::Error;
+
+/// A number that lies in memory in the byte order of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scalar {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Two bits, two's complement, extended to one byte.
+    I2,
+    /// Four bits, two's complement, extended to one byte.
+    I4,
+    /// 8 bits, two's complement.
+    I8,
+    /// 16 bits, two's complement.
+    I16,
+    /// 32 bits, two's complement.
+    I32,
+    /// 64 bits, two's complement.
+    I64,
+    /// Two bits in one byte whose upper bits are 0.
+    U2,
+    /// Four bits in one byte whose upper bits are 0.
+    U4,
+    /// 8 bits.
+    U8,
+    /// 16 bits.
+    U16,
+    /// 32 bits.
+    U32,
+    /// 64 bits.
+    U64,
+    /// IEEE 754 binary16.
+    F16,
+    /// The upper half of an IEEE 754 binary32.
+    BF16,
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary64.
+    F64,
+}
+
+impl Scalar {
+    /// Bytes in memory: 1, 2, 4 or 8.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Bool | Self::I2 | Self::I4 | Self::I8 | Self::U2 | Self::U4 | Self::U8 => 1,
+            Self::I16 | Self::U16 | Self::F16 | Self::BF16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    /// Whether every bit pattern of [`size`](Self::size) bytes is a value in memory form, so that
+    /// [`settle`](Self::settle) and [`check`](Self::check) have nothing to do.
+    pub const fn takes_any_bits(self) -> bool {
+        !matches!(self, Self::Bool | Self::I2 | Self::I4 | Self::U2 | Self::U4)
+    }
+
+    /// Brings bytes that were just decoded into memory form: unused upper bits of two- and four-bit integers are
+    /// ignored by the format, and are set here to the sign or to 0. Nothing happens where any bits are a value.
+    ///
+    /// # Errors
+    /// [`Error::Item`] for a bool that is neither 0 nor 1, counted in scalars from the start of `bytes`.
+    pub fn settle(self, bytes: &mut [u8]) -> Result<(), Error> {
+        let extend = |unused: u32, bytes: &mut [u8]| {
+            bytes.iter_mut().for_each(|byte| *byte = ((byte.cast_signed() << unused) >> unused).cast_unsigned());
+        };
+        match self {
+            Self::I2 => extend(6, bytes),
+            Self::I4 => extend(4, bytes),
+            Self::U2 => bytes.iter_mut().for_each(|byte| *byte &= 0x03),
+            Self::U4 => bytes.iter_mut().for_each(|byte| *byte &= 0x0f),
+            _ => self.check(bytes)?,
+        }
+        Ok(())
+    }
+
+    /// Checks that `bytes` are in memory form, which matters where the caller made them: before encoding.
+    ///
+    /// # Errors
+    /// [`Error::Item`] for a bool that is neither 0 nor 1 and for a two- or four-bit integer out of range, counted in
+    /// scalars from the start of `bytes`.
+    pub fn check(self, bytes: &[u8]) -> Result<(), Error> {
+        let first_bad = |expected: &str, good: fn(u8) -> bool| match bytes.iter().position(|&byte| !good(byte)) {
+            Some(index) => Err(Error::Item {
+                index,
+                found: format!("byte {:#04x}", bytes.get(index).copied().unwrap_or_default()),
+                expected: expected.to_owned(),
+            }),
+            None => Ok(()),
+        };
+        match self {
+            Self::Bool => first_bad("a bool: 0x00 or 0x01", |byte| byte <= 1),
+            Self::I2 => first_bad("an int2: -2 to 1", |byte| (-2..2).contains(&byte.cast_signed())),
+            Self::I4 => first_bad("an int4: -8 to 7", |byte| (-8..8).contains(&byte.cast_signed())),
+            Self::U2 => first_bad("a uint2: 0 to 3", |byte| byte < 4),
+            Self::U4 => first_bad("a uint4: 0 to 15", |byte| byte < 16),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How the elements of a data type lie in memory, always in the byte order of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Layout {
+    /// `count` scalars one after another: complex64 is two `F32`, a date one `I64`, a fixed text one `U32` for each
+    /// code point.
+    Fixed {
+        /// The scalar.
+        scalar: Scalar,
+        /// How many make up one element.
+        count: u32,
+    },
+    /// Bytes without a byte order.
+    Bytes {
+        /// Bytes of one element.
+        size: u32,
+    },
+    /// A [`HeapRef`](crate::HeapRef) into a [`Heap`](crate::Heap) that has the bytes.
+    Variable {
+        /// Whether the bytes are UTF-8 text.
+        utf8: bool,
+    },
+}
+
+impl Layout {
+    /// Bytes of one element in memory; 16 for elements of variable length.
+    pub fn item_size(&self) -> usize {
+        match *self {
+            Self::Fixed { scalar, count } => scalar.size().saturating_mul(to_usize(count)),
+            Self::Bytes { size } => to_usize(size),
+            Self::Variable { .. } => crate::HeapRef::SIZE,
+        }
+    }
+
+    /// The scalar that elements are made of, where all are of one kind.
+    pub fn scalar(&self) -> Option<Scalar> {
+        if let Self::Fixed { scalar, .. } = self { Some(*scalar) } else { None }
+    }
+
+    /// Whether elements are references into a heap.
+    pub fn is_variable(&self) -> bool {
+        matches!(self, Self::Variable { .. })
+    }
+
+    /// Brings elements that were just decoded into memory form, see [`Scalar::settle`].
+    ///
+    /// # Errors
+    /// [`Error::Item`] as from [`Scalar::settle`], counted in elements.
+    pub fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
+        match self.scalar() {
+            Some(scalar) => scalar.settle(items).map_err(|error| self.in_elements(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that elements are in memory form, see [`Scalar::check`].
+    ///
+    /// # Errors
+    /// [`Error::Item`] as from [`Scalar::check`], counted in elements.
+    pub fn check(&self, items: &[u8]) -> Result<(), Error> {
+        match self.scalar() {
+            Some(scalar) => scalar.check(items).map_err(|error| self.in_elements(error)),
+            None => Ok(()),
+        }
+    }
+
+    fn in_elements(&self, mut error: Error) -> Error {
+        if let (Error::Item { index, .. }, Self::Fixed { count, .. }) = (&mut error, self) {
+            *index = index.checked_div(to_usize(*count)).unwrap_or(*index);
+        }
+        error
+    }
+}
+
+/// Rust runs this code on machines with at least 32 bits; elsewhere no such element could be held.
+pub(crate) fn to_usize(size: u32) -> usize {
+    usize::try_from(size).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_integers_lose_their_upper_bits() {
+        let check = |scalar: Scalar, from: u8, to: u8| {
+            let mut bytes = [from];
+            scalar.settle(&mut bytes).unwrap();
+            assert_eq!(bytes, [to], "{scalar:?} {from:#x}");
+            scalar.check(&bytes).unwrap();
+        };
+        check(Scalar::I4, 0x0f, 0xff);
+        check(Scalar::I4, 0xf7, 0x07);
+        check(Scalar::I2, 0x02, 0xfe);
+        check(Scalar::U4, 0xfa, 0x0a);
+        check(Scalar::U2, 0xff, 0x03);
+        check(Scalar::I8, 0x80, 0x80);
+        assert!(Scalar::I4.check(&[0x08]).is_err());
+        assert!(Scalar::U2.check(&[0, 4]).is_err());
+    }
+
+    #[test]
+    fn a_bool_is_0_or_1() {
+        assert_eq!(
+            Scalar::Bool.settle(&mut [0, 1, 2]).unwrap_err().to_string(),
+            "element 2: found byte 0x02, expected a bool: 0x00 or 0x01"
+        );
+    }
+}

@@ -1,0 +1,252 @@
+//! One element from JSON.
+
+use crate::data_type::DataType;
+use crate::float::{self, Format};
+use crate::layout::{Scalar, to_usize};
+use crate::time::NOT_A_TIME;
+use crate::{Error, Layout};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zarr_meta::json::Value;
+
+/// How freely a fill value may be spelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spelling {
+    /// As Zarr v3 says.
+    #[default]
+    Strict,
+    /// As older formats and their writers have it besides: integers as `5.0`, bools as 0 and 1, a number for a complex
+    /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, and `0x...` or `0b...`
+    /// for `r8`, `r16`..., read as a number whose little-endian bytes they are.
+    Lenient,
+}
+
+/// The bytes of the element that `value` is: in memory form, or what is in an element of variable length.
+pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
+    let lenient = spelling == Spelling::Lenient;
+    match data_type {
+        DataType::Complex64 => complex(value, &float::F32, lenient),
+        DataType::Complex128 => complex(value, &float::F64, lenient),
+        DataType::SmallFloat(small) => float(value, &small.format()),
+        DataType::DateTime64(_) | DataType::TimeDelta64(_) => time(value, lenient),
+        DataType::RawBits(size) => raw_bits(value, to_usize(*size), lenient),
+        DataType::FixedBytes { len } => fixed_bytes(value, to_usize(*len), lenient),
+        DataType::RawBytes { len } => raw_bytes(value, to_usize(*len), lenient),
+        DataType::FixedUtf32 { len } => fixed_text(value, to_usize(*len), lenient),
+        DataType::String => text(value, lenient),
+        DataType::Bytes { .. } => variable_bytes(value, lenient),
+        _ => match data_type.layout() {
+            Layout::Fixed { scalar, .. } => number(value, scalar, lenient),
+            _ => Err(Error::invalid(value, "a data type with values")),
+        },
+    }
+}
+
+fn number(value: &Value, scalar: Scalar, lenient: bool) -> Result<Vec<u8>, Error> {
+    macro_rules! integer {
+        ($rust:ty, $least:expr, $greatest:expr) => {{
+            let number = integer(value, $least.into(), $greatest.into(), lenient)?;
+            <$rust>::try_from(number).unwrap_or_default().to_ne_bytes().to_vec()
+        }};
+        ($rust:ty) => {
+            integer!($rust, <$rust>::MIN, <$rust>::MAX)
+        };
+    }
+    Ok(match scalar {
+        Scalar::Bool => match value {
+            Value::Bool(value) => vec![u8::from(*value)],
+            Value::Number(number) if lenient && number.as_f64() == 0.0 => vec![0],
+            Value::Number(number) if lenient && number.as_f64() == 1.0 => vec![1],
+            _ => return Err(Error::invalid(value, "true or false")),
+        },
+        Scalar::I2 => integer!(i8, -2_i8, 1_i8),
+        Scalar::I4 => integer!(i8, -8_i8, 7_i8),
+        Scalar::I8 => integer!(i8),
+        Scalar::I16 => integer!(i16),
+        Scalar::I32 => integer!(i32),
+        Scalar::I64 => integer!(i64),
+        Scalar::U2 => integer!(u8, 0_u8, 3_u8),
+        Scalar::U4 => integer!(u8, 0_u8, 15_u8),
+        Scalar::U8 => integer!(u8),
+        Scalar::U16 => integer!(u16),
+        Scalar::U32 => integer!(u32),
+        Scalar::U64 => integer!(u64),
+        Scalar::F16 => return float(value, &float::F16),
+        Scalar::BF16 => return float(value, &float::BF16),
+        Scalar::F32 => return float(value, &float::F32),
+        Scalar::F64 => return float(value, &float::F64),
+    })
+}
+
+fn integer(value: &Value, least: i128, greatest: i128, lenient: bool) -> Result<i128, Error> {
+    let in_range = |number: &i128| (least..=greatest).contains(number);
+    whole(value, lenient)
+        .filter(in_range)
+        .ok_or_else(|| Error::invalid(value, format!("an integer from {least} to {greatest}")))
+}
+
+/// The integer that `value` is; if `lenient`, a fraction of zero and an exponent do not matter.
+fn whole(value: &Value, lenient: bool) -> Option<i128> {
+    let number = value.as_number()?;
+    if number.is_integer() || !lenient {
+        return number.as_i128();
+    }
+    // Numbers below 2^53 are all exact as f64, and those above have no fraction; their text in full is an integer.
+    let float = number.as_f64();
+    if float.fract() == 0.0 && float.abs() < 1e30 { format!("{float:.0}").parse().ok() } else { None }
+}
+
+fn float(value: &Value, format: &Format) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::with_capacity(format.size);
+    push_float(value, format, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn push_float(value: &Value, format: &Format, into: &mut Vec<u8>) -> Result<(), Error> {
+    let bits = match value {
+        Value::Number(number) => format.parse_number(number),
+        Value::String(text) => format.parse_text(text),
+        _ => None,
+    };
+    let expected = || {
+        let digits = 2 * format.size;
+        format!(r#"a number in range, "NaN", "Infinity", "-Infinity" or "0x" with {digits} hexadecimal digits"#)
+    };
+    format.store(bits.ok_or_else(|| Error::invalid(value, expected()))?, into);
+    Ok(())
+}
+
+fn complex(value: &Value, format: &Format, lenient: bool) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::with_capacity(2 * format.size);
+    match value {
+        Value::Array(parts) if parts.len() == 2 => {
+            for (part, pointer) in parts.iter().zip(["/0", "/1"]) {
+                push_float(part, format, &mut bytes).map_err(|error| error.within(pointer))?;
+            }
+        }
+        Value::Number(_) | Value::String(_) if lenient => {
+            push_float(value, format, &mut bytes)?;
+            format.store(0, &mut bytes);
+        }
+        _ => return Err(Error::invalid(value, "a list of real and imaginary part")),
+    }
+    Ok(bytes)
+}
+
+fn time(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {
+    let count = match value.as_str() {
+        Some("NaT") => Some(NOT_A_TIME),
+        _ => whole(value, lenient).and_then(|count| i64::try_from(count).ok()),
+    };
+    let expected = || format!(r#"an integer from {} to {} or "NaT""#, i64::MIN, i64::MAX);
+    count.map(|count| count.to_ne_bytes().to_vec()).ok_or_else(|| Error::invalid(value, expected()))
+}
+
+fn raw_bits(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Error> {
+    let expected = || Error::invalid(value, format!("a list of {size} bytes, or base64 text of as many"));
+    let bytes = match value {
+        Value::Array(items) => Some(byte_list(items)?),
+        Value::String(text) if lenient && (text.starts_with("0x") || text.starts_with("0b")) => {
+            number_bytes(text, size).or_else(|| base64_bytes(text))
+        }
+        Value::String(text) => base64_bytes(text),
+        _ if lenient && is_zero(value) => Some(vec![0; size]),
+        _ => None,
+    };
+    bytes.filter(|bytes| bytes.len() == size).ok_or_else(expected)
+}
+
+/// The little-endian bytes of the number that `text` spells as `0x` or `0b` with all its digits.
+fn number_bytes(text: &str, size: usize) -> Option<Vec<u8>> {
+    let (digits, radix, each) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16, 2),
+        None => (text.strip_prefix("0b")?, 2, 8),
+    };
+    let digits = digits.as_bytes();
+    if Some(digits.len()) != size.checked_mul(each) || !digits.iter().all(|&digit| char::from(digit).is_digit(radix)) {
+        return None;
+    }
+    let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok();
+    digits.rchunks(each).map(byte).collect()
+}
+
+fn fixed_bytes(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Error> {
+    let bytes = match value {
+        // Some writers encode the text, others do not; text that is base64 and fits is taken as such.
+        Value::String(text) if lenient => {
+            base64_bytes(text).filter(|bytes| bytes.len() <= size).or_else(|| Some(text.clone().into_bytes()))
+        }
+        Value::String(text) => base64_bytes(text),
+        _ if lenient && is_zero(value) => Some(Vec::new()),
+        _ => None,
+    };
+    let mut bytes = bytes
+        .filter(|bytes| bytes.len() <= size)
+        .ok_or_else(|| Error::invalid(value, format!("base64 text of at most {size} bytes")))?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
+fn raw_bytes(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Error> {
+    let bytes = match value {
+        Value::String(text) => base64_bytes(text),
+        _ if lenient && is_zero(value) => Some(vec![0; size]),
+        _ => None,
+    };
+    bytes
+        .filter(|bytes| bytes.len() == size)
+        .ok_or_else(|| Error::invalid(value, format!("base64 text of {size} bytes")))
+}
+
+fn fixed_text(value: &Value, len: usize, lenient: bool) -> Result<Vec<u8>, Error> {
+    let text = match value {
+        Value::String(text) => Some(text.as_str()),
+        _ if lenient && is_zero(value) => Some(""),
+        _ => None,
+    };
+    let text = text
+        .filter(|text| text.chars().count() <= len)
+        .ok_or_else(|| Error::invalid(value, format!("a text of at most {len} code points")))?;
+    Ok(utf32(text, len))
+}
+
+/// The code points of `text`, NULs behind them, as they lie in memory.
+pub(crate) fn utf32(text: &str, len: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_ne_bytes()).collect();
+    bytes.resize(len.saturating_mul(4), 0);
+    bytes
+}
+
+fn text(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {
+    match value {
+        Value::String(text) => Ok(text.clone().into_bytes()),
+        _ if lenient && is_zero(value) => Ok(Vec::new()),
+        _ => Err(Error::invalid(value, "a text")),
+    }
+}
+
+fn variable_bytes(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {
+    let bytes = match value {
+        Value::Array(items) => Some(byte_list(items)?),
+        Value::String(text) => base64_bytes(text),
+        _ if lenient && is_zero(value) => Some(Vec::new()),
+        _ => None,
+    };
+    bytes.ok_or_else(|| Error::invalid(value, "a list of bytes or base64 text"))
+}
+
+fn byte_list(items: &[Value]) -> Result<Vec<u8>, Error> {
+    let byte = |(at, item): (usize, &Value)| {
+        let byte = item.as_u64().and_then(|byte| u8::try_from(byte).ok());
+        byte.ok_or_else(|| Error::invalid(item, "a byte: an integer from 0 to 255").within(&format!("/{at}")))
+    };
+    items.iter().enumerate().map(byte).collect()
+}
+
+fn base64_bytes(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
+fn is_zero(value: &Value) -> bool {
+    value.as_f64() == Some(0.0)
+}

@@ -1,0 +1,241 @@
+//! One element as JSON and as text, and from JSON.
+
+use crate::data_type::DataType;
+use crate::fill::content;
+use crate::float::{self, Format};
+use crate::layout::Scalar;
+use crate::time::NOT_A_TIME;
+use crate::{Error, Heap, Layout, Spelling};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zarr_meta::json::Value;
+
+/// The element `item` as JSON, in the notation of fill values: texts as they are, bytes of every kind as base64 text,
+/// dates and lengths of time as counts or `"NaT"`, NaN as `"NaN"` or its bits.
+///
+/// Elements of variable length are in `heap`. Code points that are none come out as U+FFFD. What is no element at all, of
+/// another size than the type has or not in the heap, is `null`.
+///
+/// ```
+/// # use zarr_dtype::{DataType, print};
+/// # use zarr_meta::json;
+/// assert_eq!(print::to_json(&DataType::Float32, &0.1_f32.to_ne_bytes(), None), json!(0.1));
+/// ```
+pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value {
+    let json = match data_type {
+        _ if item.len() != data_type.item_size() => None,
+        DataType::SmallFloat(small) => float_json(&small.format(), item),
+        DataType::DateTime64(_) | DataType::TimeDelta64(_) => {
+            load(item).map(i64::from_ne_bytes).map(|count| match count {
+                NOT_A_TIME => Value::from("NaT"),
+                count => Value::from(count),
+            })
+        }
+        DataType::FixedBytes { .. } => Some(base64_json(without_nuls(item))),
+        DataType::RawBits(_) | DataType::RawBytes { .. } => Some(base64_json(item)),
+        DataType::FixedUtf32 { .. } => Some(Value::String(utf32_text(item))),
+        DataType::String | DataType::Bytes { .. } => content(item, heap).map(|bytes| content_to_json(data_type, bytes)),
+        _ => match data_type.layout() {
+            Layout::Fixed { scalar, count: 1 } => scalar_json(scalar, item),
+            Layout::Fixed { scalar, .. } => item
+                .chunks(scalar.size())
+                .map(|part| scalar_json(scalar, part))
+                .collect::<Option<_>>()
+                .map(Value::Array),
+            _ => None,
+        },
+    };
+    json.unwrap_or_default()
+}
+
+/// What is in an element of variable length, as JSON.
+pub(crate) fn content_to_json(data_type: &DataType, bytes: &[u8]) -> Value {
+    match data_type {
+        DataType::String => Value::String(String::from_utf8_lossy(bytes).into_owned()),
+        _ => base64_json(bytes),
+    }
+}
+
+/// The element `item` as text for people: dates as ISO 8601 text as precise as their unit, lengths of time with their
+/// unit, `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as
+/// `1.5-2.0j`, texts as they are.
+///
+/// Elements of variable length are in `heap`. What is no element at all is the empty text.
+///
+/// ```
+/// # use zarr_dtype::{DataType, TimeUnit, Unit, print};
+/// let data_type = DataType::DateTime64(TimeUnit::new(Unit::Second));
+/// assert_eq!(print::to_text(&data_type, &(-1_i64).to_ne_bytes(), None), "1969-12-31T23:59:59");
+/// ```
+pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String {
+    let count = || load(item).map(i64::from_ne_bytes);
+    let text = match data_type {
+        _ if item.len() != data_type.item_size() => None,
+        DataType::DateTime64(unit) => count().map(|count| unit.date_text(count)),
+        DataType::TimeDelta64(unit) => count().map(|count| unit.delta_text(count)),
+        DataType::FixedBytes { .. } => Some(escaped(without_nuls(item))),
+        DataType::RawBits(_) | DataType::RawBytes { .. } => Some(hex(item)),
+        DataType::Bytes { .. } => content(item, heap).map(hex),
+        DataType::Complex64 => complex_text(&float::F32, item),
+        DataType::Complex128 => complex_text(&float::F64, item),
+        // A NaN is one to people, whatever its bits.
+        DataType::SmallFloat(small) => float_text(&small.format(), item),
+        DataType::Float16 => float_text(&float::F16, item),
+        DataType::BFloat16 => float_text(&float::BF16, item),
+        DataType::Float32 => float_text(&float::F32, item),
+        DataType::Float64 => float_text(&float::F64, item),
+        _ => match to_json(data_type, item, heap) {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            other => Some(other.to_string()),
+        },
+    };
+    text.unwrap_or_default()
+}
+
+/// The element that `value` is, in the notation of [`to_json`]: as it lies in memory, or for types of variable length what
+/// is in it.
+///
+/// # Errors
+/// [`Error::Invalid`] if it is no element of the type, with the JSON pointer from `value`.
+pub fn parse(data_type: &DataType, value: &Value) -> Result<Vec<u8>, Error> {
+    crate::parse::element(data_type, value, Spelling::Strict)
+}
+
+fn scalar_json(scalar: Scalar, item: &[u8]) -> Option<Value> {
+    Some(match scalar {
+        Scalar::Bool => Value::from(item.first()? != &0),
+        Scalar::I2 | Scalar::I4 | Scalar::I8 => Value::from(i8::from_ne_bytes(load(item)?)),
+        Scalar::I16 => Value::from(i16::from_ne_bytes(load(item)?)),
+        Scalar::I32 => Value::from(i32::from_ne_bytes(load(item)?)),
+        Scalar::I64 => Value::from(i64::from_ne_bytes(load(item)?)),
+        Scalar::U2 | Scalar::U4 | Scalar::U8 => Value::from(*item.first()?),
+        Scalar::U16 => Value::from(u16::from_ne_bytes(load(item)?)),
+        Scalar::U32 => Value::from(u32::from_ne_bytes(load(item)?)),
+        Scalar::U64 => Value::from(u64::from_ne_bytes(load(item)?)),
+        Scalar::F16 => return float_json(&float::F16, item),
+        Scalar::BF16 => return float_json(&float::BF16, item),
+        Scalar::F32 => return float_json(&float::F32, item),
+        Scalar::F64 => return float_json(&float::F64, item),
+    })
+}
+
+fn load<const N: usize>(item: &[u8]) -> Option<[u8; N]> {
+    item.try_into().ok()
+}
+
+fn float_json(format: &Format, item: &[u8]) -> Option<Value> {
+    format.load(item).map(|bits| format.to_json(bits))
+}
+
+fn float_text(format: &Format, item: &[u8]) -> Option<String> {
+    format.load(item).map(|bits| format.to_text(bits))
+}
+
+fn complex_text(format: &Format, item: &[u8]) -> Option<String> {
+    let (real, imaginary) = item.split_at_checked(format.size)?;
+    let (real, imaginary) = (float_text(format, real)?, float_text(format, imaginary)?);
+    let plus = if imaginary.starts_with('-') { "" } else { "+" };
+    Some(format!("{real}{plus}{imaginary}j"))
+}
+
+fn base64_json(bytes: &[u8]) -> Value {
+    Value::String(STANDARD.encode(bytes))
+}
+
+/// The bytes before the NULs at the end.
+pub(crate) fn without_nuls(item: &[u8]) -> &[u8] {
+    let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    item.get(..len).unwrap_or(item)
+}
+
+/// The code points before the NULs at the end; what is no code point becomes U+FFFD.
+fn utf32_text(item: &[u8]) -> String {
+    let mut text: String = code_points(item).map(|code| code.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    text.truncate(text.trim_end_matches('\0').len());
+    text
+}
+
+/// The code points of a fixed text, the NULs at its end included; an error has what is no code point.
+pub(crate) fn code_points(item: &[u8]) -> impl Iterator<Item = Result<char, u32>> {
+    item.chunks_exact(4).map(|code| {
+        let code = load(code).map_or(0, u32::from_ne_bytes);
+        char::from_u32(code).ok_or(code)
+    })
+}
+
+/// Text with escapes as in Python: UTF-8 is not assumed, so that all text comes out as ASCII.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            b'\\' => text.push_str("\\\\"),
+            b'\n' => text.push_str("\\n"),
+            b'\r' => text.push_str("\\r"),
+            b'\t' => text.push_str("\\t"),
+            b' '..=b'~' => text.push(char::from(byte)),
+            _ => text.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    text
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BytesName, Element, HeapRef, TimeUnit, Unit};
+    use zarr_meta::json;
+
+    #[test]
+    fn elements_are_json_and_text() {
+        let heap = Heap::new();
+        let check = |data_type: DataType, item: &[u8], json: Value, text: &str| {
+            assert_eq!(to_json(&data_type, item, Some(&heap)), json, "{data_type}");
+            assert_eq!(to_text(&data_type, item, Some(&heap)), text, "{data_type}");
+        };
+        check(DataType::Bool, &[1], json!(true), "true");
+        check(DataType::Int4, &[0xf8], json!(-8), "-8");
+        check(DataType::Float32, &0.1_f32.to_ne_bytes(), json!(0.1), "0.1");
+        check(DataType::Float32, &0x7fc0_0001_u32.to_ne_bytes(), json!("0x7fc00001"), "NaN");
+        check(DataType::Float64, &f64::NEG_INFINITY.to_ne_bytes(), json!("-Infinity"), "-Infinity");
+        check(
+            DataType::Complex64,
+            &[1.5_f32.to_ne_bytes(), (-2.0_f32).to_ne_bytes()].concat(),
+            json!([1.5, (-2.0)]),
+            "1.5-2.0j",
+        );
+        check(
+            DataType::Complex128,
+            &[f64::NAN.to_ne_bytes(), 2.0_f64.to_ne_bytes()].concat(),
+            json!(["NaN", 2.0]),
+            "NaN+2.0j",
+        );
+        check(DataType::RawBits(2), &[0x12, 0xab], json!("Eqs="), "12ab");
+        check(DataType::FixedBytes { len: 6 }, b"a\0\\\xff\n\0", json!("YQBc/wo="), r"a\x00\\\xff\n");
+        let date = DataType::DateTime64(TimeUnit { unit: Unit::Second, scale: 25 });
+        check(date.clone(), &2_i64.to_ne_bytes(), json!(2), "1970-01-01T00:00:50");
+        check(date, &i64::MIN.to_ne_bytes(), json!("NaT"), "NaT");
+        check(DataType::TimeDelta64(TimeUnit::new(Unit::Hour)), &3_i64.to_ne_bytes(), json!(3), "3 h");
+        let code_points = [0x6771_u32, 0xd800, 0, 0].map(u32::to_ne_bytes).concat();
+        check(DataType::FixedUtf32 { len: 4 }, &code_points, json!("\u{6771}\u{fffd}"), "\u{6771}\u{fffd}");
+
+        let text = String::to_items(&DataType::String, &["a\n".to_owned()], &heap).unwrap();
+        check(DataType::String, &text, json!("a\n"), "a\n");
+        let bytes = DataType::Bytes { name: BytesName::Bytes };
+        check(bytes.clone(), &text, json!("YQo="), "610a");
+        check(bytes, &HeapRef::default().to_bytes(), json!(""), "");
+    }
+
+    #[test]
+    fn what_is_no_element_is_null() {
+        assert_eq!(to_json(&DataType::Float32, &[0; 3], None), Value::Null);
+        assert_eq!(to_text(&DataType::Float32, &[0; 5], None), "");
+        let lost = HeapRef { block: 9, offset: 0, len: 1 }.to_bytes();
+        assert_eq!(to_json(&DataType::String, &lost, Some(&Heap::new())), Value::Null);
+        assert_eq!(to_text(&DataType::String, &lost, None), "");
+    }
+}

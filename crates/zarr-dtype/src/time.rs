@@ -1,0 +1,211 @@
+//! Units of time, and dates as text.
+
+use std::fmt;
+
+/// A unit of time and how many of them one count is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TimeUnit {
+    /// The unit.
+    pub unit: Unit,
+    /// How many units one count is, from 1 to 2^31-1.
+    pub scale: u32,
+}
+
+/// A unit of time, as numpy has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub enum Unit {
+    Year,
+    Month,
+    Week,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    Millisecond,
+    Microsecond,
+    Nanosecond,
+    Picosecond,
+    Femtosecond,
+    Attosecond,
+    /// Not said.
+    Generic,
+}
+
+/// The 64-bit count that means "not a time".
+pub(crate) const NOT_A_TIME: i64 = i64::MIN;
+
+impl Unit {
+    /// All units with their codes.
+    pub(crate) const CODES: [(Self, &'static str); 14] = [
+        (Self::Year, "Y"),
+        (Self::Month, "M"),
+        (Self::Week, "W"),
+        (Self::Day, "D"),
+        (Self::Hour, "h"),
+        (Self::Minute, "m"),
+        (Self::Second, "s"),
+        (Self::Millisecond, "ms"),
+        (Self::Microsecond, "us"),
+        (Self::Nanosecond, "ns"),
+        (Self::Picosecond, "ps"),
+        (Self::Femtosecond, "fs"),
+        (Self::Attosecond, "as"),
+        (Self::Generic, "generic"),
+    ];
+
+    /// The unit with a code such as `ms`; `us` may also be spelled with a Greek mu or a micro sign.
+    pub fn from_code(code: &str) -> Option<Self> {
+        if matches!(code, "\u{3bc}s" | "\u{b5}s") {
+            return Some(Self::Microsecond);
+        }
+        Self::CODES.iter().find(|(_, known)| *known == code).map(|&(unit, _)| unit)
+    }
+
+    /// The code: `Y`, `M`, `W`, `D`, `h`, `m`, `s`, `ms`, `us`, `ns`, `ps`, `fs`, `as` or `generic`.
+    pub fn code(self) -> &'static str {
+        Self::CODES.iter().find(|(unit, _)| *unit == self).map_or("generic", |&(_, code)| code)
+    }
+
+    /// For seconds and below: how many decimals of a second the unit has.
+    fn decimals(self) -> Option<u32> {
+        match self {
+            Self::Second => Some(0),
+            Self::Millisecond => Some(3),
+            Self::Microsecond => Some(6),
+            Self::Nanosecond => Some(9),
+            Self::Picosecond => Some(12),
+            Self::Femtosecond => Some(15),
+            Self::Attosecond => Some(18),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl TimeUnit {
+    /// One `unit` a count.
+    pub const fn new(unit: Unit) -> Self {
+        Self { unit, scale: 1 }
+    }
+
+    /// The point in time `count` units after 1970-01-01 as ISO 8601 text, as precise as the unit: `1969`, `1969-12`,
+    /// `1969-12-31`, `1969-12-31T23`, `1969-12-31T23:59:59.999`. Years have at least four digits, and a minus sign
+    /// before year 0. Counts of generic units stay numbers; the least count is `NaT`.
+    pub fn date_text(self, count: i64) -> String {
+        if count == NOT_A_TIME {
+            return "NaT".to_owned();
+        }
+        // A count has 64 bits and the scale 32: the product and what is made of it have less than 128.
+        let units = i128::from(count) * i128::from(self.scale);
+        match self.unit {
+            Unit::Generic => units.to_string(),
+            Unit::Year => year_text(1970 + units),
+            Unit::Month => {
+                format!("{}-{:02}", year_text(1970 + units.div_euclid(12)), 1 + units.rem_euclid(12))
+            }
+            Unit::Week => day_text(7 * units),
+            Unit::Day => day_text(units),
+            Unit::Hour => format!("{}T{:02}", day_text(units.div_euclid(24)), units.rem_euclid(24)),
+            Unit::Minute => {
+                let minute = units.rem_euclid(24 * 60);
+                format!("{}T{:02}:{:02}", day_text(units.div_euclid(24 * 60)), minute / 60, minute % 60)
+            }
+            unit => second_text(units, unit.decimals().unwrap_or(0)),
+        }
+    }
+
+    /// The length of time `count` as text: `-5 ms`, with the scale multiplied in. The least count is `NaT`.
+    pub fn delta_text(self, count: i64) -> String {
+        if count == NOT_A_TIME {
+            return "NaT".to_owned();
+        }
+        let units = i128::from(count) * i128::from(self.scale);
+        if self.unit == Unit::Generic { units.to_string() } else { format!("{units} {}", self.unit) }
+    }
+}
+
+fn second_text(units: i128, decimals: u32) -> String {
+    let per_second = 10_i128.pow(decimals);
+    let (seconds, fraction) = (units.div_euclid(per_second), units.rem_euclid(per_second));
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let time = format!("{}T{:02}:{:02}:{:02}", day_text(day), second / 3600, second / 60 % 60, second % 60);
+    match usize::try_from(decimals) {
+        Ok(width @ 1..) => format!("{time}.{fraction:0width$}"),
+        _ => time,
+    }
+}
+
+/// The day `days` after 1970-01-01 in the Gregorian calendar, which is extended to all times as numpy does.
+fn day_text(days: i128) -> String {
+    // Years are counted from March 1 of year 0, so that the day a leap year adds is its last: an era has 400 years,
+    // 146 097 days, and 1970-01-01 is day 719 468. (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".)
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{}-{month:02}-{day:02}", year_text(400 * era + year + next))
+}
+
+fn year_text(year: i128) -> String {
+    if year < 0 { format!("-{:04}", year.unsigned_abs()) } else { format!("{year:04}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_iso_text() {
+        // Expected texts from numpy 2.1: np.datetime64(count, unit).
+        let check = |code: &str, scale: u32, count: i64, expected: &str| {
+            let unit = TimeUnit { unit: Unit::from_code(code).unwrap(), scale };
+            assert_eq!(unit.date_text(count), expected, "{count} {code}");
+        };
+        check("Y", 1, -1, "1969");
+        check("Y", 1, -1970, "0000");
+        check("M", 1, -1, "1969-12");
+        check("M", 1, 361, "2000-02");
+        check("W", 1, -1, "1969-12-25");
+        check("D", 1, 11_016, "2000-02-29");
+        check("D", 1, -1, "1969-12-31");
+        check("D", 1, -719_162, "0001-01-01");
+        check("D", 1, -719_529, "-0001-12-31");
+        check("h", 1, -1, "1969-12-31T23");
+        check("m", 1, -1, "1969-12-31T23:59");
+        check("s", 25, 2, "1970-01-01T00:00:50");
+        check("ms", 1, -1, "1969-12-31T23:59:59.999");
+        check("us", 1, 1, "1970-01-01T00:00:00.000001");
+        check("ns", 1, i64::MAX, "2262-04-11T23:47:16.854775807");
+        check("as", 1, i64::MIN + 1, "1969-12-31T23:59:50.776627963145224193");
+        check("D", 1, i64::MIN, "NaT");
+        check("generic", 1, 5, "5");
+        // Beyond the range of a 64-bit year there is still no overflow.
+        check("Y", u32::MAX, i64::MAX, "39614081247908796755622234035");
+        let week = TimeUnit { unit: Unit::Week, scale: u32::MAX };
+        assert!(week.date_text(i64::MIN + 1).starts_with('-'));
+    }
+
+    #[test]
+    fn lengths_of_time_have_their_unit() {
+        assert_eq!(TimeUnit { unit: Unit::Millisecond, scale: 10 }.delta_text(-5), "-50 ms");
+        assert_eq!(TimeUnit::new(Unit::Generic).delta_text(7), "7");
+        assert_eq!(TimeUnit::new(Unit::Day).delta_text(i64::MIN), "NaT");
+    }
+
+    #[test]
+    fn micro_has_three_spellings() {
+        for code in ["us", "\u{3bc}s", "\u{b5}s"] {
+            assert_eq!(Unit::from_code(code), Some(Unit::Microsecond));
+        }
+        assert_eq!(Unit::from_code("S"), None);
+    }
+}

@@ -1,0 +1,226 @@
+use crate::cuts::{AxisCuts, Cell, Cuts};
+use crate::error::{Error, Result};
+use crate::region::{AxisRange, Region};
+use crate::shape::{ChunkIndex, Shape};
+
+mod config;
+mod rectilinear;
+mod regular;
+pub use rectilinear::{AxisChunks, RectilinearGrid, Run};
+pub use regular::RegularGrid;
+
+/// How an array is divided into chunks.
+///
+/// Built once from an array's shape and metadata. Chunks are stored at full length even where they reach beyond the
+/// array; positions and regions always count elements of the array.
+///
+/// # Example
+/// ```
+/// # use zarr_grid::{ChunkGrid, Region};
+/// let grid = ChunkGrid::regular(&[10, 10], &[4, 5])?;
+/// assert_eq!(grid.grid_shape().as_slice(), [3, 2]);
+/// assert_eq!(grid.chunk_at(&[9, 4])?.as_slice(), [2, 0]);
+/// assert_eq!(grid.chunk_region(&[2, 0]), Region::from_ranges(&[8..10, 0..5]));
+/// # Ok::<(), zarr_grid::Error>(())
+/// ```
+///
+/// Zarr v3 core, section "Chunk grids".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkGrid {
+    /// Chunks of one shape.
+    Regular(RegularGrid),
+    /// Along each axis a list of chunk lengths.
+    Rectilinear(RectilinearGrid),
+}
+
+impl ChunkGrid {
+    /// A grid of chunks of one shape.
+    ///
+    /// # Errors
+    /// [`Error::Rank`], or [`Error::ZeroChunk`] if a chunk length is 0 along an axis that is not empty.
+    pub fn regular(shape: &[u64], chunk: &[u64]) -> Result<Self> {
+        RegularGrid::new(shape, chunk).map(Self::Regular)
+    }
+
+    /// A grid with its own list of chunk lengths along each axis.
+    ///
+    /// # Errors
+    /// [`Error::Rank`], or [`Error::Uncovered`] if the chunks of an axis end before the axis does.
+    pub fn rectilinear(shape: &[u64], axes: impl IntoIterator<Item = AxisChunks>) -> Result<Self> {
+        RectilinearGrid::new(shape, axes).map(Self::Rectilinear)
+    }
+
+    /// The shape of the array.
+    pub fn shape(&self) -> &[u64] {
+        match self {
+            Self::Regular(grid) => grid.shape(),
+            Self::Rectilinear(grid) => grid.shape(),
+        }
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// The number of chunks along each axis that hold elements of the array.
+    pub fn grid_shape(&self) -> Shape {
+        (0..self.rank()).map(|axis| self.chunk_count(axis)).collect()
+    }
+
+    /// The number of chunks along one axis that hold elements of the array; 0 for an axis the array does not have.
+    pub fn chunk_count(&self, axis: usize) -> u64 {
+        match self.shape().get(axis).map(|len| len.checked_sub(1)) {
+            Some(Some(last)) => self.locate(axis, last).map_or(0, |at| at.cell + 1),
+            _ => 0,
+        }
+    }
+
+    /// The chunk shape, if all chunks have the same.
+    pub fn regular_chunk_shape(&self) -> Option<&[u64]> {
+        match self {
+            Self::Regular(grid) => Some(grid.chunk_shape()),
+            Self::Rectilinear(_) => None,
+        }
+    }
+
+    /// The longest chunk along each axis: no chunk needs more room.
+    pub fn largest_chunk_shape(&self) -> Shape {
+        match self {
+            Self::Regular(grid) => grid.chunk_shape().into(),
+            Self::Rectilinear(grid) => grid.axes().iter().map(AxisChunks::longest).collect(),
+        }
+    }
+
+    /// The full shape of a chunk, also where it reaches beyond the array. Length 0 along an axis where there is no
+    /// such chunk; [`ChunkGrid::check_index`] tells.
+    pub fn chunk_shape(&self, index: &[u64]) -> Shape {
+        self.extents(index).map(|(_, len)| len).collect()
+    }
+
+    /// The elements of the array that lie in a chunk: the chunk's box, clipped to the array. Empty where there is no
+    /// such chunk.
+    pub fn chunk_region(&self, index: &[u64]) -> Region {
+        let ranges = self.extents(index).zip(self.shape());
+        Region(ranges.map(|((start, len), &end)| AxisRange::new(start, len.min(end.saturating_sub(start)))).collect())
+    }
+
+    /// Whether there is a chunk of this index with elements of the array.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] or [`Error::OutOfBounds`].
+    pub fn check_index(&self, index: &[u64]) -> Result<()> {
+        self.check_rank("chunk index", index.len())?;
+        for (axis, &found) in index.iter().enumerate() {
+            let len = self.chunk_count(axis);
+            if found >= len {
+                return Err(Error::OutOfBounds { what: "chunk", axis, found: found.into(), len });
+            }
+        }
+        Ok(())
+    }
+
+    /// The index of the chunk that holds the element at `position`.
+    ///
+    /// `position` has one entry per dimension, in elements from the origin of the array; the result counts chunks.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] if `position` has not the array's number of dimensions, [`Error::OutOfBounds`] if it lies
+    /// outside the array.
+    pub fn chunk_at(&self, position: &[u64]) -> Result<ChunkIndex> {
+        self.check_rank("position", position.len())?;
+        let mut index = ChunkIndex::new();
+        for (axis, (&found, &len)) in position.iter().zip(self.shape()).enumerate() {
+            let place = self.locate(axis, found).filter(|_| found < len);
+            let out_of_bounds = Error::OutOfBounds { what: "index", axis, found: found.into(), len };
+            index.push(place.ok_or(out_of_bounds)?.cell);
+        }
+        Ok(index)
+    }
+
+    /// Where a region meets the chunks.
+    ///
+    /// The region is one of this array ([`Region::check`]): what lies outside the array meets nothing, and so does a
+    /// region with another number of dimensions.
+    pub fn meet(&self, region: &Region) -> Cuts {
+        if region.rank() != self.rank() {
+            let nothing = core::iter::repeat_with(AxisCuts::default);
+            return Cuts::new(nothing.take(self.rank().max(1)).collect());
+        }
+        Cuts::new(region.axes().iter().enumerate().map(|(axis, range)| self.meet_axis(axis, *range)).collect())
+    }
+
+    /// Whether a cell holds every element of its chunk that lies in the array, so that writing it replaces the chunk.
+    pub fn covers(&self, cell: &Cell) -> bool {
+        let clipped =
+            self.extents(&cell.index).zip(self.shape()).map(|((start, len), end)| len.min(end.saturating_sub(start)));
+        cell.region
+            .axes()
+            .iter()
+            .zip(clipped)
+            .all(|(range, len)| range.start == 0 && range.step == 1 && range.len == len)
+    }
+
+    /// The same division of an array of another shape.
+    ///
+    /// A rectilinear axis with listed lengths that no longer reaches the end goes on with chunks of its last length;
+    /// chunks beyond the end of a smaller array stay listed.
+    ///
+    /// # Errors
+    /// [`Error::Rank`], [`Error::ZeroChunk`] or [`Error::Overflow`].
+    pub fn resized(&self, shape: &[u64]) -> Result<Self> {
+        match self {
+            Self::Regular(grid) => Self::regular(shape, grid.chunk_shape()),
+            Self::Rectilinear(grid) => grid.resized(shape).map(Self::Rectilinear),
+        }
+    }
+
+    fn check_rank(&self, what: &'static str, found: usize) -> Result<()> {
+        let expected = self.rank();
+        if found == expected { Ok(()) } else { Err(Error::Rank { what, found, expected }) }
+    }
+
+    /// First element and full length of a chunk along each axis; nothing along axes where there is no such chunk.
+    fn extents<'a>(&'a self, index: &'a [u64]) -> impl Iterator<Item = (u64, u64)> + 'a {
+        let axes = 0..self.rank();
+        axes.map(|axis| index.get(axis).and_then(|&cell| self.extent(axis, cell)).unwrap_or((0, 0)))
+    }
+
+    /// First element and full length of chunk `cell` along `axis`, if it holds elements of the array.
+    pub(crate) fn extent(&self, axis: usize, cell: u64) -> Option<(u64, u64)> {
+        let end = *self.shape().get(axis)?;
+        let (start, len) = match self {
+            Self::Regular(grid) => grid.extent(axis, cell)?,
+            Self::Rectilinear(grid) => grid.axes().get(axis)?.extent(cell)?,
+        };
+        (start < end).then_some((start, len))
+    }
+
+    /// The chunk that holds a position of an axis.
+    pub(crate) fn locate(&self, axis: usize, position: u64) -> Option<Place> {
+        match self {
+            Self::Regular(grid) => grid.locate(axis, position),
+            Self::Rectilinear(grid) => grid.axes().get(axis)?.locate(position),
+        }
+    }
+
+    /// The cuts of a range along one axis. `axis` exists.
+    pub(crate) fn meet_axis(&self, axis: usize, range: AxisRange) -> AxisCuts {
+        let range = range.before(self.shape()[axis]);
+        match self {
+            Self::Regular(grid) => AxisCuts::regular(range, grid.chunk_shape()[axis]),
+            Self::Rectilinear(grid) => grid.axes()[axis].meet(range),
+        }
+    }
+}
+
+/// A chunk along one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The chunk, counted along the axis.
+    pub(crate) cell: u64,
+    /// Its first element.
+    pub(crate) start: u64,
+    /// Its full length.
+    pub(crate) len: u64,
+}

@@ -1,0 +1,215 @@
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::Place;
+use crate::cuts::AxisCuts;
+use crate::error::{Error, Result};
+use crate::region::AxisRange;
+use crate::shape::Shape;
+
+/// `count` chunks of length `len`, one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Run {
+    /// The length of each chunk.
+    pub len: u64,
+    /// How many chunks.
+    pub count: u64,
+}
+
+/// The chunks along one axis of a rectilinear grid.
+///
+/// Runs stay runs: an axis of 10^15 equal chunks is one record, and lookups are binary searches over the runs. Clones
+/// share their runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisChunks(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// One length, repeated until the axis is covered.
+    Repeated(u64),
+    Listed(Arc<[Stretch]>),
+}
+
+/// A run and where it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    run: Run,
+    /// The first chunk, and its first element.
+    cell: u64,
+    start: u64,
+}
+
+impl Stretch {
+    fn end(&self) -> u64 {
+        self.start + self.run.len * self.run.count
+    }
+}
+
+impl AxisChunks {
+    /// Chunks of one length, as many as it takes to cover the axis; `None` for length 0.
+    pub fn repeated(len: u64) -> Option<Self> {
+        (len > 0).then_some(Self(Kind::Repeated(len)))
+    }
+
+    /// Chunks in this order. Chunks wholly beyond the end of the axis may be listed.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if the sum of the lengths does not fit 64 bits, or if a length or count is 0.
+    pub fn listed(runs: impl IntoIterator<Item = Run>) -> Result<Self> {
+        let (mut cell, mut start) = (0u64, 0u64);
+        let mut stretches = Vec::new();
+        for run in runs {
+            let sum = run.len.checked_mul(run.count).filter(|&sum| sum > 0).and_then(|sum| start.checked_add(sum));
+            let sum = sum.ok_or(Error::Overflow { what: "the sum of the chunk lengths, each at least 1," })?;
+            stretches.push(Stretch { run, cell, start });
+            // No chunk is shorter than 1, so that there are no more chunks than elements.
+            cell += run.count;
+            start = sum;
+        }
+        Ok(Self(Kind::Listed(stretches.into())))
+    }
+
+    /// The one length that is repeated until the axis is covered, if the chunks are not listed.
+    pub fn repeated_len(&self) -> Option<u64> {
+        match self.0 {
+            Kind::Repeated(len) => Some(len),
+            Kind::Listed(_) => None,
+        }
+    }
+
+    /// The listed runs; none if one length is repeated.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        self.stretches().iter().map(|stretch| stretch.run)
+    }
+
+    /// The longest chunk.
+    pub fn longest(&self) -> u64 {
+        self.repeated_len().or_else(|| self.runs().map(|run| run.len).max()).unwrap_or(0)
+    }
+
+    fn stretches(&self) -> &[Stretch] {
+        match &self.0 {
+            Kind::Repeated(_) => &[],
+            Kind::Listed(stretches) => stretches,
+        }
+    }
+
+    /// How many elements the listed chunks hold.
+    fn covered(&self) -> u64 {
+        match &self.0 {
+            Kind::Repeated(_) => u64::MAX,
+            Kind::Listed(stretches) => stretches.last().map_or(0, Stretch::end),
+        }
+    }
+
+    pub(super) fn extent(&self, cell: u64) -> Option<(u64, u64)> {
+        match &self.0 {
+            Kind::Repeated(len) => Some((cell.checked_mul(*len)?, *len)),
+            Kind::Listed(all) => {
+                let stretch = all[..all.partition_point(|stretch| stretch.cell <= cell)].last()?;
+                let nth = cell - stretch.cell;
+                (nth < stretch.run.count).then(|| (stretch.start + nth * stretch.run.len, stretch.run.len))
+            }
+        }
+    }
+
+    pub(super) fn locate(&self, position: u64) -> Option<Place> {
+        let (cell, start, len) = match &self.0 {
+            Kind::Repeated(len) => (0, 0, *len),
+            Kind::Listed(_) => {
+                let stretch = self.stretch_at(position)?;
+                (stretch.cell, stretch.start, stretch.run.len)
+            }
+        };
+        let nth = (position - start) / len;
+        Some(Place { cell: cell + nth, start: start + nth * len, len })
+    }
+
+    fn stretch_at(&self, position: u64) -> Option<&Stretch> {
+        let all = self.stretches();
+        let found = all[..all.partition_point(|stretch| stretch.start <= position)].last()?;
+        (position < found.end()).then_some(found)
+    }
+
+    /// The cuts of a range that lies within the chunks.
+    pub(super) fn meet(&self, range: AxisRange) -> AxisCuts {
+        let mut cuts = AxisCuts::default();
+        if let Kind::Repeated(len) = self.0 {
+            cuts.push(0, 0, len, range, 0);
+            return cuts;
+        }
+        // One step per run that holds a position, so that neither many runs nor many positions alone cost anything.
+        let mut taken = 0;
+        while taken < range.len {
+            let rest = AxisRange { start: range.start + taken * range.step, len: range.len - taken, ..range };
+            let Some(stretch) = self.stretch_at(rest.start) else { break };
+            let part = rest.before(stretch.end());
+            cuts.push(stretch.cell, stretch.start, stretch.run.len, part, taken);
+            taken += part.len;
+        }
+        cuts
+    }
+
+    fn resized(&self, len: u64) -> Result<Self> {
+        let Some(missing) = len.checked_sub(self.covered()).filter(|&missing| missing > 0) else {
+            return Ok(self.clone());
+        };
+        let last = self.runs().last().map_or(missing, |run| run.len);
+        self.extended(Run { len: last, count: missing.div_ceil(last) })
+    }
+
+    fn extended(&self, by: Run) -> Result<Self> {
+        let mut runs: Vec<Run> = self.runs().collect();
+        match runs.last_mut().filter(|last| last.len == by.len && last.count > 1) {
+            Some(last) => last.count += by.count,
+            None => runs.push(by),
+        }
+        Self::listed(runs)
+    }
+}
+
+/// A grid with its own chunk lengths along each axis: the `rectilinear` chunk grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RectilinearGrid {
+    shape: Shape,
+    axes: SmallVec<[AxisChunks; 3]>,
+}
+
+impl RectilinearGrid {
+    /// A grid over an array of `shape`.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] or [`Error::Uncovered`].
+    pub fn new(shape: &[u64], axes: impl IntoIterator<Item = AxisChunks>) -> Result<Self> {
+        let axes: SmallVec<[AxisChunks; 3]> = axes.into_iter().collect();
+        if axes.len() != shape.len() {
+            return Err(Error::Rank { what: "chunk_shapes", found: axes.len(), expected: shape.len() });
+        }
+        for (axis, (chunks, &len)) in axes.iter().zip(shape).enumerate() {
+            let found = chunks.covered();
+            if found < len {
+                return Err(Error::Uncovered { axis, found, len });
+            }
+        }
+        Ok(Self { shape: shape.into(), axes })
+    }
+
+    /// The shape of the array.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The chunks along each axis.
+    pub fn axes(&self) -> &[AxisChunks] {
+        &self.axes
+    }
+
+    pub(super) fn resized(&self, shape: &[u64]) -> Result<Self> {
+        if shape.len() != self.axes.len() {
+            return Err(Error::Rank { what: "shape", found: shape.len(), expected: self.axes.len() });
+        }
+        let axes: Vec<_> = self.axes.iter().zip(shape).map(|(axis, &len)| axis.resized(len)).collect::<Result<_>>()?;
+        Self::new(shape, axes)
+    }
+}

@@ -1,0 +1,187 @@
+use core::fmt;
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+use crate::shape::{Shape, element_count};
+
+/// `len` positions along one axis: `start`, `start + step`, ...
+///
+/// A range with fewer than two positions means the same for every step; [`Region`] keeps 1 there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AxisRange {
+    /// The first position.
+    pub start: u64,
+    /// How many positions.
+    pub len: u64,
+    /// From one position to the next, at least 1.
+    pub step: u64,
+}
+
+impl AxisRange {
+    /// The positions from `start`, one after another.
+    pub const fn new(start: u64, len: u64) -> Self {
+        Self { start, len, step: 1 }
+    }
+
+    /// The positions `range.start..range.end`; none if that is empty or reversed.
+    pub const fn from_range(range: &Range<u64>) -> Self {
+        Self::new(range.start, range.end.saturating_sub(range.start))
+    }
+
+    /// The last position; `None` if there is none or if it does not fit 64 bits.
+    pub const fn last(&self) -> Option<u64> {
+        match self.len.checked_sub(1) {
+            None => None,
+            Some(n) => match n.checked_mul(self.step) {
+                None => None,
+                Some(offset) => self.start.checked_add(offset),
+            },
+        }
+    }
+
+    /// Whether there are no positions.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The positions that lie before `end`. Their step is kept unless one or none are left.
+    pub fn before(&self, end: u64) -> Self {
+        let len = end.saturating_sub(self.start).div_ceil(self.step.max(1)).min(self.len);
+        Self { len, ..*self }.normal()
+    }
+
+    /// The step of fewer than two positions is 1, so that equal ranges are equal values.
+    pub(crate) fn normal(self) -> Self {
+        Self { step: if self.len <= 1 { 1 } else { self.step }, ..self }
+    }
+}
+
+impl fmt::Display for AxisRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.last().map_or(self.start, |last| last.saturating_add(1));
+        write!(f, "{}:{end}", self.start)?;
+        if self.step != 1 {
+            write!(f, ":{}", self.step)?;
+        }
+        Ok(())
+    }
+}
+
+/// A box of elements with a step along each axis: the outer product of one [`AxisRange`] per axis.
+///
+/// A region knows no array; [`Region::check`] says whether it lies in one. Steps are at least 1 and every position
+/// fits 64 bits, which [`Region::new`] has verified.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Region(pub(crate) SmallVec<[AxisRange; 6]>);
+
+impl Region {
+    /// A region of the given ranges, outermost axis first.
+    ///
+    /// # Errors
+    /// [`Error::ZeroStep`], or [`Error::Overflow`] if a position does not fit 64 bits.
+    pub fn new(axes: impl IntoIterator<Item = AxisRange>) -> Result<Self> {
+        let mut region = Self::default();
+        for (axis, range) in axes.into_iter().enumerate() {
+            if range.step == 0 {
+                return Err(Error::ZeroStep { axis });
+            }
+            // The position behind the last one has to be representable as well.
+            if !range.is_empty() && range.last().is_none_or(|last| last == u64::MAX) {
+                return Err(Error::Overflow { what: "the end of a region" });
+            }
+            region.0.push(range.normal());
+        }
+        Ok(region)
+    }
+
+    /// All elements of an array of this shape.
+    pub fn whole(shape: &[u64]) -> Self {
+        Self(shape.iter().map(|&len| AxisRange::new(0, len)).collect())
+    }
+
+    /// The box of these ranges; a reversed range counts as empty.
+    ///
+    /// ```
+    /// # use zarr_grid::Region;
+    /// assert_eq!(Region::from_ranges(&[0..3, 5..9]).shape().as_slice(), [3, 4]);
+    /// ```
+    pub fn from_ranges(ranges: &[Range<u64>]) -> Self {
+        Self(ranges.iter().map(AxisRange::from_range).collect())
+    }
+
+    /// The ranges, one per axis.
+    pub fn axes(&self) -> &[AxisRange] {
+        &self.0
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many elements are taken along each axis.
+    pub fn shape(&self) -> Shape {
+        self.0.iter().map(|axis| axis.len).collect()
+    }
+
+    /// How many elements the region has; `None` if that does not fit 64 bits.
+    pub fn len_checked(&self) -> Option<u64> {
+        element_count(&self.shape())
+    }
+
+    /// Whether the region has no elements. A 0-d region has one.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().any(AxisRange::is_empty)
+    }
+
+    /// Whether these are all elements of an array of this shape.
+    pub fn is_whole(&self, shape: &[u64]) -> bool {
+        self.rank() == shape.len()
+            && self
+                .0
+                .iter()
+                .zip(shape)
+                .all(|(axis, &len)| axis.len == len && (len == 0 || (axis.start == 0 && axis.step == 1)))
+    }
+
+    /// Whether every step is 1.
+    pub fn is_contiguous_box(&self) -> bool {
+        self.0.iter().all(|axis| axis.step == 1)
+    }
+
+    /// The region of the transposed array: axis `i` of the result is axis `order[i]` of this one.
+    ///
+    /// `order` is a permutation of the axes; numbers that are no axis contribute nothing.
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        Self(order.iter().filter_map(|&axis| self.0.get(axis).copied()).collect())
+    }
+
+    /// Whether every element lies in an array of this shape.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] or [`Error::OutOfBounds`].
+    pub fn check(&self, shape: &[u64]) -> Result<()> {
+        if self.rank() != shape.len() {
+            return Err(Error::Rank { what: "region", found: self.rank(), expected: shape.len() });
+        }
+        for (axis, (range, &len)) in self.0.iter().zip(shape).enumerate() {
+            if let Some(last) = range.last().filter(|&last| last >= len) {
+                return Err(Error::OutOfBounds { what: "index", axis, found: last.into(), len });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (axis, range) in self.0.iter().enumerate() {
+            let comma = if axis == 0 { "" } else { ", " };
+            write!(f, "{comma}{range}")?;
+        }
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,230 @@
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::error::Result;
+use crate::grid::ChunkGrid;
+use crate::parts::Parts;
+use crate::region::{AxisRange, Region};
+use crate::shape::Shape;
+
+/// A selection applied to a shape: which elements are read, and where they go in the result.
+///
+/// [`Resolved::parts`] serves every kind, chunk by chunk. A box without flipped axes is quicker served by
+/// [`ChunkGrid::meet`] of its region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolved {
+    /// One region.
+    Box(BoxSelection),
+    /// The outer product of a list or range per axis.
+    Orthogonal(OrthogonalSelection),
+    /// Single elements.
+    Points(PointSelection),
+}
+
+impl Resolved {
+    /// The shape of the result, without the axes of single indices.
+    pub fn result_shape(&self) -> Shape {
+        let kept = |(len, dropped): (u64, &bool)| (!dropped).then_some(len);
+        match self {
+            Self::Box(part) => part.region.shape().into_iter().zip(&part.dropped).filter_map(kept).collect(),
+            Self::Orthogonal(part) => self.output_shape().into_iter().zip(&part.dropped).filter_map(kept).collect(),
+            Self::Points(_) => self.output_shape(),
+        }
+    }
+
+    /// The shape of the output that parts write to: that of the result, in which axes of single indices are kept with
+    /// length 1. In C order both are the same bytes.
+    pub fn output_shape(&self) -> Shape {
+        match self {
+            Self::Box(part) => part.region.shape(),
+            Self::Orthogonal(part) => part.axes.iter().map(AxisPicks::len).collect(),
+            Self::Points(part) => SmallVec::from_slice(&[part.count as u64]),
+        }
+    }
+
+    /// The number of elements of the result; `None` if it does not fit 64 bits.
+    pub fn len_checked(&self) -> Option<u64> {
+        crate::element_count(&self.output_shape())
+    }
+
+    /// The region, if the elements are one region in ascending order.
+    pub fn as_region(&self) -> Option<&Region> {
+        match self {
+            Self::Box(part) if !part.flipped.contains(&true) => Some(&part.region),
+            _ => None,
+        }
+    }
+
+    /// The selection chunk by chunk. Each chunk that holds a selected element occurs once.
+    ///
+    /// `grid` is that of the array, or a finer one (that of the subchunks).
+    ///
+    /// # Errors
+    /// [`Error::Overflow`](crate::Error::Overflow) if the result or a chunk has more elements than fit 64 bits,
+    /// [`Error::Rank`](crate::Error::Rank) if the grid is not one of this array.
+    pub fn parts(&self, grid: &ChunkGrid) -> Result<Parts> {
+        Parts::new(self, grid)
+    }
+}
+
+/// One region of an array, with the way it is turned into the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoxSelection {
+    /// The elements, in ascending order along each axis.
+    pub region: Region,
+    /// The axes along which the result is in descending order (negative steps).
+    pub flipped: SmallVec<[bool; 6]>,
+    /// The axes of length 1 that the result lacks (single indices).
+    pub dropped: SmallVec<[bool; 6]>,
+}
+
+impl BoxSelection {
+    /// A region as it is.
+    pub fn new(region: Region) -> Self {
+        let none = SmallVec::from_elem(false, region.rank());
+        Self { region, flipped: none.clone(), dropped: none }
+    }
+}
+
+/// One position of a list along an axis, and its place in the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pick {
+    /// The position in the array.
+    pub position: u64,
+    /// The place in the result.
+    pub out: u64,
+}
+
+/// What an orthogonal selection takes along one axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AxisPicks {
+    /// Evenly spaced positions.
+    Range {
+        /// The positions, ascending.
+        range: AxisRange,
+        /// Whether the result has them in descending order.
+        flipped: bool,
+    },
+    /// Positions in ascending order with their places; positions that are listed repeatedly occur repeatedly, with
+    /// ascending places.
+    List(Vec<Pick>),
+}
+
+impl AxisPicks {
+    /// The picks of a list of positions: a range where they are evenly spaced.
+    pub fn from_positions(positions: &[u64]) -> Self {
+        if let Some((range, flipped)) = evenly(positions) {
+            return Self::Range { range, flipped };
+        }
+        let mut picks: Vec<Pick> = (0..).zip(positions).map(|(out, &position)| Pick { position, out }).collect();
+        picks.sort_unstable();
+        Self::List(picks)
+    }
+
+    /// How many positions are taken.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Range { range, .. } => range.len,
+            Self::List(picks) => picks.len() as u64,
+        }
+    }
+
+    /// Whether no position is taken.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The range that a list of positions is, if it is one.
+fn evenly(positions: &[u64]) -> Option<(AxisRange, bool)> {
+    let len = positions.len() as u64;
+    let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else {
+        return Some((AxisRange::new(0, 0), false));
+    };
+    let Some(&second) = positions.get(1) else { return Some((AxisRange::new(first, 1), false)) };
+    let flipped = second < first;
+    let step = Some(first.abs_diff(second)).filter(|&step| step > 0)?;
+    let even = positions.windows(2).all(|pair| (pair[1] < pair[0]) == flipped && pair[0].abs_diff(pair[1]) == step);
+    even.then_some((AxisRange { start: first.min(last), len, step }, flipped))
+}
+
+/// The outer product of one list or range per axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrthogonalSelection {
+    axes: SmallVec<[AxisPicks; 6]>,
+    dropped: SmallVec<[bool; 6]>,
+}
+
+impl OrthogonalSelection {
+    pub(crate) fn new(axes: SmallVec<[AxisPicks; 6]>, dropped: SmallVec<[bool; 6]>) -> Self {
+        Self { axes, dropped }
+    }
+
+    /// What is taken along each axis.
+    pub fn axes(&self) -> &[AxisPicks] {
+        &self.axes
+    }
+
+    /// The axes that the result lacks (single indices).
+    pub fn dropped(&self) -> &[bool] {
+        &self.dropped
+    }
+
+    /// A box, if no axis has a list.
+    pub(crate) fn simplified(self) -> Resolved {
+        let range = |axis: &AxisPicks| match axis {
+            AxisPicks::Range { range, flipped } => Some((*range, *flipped)),
+            AxisPicks::List(_) => None,
+        };
+        match self.axes.iter().map(range).collect::<Option<Vec<_>>>() {
+            None => Resolved::Orthogonal(self),
+            Some(ranges) => Resolved::Box(BoxSelection {
+                region: Region(ranges.iter().map(|(range, _)| *range).collect()),
+                flipped: ranges.iter().map(|(_, flipped)| *flipped).collect(),
+                dropped: self.dropped,
+            }),
+        }
+    }
+}
+
+/// Single elements, in the order of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointSelection {
+    rank: usize,
+    count: usize,
+    /// `rank` numbers for each point. Shared with the parts.
+    positions: Arc<[u64]>,
+}
+
+impl PointSelection {
+    pub(crate) fn new(rank: usize, count: usize, positions: Vec<u64>) -> Self {
+        Self { rank, count, positions: positions.into() }
+    }
+
+    /// The number of points.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no points.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The coordinates of all points, one point after another.
+    pub(crate) fn positions(&self) -> &Arc<[u64]> {
+        &self.positions
+    }
+
+    /// The position of a point, empty in an array without dimensions.
+    pub fn point(&self, i: usize) -> Option<&[u64]> {
+        let start = i.checked_mul(self.rank)?;
+        self.positions.get(start..start.checked_add(self.rank)?).filter(|_| i < self.count)
+    }
+}

@@ -1,0 +1,85 @@
+//! The contract for implementers of stores that do not block.
+
+use std::fmt;
+use std::pin::Pin;
+
+use bytes::Bytes;
+
+use crate::{ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Version};
+
+/// A future on the heap.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// [`crate::Store`] for stores that do not block: the same contract, with futures. Needs no particular runtime.
+///
+/// Implementers check themselves with [`crate::testing::contract_async`].
+pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
+    /// The bytes of each range of the value at `key`, or `None` if there is no such key; as [`crate::Store::get`].
+    fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>>;
+
+    /// As [`AsyncStore::get`], with what else the store learnt. Stores that know sizes and versions do it themselves.
+    fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let Some(parts) = self.get(key, ranges).await? else { return Ok(None) };
+            let mut fetched = Fetched::new();
+            if let Some(full) = ranges.iter().position(|range| *range == ByteRange::Full) {
+                fetched.size = parts.get(full).map(|part| part.len() as u64);
+            }
+            parts.into_iter().for_each(|part| fetched.push(part));
+            Ok(Some(fetched))
+        })
+    }
+
+    /// Replaces the value at `key` if `when` holds; as [`crate::Store::set`].
+    fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>>;
+
+    /// Removes `key`; as [`crate::Store::erase`].
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>>;
+
+    /// What is directly under `prefix`, sorted; as [`crate::Store::list_dir`].
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>>;
+
+    /// The size in bytes of the value at `key`; as [`crate::Store::size`].
+    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<u64>>> {
+        Box::pin(async move {
+            let parts = self.get(key, &[ByteRange::Full]).await?;
+            Ok(parts.map(|parts| parts.iter().map(|part| part.len() as u64).sum()))
+        })
+    }
+
+    /// All keys under `prefix`, sorted; as [`crate::Store::list_prefix`].
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move {
+            let mut keys = Vec::new();
+            let mut todo = vec![prefix.clone()];
+            while let Some(prefix) = todo.pop() {
+                let listing = self.list_dir(&prefix).await?;
+                keys.extend(listing.keys);
+                todo.extend(listing.prefixes);
+            }
+            keys.sort_unstable();
+            Ok(keys)
+        })
+    }
+
+    /// Removes all keys under `prefix`; as [`crate::Store::erase_prefix`].
+    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            for key in self.list_prefix(prefix).await? {
+                self.erase(&key).await?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes all that was written before durable; as [`crate::Store::flush`].
+    fn flush(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// What the store can.
+    fn capabilities(&self) -> Capabilities;
+
+    /// How the store likes ranges merged.
+    fn coalesce(&self) -> Coalesce;
+}

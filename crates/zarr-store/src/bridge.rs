@@ -1,0 +1,119 @@
+//! Blocking stores as stores that do not block, and waiting for futures.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use bytes::Bytes;
+
+use crate::{AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+
+/// A blocking store behind the asynchronous contract: the work is done on the thread that polls.
+///
+/// That is right for values in memory and for local files where a short wait is accepted; it needs no runtime. Where a wait
+/// is not accepted, poll it on threads that may block.
+#[derive(Clone, Debug)]
+pub struct SyncAsAsync(pub Arc<dyn Store>);
+
+impl SyncAsAsync {
+    /// `store` behind the asynchronous contract.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self(store)
+    }
+}
+
+impl fmt::Display for SyncAsAsync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl AsyncStore for SyncAsAsync {
+    fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>> {
+        Box::pin(async move {
+            let fetched = self.fetch(key, ranges).await?;
+            Ok(fetched.map(|fetched| match fetched.len() {
+                1 => vec![fetched.into_bytes()],
+                len => (0..len).map(|i| fetched.to_bytes(i)).collect(),
+            }))
+        })
+    }
+
+    fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let mut fetched = Fetched::new();
+            Ok(self.0.get(key, ranges, &mut fetched)?.then_some(fetched))
+        })
+    }
+
+    fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>> {
+        Box::pin(async move { self.0.set(key, &value, when) })
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.erase(key) })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { self.0.list_dir(prefix) })
+    }
+
+    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<u64>>> {
+        Box::pin(async move { self.0.size(key) })
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move { self.0.list_prefix(prefix) })
+    }
+
+    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.erase_prefix(prefix) })
+    }
+
+    fn flush(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { self.0.flush() })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.0.coalesce()
+    }
+}
+
+/// Polls a future on this thread until it is done, sleeping in between: for tests and for programs without a runtime.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryStore, testing};
+
+    #[test]
+    fn keeps_the_contract() {
+        block_on(testing::contract_async(&SyncAsAsync::new(Arc::new(MemoryStore::new()))));
+    }
+}

@@ -1,0 +1,134 @@
+//! Merging byte ranges.
+
+use std::ops::Range;
+
+/// How a store likes ranges merged. All numbers are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coalesce {
+    /// Ranges with at most so much between them are read as one.
+    pub max_gap: u64,
+    /// Ranges are not merged beyond this; a longer one stays as it is.
+    pub max_size: u64,
+    /// Where requests are cheap: uncompressed data is best asked for in slabs of this size, one after another. `None`: all at once.
+    pub slab: Option<u64>,
+}
+
+impl Coalesce {
+    /// Ranges are left as they are; for stores that lend memory.
+    pub const NEVER: Self = Self { max_gap: 0, max_size: 0, slab: None };
+}
+
+/// Ranges merged, and where each of the given ones is in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// What to read, sorted by start.
+    pub ranges: Vec<Range<u64>>,
+    /// For each given range, in the given order, where its bytes are.
+    pub places: Vec<Place>,
+}
+
+/// Where the bytes of one range are among the merged ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Which merged range.
+    pub range: usize,
+    /// The offset in it, in bytes.
+    pub offset: u64,
+    /// How many bytes.
+    pub len: u64,
+}
+
+/// Merges ranges that overlap or lie near each other, as far as `how` allows.
+///
+/// Reading the merged ranges gives the bytes of every given range, fails exactly if reading one of the given ranges would,
+/// and never reads beyond the end of the furthest. A range that ends before it starts counts as empty at its start.
+///
+/// # Example
+/// ```
+/// # use zarr_store::{Coalesce, coalesce};
+/// let how = Coalesce { max_gap: 10, max_size: 1000, slab: None };
+/// assert_eq!(coalesce(&[50..60, 0..10, 15..20], &how).ranges, [0..20, 50..60]);
+/// ```
+#[must_use]
+pub fn coalesce(ranges: &[Range<u64>], how: &Coalesce) -> Merged {
+    let mut merged = Merged { ranges: Vec::new(), places: vec![Place::default(); ranges.len()] };
+    let mut order: Vec<usize> = (0..ranges.len()).collect();
+    if !ranges.is_sorted_by_key(|range| range.start) {
+        order.sort_by_key(|&i| (ranges[i].start, ranges[i].end));
+    }
+    for i in order {
+        let (start, end) = (ranges[i].start, ranges[i].end.max(ranges[i].start));
+        let joined = match merged.ranges.last_mut() {
+            Some(last) if joins(last, start, end, how) => {
+                last.end = last.end.max(end);
+                last.start
+            }
+            _ => {
+                merged.ranges.push(start..end);
+                start
+            }
+        };
+        merged.places[i] = Place { range: merged.ranges.len() - 1, offset: start - joined, len: end - start };
+    }
+    merged
+}
+
+/// Whether a range that begins at or after the start of `last` is read together with it.
+fn joins(last: &Range<u64>, start: u64, end: u64, how: &Coalesce) -> bool {
+    if end <= last.end {
+        return true;
+    }
+    start.saturating_sub(last.end) <= how.max_gap && end - last.start <= how.max_size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn merged_equals_single(
+            ranges in proptest::collection::vec((0_u64..200, 0_u64..40).prop_map(|(start, len)| start..start + len), 0..20),
+            max_gap in 0_u64..20,
+            max_size in 0_u64..100,
+        ) {
+            let value: Vec<u8> = (0..=255).collect();
+            let how = Coalesce { max_gap, max_size, slab: None };
+            let merged = coalesce(&ranges, &how);
+            let read: Vec<&[u8]> = merged.ranges.iter().map(|range| slice(&value, range)).collect();
+            prop_assert_eq!(merged.places.len(), ranges.len());
+            for (place, range) in merged.places.iter().zip(&ranges) {
+                prop_assert_eq!(slice(read[place.range], &(place.offset..place.offset + place.len)), slice(&value, range));
+            }
+            prop_assert!(merged.ranges.is_sorted_by_key(|range| range.start));
+            prop_assert!(merged.ranges.len() <= ranges.len());
+            let longest = ranges.iter().map(|range| range.end - range.start).max().unwrap_or(0);
+            for range in &merged.ranges {
+                prop_assert!(range.end - range.start <= max_size.max(longest));
+                prop_assert!(ranges.iter().any(|given| given.end == range.end));
+            }
+            // What was not merged is too far apart or would be too long.
+            for pair in merged.ranges.windows(2) {
+                let (gap, len) = (pair[1].start.saturating_sub(pair[0].end), pair[1].end - pair[0].start);
+                prop_assert!(gap > max_gap || len > max_size);
+            }
+        }
+
+        #[test]
+        fn any_numbers_are_taken(ranges in proptest::collection::vec((any::<u64>(), any::<u64>()).prop_map(|(a, b)| a..b), 0..6)) {
+            let merged = coalesce(&ranges, &Coalesce { max_gap: u64::MAX, max_size: u64::MAX, slab: None });
+            prop_assert!(merged.ranges.len() <= 1);
+        }
+    }
+
+    fn slice<'a>(value: &'a [u8], range: &Range<u64>) -> &'a [u8] {
+        &value[usize::try_from(range.start).expect("small")..usize::try_from(range.end).expect("small")]
+    }
+
+    #[test]
+    fn never_leaves_neighbours_alone() {
+        let ranges = [0..10, 10..20];
+        assert_eq!(coalesce(&ranges, &Coalesce::NEVER).ranges, ranges);
+    }
+}

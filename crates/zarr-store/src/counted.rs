@@ -1,0 +1,179 @@
+//! A store that counts what is asked of it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+
+/// Another store, with what is asked of it counted: how plans are checked in tests.
+#[derive(Debug, Default)]
+pub struct Counted<S> {
+    store: S,
+    gets: AtomicU64,
+    ranges: AtomicU64,
+    sets: AtomicU64,
+    erases: AtomicU64,
+    lists: AtomicU64,
+    flushes: AtomicU64,
+    bytes_read: AtomicU64,
+    bytes_written: AtomicU64,
+}
+
+/// What was asked of a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Gets, and sizes asked for.
+    pub gets: u64,
+    /// Ranges in those gets.
+    pub ranges: u64,
+    /// Sets, partial ones included.
+    pub sets: u64,
+    /// Erases, of prefixes included.
+    pub erases: u64,
+    /// Listings.
+    pub lists: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes that gets brought.
+    pub bytes_read: u64,
+    /// Bytes that sets took.
+    pub bytes_written: u64,
+}
+
+impl<S: Store> Counted<S> {
+    /// Counts what is asked of `store` from now on.
+    #[must_use]
+    pub fn new(store: S) -> Self {
+        Self {
+            store,
+            gets: AtomicU64::new(0),
+            ranges: AtomicU64::new(0),
+            sets: AtomicU64::new(0),
+            erases: AtomicU64::new(0),
+            lists: AtomicU64::new(0),
+            flushes: AtomicU64::new(0),
+            bytes_read: AtomicU64::new(0),
+            bytes_written: AtomicU64::new(0),
+        }
+    }
+
+    /// What was asked since the counting began or was last taken; begins anew.
+    pub fn take(&self) -> Counts {
+        self.gather(|count| count.swap(0, Ordering::Relaxed))
+    }
+
+    /// What was asked since the counting began or was last taken.
+    pub fn counts(&self) -> Counts {
+        self.gather(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// The store counted.
+    pub fn inner(&self) -> &S {
+        &self.store
+    }
+
+    fn gather(&self, read: impl Fn(&AtomicU64) -> u64) -> Counts {
+        Counts {
+            gets: read(&self.gets),
+            ranges: read(&self.ranges),
+            sets: read(&self.sets),
+            erases: read(&self.erases),
+            lists: read(&self.lists),
+            flushes: read(&self.flushes),
+            bytes_read: read(&self.bytes_read),
+            bytes_written: read(&self.bytes_written),
+        }
+    }
+}
+
+fn add(count: &AtomicU64, n: usize) {
+    count.fetch_add(n as u64, Ordering::Relaxed);
+}
+
+impl<S: fmt::Display> fmt::Display for Counted<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: Store> Store for Counted<S> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        add(&self.gets, 1);
+        add(&self.ranges, ranges.len());
+        let found = self.store.get(key, ranges, into)?;
+        add(&self.bytes_read, into.parts().map(<[u8]>::len).sum());
+        Ok(found)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        add(&self.sets, 1);
+        add(&self.bytes_written, value.len());
+        self.store.set(key, value, when)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        add(&self.erases, 1);
+        self.store.erase(key)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        add(&self.lists, 1);
+        self.store.list_dir(prefix)
+    }
+
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        add(&self.gets, 1);
+        self.store.size(key)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        add(&self.lists, 1);
+        self.store.list_prefix(prefix)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        add(&self.erases, 1);
+        self.store.erase_prefix(prefix)
+    }
+
+    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+        add(&self.sets, 1);
+        add(&self.bytes_written, parts.iter().map(|(_, part)| part.len()).sum());
+        self.store.set_partial(key, parts)
+    }
+
+    fn flush(&self) -> Result<()> {
+        add(&self.flushes, 1);
+        self.store.flush()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.store.coalesce()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryStore, StoreExt, testing};
+
+    #[test]
+    fn keeps_the_contract_and_counts() {
+        let store = Counted::new(MemoryStore::new());
+        testing::contract(&store);
+        assert!(store.take().sets > 0);
+        let key = Key::new("a").expect("a key");
+        store.set_all(&key, b"12345").expect("set");
+        store.get(&key, &[ByteRange::Suffix(2), ByteRange::Range(0..1)], &mut Fetched::new()).expect("get");
+        store.list().expect("list");
+        let expected = Counts { gets: 1, ranges: 2, sets: 1, lists: 1, bytes_read: 3, bytes_written: 5, ..Counts::default() };
+        assert_eq!(store.counts(), expected);
+        assert_eq!(store.take(), expected);
+        assert_eq!(store.counts(), Counts::default());
+    }
+}

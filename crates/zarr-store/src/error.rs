@@ -1,0 +1,434 @@
+//! What goes wrong in a store.
+
+use std::fmt;
+use std::io;
+
+use crate::{ByteRange, Key, Precondition, Version};
+
+/// The result of a store operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a store operation failed. `store` is the store's own `Display`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text is no key.
+    #[error("invalid key {text:?}: {fault}")]
+    InvalidKey {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// A text is no prefix.
+    #[error("invalid prefix {text:?}: {fault}")]
+    InvalidPrefix {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// A range is not wholly inside a value.
+    #[error("{store}: key {key}: found {size} bytes, expected {range}")]
+    Range {
+        /// The store.
+        store: String,
+        /// The key.
+        key: Key,
+        /// The range asked for.
+        range: ByteRange,
+        /// The size of the value in bytes.
+        size: u64,
+    },
+    /// A value is not in the state that the caller required; nothing was changed.
+    #[error("{store}: key {key}: found {}, expected {expected}", Found(.found.as_ref()))]
+    Precondition {
+        /// The store.
+        store: String,
+        /// The key.
+        key: Key,
+        /// What was required.
+        expected: Precondition,
+        /// The version that is there; `None` for no value, or for one that the store cannot name.
+        found: Option<Version>,
+    },
+    /// The store takes no writes.
+    #[error("{store}: cannot {operation}, the store is read-only")]
+    ReadOnly {
+        /// The store.
+        store: String,
+        /// What was tried.
+        operation: Operation,
+    },
+    /// The store has not this operation.
+    #[error("{store}: the store cannot {operation}")]
+    Unsupported {
+        /// The store.
+        store: String,
+        /// What was tried.
+        operation: Operation,
+    },
+    /// There is no store at this address.
+    #[error("{store}: no such store")]
+    NoStore {
+        /// The address as given.
+        store: String,
+    },
+    /// What is at this address is not a store of the expected kind.
+    #[error("{store}: found {found}, expected {expected}")]
+    NotAStore {
+        /// The address as given.
+        store: String,
+        /// What is there.
+        found: &'static str,
+        /// What was looked for.
+        expected: &'static str,
+    },
+    /// No store is known for this kind of address.
+    #[error("{url}: no store for addresses of this kind, expected {expected}")]
+    Address {
+        /// The address as given.
+        url: String,
+        /// The kinds that are known.
+        expected: &'static str,
+    },
+    /// A key leads through a symbolic link out of the store.
+    #[error("{store}: {operation} {key}: leads out of the store to {target}")]
+    Escape {
+        /// The store.
+        store: String,
+        /// What was tried.
+        operation: Operation,
+        /// The key or prefix.
+        key: String,
+        /// Where it leads.
+        target: String,
+    },
+    /// A key cannot be set because something else is in its place.
+    #[error("{store}: {operation} {key}: found {found}, expected {expected}")]
+    Occupied {
+        /// The store.
+        store: String,
+        /// What was tried.
+        operation: Operation,
+        /// The key.
+        key: String,
+        /// What is there.
+        found: &'static str,
+        /// What would have to be there.
+        expected: &'static str,
+    },
+    /// A key is longer than the store takes.
+    #[error("{store}: {operation}: the key of {size} bytes beginning {begin:?} is too long for the store")]
+    TooLong {
+        /// The store.
+        store: String,
+        /// What was tried.
+        operation: Operation,
+        /// The first characters of the key.
+        begin: String,
+        /// The length of the key in bytes.
+        size: usize,
+    },
+    /// A key that the store keeps for its own use.
+    #[error("{store}: key {key}: the name is reserved for temporary files")]
+    Reserved {
+        /// The store.
+        store: String,
+        /// The key.
+        key: Key,
+    },
+    /// The file or network below failed.
+    #[error("{store}: {operation} {key}")]
+    Io {
+        /// The store.
+        store: String,
+        /// What was tried.
+        operation: Operation,
+        /// The key or prefix; `/` for the store itself.
+        key: String,
+        /// The failure.
+        source: io::Error,
+    },
+    /// A zip file cannot be read as a store.
+    #[error("{store}: {fault}")]
+    Zip {
+        /// The zip file.
+        store: String,
+        /// What is wrong with it.
+        fault: ZipFault,
+    },
+    /// There is not enough memory for a value.
+    #[error("not enough memory for {size} bytes")]
+    Memory {
+        /// How much was needed in bytes.
+        size: u64,
+    },
+    /// A store broke its promise to a driver.
+    #[error("{store}: key {key}: the store gave {found} ranges, expected {expected}")]
+    Contract {
+        /// The store.
+        store: String,
+        /// The key.
+        key: Key,
+        /// The pieces it gave.
+        found: usize,
+        /// The ranges it was asked for.
+        expected: usize,
+    },
+}
+
+/// Whose fault an [`Error`] is: what callers branch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller gave something that cannot be.
+    Argument,
+    /// A name or link leads out of the store or is no key.
+    Path,
+    /// Nothing is there.
+    NotFound,
+    /// The store takes no writes.
+    ReadOnly,
+    /// The store has not this operation.
+    Unsupported,
+    /// A range is not inside the value.
+    Range,
+    /// A precondition did not hold.
+    Precondition,
+    /// The stored bytes break the store's own format.
+    Invalid,
+    /// A bound was exceeded.
+    Limit,
+    /// The file system or network failed.
+    Io,
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::InvalidKey { .. } | Self::InvalidPrefix { .. } | Self::Escape { .. } => ErrorKind::Path,
+            Self::Range { .. } => ErrorKind::Range,
+            Self::Precondition { .. } => ErrorKind::Precondition,
+            Self::ReadOnly { .. } => ErrorKind::ReadOnly,
+            Self::Unsupported { .. } => ErrorKind::Unsupported,
+            Self::NoStore { .. } => ErrorKind::NotFound,
+            Self::NotAStore { .. } | Self::Occupied { .. } | Self::Reserved { .. } | Self::Address { .. } => ErrorKind::Argument,
+            Self::Zip { fault, .. } => fault.kind(),
+            Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
+            Self::Io { .. } | Self::Contract { .. } => ErrorKind::Io,
+        }
+    }
+
+    /// Whether there is no store at the address. A missing key is no error: `get` says so in its value.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.kind() == ErrorKind::NotFound
+    }
+
+    /// Whether the store takes no writes.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.kind() == ErrorKind::ReadOnly
+    }
+
+    /// Whether a range was not inside its value.
+    #[must_use]
+    pub fn is_range(&self) -> bool {
+        self.kind() == ErrorKind::Range
+    }
+
+    /// Whether a precondition did not hold, so that nothing was changed.
+    #[must_use]
+    pub fn is_precondition(&self) -> bool {
+        self.kind() == ErrorKind::Precondition
+    }
+
+    /// Whether a name or a link leads out of the store, or is no key.
+    #[must_use]
+    pub fn is_path(&self) -> bool {
+        self.kind() == ErrorKind::Path
+    }
+}
+
+/// What was asked of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Opening the store.
+    Open,
+    /// Getting a value or its size.
+    Get,
+    /// Setting a value.
+    Set,
+    /// Removing values.
+    Erase,
+    /// Listing keys.
+    List,
+    /// Making earlier writes durable.
+    Flush,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Get => "get",
+            Self::Set => "set",
+            Self::Erase => "erase",
+            Self::List => "list",
+            Self::Flush => "flush",
+        })
+    }
+}
+
+/// What is wrong with a text as a key or prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeyFault {
+    /// It is empty.
+    Empty,
+    /// It has an empty segment.
+    EmptySegment,
+    /// It has a segment `.` or `..`.
+    Relative,
+    /// It begins with a separator or a drive.
+    Absolute,
+    /// It has a NUL character.
+    Nul,
+    /// It is not empty and does not end with a slash, as a prefix must.
+    NoSlash,
+}
+
+impl fmt::Display for KeyFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "it is empty",
+            Self::EmptySegment => "it has an empty segment",
+            Self::Relative => "it has a segment . or ..",
+            Self::Absolute => "it is absolute",
+            Self::Nul => "it has a NUL character",
+            Self::NoSlash => "it does not end with a slash",
+        })
+    }
+}
+
+/// What is wrong with a zip file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ZipFault {
+    /// The end of the central directory is not there: no zip file, or a truncated one.
+    #[error("no end of central directory record, the file is no zip file or truncated")]
+    NoEnd,
+    /// A record does not begin as it must or lies outside the file.
+    #[error("bad {what} at byte {at}")]
+    Record {
+        /// The record.
+        what: &'static str,
+        /// Its offset in the file.
+        at: u64,
+    },
+    /// The number of entries differs from the number the file declares.
+    #[error("found {found} entries, expected {expected}")]
+    Count {
+        /// How many entries the directory holds.
+        found: u64,
+        /// How many the end record declares.
+        expected: u64,
+    },
+    /// The archive is spread over several files.
+    #[error("the archive spans several files")]
+    Spanned,
+    /// An entry's name is no key, for instance because it leads out of the store.
+    #[error("entry {name:?}: the name is no key: {fault}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// An entry's name is not UTF-8.
+    #[error("entry {name:?}: the name is not UTF-8")]
+    NotUtf8 {
+        /// The name with the bad bytes replaced.
+        name: String,
+    },
+    /// Two entries have one name.
+    #[error("two entries are named {name:?}")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// An entry is encrypted.
+    #[error("entry {name:?} is encrypted")]
+    Encrypted {
+        /// The name.
+        name: String,
+    },
+    /// An entry is compressed with a method that is not supported.
+    #[error("entry {name:?}: compression method {method}, expected 0 (stored) or 8 (deflate)")]
+    Method {
+        /// The name.
+        name: String,
+        /// The method's number.
+        method: u16,
+    },
+    /// An entry overlaps another or the directory, or lies outside the file.
+    #[error("entry {name:?} overlaps another or lies outside the file")]
+    Overlap {
+        /// The name.
+        name: String,
+    },
+    /// An entry's sizes contradict each other.
+    #[error("entry {name:?}: found {found} bytes, expected {expected}")]
+    Size {
+        /// The name.
+        name: String,
+        /// The bytes there are.
+        found: u64,
+        /// The bytes declared.
+        expected: u64,
+    },
+    /// An entry's bytes do not have the stored checksum.
+    #[error("entry {name:?}: checksum {found:#010x}, stored {stored:#010x}")]
+    Checksum {
+        /// The name.
+        name: String,
+        /// The checksum of the bytes.
+        found: u32,
+        /// The checksum in the directory.
+        stored: u32,
+    },
+    /// An entry's compressed bytes are no deflate stream.
+    #[error("entry {name:?}: invalid deflate stream")]
+    Deflate {
+        /// The name.
+        name: String,
+    },
+}
+
+impl ZipFault {
+    /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], what this reader lacks is
+    /// [`ErrorKind::Unsupported`], the rest is [`ErrorKind::Invalid`].
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Name { .. } | Self::NotUtf8 { .. } => ErrorKind::Path,
+            Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::Invalid,
+        }
+    }
+}
+
+struct Found<'a>(Option<&'a Version>);
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(version) => write!(f, "version {version}"),
+            None => f.write_str("another state"),
+        }
+    }
+}

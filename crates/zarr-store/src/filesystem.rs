@@ -1,0 +1,225 @@
+//! Values in files.
+
+mod get;
+mod install;
+mod list;
+mod names;
+mod plain;
+#[cfg(target_os = "linux")]
+mod beneath;
+mod vfs;
+
+#[cfg(test)]
+mod contract;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod links;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store, Version};
+use vfs::{Escapes, Kind, Vfs};
+
+/// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
+///
+/// # What is promised
+/// - A value is replaced as a whole or not at all, whatever fails and whoever reads: it is written to a file of its own in the
+///   same directory, which is then renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here) and are
+///   never listed. One that a killed process left behind may be removed.
+/// - All pieces that one get brings are of one state of the value.
+/// - Without [`Options::durability`], what was written survives the end of the process, but only after [`Store::flush`] the loss of power.
+/// - [`Precondition::NotExists`] holds between processes too where the file system has hard links.
+///   [`Precondition::Version`] holds between all threads of this process; another process that replaces the value in the moment between
+///   the comparison and the renaming is not noticed. A version is the file's inode, its time of change and its length. The time is set to the nanosecond
+///   and never twice the same in a process, since file systems stamp files with a coarser clock.
+/// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is
+///   [`Error::Escape`], and is not listed. The directory itself may be a link. It is looked up once: a store stays with its directory if that is moved.
+/// - A directory where a value could be is no value, and the other way round. Files whose names are no keys are not listed.
+/// - Removing a key removes the directories that become empty by that.
+///
+/// # Example
+/// ```
+/// use zarr_store::{FilesystemStore, Key, StoreExt};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("x.zarr");
+/// let store = FilesystemStore::create(path)?;
+/// store.set_all(&Key::new("g/zarr.json")?, b"{}")?;
+/// assert_eq!(store.list()?, [Key::new("g/zarr.json")?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct FilesystemStore {
+    vfs: Arc<dyn Vfs>,
+    path: PathBuf,
+    options: Options,
+}
+
+/// How a [`FilesystemStore`] works.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What a set or erase has ensured when it returns.
+    pub durability: Durability,
+}
+
+/// What has survived a loss of power once a set or erase has returned. An interrupted process loses nothing at any level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing yet; [`Store::flush`] makes it so for all at once, which is much faster.
+    #[default]
+    None,
+    /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value or the new one.
+    File,
+    /// As `File`, and the new name is on the disk too: there is the new value.
+    Full,
+}
+
+impl FilesystemStore {
+    /// The store in the directory at `path`, which must be there.
+    ///
+    /// # Errors
+    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is no directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_path(path.as_ref())
+    }
+
+    /// The store in the directory at `path`, which is made if it is not there, with those above it.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`] if something else is there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_path(path.as_ref())
+    }
+
+    /// The same store with other options.
+    #[must_use]
+    pub fn with(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+
+    /// How it works.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The directory, as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open_path(path: &Path) -> Result<Self> {
+        let vfs = native(path).map_err(|source| opening(path, source))?;
+        Ok(Self { vfs, path: path.to_owned(), options: Options::default() })
+    }
+
+    fn create_path(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path).map_err(|source| opening(path, source))?;
+        Self::open_path(path)
+    }
+
+    /// The error for a failure of the file system.
+    fn fail(&self, operation: Operation, key: &str, source: io::Error) -> Error {
+        let store = self.to_string();
+        let key = if key.is_empty() { "/".to_owned() } else { key.to_owned() };
+        if let Some(escapes) = source.get_ref().and_then(|inner| inner.downcast_ref::<Escapes>()) {
+            return Error::Escape { store, operation, key, target: escapes.0.display().to_string() };
+        }
+        match source.kind() {
+            io::ErrorKind::InvalidFilename => {
+                Error::TooLong { store, operation, begin: key.chars().take(40).collect(), size: key.len() }
+            }
+            io::ErrorKind::ReadOnlyFilesystem => Error::ReadOnly { store, operation },
+            _ => Error::Io { store, operation, key, source },
+        }
+    }
+}
+
+/// The best access to files that this system has.
+fn native(path: &Path) -> io::Result<Arc<dyn Vfs>> {
+    #[cfg(target_os = "linux")]
+    if let Some(beneath) = beneath::Beneath::open(path)? {
+        return Ok(Arc::new(beneath));
+    }
+    Ok(Arc::new(plain::Plain::open(path)?))
+}
+
+fn opening(path: &Path, source: io::Error) -> Error {
+    let store = path.display().to_string();
+    match source.kind() {
+        io::ErrorKind::NotFound => Error::NoStore { store },
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            Error::NotAStore { store, found: "a file", expected: "a directory" }
+        }
+        _ => Error::Io { store, operation: Operation::Open, key: "/".to_owned(), source },
+    }
+}
+
+/// Whether nothing is at a path: it is not there, or a value is where a directory would have to be.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl fmt::Display for FilesystemStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(f)
+    }
+}
+
+impl fmt::Debug for FilesystemStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilesystemStore").field("path", &self.path).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Store for FilesystemStore {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        self.read(key, ranges, into).inspect_err(|_| into.clear())
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        self.install(key, value, when)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.remove(key)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.list_directory(prefix)
+    }
+
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        if names::is_temporary(key) {
+            return Ok(None);
+        }
+        match self.vfs.stat(key.as_str()) {
+            Ok(stat) if stat.kind == Kind::File => Ok(Some(stat.len)),
+            Ok(_) => Ok(None),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.fail(Operation::Get, key.as_str(), error)),
+        }
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.list_tree(prefix)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.vfs.sync_all().map_err(|error| self.fail(Operation::Flush, "", error))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { write: true, list: true, suffix_ranges: true, conditional: true, durable: true }
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        // A call of the system takes about as long as copying 16 KiB from the page cache; 256 KiB is what stays in L2.
+        Coalesce { max_gap: 16 << 10, max_size: 8 << 20, slab: Some(256 << 10) }
+    }
+}

@@ -1,0 +1,148 @@
+//! Files by way of a handle to the root, with the kernel seeing to it that no link leads out (Linux 5.6 and later).
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
+
+/// How often an opening that a rename elsewhere disturbed is tried again; the kernel says so for any rename on the system.
+const ATTEMPTS: usize = 128;
+
+/// Files below a directory that is held open: one call of the system finds a file and keeps it inside.
+#[derive(Debug)]
+pub(super) struct Beneath {
+    root: OwnedFd,
+    /// The resolved path of the root when it was opened; for links only.
+    path: PathBuf,
+}
+
+impl Beneath {
+    /// `None` if the kernel does not have the call, or a sandbox forbids it.
+    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let beneath = Self { root, path: fs::canonicalize(path)? };
+        match beneath.try_open("", OFlags::PATH) {
+            Ok(_) => Ok(Some(beneath)),
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn try_open(&self, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let path = if path.is_empty() { "." } else { path };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let mut attempt = 0;
+        loop {
+            match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) if attempt < ATTEMPTS => attempt += 1,
+                other => return other,
+            }
+        }
+    }
+
+    fn open_at(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+        match self.try_open(path, flags) {
+            // A link that is absolute or has led out on its way; it may still end inside.
+            Err(Errno::XDEV) => {
+                let resolved = fs::canonicalize(self.path.join(path))?;
+                match resolved.strip_prefix(&self.path) {
+                    Ok(inside) => Ok(self.try_open(inside.to_str().ok_or(io::ErrorKind::InvalidFilename)?, flags)?),
+                    Err(_) => Err(io::Error::other(Escapes(resolved))),
+                }
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+fn handle(directory: &Directory) -> io::Result<BorrowedFd<'_>> {
+    match directory {
+        Directory::Handle(fd) => Ok(fd.as_fd()),
+        Directory::Path(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// A directory held by path only cannot be waited for: it is opened anew.
+fn readable(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+impl Vfs for Beneath {
+    fn open(&self, path: &str) -> io::Result<File> {
+        // NONBLOCK: opening a pipe would otherwise wait for a writer; for files it means nothing.
+        self.open_at(path, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
+    }
+
+    fn stat(&self, path: &str) -> io::Result<Stat> {
+        self.stat_file(&self.open_at(path, OFlags::PATH).map(File::from)?)
+    }
+
+    fn directory(&self, path: &str) -> io::Result<Directory> {
+        self.open_at(path, OFlags::PATH | OFlags::DIRECTORY).map(Directory::Handle)
+    }
+
+    fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::fstat(handle(directory)?)?;
+        Ok((stat.st_dev, stat.st_ino))
+    }
+
+    fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(handle(parent)?, name, Mode::from_raw_mode(0o777))?)
+    }
+
+    fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(handle(parent)?, name, flags, Mode::from_raw_mode(0o666)).map(File::from)?)
+    }
+
+    fn sync_directory(&self, directory: &Directory) -> io::Result<()> {
+        Ok(rustix::fs::fsync(readable(handle(directory)?)?)?)
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(readable(self.root.as_fd())?)?)
+    }
+
+    fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        let parent = handle(parent)?;
+        Ok(rustix::fs::renameat(parent, from, parent, to)?)
+    }
+
+    fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        let parent = handle(parent)?;
+        Ok(rustix::fs::linkat(parent, from, parent, to, AtFlags::empty())?)
+    }
+
+    fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(handle(parent)?, name, AtFlags::empty())?)
+    }
+
+    fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(handle(parent)?, name, AtFlags::REMOVEDIR)?)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<(String, Kind)>> {
+        let directory = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let mut entries = Vec::new();
+        for entry in Dir::new(directory)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::RegularFile => Kind::File,
+                FileType::Directory => Kind::Directory,
+                FileType::Symlink | FileType::Unknown => Kind::Unknown,
+                _ => Kind::Other,
+            };
+            entries.push((name.to_owned(), kind));
+        }
+        Ok(entries)
+    }
+}

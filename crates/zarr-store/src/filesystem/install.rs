@@ -1,0 +1,223 @@
+//! Replacing and removing a value.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{Error, Key, Operation, Precondition, Result, Version};
+
+use super::names::{is_temporary, now, temporary, version};
+use super::vfs::{Directory, Kind, Stat};
+use super::{Durability, FilesystemStore, is_absent};
+
+/// How often a directory that others remove meanwhile is made again.
+const ATTEMPTS: usize = 64;
+
+impl FilesystemStore {
+    /// Writes a file of its own beside the value and gives it the value's name.
+    pub(super) fn install(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        if is_temporary(key) {
+            return Err(Error::Reserved { store: self.to_string(), key: key.clone() });
+        }
+        let (parent, name) = split(key.as_str());
+        let mut attempt = 0;
+        let (directory, temporary, file) = loop {
+            let directory = self.make_directories(parent)?;
+            let temporary = temporary();
+            match self.vfs.make_file(&directory, &temporary) {
+                Ok(file) => break (directory, temporary, file),
+                // The directory was empty, and an erase has removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
+                Err(error) => return Err(self.fail(Operation::Set, key.as_str(), error)),
+            }
+        };
+        let installed = self
+            .fill(&file, value)
+            .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
+            .and_then(|stat| self.take_name(key, &directory, &temporary, name, when).map(|()| stat));
+        match installed {
+            Ok(stat) => {
+                if self.options.durability == Durability::Full {
+                    self.vfs.sync_directory(&directory).map_err(|error| self.fail(Operation::Set, key.as_str(), error))?;
+                }
+                Ok(version(&stat))
+            }
+            Err(error) => {
+                // What is left behind if this fails too is hidden, and the first failure is the one to tell.
+                let _ = self.vfs.remove_file(&directory, &temporary);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&self, file: &File, value: &[u8]) -> io::Result<Stat> {
+        self.vfs.write(file, value)?;
+        self.vfs.stamp(file, now())?;
+        if self.options.durability != Durability::None {
+            self.vfs.sync_file(file)?;
+        }
+        self.vfs.stat_file(file)
+    }
+
+    /// Gives the temporary file its name if `when` holds; otherwise it stays.
+    fn take_name(&self, key: &Key, directory: &Directory, temporary: &str, name: &str, when: &Precondition) -> Result<()> {
+        let fail = |error: io::Error| match error.kind() {
+            io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => self.occupied(key.as_str(), "a directory", "a value or nothing"),
+            _ => self.fail(Operation::Set, key.as_str(), error),
+        };
+        let identity = self.vfs.identity(directory).map_err(fail)?;
+        let _locked = lock(identity, name);
+        let refuse = |found| Err(Error::Precondition { store: self.to_string(), key: key.clone(), expected: when.clone(), found });
+        match when {
+            Precondition::None => {}
+            Precondition::NotExists => match self.vfs.link(directory, temporary, name) {
+                Ok(()) => {
+                    // It has its name; that the other one stays behind, hidden, is no reason to say that it was not set.
+                    let _ = self.vfs.remove_file(directory, temporary);
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return match self.current(key)? {
+                        Some(stat) if stat.kind == Kind::Directory => Err(fail(io::ErrorKind::IsADirectory.into())),
+                        found => refuse(found.map(|stat| version(&stat))),
+                    };
+                }
+                // A file system without hard links.
+                Err(error) if is_unsupported(&error) => {
+                    if let Some(stat) = self.current(key)? {
+                        return refuse(Some(version(&stat)));
+                    }
+                }
+                Err(error) => return Err(fail(error)),
+            },
+            Precondition::Version(expected) => {
+                let found = self.current(key)?.filter(|stat| stat.kind == Kind::File).map(|stat| version(&stat));
+                if found.as_ref() != Some(expected) {
+                    return refuse(found);
+                }
+            }
+        }
+        self.vfs.rename(directory, temporary, name).map_err(fail)
+    }
+
+    fn current(&self, key: &Key) -> Result<Option<Stat>> {
+        match self.vfs.stat(key.as_str()) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.fail(Operation::Set, key.as_str(), error)),
+        }
+    }
+
+    fn occupied(&self, key: &str, found: &'static str, expected: &'static str) -> Error {
+        Error::Occupied { store: self.to_string(), operation: Operation::Set, key: key.to_owned(), found, expected }
+    }
+
+    /// Holds a directory, and makes it and those above it where they are not there.
+    fn make_directories(&self, path: &str) -> Result<Directory> {
+        let mut attempt = 0;
+        loop {
+            match self.try_make_directories(path) {
+                Ok(directory) => return Ok(directory),
+                // An erase has removed one of them meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(self.occupied(path, "a value", "a directory or nothing")),
+                Err(error) => return Err(self.fail(Operation::Set, path, error)),
+            }
+        }
+    }
+
+    fn try_make_directories(&self, path: &str) -> io::Result<Directory> {
+        match self.vfs.directory(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_empty() => {}
+            other => return other,
+        }
+        let mut parent = self.vfs.directory("")?;
+        for end in path.match_indices('/').map(|(at, _)| at).chain([path.len()]) {
+            let above = &path[..end];
+            let directory = match self.vfs.directory(above) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    match self.vfs.make_directory(&parent, split(above).1) {
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                        _ => {}
+                    }
+                    if self.options.durability == Durability::Full {
+                        self.vfs.sync_directory(&parent)?;
+                    }
+                    self.vfs.directory(above)?
+                }
+                other => other?,
+            };
+            parent = directory;
+        }
+        Ok(parent)
+    }
+
+    /// Removes a value and the directories that become empty.
+    pub(super) fn remove(&self, key: &Key) -> Result<()> {
+        let fail = |error| self.fail(Operation::Erase, key.as_str(), error);
+        if is_temporary(key) {
+            return Ok(());
+        }
+        let (parent, name) = split(key.as_str());
+        let directory = match self.vfs.directory(parent) {
+            Ok(directory) => directory,
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(fail(error)),
+        };
+        let identity = self.vfs.identity(&directory).map_err(fail)?;
+        let removed = {
+            let _locked = lock(identity, name);
+            self.vfs.remove_file(&directory, name)
+        };
+        match removed {
+            Ok(()) => {}
+            Err(error) if is_absent(&error) => return Ok(()),
+            // A directory is no value. Systems that do not say so refuse it as not permitted.
+            Err(error) => {
+                return match self.current(key)? {
+                    Some(stat) if stat.kind == Kind::Directory => Ok(()),
+                    _ => Err(fail(error)),
+                };
+            }
+        }
+        if self.options.durability == Durability::Full {
+            self.vfs.sync_directory(&directory).map_err(fail)?;
+        }
+        drop(directory);
+        self.prune(parent);
+        Ok(())
+    }
+
+    /// Removes a directory and those above it as long as they are empty. One that cannot be removed is no harm.
+    fn prune(&self, mut path: &str) {
+        while !path.is_empty() {
+            let (parent, name) = split(path);
+            let Ok(directory) = self.vfs.directory(parent) else { return };
+            if self.vfs.remove_directory(&directory, name).is_err() {
+                return;
+            }
+            path = parent;
+        }
+    }
+}
+
+/// A path's parent and last segment.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied | io::ErrorKind::TooManyLinks)
+}
+
+/// Keeps the comparison of a value's version and its replacement together, among all stores of this process.
+fn lock(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
+    const STRIPES: usize = 64;
+    static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
+    let mut hasher = DefaultHasher::new();
+    (directory, name).hash(&mut hasher);
+    let stripe = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
+    LOCKS[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+}

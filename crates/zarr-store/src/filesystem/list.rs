@@ -1,0 +1,101 @@
+//! Listing.
+
+use std::io;
+
+use crate::{Key, Listing, Operation, Prefix, Result};
+
+use super::names::is_temporary_name;
+use super::vfs::Kind;
+use super::{FilesystemStore, is_absent};
+
+/// How many linked directories one listing goes into: links may lead to links, each doubling what there is to list.
+const MAX_LINKS: usize = 4096;
+
+struct Entry {
+    name: String,
+    is_directory: bool,
+    is_link: bool,
+}
+
+impl FilesystemStore {
+    pub(super) fn list_directory(&self, prefix: &Prefix) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for entry in self.entries(prefix.as_str())? {
+            if entry.is_directory {
+                listing.prefixes.push(Prefix::new(&format!("{prefix}{}/", entry.name))?);
+            } else {
+                listing.keys.push(prefix.join(&entry.name)?);
+            }
+        }
+        listing.keys.sort_unstable();
+        listing.prefixes.sort_unstable();
+        Ok(listing)
+    }
+
+    /// All keys under a prefix. A linked directory that holds itself is not gone into again.
+    pub(super) fn list_tree(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        let mut keys = Vec::new();
+        let mut links = 0;
+        // Each with the inodes of the directories above it as far as links make them of interest.
+        let mut todo = vec![(prefix.as_str().to_owned(), Vec::new())];
+        while let Some((path, above)) = todo.pop() {
+            for entry in self.entries(&path)? {
+                let below = format!("{path}{}", entry.name);
+                if !entry.is_directory {
+                    keys.push(Key::new(&below)?);
+                    continue;
+                }
+                let mut above = above.clone();
+                if entry.is_link {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        let error = io::Error::other("too many linked directories");
+                        return Err(self.fail(Operation::List, prefix.as_str(), error));
+                    }
+                    let ancestors = self.ancestors(&below)?;
+                    let Some(inode) = ancestors.last().copied() else { continue };
+                    if above.contains(&inode) || ancestors[..ancestors.len() - 1].contains(&inode) {
+                        continue;
+                    }
+                    above.push(inode);
+                }
+                todo.push((below + "/", above));
+            }
+        }
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// The inodes of the root and of all directories down to `path`.
+    fn ancestors(&self, path: &str) -> Result<Vec<(u64, u64)>> {
+        let ends = [0].into_iter().chain(path.match_indices('/').map(|(at, _)| at)).chain([path.len()]);
+        let identity = |end| self.vfs.directory(&path[..end]).and_then(|directory| self.vfs.identity(&directory));
+        ends.map(|end| identity(end).map_err(|error| self.fail(Operation::List, path, error))).collect()
+    }
+
+    /// What is in a directory and can be reached by a key. What leads out of the store or nowhere is not.
+    fn entries(&self, prefix: &str) -> Result<Vec<Entry>> {
+        let names = match self.vfs.list(prefix.trim_end_matches('/')) {
+            Ok(names) => names,
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(self.fail(Operation::List, prefix, error)),
+        };
+        let mut entries = Vec::with_capacity(names.len());
+        for (name, kind) in names {
+            if is_temporary_name(&name) || crate::key::fault(&name).is_some() {
+                continue;
+            }
+            let is_link = kind == Kind::Unknown;
+            let kind = match kind {
+                Kind::Unknown => self.vfs.stat(&format!("{prefix}{name}")).map_or(Kind::Other, |stat| stat.kind),
+                kind => kind,
+            };
+            match kind {
+                Kind::File => entries.push(Entry { name, is_directory: false, is_link }),
+                Kind::Directory => entries.push(Entry { name, is_directory: true, is_link }),
+                Kind::Unknown | Kind::Other => {}
+            }
+        }
+        Ok(entries)
+    }
+}

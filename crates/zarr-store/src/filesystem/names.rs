@@ -1,0 +1,75 @@
+//! Names of temporary files, versions and times, each unlike any other.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crate::{Key, Version};
+
+use super::vfs::Stat;
+
+const SUFFIX: &str = ".zarr-tmp";
+
+/// A name that no other call, process or machine uses: 128 bits hashed from what tells them apart.
+pub(super) fn temporary() -> String {
+    static HASHERS: OnceLock<(RandomState, RandomState)> = OnceLock::new();
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let (high, low) = HASHERS.get_or_init(|| (RandomState::new(), RandomState::new()));
+    // A process that forked has its parent's hashers and count, but not its id and time.
+    let call = (CALLS.fetch_add(1, Ordering::Relaxed), std::process::id(), SystemTime::now());
+    format!(".{:016x}{:016x}{SUFFIX}", high.hash_one(call), low.hash_one(call))
+}
+
+/// Whether a name is one of [`temporary`].
+pub(super) fn is_temporary_name(name: &str) -> bool {
+    let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(SUFFIX));
+    random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a key cannot be kept because a segment is the name of a temporary file.
+pub(super) fn is_temporary(key: &Key) -> bool {
+    key.as_str().split('/').any(is_temporary_name)
+}
+
+/// The time now, later than any it gave before.
+pub(super) fn now() -> SystemTime {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // Nanoseconds fit until the year 2554.
+    let now = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+    let last = LAST.fetch_max(now, Ordering::Relaxed);
+    let time = if last < now { now } else { LAST.fetch_add(1, Ordering::Relaxed).saturating_add(1) };
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(time)
+}
+
+/// The version of a file.
+pub(super) fn version(stat: &Stat) -> Version {
+    Version::new(&format!("{:x}-{:x}-{:x}", stat.inode.1, stat.modified, stat.len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn temporary_names_are_known_and_differ() {
+        let names: HashSet<String> = (0..1000).map(|_| temporary()).collect();
+        assert_eq!(names.len(), 1000);
+        assert!(names.iter().all(|name| is_temporary_name(name)));
+        for name in [".zarr-tmp", "..zarr-tmp", ".zarray", ".0123.zarr-tmp"] {
+            assert!(!is_temporary_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn times_differ() {
+        let times: Vec<SystemTime> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| (0..1000).map(|_| now()).collect::<Vec<_>>())).collect();
+            threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+        });
+        assert_eq!(times.iter().collect::<HashSet<_>>().len(), 4000);
+    }
+}

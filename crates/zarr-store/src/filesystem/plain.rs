@@ -1,0 +1,142 @@
+//! Files by way of the standard library, on every system.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
+
+/// Files by their paths. That no link leads out is seen by resolving the path before it is used.
+#[derive(Debug)]
+pub(super) struct Plain {
+    /// Resolved.
+    root: PathBuf,
+}
+
+impl Plain {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let root = fs::canonicalize(path)?;
+        if !root.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self { root })
+    }
+
+    /// Where a path leads, under the root.
+    fn resolve(&self, path: &str) -> io::Result<PathBuf> {
+        let mut full = self.root.clone();
+        // By segments: on Windows a segment must not be read as several, or as a drive.
+        for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+            if cfg!(windows) && segment.contains(['\\', ':']) {
+                return Err(io::ErrorKind::InvalidFilename.into());
+            }
+            full.push(segment);
+        }
+        let resolved = fs::canonicalize(full)?;
+        // `starts_with` compares whole components.
+        if resolved.starts_with(&self.root) { Ok(resolved) } else { Err(io::Error::other(Escapes(resolved))) }
+    }
+}
+
+fn within(directory: &Directory, name: &str) -> io::Result<PathBuf> {
+    match directory {
+        Directory::Path(path) => Ok(path.join(name)),
+        #[cfg(target_os = "linux")]
+        Directory::Handle(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+impl Vfs for Plain {
+    fn open(&self, path: &str) -> io::Result<File> {
+        File::open(self.resolve(path)?)
+    }
+
+    fn stat(&self, path: &str) -> io::Result<Stat> {
+        fs::metadata(self.resolve(path)?).map(|metadata| Stat::of(&metadata))
+    }
+
+    fn directory(&self, path: &str) -> io::Result<Directory> {
+        let path = self.resolve(path)?;
+        if path.is_dir() { Ok(Directory::Path(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
+        let mut hasher = DefaultHasher::new();
+        within(directory, "")?.hash(&mut hasher);
+        Ok((0, hasher.finish()))
+    }
+
+    fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        fs::create_dir(within(parent, name)?)
+    }
+
+    fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(within(parent, name)?)
+    }
+
+    fn sync_directory(&self, directory: &Directory) -> io::Result<()> {
+        // Windows cannot open a directory as a file, and writes names through by itself.
+        if cfg!(windows) {
+            return Ok(());
+        }
+        File::open(within(directory, "")?)?.sync_all()
+    }
+
+    /// One file after another, since the standard library knows no way to ask for all at once.
+    fn sync_all(&self) -> io::Result<()> {
+        let mut todo = vec![self.root.clone()];
+        while let Some(directory) = todo.pop() {
+            for entry in fs::read_dir(&directory)? {
+                let entry = entry?;
+                let kind = entry.file_type()?;
+                if kind.is_dir() {
+                    todo.push(entry.path());
+                } else if kind.is_file() {
+                    match OpenOptions::new().read(true).write(cfg!(windows)).open(entry.path()) {
+                        Ok(file) => file.sync_all()?,
+                        // Replaced or removed meanwhile by another, who is not waited for.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            self.sync_directory(&Directory::Path(directory))?;
+        }
+        Ok(())
+    }
+
+    fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(within(parent, from)?, within(parent, to)?)
+    }
+
+    fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        fs::hard_link(within(parent, from)?, within(parent, to)?)
+    }
+
+    fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        fs::remove_file(within(parent, name)?)
+    }
+
+    fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        fs::remove_dir(within(parent, name)?)
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<(String, Kind)>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(self.resolve(path)?)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_file() => Kind::File,
+                Ok(kind) if kind.is_dir() => Kind::Directory,
+                Ok(kind) if kind.is_symlink() => Kind::Unknown,
+                Ok(_) => Kind::Other,
+                Err(_) => Kind::Unknown,
+            };
+            entries.push((name, kind));
+        }
+        Ok(entries)
+    }
+}

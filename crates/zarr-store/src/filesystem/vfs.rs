@@ -1,0 +1,164 @@
+//! The seam: every access to a file of a store goes through [`Vfs`], so that failures can be simulated.
+
+use std::fmt;
+use std::fs::{File, FileTimes, Metadata};
+use std::io::{self, Write};
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Access to the files under one root.
+///
+/// A `path` is relative to the root, with `/` between its segments, and empty for the root; it is followed through symbolic links
+/// only as long as they stay under the root, and fails with [`Escapes`] otherwise. A `name` is one segment, in a directory
+/// that is already held, and is not followed.
+pub(super) trait Vfs: Send + Sync + fmt::Debug {
+    /// Opens a file for reading. A directory may open too.
+    fn open(&self, path: &str) -> io::Result<File>;
+
+    /// What is at a path.
+    fn stat(&self, path: &str) -> io::Result<Stat>;
+
+    /// What an open file is.
+    fn stat_file(&self, file: &File) -> io::Result<Stat> {
+        file.metadata().map(|metadata| Stat::of(&metadata))
+    }
+
+    /// Reads from an offset; fewer bytes only at the end or by chance.
+    fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        read_at(file, into, offset)
+    }
+
+    /// Holds a directory.
+    fn directory(&self, path: &str) -> io::Result<Directory>;
+
+    /// Names a directory within the running process: equal for equal directories.
+    fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)>;
+
+    /// Makes a directory.
+    fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()>;
+
+    /// Makes a file that was not there, for writing.
+    fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File>;
+
+    /// Writes all bytes.
+    fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
+    /// Sets the time of change.
+    fn stamp(&self, file: &File, time: SystemTime) -> io::Result<()> {
+        file.set_times(FileTimes::new().set_modified(time))
+    }
+
+    /// Waits until a file's bytes are on the disk.
+    fn sync_file(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    /// Waits until the names in a directory are on the disk.
+    fn sync_directory(&self, directory: &Directory) -> io::Result<()>;
+
+    /// Waits until everything under the root is on the disk.
+    fn sync_all(&self) -> io::Result<()>;
+
+    /// Renames a file within its directory, replacing the file of the new name.
+    fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()>;
+
+    /// Gives a file another name that was not there.
+    fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()>;
+
+    /// Removes an empty directory.
+    fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()>;
+
+    /// The names in a directory that are UTF-8, in any order.
+    fn list(&self, path: &str) -> io::Result<Vec<(String, Kind)>>;
+}
+
+/// A directory that is held.
+#[derive(Debug)]
+pub(super) enum Directory {
+    /// By a handle: it stays the same whatever happens to its path.
+    #[cfg(target_os = "linux")]
+    Handle(OwnedFd),
+    /// By its path, free of symbolic links when it was looked up.
+    Path(PathBuf),
+}
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) kind: Kind,
+    /// In bytes.
+    pub(super) len: u64,
+    /// Device and number of the inode; zero where there is none.
+    pub(super) inode: (u64, u64),
+    /// The time of change in nanoseconds.
+    pub(super) modified: i128,
+}
+
+impl Stat {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        let file_type = metadata.file_type();
+        let kind = if file_type.is_file() {
+            Kind::File
+        } else if file_type.is_dir() {
+            Kind::Directory
+        } else {
+            Kind::Other
+        };
+        #[cfg(unix)]
+        let (inode, modified) = {
+            use std::os::unix::fs::MetadataExt;
+            ((metadata.dev(), metadata.ino()), i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()))
+        };
+        #[cfg(not(unix))]
+        let (inode, modified) = {
+            let since = metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+            ((0, 0), since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(0)))
+        };
+        Self { kind, len: metadata.len(), inode, modified }
+    }
+}
+
+/// What kind of thing is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Directory,
+    /// A symbolic link, or the listing does not say: to be looked at.
+    Unknown,
+    /// A pipe, a device: nothing that a store has.
+    Other,
+}
+
+/// A path leads out of the root, to here.
+#[derive(Debug, thiserror::Error)]
+#[error("leads out to {}", .0.display())]
+pub(super) struct Escapes(pub(super) PathBuf);
+
+/// Reads from an offset without moving the file's position.
+pub(crate) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, into, offset);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, into, offset);
+}
+
+/// Reads until `into` is full or the value ends.
+pub(crate) fn read_full_at(mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while let Some(rest) = into.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match read(rest, offset.saturating_add(done as u64)) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,59 @@
+//! Pointers to stores are stores.
+
+use std::sync::Arc;
+
+use crate::{ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+
+/// Every method of [`Store`], asked of what `$self` points to.
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        #[deny(clippy::missing_trait_methods)]
+        impl<S: Store + ?Sized> Store for $pointer {
+            fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+                (**self).get(key, ranges, into)
+            }
+
+            fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+                (**self).set(key, value, when)
+            }
+
+            fn erase(&self, key: &Key) -> Result<()> {
+                (**self).erase(key)
+            }
+
+            fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+                (**self).list_dir(prefix)
+            }
+
+            fn size(&self, key: &Key) -> Result<Option<u64>> {
+                (**self).size(key)
+            }
+
+            fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+                (**self).list_prefix(prefix)
+            }
+
+            fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+                (**self).erase_prefix(prefix)
+            }
+
+            fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+                (**self).set_partial(key, parts)
+            }
+
+            fn flush(&self) -> Result<()> {
+                (**self).flush()
+            }
+
+            fn capabilities(&self) -> Capabilities {
+                (**self).capabilities()
+            }
+
+            fn coalesce(&self) -> Coalesce {
+                (**self).coalesce()
+            }
+        }
+    )*};
+}
+
+forward!(&S, Arc<S>, Box<S>);

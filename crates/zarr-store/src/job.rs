@@ -1,0 +1,93 @@
+//! Work that needs a store but does no I/O itself.
+
+use crate::{ByteRange, Fetched, Key, Listing, Precondition, Prefix, Version};
+
+/// Work that needs a store but does no I/O itself: it says what it needs, takes the replies and goes on.
+///
+/// ```text
+/// step(&[]) ──► Ask(requests) ──► step(replies) ──► Fork(jobs) ──► step(&[]) ──► Done(output)
+/// ```
+///
+/// [`crate::run`] and [`crate::run_async`] drive the same jobs. A request that fails ends the job with its error.
+pub trait Job: Send + Sized {
+    /// What comes out.
+    type Output: Send;
+    /// What can go wrong, the store's errors included.
+    type Error: From<crate::Error> + Send;
+
+    /// Goes on with the replies to the requests asked last, in their order; none at first and after a fork. Their memory
+    /// is the driver's and is used again afterwards.
+    ///
+    /// # Errors
+    /// Whatever ends the job.
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, Self::Error>;
+}
+
+/// What a job needs to go on.
+#[derive(Debug)]
+pub enum Next<J: Job> {
+    /// Answers to these.
+    Ask(Vec<Request>),
+    /// These jobs done, which are independent of each other; they may run at the same time.
+    Fork(Vec<J>),
+    /// Nothing: this came out.
+    Done(J::Output),
+}
+
+/// One thing asked of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Ranges of a value, in this order; the driver merges them as the store likes.
+    Get {
+        /// The key.
+        key: Key,
+        /// The ranges.
+        ranges: Vec<ByteRange>,
+    },
+    /// A value replaced.
+    Set {
+        /// The key.
+        key: Key,
+        /// The new value.
+        value: Vec<u8>,
+        /// What must hold.
+        when: Precondition,
+    },
+    /// A key removed.
+    Erase {
+        /// The key.
+        key: Key,
+    },
+    /// What is directly under a prefix.
+    List {
+        /// The prefix.
+        prefix: Prefix,
+    },
+    /// All keys under a prefix.
+    ListAll {
+        /// The prefix.
+        prefix: Prefix,
+    },
+    /// The size of a value.
+    Size {
+        /// The key.
+        key: Key,
+    },
+}
+
+/// The answer to a [`Request`], each to the one of its name.
+#[derive(Debug)]
+pub enum Reply {
+    /// The pieces, one for each range; `None` if there is no such key.
+    Got(Option<Fetched>),
+    /// The version of the new value.
+    Set(Version),
+    /// The key is gone.
+    Erased,
+    /// What is directly under the prefix.
+    Listing(Listing),
+    /// All keys under the prefix, sorted.
+    Keys(Vec<Key>),
+    /// The size in bytes; `None` if there is no such key.
+    Size(Option<u64>),
+}

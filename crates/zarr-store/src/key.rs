@@ -1,0 +1,169 @@
+//! The name of a value.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::{Error, KeyFault, Prefix};
+
+/// The name of a value in a store: segments joined by `/`, such as `g/a/c/0/1`.
+///
+/// A key cannot lead out of a store: it is not empty, has no empty segment (so none at the start or end), no segment `.` or
+/// `..` (with `\` counted as a separator too), none that begins with `\` or is a drive (`C:`), and no NUL. Names that merely
+/// begin with dots (`.zarray`) are keys. Keys order as their text does, byte by byte. Cloning copies a pointer.
+///
+/// # Example
+/// ```
+/// # use zarr_store::Key;
+/// let key = Key::new("g/a/.zarray")?;
+/// assert_eq!(key.name(), ".zarray");
+/// assert_eq!(key.parent().as_str(), "g/a/");
+/// assert!(Key::new("g/../secret").is_err());
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(Arc<str>);
+
+impl Key {
+    /// The key of this text.
+    ///
+    /// # Errors
+    /// [`Error::InvalidKey`] if the text is no key, with the reason.
+    pub fn new(text: &str) -> Result<Self, Error> {
+        match fault(text) {
+            None => Ok(Self(Arc::from(text))),
+            Some(fault) => Err(Error::InvalidKey { text: text.to_owned(), fault }),
+        }
+    }
+
+    /// A key made of what is already known to be good.
+    pub(crate) fn trusted(text: String) -> Self {
+        debug_assert!(fault(&text).is_none(), "{text:?}");
+        Self(Arc::from(text))
+    }
+
+    /// The text of the key.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last segment.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('/').map_or(&self.0, |(_, name)| name)
+    }
+
+    /// The prefix directly above: everything before the last segment.
+    #[must_use]
+    pub fn parent(&self) -> Prefix {
+        let end = self.0.rfind('/').map_or(0, |at| at + 1);
+        Prefix::trusted(&self.0[..end])
+    }
+}
+
+/// What is wrong with a text as a key; `None` if nothing is.
+pub(crate) fn fault(text: &str) -> Option<KeyFault> {
+    if text.is_empty() {
+        return Some(KeyFault::Empty);
+    }
+    if text.starts_with('/') {
+        return Some(KeyFault::Absolute);
+    }
+    if text.contains('\0') {
+        return Some(KeyFault::Nul);
+    }
+    text.split('/').find_map(segment_fault)
+}
+
+fn segment_fault(segment: &str) -> Option<KeyFault> {
+    if segment.is_empty() {
+        return Some(KeyFault::EmptySegment);
+    }
+    // On Windows a backslash separates and `C:` is a drive, wherever in a path they are pushed, so they are looked at as such.
+    let drive = match segment.as_bytes() {
+        [letter, b':', rest @ ..] => letter.is_ascii_alphabetic() && matches!(rest.first(), None | Some(b'\\')),
+        _ => false,
+    };
+    if drive || segment.starts_with('\\') {
+        return Some(KeyFault::Absolute);
+    }
+    segment.split('\\').any(|part| part == "." || part == "..").then_some(KeyFault::Relative)
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for Key {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::new(text)
+    }
+}
+
+impl AsRef<str> for Key {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Key {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, expected: Option<KeyFault>) {
+        assert_eq!(fault(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn what_is_a_key() {
+        for text in ["a", "a/b", ".zarray", "..zarr", "a/...", "a b", "ä/ü", "a\\b", "x:y", "ab:/c", "a/x:y", "a/.zgroup"] {
+            check(text, None);
+        }
+        check("", Some(KeyFault::Empty));
+        for text in ["/", "/a", "\\a", "\\\\host\\share", "C:", "c:/a", "C:\\a", "a/C:", "a/\\b"] {
+            check(text, Some(KeyFault::Absolute));
+        }
+        for text in ["a/", "a//b"] {
+            check(text, Some(KeyFault::EmptySegment));
+        }
+        for text in [".", "..", "../a", "a/..", "a/./b", "a\\..\\b", "..\\a", "a/b\\.."] {
+            check(text, Some(KeyFault::Relative));
+        }
+        check("a\0b", Some(KeyFault::Nul));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn a_key_never_leaves_its_root(text in r"[a.\\/:]{0,8}") {
+            if let Ok(key) = Key::new(&text) {
+                // With either separator, no step leads up, and the text is what was given.
+                prop_assert!(key.as_str().split(['/', '\\']).all(|part| part != ".." && part != "."));
+                prop_assert!(!key.as_str().starts_with(['/', '\\']));
+                prop_assert_eq!(key.as_str(), text.as_str());
+                prop_assert!(key.as_str().split('/').all(|part| Key::new(part).is_ok()));
+                prop_assert!(key.parent().contains(&key));
+                prop_assert_eq!(format!("{}{}", key.parent(), key.name()), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Values in memory.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use bytes::Bytes;
+
+use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+
+/// How many maps the keys are spread over, so that threads seldom wait for each other.
+const SHARDS: usize = 32;
+
+/// A store of values in memory, lent to readers without a copy.
+///
+/// # Example
+/// ```
+/// use zarr_store::{Key, MemoryStore, StoreExt};
+/// let store = MemoryStore::new();
+/// store.set_all(&Key::new("zarr.json")?, b"{}")?;
+/// assert_eq!(store.get_all(&Key::new("zarr.json")?)?.as_deref(), Some(&b"{}"[..]));
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    shards: [RwLock<BTreeMap<Key, Value>>; SHARDS],
+    hasher: RandomState,
+    /// Counts the values ever set; the versions.
+    clock: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Value {
+    bytes: Bytes,
+    version: u64,
+}
+
+impl MemoryStore {
+    /// With nothing in it.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces the value at `key` without copying it.
+    ///
+    /// # Errors
+    /// [`Error::Precondition`] if `when` does not hold.
+    pub fn set_bytes(&self, key: &Key, bytes: Bytes, when: &Precondition) -> Result<Version> {
+        let mut shard = self.write(key);
+        let found = shard.get(key).map(|value| name(value.version));
+        let holds = match when {
+            Precondition::None => true,
+            Precondition::NotExists => found.is_none(),
+            Precondition::Version(version) => found.as_ref() == Some(version),
+        };
+        if !holds {
+            return Err(Error::Precondition { store: self.to_string(), key: key.clone(), expected: when.clone(), found });
+        }
+        let version = self.clock.fetch_add(1, Ordering::Relaxed);
+        shard.insert(key.clone(), Value { bytes, version });
+        Ok(name(version))
+    }
+
+    fn shard(&self, key: &Key) -> &RwLock<BTreeMap<Key, Value>> {
+        let hash = self.hasher.hash_one(key);
+        &self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)]
+    }
+
+    // A panic of another thread cannot leave a map half changed: every change is one call of the map.
+    fn read(&self, key: &Key) -> RwLockReadGuard<'_, BTreeMap<Key, Value>> {
+        self.shard(key).read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, key: &Key) -> RwLockWriteGuard<'_, BTreeMap<Key, Value>> {
+        self.shard(key).write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn name(version: u64) -> Version {
+    Version::new(&version.to_string())
+}
+
+impl fmt::Display for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("memory:")
+    }
+}
+
+impl Store for MemoryStore {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        into.clear();
+        let shard = self.read(key);
+        let Some(Value { bytes, version }) = shard.get(key) else { return Ok(false) };
+        let (bytes, version) = (bytes.clone(), *version);
+        drop(shard);
+        lend(self, key, &bytes, ranges, into)?;
+        into.version = Some(name(version));
+        Ok(true)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        self.set_bytes(key, Bytes::copy_from_slice(value), when)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.write(key).remove(key);
+        Ok(())
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for shard in &self.shards {
+            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            directly_under(prefix, &mut listing, |from| {
+                shard.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
+            });
+        }
+        listing.keys.sort_unstable();
+        listing.prefixes.sort_unstable();
+        listing.prefixes.dedup();
+        Ok(listing)
+    }
+
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        Ok(self.read(key).get(key).map(|value| value.bytes.len() as u64))
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        let mut keys = Vec::new();
+        for shard in &self.shards {
+            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            let under = shard.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+            keys.extend(under.map(|(key, _)| key).take_while(|key| prefix.contains(key)).cloned());
+        }
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { write: true, list: true, suffix_ranges: true, conditional: true, durable: false }
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        Coalesce::NEVER
+    }
+}
+
+/// Puts ranges of a value in memory into `into`, which is empty.
+pub(crate) fn lend(store: &dyn fmt::Display, key: &Key, bytes: &Bytes, ranges: &[ByteRange], into: &mut Fetched) -> Result<()> {
+    let size = bytes.len() as u64;
+    for range in ranges {
+        let at = range.resolve(size).and_then(|at| Some(usize::try_from(at.start).ok()?..usize::try_from(at.end).ok()?));
+        let Some(at) = at else {
+            into.clear();
+            return Err(Error::Range { store: store.to_string(), key: key.clone(), range: range.clone(), size });
+        };
+        into.push(bytes.slice(at));
+    }
+    into.size = Some(size);
+    Ok(())
+}
+
+/// Adds what is directly under `prefix` among sorted keys, without looking at what is further down: `first` gives the
+/// first key from a bound on.
+pub(crate) fn directly_under<'k>(prefix: &Prefix, listing: &mut Listing, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {
+    let mut next = first(Bound::Included(prefix.as_str()));
+    while let Some(key) = next {
+        let Some(rest) = prefix.strip(key) else { return };
+        next = match rest.find('/') {
+            None => {
+                listing.keys.push(key.clone());
+                first(Bound::Excluded(key.as_str()))
+            }
+            Some(at) => {
+                let text = &key.as_str()[..prefix.as_str().len() + at];
+                listing.prefixes.push(Prefix::trusted(&format!("{text}/")));
+                // `0` is the character after `/`: the first text that is not under the prefix just found.
+                first(Bound::Included(&format!("{text}0")))
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{StoreExt, testing};
+    use proptest::prelude::*;
+
+    #[test]
+    fn keeps_the_contract() {
+        testing::contract(&MemoryStore::new());
+    }
+
+    #[test]
+    fn values_are_lent() {
+        let store = MemoryStore::new();
+        let key = Key::new("a").expect("a key");
+        let value = Bytes::from(vec![7; 100]);
+        store.set_bytes(&key, value.clone(), &Precondition::None).expect("set");
+        let got = store.get_all(&key).expect("get").expect("there");
+        assert_eq!(got.as_ptr(), value.as_ptr());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        #[test]
+        fn listing_equals_a_scan(keys in proptest::collection::btree_set("[ab0.-]{1,2}(/[ab0.-]{1,2}){0,3}", 0..30)) {
+            let keys: Vec<Key> = keys.iter().filter_map(|key| Key::new(key).ok()).collect();
+            let store = MemoryStore::new();
+            for key in &keys {
+                store.set_all(key, b"").expect("set");
+            }
+            let mut prefixes: Vec<Prefix> = keys.iter().map(Key::parent).collect();
+            prefixes.push(Prefix::root());
+            for prefix in prefixes {
+                let mut expected = Listing::default();
+                for key in &keys {
+                    let Some(rest) = prefix.strip(key) else { continue };
+                    match rest.split_once('/') {
+                        None => expected.keys.push(key.clone()),
+                        Some((name, _)) => expected.prefixes.push(Prefix::new(&format!("{prefix}{name}/")).expect("a prefix")),
+                    }
+                }
+                expected.prefixes.sort();
+                expected.prefixes.dedup();
+                prop_assert_eq!(store.list_dir(&prefix).expect("list"), expected);
+                let under: Vec<Key> = keys.iter().filter(|key| prefix.contains(key)).cloned().collect();
+                prop_assert_eq!(store.list_prefix(&prefix).expect("list"), under);
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The beginning shared by the keys of a folder.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::key::fault;
+use crate::{Error, Key, KeyFault};
+
+/// The beginning of keys up to and including a `/`, or nothing: the root, under which all keys are.
+///
+/// # Example
+/// ```
+/// # use zarr_store::Prefix;
+/// let array = Prefix::new("g/a/")?;
+/// assert_eq!(array.join("c/0/0")?.as_str(), "g/a/c/0/0");
+/// assert!(Prefix::root().contains(&array.join("zarr.json")?));
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Prefix(Arc<str>);
+
+impl Prefix {
+    /// The prefix of all keys: the empty text.
+    #[must_use]
+    pub fn root() -> Self {
+        Self(Arc::from(""))
+    }
+
+    /// The prefix of this text, which is empty or a key followed by `/`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPrefix`] otherwise.
+    pub fn new(text: &str) -> Result<Self, Error> {
+        let fault = match text.strip_suffix('/') {
+            None if text.is_empty() => None,
+            None => Some(KeyFault::NoSlash),
+            Some("") => Some(KeyFault::Absolute),
+            Some(key) => fault(key),
+        };
+        match fault {
+            None => Ok(Self(Arc::from(text))),
+            Some(fault) => Err(Error::InvalidPrefix { text: text.to_owned(), fault }),
+        }
+    }
+
+    /// A prefix cut from a text that is already known to be good.
+    pub(crate) fn trusted(text: &str) -> Self {
+        debug_assert!(Self::new(text).is_ok(), "{text:?}");
+        Self(Arc::from(text))
+    }
+
+    /// The text of the prefix.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is the prefix of all keys.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The key `rest` under this prefix.
+    ///
+    /// # Errors
+    /// [`Error::InvalidKey`] if `rest` is no key.
+    pub fn join(&self, rest: &str) -> Result<Key, Error> {
+        if self.is_root() {
+            return Key::new(rest);
+        }
+        match fault(rest) {
+            Some(fault) => Err(Error::InvalidKey { text: rest.to_owned(), fault }),
+            None => Ok(Key::trusted([&*self.0, rest].concat())),
+        }
+    }
+
+    /// The prefix `rest` under this prefix.
+    #[must_use]
+    pub fn join_prefix(&self, rest: &Prefix) -> Prefix {
+        if self.is_root() {
+            return rest.clone();
+        }
+        Self::trusted(&format!("{}{}", self.0, rest.0))
+    }
+
+    /// Whether `key` lies under this prefix, however deep.
+    #[must_use]
+    pub fn contains(&self, key: &Key) -> bool {
+        self.strip(key).is_some()
+    }
+
+    /// What follows this prefix in `key`; `None` if `key` is not under it.
+    #[must_use]
+    pub fn strip<'k>(&self, key: &'k Key) -> Option<&'k str> {
+        key.as_str().strip_prefix(&*self.0)
+    }
+
+    /// The last segment without its `/`; `None` for the root.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        let text = self.0.strip_suffix('/')?;
+        Some(text.rsplit_once('/').map_or(text, |(_, name)| name))
+    }
+}
+
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::new(text)
+    }
+}
+
+impl AsRef<str> for Prefix {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_prefix() {
+        for text in ["", "a/", "a/b/", ".a/"] {
+            assert!(Prefix::new(text).is_ok(), "{text:?}");
+        }
+        for text in ["/", "a", "a//", "/a/", "../", "a/../", "./"] {
+            assert!(Prefix::new(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn joining_keeps_within() {
+        let prefix = Prefix::new("a/b/").expect("a prefix");
+        assert_eq!(prefix.join("c/d").expect("a key").as_str(), "a/b/c/d");
+        assert_eq!(prefix.name(), Some("b"));
+        assert_eq!(Prefix::root().name(), None);
+        for rest in ["", "/c", "../c", "c/", "c//d"] {
+            assert!(prefix.join(rest).is_err(), "{rest:?}");
+        }
+        assert!(!prefix.contains(&Key::new("a/bc").expect("a key")));
+    }
+}

@@ -1,0 +1,130 @@
+//! A part of a store as a store.
+
+use std::fmt;
+
+use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+
+/// What is under a prefix of another store, as a store of its own.
+#[derive(Clone, Debug)]
+pub struct Prefixed<S> {
+    store: S,
+    prefix: Prefix,
+}
+
+impl<S: Store> Prefixed<S> {
+    /// What is under `prefix` in `store`.
+    #[must_use]
+    pub fn new(store: S, prefix: Prefix) -> Self {
+        Self { store, prefix }
+    }
+
+    fn down(&self, key: &Key) -> Result<Key> {
+        self.prefix.join(key.as_str())
+    }
+
+    fn up(&self, key: &Key) -> Option<Key> {
+        Key::new(self.prefix.strip(key)?).ok()
+    }
+
+    fn up_prefix(&self, prefix: &Prefix) -> Option<Prefix> {
+        Prefix::new(prefix.as_str().strip_prefix(self.prefix.as_str())?).ok()
+    }
+
+    /// Errors speak of the keys that the caller gave.
+    fn lift(&self, error: Error) -> Error {
+        match error {
+            Error::Range { key, range, size, .. } => {
+                Error::Range { store: self.to_string(), key: self.up(&key).unwrap_or(key), range, size }
+            }
+            Error::Precondition { key, expected, found, .. } => {
+                Error::Precondition { store: self.to_string(), key: self.up(&key).unwrap_or(key), expected, found }
+            }
+            error => error,
+        }
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for Prefixed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = self.store.to_string();
+        let prefix = self.prefix.as_str().trim_end_matches('/');
+        write!(f, "{store}{}{prefix}", if store.ends_with(['/', ':']) || prefix.is_empty() { "" } else { "/" })
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: Store> Store for Prefixed<S> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        self.store.get(&self.down(key)?, ranges, into).map_err(|error| self.lift(error))
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        self.store.set(&self.down(key)?, value, when).map_err(|error| self.lift(error))
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.store.erase(&self.down(key)?)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        let listing = self.store.list_dir(&self.prefix.join_prefix(prefix))?;
+        Ok(Listing {
+            keys: listing.keys.iter().filter_map(|key| self.up(key)).collect(),
+            prefixes: listing.prefixes.iter().filter_map(|prefix| self.up_prefix(prefix)).collect(),
+        })
+    }
+
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        self.store.size(&self.down(key)?)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        let keys = self.store.list_prefix(&self.prefix.join_prefix(prefix))?;
+        Ok(keys.iter().filter_map(|key| self.up(key)).collect())
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        self.store.erase_prefix(&self.prefix.join_prefix(prefix))
+    }
+
+    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+        self.store.set_partial(&self.down(key)?, parts).map_err(|error| self.lift(error))
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.store.flush()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.store.coalesce()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryStore, StoreExt, testing};
+
+    #[test]
+    fn keeps_the_contract_and_touches_nothing_else() {
+        let inner = MemoryStore::new();
+        let neighbour = Key::new("ab/c").expect("a key");
+        inner.set_all(&neighbour, b"mine").expect("set");
+        testing::contract(&Prefixed::new(&inner, Prefix::new("a/").expect("a prefix")));
+        assert_eq!(inner.list().expect("list"), [neighbour]);
+    }
+
+    #[test]
+    fn is_named_by_where_it_is() {
+        let store = Prefixed::new(MemoryStore::new(), Prefix::new("a/b/").expect("a prefix"));
+        assert_eq!(store.to_string(), "memory:a/b");
+        let key = Key::new("x").expect("a key");
+        store.set_all(&key, b"12").expect("set");
+        let error = store.get(&key, &[ByteRange::Range(1..3)], &mut Fetched::new()).expect_err("too long");
+        assert_eq!(error.to_string(), "memory:a/b: key x: found 2 bytes, expected bytes 1..3");
+    }
+}

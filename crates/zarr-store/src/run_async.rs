@@ -1,0 +1,118 @@
+//! The driver of jobs that does not block.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use crate::run::{Plan, check};
+use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, Job, Key, Next, Reply, Request, Result};
+
+/// How many requests, and how many forked jobs, are under way at once by default: enough to hide the latency of object
+/// stores, few enough that they do not throttle.
+const AT_ONCE: usize = 32;
+
+/// Runs a job on a store. The requests of one step run at the same time, and so do forked jobs, up to 32 of each.
+///
+/// # Errors
+/// The job's own, and the store's.
+pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Output, J::Error> {
+    run_async_with(store, job, AT_ONCE).await
+}
+
+/// As [`run_async`], with at most `at_once` requests of a step and forked jobs of a job under way at the same time.
+///
+/// # Errors
+/// The job's own, and the store's.
+pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, at_once: usize) -> Result<J::Output, J::Error> {
+    boxed(store, job, at_once).await
+}
+
+/// On the heap, since a job forks jobs of its own type.
+fn boxed<'a, J: Job + 'a>(store: &'a dyn AsyncStore, mut job: J, at_once: usize) -> BoxFuture<'a, Result<J::Output, J::Error>> {
+    Box::pin(async move {
+        let mut replies = Vec::new();
+        loop {
+            let next = job.step(&replies)?;
+            replies.clear();
+            match next {
+                Next::Done(output) => return Ok(output),
+                Next::Fork(jobs) => {
+                    let jobs = jobs.into_iter().map(|job| boxed(store, job, at_once));
+                    all(jobs, at_once).await?;
+                }
+                Next::Ask(requests) => {
+                    let answers = requests.into_iter().map(|request| answer(store, request));
+                    replies = all(answers, at_once).await?;
+                }
+            }
+        }
+    })
+}
+
+fn answer(store: &dyn AsyncStore, request: Request) -> BoxFuture<'_, Result<Reply>> {
+    Box::pin(async move {
+        Ok(match request {
+            Request::Get { key, ranges } => Reply::Got(get(store, &key, &ranges).await?),
+            Request::Set { key, value, when } => Reply::Set(store.set(&key, value.into(), &when).await?),
+            Request::Erase { key } => {
+                store.erase(&key).await?;
+                Reply::Erased
+            }
+            Request::List { prefix } => Reply::Listing(store.list_dir(&prefix).await?),
+            Request::ListAll { prefix } => Reply::Keys(store.list_prefix(&prefix).await?),
+            Request::Size { key } => Reply::Size(store.size(&key).await?),
+        })
+    })
+}
+
+/// A get with its ranges merged as the store likes, cut back into the ranges asked for.
+async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
+    match Plan::new(ranges, &store.coalesce()) {
+        None => {
+            let fetched = store.fetch(key, ranges).await?;
+            check(&store, key, fetched.is_some(), fetched.as_ref().map_or(0, Fetched::len), ranges.len())?;
+            Ok(fetched)
+        }
+        Some(plan) => {
+            let fetched = store.fetch(key, &plan.ranges).await.map_err(|error| plan.blame(error, ranges))?;
+            let Some(mut fetched) = fetched else { return Ok(None) };
+            check(&store, key, true, fetched.len(), plan.ranges.len())?;
+            plan.cut(&store, key, &mut fetched)?;
+            Ok(Some(fetched))
+        }
+    }
+}
+
+/// Waits for all, with at most `at_once` under way, and gives what they give in order. The first failure ends the rest.
+///
+/// All that are under way are polled whenever one wakes: their number is small, and a poll of one that waits is cheap.
+pub(crate) async fn all<'a, T, E>(
+    mut futures: impl Iterator<Item = BoxFuture<'a, Result<T, E>>>,
+    at_once: usize,
+) -> Result<Vec<T>, E> {
+    let mut done: Vec<Option<T>> = Vec::new();
+    let mut under_way: Vec<(usize, BoxFuture<'a, Result<T, E>>)> = Vec::new();
+    poll_fn(|context| {
+        let mut i = 0;
+        loop {
+            // What has just begun is polled in this round as well, or it would never be woken.
+            while under_way.len() < at_once.max(1) {
+                let Some(future) = futures.next() else { break };
+                under_way.push((done.len(), future));
+                done.push(None);
+            }
+            let Some((at, future)) = under_way.get_mut(i) else { break };
+            match future.as_mut().poll(context) {
+                Poll::Pending => i += 1,
+                Poll::Ready(Ok(value)) => {
+                    done[*at] = Some(value);
+                    // The last takes this place and is polled next; it is either new or not polled yet in this round.
+                    drop(under_way.swap_remove(i));
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            }
+        }
+        if under_way.is_empty() { Poll::Ready(Ok(())) } else { Poll::Pending }
+    })
+    .await?;
+    Ok(done.into_iter().flatten().collect())
+}

@@ -1,0 +1,86 @@
+//! Writing parts of a value by way of the whole.
+
+use crate::{Error, Fetched, Key, Precondition, Result, Version};
+
+/// How often a value that others keep changing is spliced again before that is an error.
+const ATTEMPTS: usize = 64;
+
+type Get<'a> = dyn Fn(&mut Fetched) -> Result<bool> + 'a;
+type Set<'a> = dyn Fn(&[u8], &Precondition) -> Result<Version> + 'a;
+
+/// Gets a value, splices `parts` into it and sets it, again if another writer came between.
+pub(crate) fn splice_and_set(conditional: bool, key: &Key, parts: &[(u64, &[u8])], get: &Get<'_>, set: &Set<'_>) -> Result<()> {
+    let mut fetched = Fetched::new();
+    let mut attempt = 0;
+    loop {
+        let found = get(&mut fetched)?;
+        let value = splice(fetched.part(0), parts)?;
+        let when = match fetched.version.take() {
+            _ if !conditional => Precondition::None,
+            Some(version) => Precondition::Version(version),
+            None if found => Precondition::None,
+            None => Precondition::NotExists,
+        };
+        match set(&value, &when) {
+            Ok(_) => return Ok(()),
+            Err(Error::Precondition { .. }) if attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(error),
+        }
+        debug_assert!(conditional, "{key}: only a condition can fail to hold");
+    }
+}
+
+/// `value` with `parts` written over it.
+fn splice(value: &[u8], parts: &[(u64, &[u8])]) -> Result<Vec<u8>> {
+    let mut size = value.len();
+    for (offset, part) in parts {
+        let memory = Error::Memory { size: offset.saturating_add(part.len() as u64) };
+        let end = usize::try_from(*offset).ok().and_then(|offset| offset.checked_add(part.len()));
+        size = size.max(end.ok_or(memory)?);
+    }
+    let mut spliced = Vec::new();
+    spliced.try_reserve_exact(size).map_err(|_| Error::Memory { size: size as u64 })?;
+    spliced.extend_from_slice(value);
+    spliced.resize(size, 0);
+    for (offset, part) in parts {
+        // The loop above has shown that the end is within `size`, which is a `usize`.
+        #[expect(clippy::cast_possible_truncation, reason = "shown to fit above")]
+        let start = *offset as usize;
+        spliced[start..start + part.len()].copy_from_slice(part);
+    }
+    Ok(spliced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn splicing_equals_byte_by_byte(
+            value in proptest::collection::vec(any::<u8>(), 0..8),
+            parts in proptest::collection::vec((0_u64..12, proptest::collection::vec(any::<u8>(), 0..5)), 0..4),
+        ) {
+            let mut model = value.clone();
+            for (offset, part) in &parts {
+                for i in 0..=part.len() {
+                    let at = usize::try_from(*offset).expect("small") + i;
+                    if at > model.len() { model.resize(at, 0); }
+                    if i < part.len() {
+                        if at == model.len() { model.push(0); }
+                        model[at] = part[i];
+                    }
+                }
+            }
+            let parts: Vec<_> = parts.iter().map(|(offset, part)| (*offset, part.as_slice())).collect();
+            prop_assert_eq!(splice(&value, &parts).expect("memory"), model);
+        }
+    }
+
+    #[test]
+    fn an_offset_that_cannot_be_is_an_error() {
+        assert!(matches!(splice(b"", &[(u64::MAX, b"x")]), Err(Error::Memory { .. })));
+        assert!(matches!(splice(b"", &[(1 << 62, b"x")]), Err(Error::Memory { .. })));
+    }
+}

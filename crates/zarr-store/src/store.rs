@@ -1,0 +1,133 @@
+//! The contract for implementers of stores.
+
+use std::fmt;
+
+use crate::{ByteRange, Coalesce, Fetched, Key, Precondition, Prefix, Result, Version};
+use crate::splice::splice_and_set;
+
+/// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
+///
+/// `Display` gives the address that error messages show. All methods may be called from many threads at once. The rest of
+/// the operations of the Zarr specification's abstract store interface are in [`crate::StoreExt`].
+pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
+    /// Gets ranges of the value at `key`, in the order asked for, into `into`, which is cleared first.
+    ///
+    /// Returns false if there is no such key, with `into` empty. Without ranges, says only whether there is the key. All
+    /// pieces are of one state of the value, even while it is being replaced. `into.size` and `into.version` are set where
+    /// that costs nothing more; for [`ByteRange::Full`] they always are if the store knows them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Range`] if a range is not wholly inside the value.
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool>;
+
+    /// Replaces the value at `key`, or makes it, if `when` holds, and names the new state.
+    ///
+    /// All or nothing: no reader ever sees a part of `value`, and a failure leaves what was there.
+    ///
+    /// # Errors
+    /// [`crate::Error::Precondition`] if `when` does not hold; [`crate::Error::ReadOnly`] if the store takes no writes.
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version>;
+
+    /// Removes `key`. Removing what is not there succeeds.
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`] if the store takes no writes.
+    fn erase(&self, key: &Key) -> Result<()>;
+
+    /// The keys and prefixes directly under `prefix`, sorted. Nothing there is no error.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsupported`] if the store cannot list.
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing>;
+
+    /// The size in bytes of the value at `key`; `None` if there is no such key.
+    ///
+    /// # Errors
+    /// Those of the store below.
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        let mut fetched = Fetched::new();
+        if !self.get(key, &[ByteRange::Full], &mut fetched)? {
+            return Ok(None);
+        }
+        Ok(Some(fetched.part(0).len() as u64))
+    }
+
+    /// All keys under `prefix`, however deep, sorted.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsupported`] if the store cannot list.
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        let mut keys = Vec::new();
+        let mut todo = vec![prefix.clone()];
+        while let Some(prefix) = todo.pop() {
+            let listing = self.list_dir(&prefix)?;
+            keys.extend(listing.keys);
+            todo.extend(listing.prefixes);
+        }
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// Removes all keys under `prefix`.
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        for key in self.list_prefix(prefix)? {
+            self.erase(&key)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows where they end
+    /// behind it, with zeros in between; what is not there counts as empty. All or nothing, as [`Store::set`].
+    ///
+    /// The value is read, spliced and set. On stores with [`Capabilities::conditional`] nothing that others set meanwhile is
+    /// lost; on others that is the caller's care.
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
+    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+        splice_and_set(self.capabilities().conditional, key, parts, &|into| self.get(key, &[ByteRange::Full], into), &|value, when| {
+            self.set(key, value, when)
+        })
+    }
+
+    /// Makes all that was written before durable against loss of power.
+    ///
+    /// # Errors
+    /// Those of the store below.
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What the store can.
+    fn capabilities(&self) -> Capabilities;
+
+    /// How the store likes ranges merged.
+    fn coalesce(&self) -> Coalesce;
+}
+
+/// What a store can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Values can be set and erased.
+    pub write: bool,
+    /// Keys can be listed.
+    pub list: bool,
+    /// [`ByteRange::Suffix`] and [`ByteRange::From`] cost one request.
+    pub suffix_ranges: bool,
+    /// [`Precondition`]s are kept.
+    pub conditional: bool,
+    /// After [`Store::flush`] what was written survives loss of power.
+    pub durable: bool,
+}
+
+/// What is directly under a prefix; both sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The keys.
+    pub keys: Vec<Key>,
+    /// The prefixes of what is further down.
+    pub prefixes: Vec<Prefix>,
+}

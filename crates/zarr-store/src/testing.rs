@@ -1,0 +1,293 @@
+//! What every store must do: the contract as tests that implementers run.
+//!
+//! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for those that do not, [`contract_async`] for
+//! [`crate::AsyncStore`]. Each panics where a store breaks the contract.
+
+mod asynchronous;
+mod concurrent;
+
+use crate::{ByteRange, Error, ErrorKind, Fetched, Key, Listing, Precondition, Prefix, Store, StoreExt, Version};
+
+pub use asynchronous::contract_async;
+
+/// Checks a store that is empty and takes writes; leaves it empty.
+///
+/// # Panics
+/// If the store breaks the contract.
+pub fn contract(store: &dyn Store) {
+    assert!(!store.to_string().is_empty(), "a store has a name for messages");
+    assert!(store.capabilities().write, "{store}: use `contract_read` for stores without writes");
+    assert_eq!(store.list().expect("list"), [], "{store}: the store is empty");
+    values(store);
+    listing(store);
+    preconditions(store);
+    partial_values(store);
+    many_keys(store);
+    concurrent::readers_see_whole_values(store);
+    concurrent::writers_do_not_disturb_each_other(store);
+    concurrent::conditional_updates_lose_nothing(store);
+    store.flush().expect("flush");
+    store.erase_prefix(&Prefix::root()).expect("erase");
+    assert_eq!(store.list().expect("list"), [], "{store}: everything is erased");
+}
+
+/// Checks that exactly these values are in a store: gets, ranges, sizes and listings.
+///
+/// # Panics
+/// If the store breaks the contract.
+pub fn contract_read(store: &dyn Store, values: &[(&str, &[u8])]) {
+    let mut values: Vec<(Key, &[u8])> = values.iter().map(|(name, value)| (key(name), *value)).collect();
+    values.sort();
+    for (key, value) in &values {
+        check_value(store, key, value);
+    }
+    let keys: Vec<Key> = values.iter().map(|(key, _)| key.clone()).collect();
+    check_listing(store, &keys);
+    for name in ["absent", "no/such/key"] {
+        check_absent(store, &key(name));
+    }
+    for (key, _) in &values {
+        // Below a value there is nothing, and a prefix is no value.
+        check_absent(store, &Prefix::new(&format!("{key}/")).expect("a prefix").join("below").expect("a key"));
+        let parent = key.parent();
+        if let Some(above) = parent.as_str().strip_suffix('/')
+            && keys.binary_search(&self::key(above)).is_err()
+        {
+            check_absent(store, &self::key(above));
+        }
+    }
+}
+
+/// Checks that a store refuses every write.
+///
+/// # Panics
+/// If it takes one.
+pub fn contract_read_only(store: &dyn Store) {
+    assert!(!store.capabilities().write, "{store}: says that it takes writes");
+    let (key, prefix) = (key("new/key"), Prefix::root());
+    let before = store.list().expect("list");
+    let refusals = [
+        store.set(&key, b"value", &Precondition::None).map(drop),
+        store.set(&key, b"value", &Precondition::NotExists).map(drop),
+        store.set_partial(&key, &[(0, b"value")]),
+        store.erase(&key),
+        store.erase_prefix(&prefix),
+    ];
+    for refusal in refusals {
+        let error = refusal.expect_err("refused");
+        assert!(error.is_read_only(), "{store}: {error}");
+    }
+    assert_eq!(store.list().expect("list"), before);
+}
+
+fn values(store: &dyn Store) {
+    let values: [&[u8]; 6] = [b"a value", b"", b"x", &[0; 4096], &[255; 100_000], b"shorter"];
+    for name in ["zarr.json", ".zarray", "..a", "a b/c d", "deep/er/and/deeper/key", "\u{e4}/\u{1f600}", "A", "0.0.0", "c/0/0", "x:y"] {
+        let key = key(name);
+        check_absent(store, &key);
+        for value in values {
+            store.set_all(&key, value).expect("set");
+            check_value(store, &key, value);
+        }
+        check_listing(store, std::slice::from_ref(&key));
+        store.erase(&key).expect("erase");
+        store.erase(&key).expect("erasing what is not there");
+        check_absent(store, &key);
+        assert_eq!(store.list().expect("list"), []);
+        assert_eq!(store.list_dir(&Prefix::root()).expect("list"), Listing::default(), "{store}: nothing is left of {name}");
+    }
+}
+
+/// Everything that can be got of one value.
+fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
+    assert_eq!(store.get_all(key).expect("get").as_deref(), Some(value), "{store}: {key}");
+    let size = value.len() as u64;
+    assert_eq!(store.size(key).expect("size"), Some(size));
+    assert!(store.exists(key).expect("get"));
+    let mut into = Fetched::new();
+    let inside = [
+        ByteRange::Full,
+        ByteRange::Range(0..size),
+        ByteRange::Range(size / 3..size / 2),
+        ByteRange::Range(size..size),
+        ByteRange::Range(0..0),
+        ByteRange::From(0),
+        ByteRange::From(size / 2),
+        ByteRange::From(size),
+        ByteRange::Suffix(size),
+        ByteRange::Suffix(size / 3),
+        ByteRange::Suffix(0),
+    ];
+    let expected = |range: &ByteRange| {
+        let at = range.resolve(size).expect("inside");
+        &value[usize::try_from(at.start).expect("small")..usize::try_from(at.end).expect("small")]
+    };
+    for range in &inside {
+        assert!(store.get(key, std::slice::from_ref(range), &mut into).expect("get"));
+        assert_eq!((into.len(), into.part(0)), (1, expected(range)), "{store}: {key}, {range}");
+        assert!(into.size.is_none_or(|found| found == size), "{store}: {key}, {range}: size {:?}", into.size);
+    }
+    // Many at once, in any order and more than once, and only bounded ones.
+    let bounded = inside.iter().filter(|range| range.bounded().is_some()).cloned().collect();
+    for ranges in [inside.iter().rev().chain(&inside).cloned().collect::<Vec<_>>(), bounded] {
+        assert!(store.get(key, &ranges, &mut into).expect("get"));
+        assert_eq!(into.len(), ranges.len());
+        assert!(into.parts().eq(ranges.iter().map(expected)), "{store}: {key}, {ranges:?}");
+    }
+    #[expect(clippy::reversed_empty_ranges, reason = "what a store must refuse")]
+    let outside = [
+        ByteRange::Range(0..size + 1),
+        ByteRange::Range(size + 1..size + 1),
+        ByteRange::Range(size + 5..size + 9),
+        ByteRange::Range(1..0),
+        ByteRange::Range(0..u64::MAX),
+        ByteRange::Range(u64::MAX - 1..u64::MAX),
+        ByteRange::From(size + 1),
+        ByteRange::From(u64::MAX),
+        ByteRange::Suffix(size + 1),
+        ByteRange::Suffix(u64::MAX),
+    ];
+    for range in &outside {
+        for ranges in [vec![range.clone()], vec![ByteRange::Range(0..0), range.clone()], vec![range.clone(), ByteRange::Full]] {
+            let error = store.get(key, &ranges, &mut into).expect_err("outside");
+            assert_eq!(error.kind(), ErrorKind::Range, "{store}: {key}, {range}: {error}");
+            if let Error::Range { key: named, range: found, size: found_size, .. } = &error {
+                assert_eq!((named, found, *found_size), (key, range, size), "{error}");
+            }
+        }
+    }
+}
+
+fn check_absent(store: &dyn Store, key: &Key) {
+    let mut into = Fetched::new();
+    into.push(b"left over".as_slice().into());
+    for ranges in [vec![ByteRange::Full], vec![ByteRange::Range(0..5)], vec![ByteRange::Suffix(5), ByteRange::Range(0..0)], vec![]] {
+        assert!(!store.get(key, &ranges, &mut into).expect("get"), "{store}: {key} is there");
+        assert!(into.is_empty(), "{store}: {key}: something is left in the buffer");
+    }
+    assert_eq!(store.size(key).expect("size"), None, "{store}: {key} has a size");
+}
+
+/// Compares all listings with those of the keys that are there, which are sorted.
+fn check_listing(store: &dyn Store, keys: &[Key]) {
+    assert_eq!(store.list().expect("list"), keys, "{store}");
+    let mut prefixes = vec![Prefix::root(), Prefix::new("no/such/").expect("a prefix")];
+    for key in keys {
+        prefixes.extend(key.as_str().match_indices('/').map(|(at, _)| Prefix::new(&key.as_str()[..=at]).expect("a prefix")));
+    }
+    prefixes.sort();
+    prefixes.dedup();
+    for prefix in &prefixes {
+        let mut expected = Listing::default();
+        for key in keys {
+            let Some(rest) = prefix.strip(key) else { continue };
+            match rest.split_once('/') {
+                None => expected.keys.push(key.clone()),
+                Some((name, _)) => expected.prefixes.push(Prefix::new(&format!("{prefix}{name}/")).expect("a prefix")),
+            }
+        }
+        expected.prefixes.sort();
+        expected.prefixes.dedup();
+        assert_eq!(store.list_dir(prefix).expect("list"), expected, "{store}: under {prefix:?}");
+        let under: Vec<Key> = keys.iter().filter(|key| prefix.contains(key)).cloned().collect();
+        assert_eq!(store.list_prefix(prefix).expect("list"), under, "{store}: all under {prefix:?}");
+    }
+}
+
+fn listing(store: &dyn Store) {
+    // `a.b` and `a0` sort around `a/`, and `ab` only begins like it.
+    let mut keys: Vec<Key> = ["a/b", "a/c/d", "a/c/e/f", "a.b", "a0", "ab/c", "b", "a/c.d", "\u{fc}/x"].map(key).to_vec();
+    keys.sort();
+    for key in &keys {
+        store.set_all(key, key.as_str().as_bytes()).expect("set");
+    }
+    check_listing(store, &keys);
+    for (prefix, left) in [("no/", 9), ("a/c/", 7), ("a/", 5), ("", 0)] {
+        let prefix = Prefix::new(prefix).expect("a prefix");
+        store.erase_prefix(&prefix).expect("erase");
+        if !prefix.as_str().starts_with("no") {
+            keys.retain(|key| !prefix.contains(key));
+        }
+        assert_eq!(keys.len(), left);
+        check_listing(store, &keys);
+    }
+    for name in ["v/1", "v/2", "v/3"] {
+        store.set_all(&key(name), b"").expect("set");
+    }
+    store.erase_values(&[key("v/1"), key("v/3"), key("v/4")]).expect("erase");
+    assert_eq!(store.list().expect("list"), [key("v/2")]);
+    store.erase(&key("v/2")).expect("erase");
+}
+
+fn preconditions(store: &dyn Store) {
+    if !store.capabilities().conditional {
+        return;
+    }
+    let key = key("p/value");
+    let set = |value: &[u8], when: Precondition| store.set(&key, value, &when);
+    let is = |value: &[u8]| assert_eq!(store.get_all(&key).expect("get").as_deref(), Some(value), "{store}");
+    let refused = |result: Result<Version, Error>| {
+        let error = result.expect_err("the precondition does not hold");
+        assert!(error.is_precondition(), "{store}: {error}");
+    };
+    refused(set(b"0", Precondition::Version(Version::new("no version of anything"))));
+    assert_eq!(store.get_all(&key).expect("get"), None);
+    let first = set(b"1", Precondition::NotExists).expect("set");
+    refused(set(b"2", Precondition::NotExists));
+    is(b"1");
+    let second = set(b"3", Precondition::Version(first.clone())).expect("set");
+    assert_ne!(first, second);
+    refused(set(b"4", Precondition::Version(first.clone())));
+    is(b"3");
+    // A get names the version that set named; the same bytes again are another version, or at least not an older one.
+    let mut into = Fetched::new();
+    assert!(store.get(&key, &[ByteRange::Full], &mut into).expect("get"));
+    assert_eq!((into.version.as_ref(), into.size), (Some(&second), Some(1)), "{store}: a full get knows version and size");
+    let mut versions = vec![first, second];
+    for _ in 0..20 {
+        let version = set(b"3", Precondition::None).expect("set");
+        assert!(!versions.contains(&version), "{store}: version {version} twice");
+        versions.push(version);
+    }
+    store.erase(&key).expect("erase");
+    refused(set(b"5", Precondition::Version(versions.pop().expect("one"))));
+    set(b"6", Precondition::NotExists).expect("set");
+    is(b"6");
+    store.erase(&key).expect("erase");
+    assert_eq!(store.list().expect("list"), [], "{store}: what was refused leaves nothing behind");
+}
+
+fn partial_values(store: &dyn Store) {
+    let (a, b) = (key("partial/a"), key("partial/b"));
+    store.set_partial_values(&[(a.clone(), 2, b"cd"), (a.clone(), 0, b"ab"), (b.clone(), 0, b"12")]).expect("set");
+    store.set_partial(&a, &[(3, b"D"), (6, b"G"), (0, b"")]).expect("set");
+    assert_eq!(store.get_all(&a).expect("get").as_deref(), Some(&b"abcD\0\0G"[..]), "{store}");
+    let error = store.set_partial(&a, &[(u64::MAX, b"x")]).expect_err("too far");
+    assert_eq!(error.kind(), ErrorKind::Limit, "{store}: {error}");
+    let asked = [(a.clone(), ByteRange::Suffix(1)), (a.clone(), ByteRange::Range(0..2)), (key("absent"), ByteRange::Full), (b.clone(), ByteRange::Full)];
+    let got = store.get_partial_values(&asked).expect("get");
+    let got: Vec<Option<&[u8]>> = got.iter().map(Option::as_deref).collect();
+    assert_eq!(got, [Some(&b"G"[..]), Some(b"ab"), None, Some(b"12")], "{store}");
+    store.erase_values(&[a, b]).expect("erase");
+}
+
+fn many_keys(store: &dyn Store) {
+    let mut keys: Vec<Key> = (0..300).map(|i| key(&format!("many/{}/{i}", i % 7))).collect();
+    for key in &keys {
+        store.set_all(key, key.as_str().as_bytes()).expect("set");
+    }
+    keys.sort();
+    assert_eq!(store.list_prefix(&Prefix::new("many/").expect("a prefix")).expect("list"), keys, "{store}");
+    // One buffer for all: what one get leaves must not show in the next.
+    let mut into = Fetched::new();
+    for key in &keys {
+        assert!(store.get(key, &[ByteRange::From(5), ByteRange::Range(0..5)], &mut into).expect("get"));
+        assert_eq!((into.part(1), into.part(0)), (&b"many/"[..], &key.as_str().as_bytes()[5..]), "{store}");
+    }
+    store.erase_prefix(&Prefix::new("many/").expect("a prefix")).expect("erase");
+    assert_eq!(store.list().expect("list"), []);
+}
+
+fn key(text: &str) -> Key {
+    Key::new(text).expect("a key")
+}

@@ -1,0 +1,91 @@
+//! Several threads on one store.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crate::{ByteRange, Fetched, Precondition, Store, StoreExt};
+
+use super::key;
+
+/// A reader sees the old value or the new one, never a mix, even over several ranges.
+pub(super) fn readers_see_whole_values(store: &dyn Store) {
+    // Lengths differ, so that sizes and bytes must be of one state.
+    let value = |i: u8| vec![i; 10_000 + usize::from(i) * 1000];
+    let key = key("busy/value");
+    store.set_all(&key, &value(0)).expect("set");
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut into = Fetched::new();
+                let mut rounds = 0;
+                while rounds < 5 || !done.load(Ordering::Relaxed) {
+                    let ranges = [ByteRange::Full, ByteRange::Range(0..10), ByteRange::Suffix(9000), ByteRange::From(5000)];
+                    assert!(store.get(&key, &ranges, &mut into).expect("get"), "{store}: the value vanished");
+                    let first = into.part(1)[0];
+                    assert_eq!(into.part(0).len(), value(first).len(), "{store}: size of one state, bytes of another");
+                    assert!(into.parts().flatten().all(|byte| *byte == first), "{store}: a mix of two states");
+                    rounds += 1;
+                }
+            });
+        }
+        for i in 0..60 {
+            store.set_all(&key, &value(i % 8)).expect("set");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    store.erase(&key).expect("erase");
+}
+
+/// Setting and erasing neighbours, which may share a folder that comes and goes, disturbs nobody.
+pub(super) fn writers_do_not_disturb_each_other(store: &dyn Store) {
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for i in 0..40_u32 {
+                    let key = key(&format!("shared/folder/{thread}"));
+                    store.set_all(&key, &i.to_le_bytes()).expect("set");
+                    assert_eq!(store.get_all(&key).expect("get").as_deref(), Some(&i.to_le_bytes()[..]), "{store}");
+                    store.erase(&key).expect("erase");
+                    assert_eq!(store.get_all(&key).expect("get"), None, "{store}");
+                }
+            });
+        }
+    });
+}
+
+/// Counting up in several threads counts every step.
+pub(super) fn conditional_updates_lose_nothing(store: &dyn Store) {
+    if !store.capabilities().conditional {
+        return;
+    }
+    const THREADS: u64 = 4;
+    const STEPS: u64 = 15;
+    let key = key("counter");
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let mut into = Fetched::new();
+                let mut steps = 0;
+                while steps < STEPS {
+                    let found = store.get(&key, &[ByteRange::Full], &mut into).expect("get");
+                    let count = into.part(0).try_into().map_or(0, u64::from_le_bytes);
+                    let when = match into.version.take() {
+                        Some(version) => Precondition::Version(version),
+                        None => {
+                            assert!(!found, "{store}: a full get knows the version");
+                            Precondition::NotExists
+                        }
+                    };
+                    match store.set(&key, &(count + 1).to_le_bytes(), &when) {
+                        Ok(_) => steps += 1,
+                        Err(error) => assert!(error.is_precondition(), "{store}: {error}"),
+                    }
+                }
+            });
+        }
+    });
+    let count = store.get_all(&key).expect("get").expect("there");
+    assert_eq!(count, (THREADS * STEPS).to_le_bytes()[..], "{store}: an update was lost");
+    store.erase(&key).expect("erase");
+}

@@ -1,0 +1,52 @@
+//! Which state of a value.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Names one state of a value: two equal versions of a key are the same bytes.
+///
+/// The text is the store's own (a counter, an ETag, inode with time and length) and means nothing to others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(Arc<str>);
+
+impl Version {
+    /// The version a store writes as this text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(Arc::from(text))
+    }
+
+    /// The store's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// What must hold for a value to be set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Precondition {
+    /// Nothing: whatever is there is replaced.
+    #[default]
+    None,
+    /// There is no such key.
+    NotExists,
+    /// The value there has this version.
+    Version(Version),
+}
+
+impl fmt::Display for Precondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("anything"),
+            Self::NotExists => f.write_str("no value"),
+            Self::Version(version) => write!(f, "version {version}"),
+        }
+    }
+}
