@@ -1,1 +1,29 @@
-//! Tests across the crates.
+//! Tests across the crates: what other software wrote must be read, and nothing may break on damaged data.
+//!
+//! Tests nothing that one crate can test alone; laws of a crate stand in that crate.
+
+mod bad;
+mod check;
+mod conformance;
+mod expected;
+mod fixtures;
+mod left;
+mod mutate;
+mod random;
+mod report;
+mod rewrite;
+mod robust;
+mod values;
+
+pub use conformance::{check_archive, leftovers};
+pub use expected::{
+    Contents, Encoding, Expected, ExpectedArray, ExpectedData, ExpectedFill, ExpectedNode, Outcome, Refusal, Step,
+};
+pub use fixtures::{ARCHIVES, Case, cases};
+pub use left::{LEFT, Left};
+pub use random::Random;
+pub use report::{ArrayResult, CaseResult, Report, Verdict};
+pub use robust::{Damage, damaged_chunks, damaged_documents};
+
+/// What is wrong, in words.
+pub type Fault = String;

@@ -1,2 +1,28 @@
-//! Tasks of the workspace.
-fn main() {}
+//! Tasks of the workspace, run as `cargo xtask TASK`. Builds and tests of the crates do not need them.
+
+mod conformance;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  conformance   reads what other software wrote and compares it (--robustness: damages it as well)
+  tidy          checks crate edges, `unsafe`, and the form of files";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.split_first() {
+        Some((task, rest)) if task == "conformance" => conformance::run(rest),
+        Some((task, rest)) if task == "tidy" => tidy::run(rest),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

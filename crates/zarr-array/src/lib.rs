@@ -1,1 +1,37 @@
-//! Zarr arrays, groups and hierarchies over any store.
+//! Zarr arrays, groups and hierarchies over any store: open, create, read, write, resize, list.
+//!
+//! What touches a store is a job that says what it wants and does no I/O itself; [`Array`] runs jobs on blocking stores,
+//! [`AsyncArray`] the same ones on stores that do not block.
+//!
+//! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], documents are `zarr-meta`'s.
+
+mod array;
+mod async_array;
+mod buffer;
+mod core;
+mod create;
+mod data;
+mod error;
+mod execute;
+mod gather;
+mod group;
+mod hierarchy;
+mod jobs;
+mod node;
+mod options;
+mod plan;
+mod read;
+mod write;
+
+pub use array::Array;
+pub use async_array::AsyncArray;
+pub use create::NewArray;
+pub use data::ArrayData;
+pub use error::{Error, ErrorKind, Location, Result};
+pub use group::{Group, NewGroup};
+pub use hierarchy::{Walk, open_node, open_node_async, walk, walk_async};
+pub use options::{Checksums, Defaults, MakeShard, MissingChunks, Options, Registry};
+pub use zarr_codec::{Limits, View, ViewMut};
+pub use zarr_grid::{IntoSelection, Selection};
+pub use zarr_meta::{Dialect, Found, Node, NodePath, json};
+pub use zarr_store::{AsyncStore, Store};

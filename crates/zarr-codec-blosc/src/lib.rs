@@ -1,1 +1,48 @@
 //! Zarr codec `blosc`: the blosc 1 container in Rust.
+//!
+//! A bytes-to-bytes codec that cuts a chunk into blocks, reorders the bytes or bits of its elements and compresses the
+//! blocks with one of six compressors. Its name is `blosc` in Zarr v3 and v2, and `numcodecs.blosc` in arrays that
+//! zarr-python 3 writes with numcodecs' codec. Decoding needs nothing of the configuration, since the frames tell all.
+//!
+//! ```
+//! use zarr_codec::testing::{build, element};
+//! let configuration = r#"{
+//!     "cname": "zstd",
+//!     "clevel": 5,
+//!     "shuffle": "bitshuffle",
+//!     "typesize": 4,
+//!     "blocksize": 0
+//! }"#;
+//! build(&zarr_codec_blosc::ENTRY, configuration, &element("float32"))?;
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! * `cname`: `blosclz`, `lz4`, `lz4hc`, `snappy`, `zlib` or `zstd`. `lz4hc` writes what `lz4` does, in the larger blocks
+//!   that `lz4hc` has.
+//! * `clevel`: 0 (none) to 9. For `lz4`, `lz4hc` and `snappy` it decides on the size of blocks only.
+//! * `shuffle`: `noshuffle`, `shuffle` or `bitshuffle`; or as numcodecs writes it, 0, 1, 2, or -1 for bit shuffle of
+//!   elements of one byte and byte shuffle of others.
+//! * `typesize`: bytes of an element, by default those of the array's.
+//! * `blocksize`: bytes of a block, 0 to leave it to the heuristics of c-blosc 1.21.
+//!
+//! The codec's specification is <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html>, that of the
+//! container `README_CHUNK_FORMAT.rst` of c-blosc 1.21. The functions of this crate that read and write frames can be used
+//! without arrays.
+//!
+//! Uses no C of blosc's, starts no thread and does no I/O.
+
+mod blosclz;
+mod codec;
+mod decode;
+mod encode;
+mod error;
+mod frame;
+mod inner;
+mod shuffle;
+
+pub use codec::{BloscCodec, ENTRY};
+pub use decode::{Frame, decode, decode_range};
+pub use encode::{Options, compress};
+pub use error::Error;
+pub use frame::{HEADER_SIZE, Header, MAX_DECODED, Shuffle};
+pub use inner::{Compressor, Format};

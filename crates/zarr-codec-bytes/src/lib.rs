@@ -1,1 +1,38 @@
-//! Zarr codec `bytes`: elements as contiguous bytes of a stated byte order.
+//! Zarr codec `bytes`: the elements of a chunk one after another in C order, in a stated byte order.
+//!
+//! It is named `bytes` in Zarr v3, and `endian` in drafts of it. Zarr v2 has no such codec: there the byte order is part
+//! of the data type, and what reads v2 metadata puts this codec in its place.
+//!
+//! `endian` is `"little"` or `"big"`. It has no meaning for elements made of single bytes, and where it is missing
+//! otherwise, as in old documents, the order is little. Complex numbers are two scalars, each with its bytes in this
+//! order; bytes without a byte order (`r16`, `raw_bytes`) stay as they are. Elements of variable length need another
+//! codec: `vlen-utf8` or `vlen-bytes`.
+//!
+//! Fetches no bytes: a part of a chunk is decoded by saying which ranges of bytes it needs.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_bytes::ENTRY);
+//! let json = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
+//! let chain = testing::pipeline(json, &testing::element("int16"), &codecs)?;
+//!
+//! let items: Vec<u8> = [1i16, -2].iter().flat_map(|item| item.to_ne_bytes()).collect();
+//! assert_eq!(testing::chunk_round_trip(&chain, &[2], &items), [0x00, 0x01, 0xff, 0xfe]);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod config;
+mod partial;
+mod slab;
+
+pub use codec::ENTRY;
+pub use config::{BytesConfig, Endian};
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,44 @@
-//! Zarr checksum codecs: `crc32c`, `crc32`, `adler32`, `fletcher32`, `jenkins_lookup3`.
+//! Zarr codecs that store a checksum of 32 bits with the data.
+//!
+//! | codec | Zarr v3 | numcodecs in Zarr v3 | Zarr v2 | location |
+//! |---|---|---|---|---|
+//! | [`CRC32C`] | `crc32c` | `numcodecs.crc32c` | `crc32c` | end, or as `location` says |
+//! | [`CRC32`] | | `numcodecs.crc32` | `crc32` | start, or as `location` says |
+//! | [`ADLER32`] | | `numcodecs.adler32` | `adler32` | start, or as `location` says |
+//! | [`FLETCHER32`] | | `numcodecs.fletcher32` | `fletcher32` | end |
+//! | [`JENKINS_LOOKUP3`] | | `numcodecs.jenkins_lookup3` | `jenkins_lookup3` | end |
+//!
+//! The checksum is always little-endian. `location` is `"start"` or `"end"`. `jenkins_lookup3` begins with `initval` (0) and
+//! hashes `prefix` (nothing) in front of the data.
+//!
+//! Copies no data to verify it: decoding cuts the checksum off where the bytes lie.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_checksum::CRC32C);
+//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! let json = r#"[{"name": "bytes"}, {"name": "crc32c"}]"#;
+//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
+//!
+//! let encoded = testing::chunk_round_trip(&chain, &[9], b"123456789");
+//! assert_eq!(encoded, b"123456789\x83\x92\x06\xe3");
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/index.html>,
+//! <https://numcodecs.readthedocs.io/en/stable/checksum32.html>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod config;
+mod crc;
+mod fletcher;
+mod jenkins;
+
+pub use codec::{ADLER32, CRC32, CRC32C, FLETCHER32, JENKINS_LOOKUP3};
+pub use config::{JenkinsConfig, Location};
+
+#[cfg(test)]
+mod tests;

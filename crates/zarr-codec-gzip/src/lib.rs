@@ -1,1 +1,47 @@
-//! Zarr codecs `gzip` and `zlib`.
+//! Zarr codecs `gzip` and `zlib`: deflate in either of its two usual wrappings.
+//!
+//! | codec | Zarr v3 | numcodecs in Zarr v3 | Zarr v2 | format |
+//! |---|---|---|---|---|
+//! | [`GZIP`] | `gzip` | `numcodecs.gzip` | `gzip` | RFC 1952 |
+//! | [`ZLIB`] | | `numcodecs.zlib` | `zlib` | RFC 1950 |
+//!
+//! `level` is 0 (stored) to 9 (smallest), 1 if it is missing, as in numcodecs; its -1 stands for 6. Gzip data may be
+//! several members in a row, as bgzip makes them. Checksums and lengths are verified, and bytes after the last member, or
+//! after a zlib stream, are an error.
+//!
+//! Knows no array: bytes in, bytes out.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_gzip::GZIP);
+//! codecs.add(zarr_codec_gzip::ZLIB);
+//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! let json = r#"[
+//!     {"name": "bytes", "configuration": {"endian": "little"}},
+//!     {"name": "gzip", "configuration": {"level": 5}}
+//! ]"#;
+//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
+//!
+//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &[7; 5000]);
+//! assert!(encoded.len() < 100);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/index.html>,
+//! <https://numcodecs.readthedocs.io/en/stable/compression/zlib.html>
+#![warn(clippy::indexing_slicing)]
+
+mod config;
+mod deflate;
+mod gzip;
+mod inflate;
+mod zlib;
+
+pub use config::DeflateConfig;
+pub use gzip::GZIP;
+pub use zlib::ZLIB;
+
+#[cfg(test)]
+mod tests;

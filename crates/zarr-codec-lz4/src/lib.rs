@@ -1,1 +1,37 @@
-//! Zarr codec `lz4` as numcodecs stores it.
+//! Zarr codec `lz4`: one LZ4 block behind its decoded size, as numcodecs stores it.
+//!
+//! It is named `numcodecs.lz4` in Zarr v3 and `lz4` in Zarr v2.
+//!
+//! The size is four bytes, little-endian; neither the LZ4 frame format nor the one of N5 is this format.
+//! `acceleration` changes how numcodecs compresses, not what it stores, and has no effect here.
+//!
+//! Knows no array: bytes in, bytes out.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_lz4::ENTRY);
+//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! let json = r#"[
+//!     {"name": "bytes", "configuration": {"endian": "little"}},
+//!     {"name": "numcodecs.lz4", "configuration": {"acceleration": 1}}
+//! ]"#;
+//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
+//!
+//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &[7; 5000]);
+//! assert_eq!(encoded[..4], 5000u32.to_le_bytes());
+//! assert!(encoded.len() < 100);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/numcodecs.lz4>,
+//! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+
+pub use codec::{ENTRY, Lz4Config};
+
+#[cfg(test)]
+mod tests;

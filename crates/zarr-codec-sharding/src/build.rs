@@ -7,7 +7,7 @@ use zarr_codec::{BuildContext, Codec, CodecEntry, ElementSpec, Error, Limits, Pi
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_meta::json::Map;
 
 /// The codec `sharding_indexed`.
 pub const ENTRY: CodecEntry = CodecEntry { names: &["sharding_indexed"], build };
@@ -50,7 +50,7 @@ fn chain(context: &BuildContext<'_>, name: &'static str, element: &ElementSpec) 
         .iter()
         .enumerate()
         .map(|(place, codec)| {
-            named(codec)
+            NamedConfig::from_value(codec)
                 .ok_or_else(|| context.config.unexpected(&format!("{name}/{place}"), "a codec with a name", codec))
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -74,17 +74,4 @@ fn bytes_only(context: &BuildContext<'_>, entries: &ElementSpec) -> Result<Arc<P
     let mut configuration = Map::new();
     configuration.insert("endian", "little");
     build_chain(context, &[NamedConfig::with("bytes", configuration)], entries, "index_codecs")
-}
-
-/// A codec inside of a configuration: a bare name, or an object.
-fn named(value: &Value) -> Option<NamedConfig> {
-    if let Some(name) = value.as_str() {
-        return Some(NamedConfig::new(name));
-    }
-    let configuration = match value.get("configuration") {
-        None | Some(Value::Null) => Map::new(),
-        Some(configuration) => configuration.as_object()?.clone(),
-    };
-    let must_understand = value.get("must_understand").and_then(Value::as_bool).unwrap_or(true);
-    Some(NamedConfig { name: value.get("name")?.as_str()?.to_owned(), configuration, must_understand })
 }

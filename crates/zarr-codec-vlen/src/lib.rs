@@ -1,1 +1,45 @@
-//! Zarr codecs `vlen-utf8` and `vlen-bytes`: elements of variable length.
+//! Zarr codecs `vlen-utf8` and `vlen-bytes`: elements of variable length, each behind its length.
+//!
+//! | codec | Zarr v3 | Zarr v2 | data type |
+//! |---|---|---|---|
+//! | [`VLEN_UTF8`] | `vlen-utf8`, `numcodecs.vlen-utf8` | `vlen-utf8` | `string` |
+//! | [`VLEN_BYTES`] | `vlen-bytes`, `numcodecs.vlen-bytes` | `vlen-bytes` | `bytes`, `variable_length_bytes` |
+//!
+//! A chunk is the number of its elements and then, in C order, each element's length in bytes and its bytes; numbers are
+//! of 32 bits, little-endian. There is no configuration. The number must be that of the chunk, nothing may be left over,
+//! and texts must be UTF-8.
+//!
+//! Knows no pointers: elements are references into a [`Heap`](zarr_dtype::Heap), to which each chunk that is decoded adds
+//! one block.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_codec::{Codecs, View, testing};
+//! use zarr_dtype::{Heap, HeapRef};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_vlen::VLEN_UTF8);
+//! let chain = testing::pipeline(r#"[{"name": "vlen-utf8"}]"#, &testing::element("string"), &codecs)?;
+//!
+//! let heap = Heap::new();
+//! let block = heap.add(b"onetwo".to_vec());
+//! let items = [HeapRef { block, offset: 3, len: 3 }, HeapRef::default()].map(HeapRef::to_bytes).concat();
+//! let chunk = View::new(&items, HeapRef::SIZE, &[2])?.with_heap(Some(Arc::new(heap)));
+//! let mut encoded = Vec::new();
+//! chain.encode(&chunk, &mut encoded)?;
+//! assert_eq!(encoded, b"\x02\0\0\0\x03\0\0\0two\0\0\0\0");
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8>,
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod elements;
+mod places;
+
+pub use codec::{VLEN_BYTES, VLEN_UTF8};
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,40 @@
-//! Zarr codec `zstd`.
+//! Zarr codec `zstd`: Zstandard frames.
+//!
+//! It is named `zstd` in Zarr v3 and v2, and `numcodecs.zstd` where numcodecs is used with Zarr v3.
+//!
+//! `level` is -131072 (fastest) to 22 (smallest); 0, or none, is the library's default of 3. With `checksum` a checksum is
+//! stored with the data; it is verified wherever there is one. Data may be several frames in a row, with frames to be
+//! skipped among them, and need not say how large it is. Bytes that are no frame are an error.
+//!
+//! Knows no array: bytes in, bytes out.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_zstd::ENTRY);
+//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! let json = r#"[
+//!     {"name": "bytes", "configuration": {"endian": "little"}},
+//!     {"name": "zstd", "configuration": {"level": 5, "checksum": true}}
+//! ]"#;
+//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
+//!
+//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &[7; 5000]);
+//! assert!(encoded.len() < 100);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd>, RFC 8878
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod config;
+mod decode;
+mod encode;
+
+pub use codec::ENTRY;
+pub use config::ZstdConfig;
+
+#[cfg(test)]
+mod tests;

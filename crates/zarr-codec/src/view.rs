@@ -194,6 +194,31 @@ macro_rules! accessors {
             self.geometry = self.geometry.permuted(order);
             self
         }
+
+        /// The view with one axis reversed.
+        ///
+        /// # Panics
+        /// If there is no such axis.
+        pub fn flipped(mut self, axis: usize) -> Self {
+            let (len, stride) = (self.geometry.shape[axis], self.geometry.strides[axis]);
+            if !self.is_empty() {
+                self.ptr = self.ptr.wrapping_offset((len - 1) as isize * stride);
+            }
+            if len > 1 {
+                self.geometry.strides[axis] = -stride;
+            }
+            self
+        }
+
+        /// The view with an axis of length 1 put in at `axis`.
+        ///
+        /// # Panics
+        /// If `axis` is beyond the rank.
+        pub fn with_axis(mut self, axis: usize) -> Self {
+            self.geometry.shape.insert(axis, 1);
+            self.geometry.strides.insert(axis, self.geometry.item as isize);
+            self
+        }
     };
 }
 
@@ -340,31 +365,6 @@ impl<'a> ViewMut<'a> {
     pub fn window(self, region: &Region) -> ViewMut<'a> {
         let (offset, geometry) = self.geometry.window(region);
         ViewMut { ptr: self.ptr.wrapping_offset(offset), geometry, heap: self.heap, life: PhantomData }
-    }
-
-    /// The view with one axis reversed.
-    ///
-    /// # Panics
-    /// If there is no such axis.
-    pub fn flipped(mut self, axis: usize) -> Self {
-        let (len, stride) = (self.geometry.shape[axis], self.geometry.strides[axis]);
-        if !self.is_empty() {
-            self.ptr = self.ptr.wrapping_offset((len - 1) as isize * stride);
-        }
-        if len > 1 {
-            self.geometry.strides[axis] = -stride;
-        }
-        self
-    }
-
-    /// The view with an axis of length 1 put in at `axis`.
-    ///
-    /// # Panics
-    /// If `axis` is beyond the rank.
-    pub fn with_axis(mut self, axis: usize) -> Self {
-        self.geometry.shape.insert(axis, 1);
-        self.geometry.strides.insert(axis, self.geometry.item as isize);
-        self
     }
 
     /// The bytes if the items lie in C order without gaps: decoders then write straight into them.

@@ -84,22 +84,28 @@ impl Scalar {
     /// [`Error::Item`] for a bool that is neither 0 nor 1 and for a two- or four-bit integer out of range, counted in
     /// scalars from the start of `bytes`.
     pub fn check(self, bytes: &[u8]) -> Result<(), Error> {
-        let first_bad = |expected: &str, good: fn(u8) -> bool| match bytes.iter().position(|&byte| !good(byte)) {
-            Some(index) => Err(Error::Item {
-                index,
-                found: format!("byte {:#04x}", bytes.get(index).copied().unwrap_or_default()),
-                expected: expected.to_owned(),
-            }),
-            None => Ok(()),
-        };
         match self {
-            Self::Bool => first_bad("a bool: 0x00 or 0x01", |byte| byte <= 1),
-            Self::I2 => first_bad("an int2: -2 to 1", |byte| (-2..2).contains(&byte.cast_signed())),
-            Self::I4 => first_bad("an int4: -8 to 7", |byte| (-8..8).contains(&byte.cast_signed())),
-            Self::U2 => first_bad("a uint2: 0 to 3", |byte| byte < 4),
-            Self::U4 => first_bad("a uint4: 0 to 15", |byte| byte < 16),
+            Self::Bool => all_good(bytes, "a bool: 0x00 or 0x01", |byte| byte <= 1),
+            Self::I2 => all_good(bytes, "an int2: -2 to 1", |byte| (-2..2).contains(&byte.cast_signed())),
+            Self::I4 => all_good(bytes, "an int4: -8 to 7", |byte| (-8..8).contains(&byte.cast_signed())),
+            Self::U2 => all_good(bytes, "a uint2: 0 to 3", |byte| byte < 4),
+            Self::U4 => all_good(bytes, "a uint4: 0 to 15", |byte| byte < 16),
             _ => Ok(()),
         }
+    }
+}
+
+/// Checks that all of `bytes` are `good`; the first that is not is the error.
+fn all_good(bytes: &[u8], expected: &str, good: impl Fn(u8) -> bool) -> Result<(), Error> {
+    // Bad bytes are rare: blocks are first judged as a whole, without a branch for each byte.
+    if bytes.chunks(1024).all(|block| block.iter().fold(true, |so_far, &byte| so_far & good(byte))) {
+        return Ok(());
+    }
+    match bytes.iter().enumerate().find(|&(_, &byte)| !good(byte)) {
+        Some((index, byte)) => {
+            Err(Error::Item { index, found: format!("byte {byte:#04x}"), expected: expected.to_owned() })
+        }
+        None => Ok(()),
     }
 }
 

@@ -13,15 +13,16 @@ mod name;
 mod npy;
 mod parse;
 pub mod print;
+mod small_float;
 mod time;
 
 pub use data_type::{BytesName, DataType};
 pub use element::Element;
 pub use error::{Error, ErrorKind};
 pub use fill::FillValue;
-pub use float::SmallFloat;
 pub use heap::{Heap, HeapRef};
 pub use layout::{Layout, Scalar};
 pub use npy::{ByteOrder, from_npy_descr, npy_descr};
 pub use parse::Spelling;
+pub use small_float::SmallFloat;
 pub use time::{TimeUnit, Unit};

@@ -165,7 +165,6 @@ mod tests {
 
     #[test]
     fn dates_are_iso_text() {
-        // Expected texts from numpy 2.1: np.datetime64(count, unit).
         let check = |code: &str, scale: u32, count: i64, expected: &str| {
             let unit = TimeUnit { unit: Unit::from_code(code).unwrap(), scale };
             assert_eq!(unit.date_text(count), expected, "{count} {code}");
@@ -192,6 +191,27 @@ mod tests {
         check("Y", u32::MAX, i64::MAX, "39614081247908796755622234035");
         let week = TimeUnit { unit: Unit::Week, scale: u32::MAX };
         assert!(week.date_text(i64::MIN + 1).starts_with('-'));
+    }
+
+    #[test]
+    fn days_follow_each_other() {
+        let leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let (mut year, mut month, mut day) = (1560, 1, 1);
+        // 1560-01-01 is 410 years, 100 of them leap years, before the start of the count.
+        for count in -(410 * 365 + 100)..100_000_i64 {
+            let expected = format!("{year}-{month:02}-{day:02}");
+            assert_eq!(TimeUnit::new(Unit::Day).date_text(count), expected);
+            let days = match month {
+                2 => 28 + i64::from(leap(year)),
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            (year, month, day) = match (month, day) {
+                (12, 31) => (year + 1, 1, 1),
+                _ if day == days => (year, month + 1, 1),
+                _ => (year, month, day + 1),
+            };
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod write;
 
 pub use map::Map;
 pub use number::Number;
-pub use parse::{Leniency, Parsed, SyntaxError, parse};
+pub use parse::{Leniency, Oddity, Parsed, SyntaxError, parse};
 
 /// A JSON value.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,8 +2,34 @@
 //!
 //! Never does I/O, and never interprets a data type or a codec beyond translating its name and configuration.
 
+pub mod consolidated;
+pub mod conventions;
 pub mod json;
+pub mod pointer;
 
+mod children;
+mod convert;
+mod dialect;
+mod documents;
+mod error;
+mod found;
 mod named;
+mod node;
+mod path;
+mod probe;
+mod warning;
+mod write;
 
+pub use children::{Children, children, listing_prefix};
+pub use consolidated::Consolidated;
+pub use convert::{Note, for_dialect};
+pub use dialect::Dialect;
+pub use documents::Documents;
+pub use error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
+pub use found::Found;
 pub use named::NamedConfig;
+pub use node::{ArrayMetadata, GroupMetadata, Node};
+pub use path::NodePath;
+pub use probe::{Probe, ProbeStep};
+pub use warning::Warning;
+pub use write::{chunk_prefix, documents};

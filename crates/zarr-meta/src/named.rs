@@ -25,6 +25,17 @@ impl NamedConfig {
         Self { name: name.into(), configuration, must_understand: true }
     }
 
+    /// The inverse of [`to_value`](Self::to_value) and [`short_value`](Self::short_value): a bare name, or an object with a
+    /// name; `None` for anything else. Further members of the object are left out.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        if let Some(name) = value.as_str() {
+            return Some(Self::new(name));
+        }
+        let configuration = value.get("configuration").map_or(Some(Map::new()), |map| map.as_object().cloned())?;
+        let must_understand = value.get("must_understand").map_or(Some(true), Value::as_bool)?;
+        Some(Self { name: value.get("name")?.as_str()?.to_owned(), configuration, must_understand })
+    }
+
     /// The object form: `{"name": .., "configuration": {..}}`, the configuration only where there is one.
     pub fn to_value(&self) -> Value {
         let mut object = Map::new();

@@ -8,12 +8,15 @@ use std::thread::Thread;
 
 use bytes::Bytes;
 
-use crate::{AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result,
+    Store, Version,
+};
 
 /// A blocking store behind the asynchronous contract: the work is done on the thread that polls.
 ///
-/// That is right for values in memory and for local files where a short wait is accepted; it needs no runtime. Where a wait
-/// is not accepted, poll it on threads that may block.
+/// That is right for values in memory and for local files where a short wait is accepted; it needs no runtime. Where a
+/// wait is not accepted, poll it on threads that may block.
 #[derive(Clone, Debug)]
 pub struct SyncAsAsync(pub Arc<dyn Store>);
 

@@ -9,7 +9,8 @@ pub struct Coalesce {
     pub max_gap: u64,
     /// Ranges are not merged beyond this; a longer one stays as it is.
     pub max_size: u64,
-    /// Where requests are cheap: uncompressed data is best asked for in slabs of this size, one after another. `None`: all at once.
+    /// Where requests are cheap: uncompressed data is best asked for in slabs of this size, one after another. `None`:
+    /// all at once.
     pub slab: Option<u64>,
 }
 
@@ -40,8 +41,9 @@ pub struct Place {
 
 /// Merges ranges that overlap or lie near each other, as far as `how` allows.
 ///
-/// Reading the merged ranges gives the bytes of every given range, fails exactly if reading one of the given ranges would,
-/// and never reads beyond the end of the furthest. A range that ends before it starts counts as empty at its start.
+/// Reading the merged ranges gives the bytes of every given range, fails exactly if reading one of the given ranges
+/// would, and never reads beyond the end of the furthest. A range that ends before it starts counts as empty at its
+/// start.
 ///
 /// # Example
 /// ```

@@ -171,7 +171,8 @@ mod tests {
         store.set_all(&key, b"12345").expect("set");
         store.get(&key, &[ByteRange::Suffix(2), ByteRange::Range(0..1)], &mut Fetched::new()).expect("get");
         store.list().expect("list");
-        let expected = Counts { gets: 1, ranges: 2, sets: 1, lists: 1, bytes_read: 3, bytes_written: 5, ..Counts::default() };
+        let expected =
+            Counts { gets: 1, ranges: 2, sets: 1, lists: 1, bytes_read: 3, bytes_written: 5, ..Counts::default() };
         assert_eq!(store.counts(), expected);
         assert_eq!(store.take(), expected);
         assert_eq!(store.counts(), Counts::default());

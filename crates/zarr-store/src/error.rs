@@ -215,7 +215,9 @@ impl Error {
             Self::ReadOnly { .. } => ErrorKind::ReadOnly,
             Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::NoStore { .. } => ErrorKind::NotFound,
-            Self::NotAStore { .. } | Self::Occupied { .. } | Self::Reserved { .. } | Self::Address { .. } => ErrorKind::Argument,
+            Self::NotAStore { .. } | Self::Occupied { .. } | Self::Reserved { .. } | Self::Address { .. } => {
+                ErrorKind::Argument
+            }
             Self::Zip { fault, .. } => fault.kind(),
             Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
             Self::Io { .. } | Self::Contract { .. } => ErrorKind::Io,

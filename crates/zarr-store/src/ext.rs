@@ -6,7 +6,8 @@ use crate::{ByteRange, Fetched, Key, Precondition, Prefix, Result, Store, Versio
 
 /// The operations of the Zarr specification's abstract store interface that [`Store`] itself has not, for every store.
 ///
-/// `get`, `set`, `erase`, `erase_prefix`, `list_prefix` and `list_dir` are on [`Store`]. Zarr v3 core, section "Abstract store interface".
+/// `get`, `set`, `erase`, `erase_prefix`, `list_prefix` and `list_dir` are on [`Store`]. Zarr v3 core, section
+/// "Abstract store interface".
 pub trait StoreExt: Store {
     /// The whole value at `key`; `None` if there is no such key.
     ///
@@ -43,8 +44,8 @@ pub trait StoreExt: Store {
         self.set(key, value, &Precondition::None)
     }
 
-    /// Writes each part into the value at its key, at its offset in bytes. Parts of one key that follow each other are one
-    /// change.
+    /// Writes each part into the value at its key, at its offset in bytes. Parts of one key that follow each other are
+    /// one change.
     ///
     /// # Errors
     /// Those of [`Store::set_partial`]; what comes before the failure is written.

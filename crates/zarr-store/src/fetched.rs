@@ -10,8 +10,8 @@ use crate::{Error, Result, Version};
 
 /// What a get brought: one piece of bytes for each range, in order.
 ///
-/// It is made once, passed to many gets and keeps its memory between them. A store that holds values in memory lends them
-/// ([`Fetched::push`]); one that reads them reads into memory that this keeps ([`Fetched::buffer`]).
+/// It is made once, passed to many gets and keeps its memory between them. A store that holds values in memory lends
+/// them ([`Fetched::push`]); one that reads them reads into memory that this keeps ([`Fetched::buffer`]).
 ///
 /// # Example
 /// ```

@@ -1,12 +1,13 @@
 //! Values in files.
 
+#[cfg(target_os = "linux")]
+mod beneath;
+mod erase;
 mod get;
 mod install;
 mod list;
 mod names;
 mod plain;
-#[cfg(target_os = "linux")]
-mod beneath;
 mod vfs;
 
 #[cfg(test)]
@@ -22,24 +23,34 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store,
+    Version,
+};
 use vfs::{Escapes, Kind, Vfs};
+
+#[cfg(feature = "zip")]
+pub(crate) use vfs::{read_at, read_full_at};
 
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
 ///
 /// # What is promised
-/// - A value is replaced as a whole or not at all, whatever fails and whoever reads: it is written to a file of its own in the
-///   same directory, which is then renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here) and are
-///   never listed. One that a killed process left behind may be removed.
+/// - A value is replaced as a whole or not at all, whatever fails and whoever reads: it is written to a file of its
+///   own in the same directory, which is then renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp`
+///   (names that cannot be keys here) and are never listed. One that a killed process left behind may be removed.
 /// - All pieces that one get brings are of one state of the value.
-/// - Without [`Options::durability`], what was written survives the end of the process, but only after [`Store::flush`] the loss of power.
+/// - Without [`Options::durability`], what was written survives the end of the process, but only after
+///   [`Store::flush`] the loss of power.
 /// - [`Precondition::NotExists`] holds between processes too where the file system has hard links.
-///   [`Precondition::Version`] holds between all threads of this process; another process that replaces the value in the moment between
-///   the comparison and the renaming is not noticed. A version is the file's inode, its time of change and its length. The time is set to the nanosecond
-///   and never twice the same in a process, since file systems stamp files with a coarser clock.
+///   [`Precondition::Version`] holds between all threads of this process; another process that replaces the value in
+///   the moment between the comparison and the renaming is not noticed. A version is the file's inode, its time of
+///   change and its length. The time is set to the nanosecond and never twice the same in a process, since file
+///   systems stamp files with a coarser clock.
 /// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is
-///   [`Error::Escape`], and is not listed. The directory itself may be a link. It is looked up once: a store stays with its directory if that is moved.
-/// - A directory where a value could be is no value, and the other way round. Files whose names are no keys are not listed.
+///   [`Error::Escape`], and is not listed. The directory itself may be a link. It is looked up once: a store stays
+///   with its directory if that is moved.
+/// - A directory where a value could be is no value, and the other way round. Files whose names are no keys are not
+///   listed.
 /// - Removing a key removes the directories that become empty by that.
 ///
 /// # Example
@@ -66,13 +77,15 @@ pub struct Options {
     pub durability: Durability,
 }
 
-/// What has survived a loss of power once a set or erase has returned. An interrupted process loses nothing at any level.
+/// What has survived a loss of power once a set or erase has returned. An interrupted process loses nothing at any
+/// level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Nothing yet; [`Store::flush`] makes it so for all at once, which is much faster.
     #[default]
     None,
-    /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value or the new one.
+    /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value
+    /// or the new one.
     File,
     /// As `File`, and the new name is on the disk too: there is the new value.
     Full,
@@ -173,7 +186,10 @@ impl fmt::Display for FilesystemStore {
 
 impl fmt::Debug for FilesystemStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FilesystemStore").field("path", &self.path).field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("FilesystemStore")
+            .field("path", &self.path)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -208,6 +224,10 @@ impl Store for FilesystemStore {
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         self.list_tree(prefix)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        self.remove_tree(prefix)
     }
 
     fn flush(&self) -> Result<()> {

@@ -8,15 +8,16 @@ use crate::{ByteRange, Fetched, Key, Listing, Precondition, Prefix, Version};
 /// step(&[]) ──► Ask(requests) ──► step(replies) ──► Fork(jobs) ──► step(&[]) ──► Done(output)
 /// ```
 ///
-/// [`crate::run`] and [`crate::run_async`] drive the same jobs. A request that fails ends the job with its error.
+/// [`crate::run`] and [`crate::run_async`] drive the same jobs. A request that fails ends the job with its error;
+/// only a precondition that does not hold is an answer ([`Reply::Conflict`]).
 pub trait Job: Send + Sized {
     /// What comes out.
     type Output: Send;
     /// What can go wrong, the store's errors included.
     type Error: From<crate::Error> + Send;
 
-    /// Goes on with the replies to the requests asked last, in their order; none at first and after a fork. Their memory
-    /// is the driver's and is used again afterwards.
+    /// Goes on with the replies to the requests asked last, in their order; none at first and after a fork. Their
+    /// memory is the driver's and is used again afterwards.
     ///
     /// # Errors
     /// Whatever ends the job.
@@ -82,6 +83,8 @@ pub enum Reply {
     Got(Option<Fetched>),
     /// The version of the new value.
     Set(Version),
+    /// A value was not in the state that a set required: nothing was changed. The job may look again and go on.
+    Conflict,
     /// The key is gone.
     Erased,
     /// What is directly under the prefix.

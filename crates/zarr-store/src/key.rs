@@ -9,9 +9,10 @@ use crate::{Error, KeyFault, Prefix};
 
 /// The name of a value in a store: segments joined by `/`, such as `g/a/c/0/1`.
 ///
-/// A key cannot lead out of a store: it is not empty, has no empty segment (so none at the start or end), no segment `.` or
-/// `..` (with `\` counted as a separator too), none that begins with `\` or is a drive (`C:`), and no NUL. Names that merely
-/// begin with dots (`.zarray`) are keys. Keys order as their text does, byte by byte. Cloning copies a pointer.
+/// A key cannot lead out of a store: it is not empty, has no empty segment (so none at the start or end), no segment
+/// `.` or `..` (with `\` counted as a separator too), none that begins with `\` or is a drive (`C:`), and no NUL.
+/// Names that merely begin with dots (`.zarray`) are keys. Keys order as their text does, byte by byte. Cloning copies
+/// a pointer.
 ///
 /// # Example
 /// ```
@@ -81,7 +82,8 @@ fn segment_fault(segment: &str) -> Option<KeyFault> {
     if segment.is_empty() {
         return Some(KeyFault::EmptySegment);
     }
-    // On Windows a backslash separates and `C:` is a drive, wherever in a path they are pushed, so they are looked at as such.
+    // On Windows a backslash separates and `C:` is a drive, wherever in a path they are pushed, so they are looked at
+    // as such.
     let drive = match segment.as_bytes() {
         [letter, b':', rest @ ..] => letter.is_ascii_alphabetic() && matches!(rest.first(), None | Some(b'\\')),
         _ => false,
@@ -135,7 +137,9 @@ mod tests {
 
     #[test]
     fn what_is_a_key() {
-        for text in ["a", "a/b", ".zarray", "..zarr", "a/...", "a b", "ä/ü", "a\\b", "x:y", "ab:/c", "a/x:y", "a/.zgroup"] {
+        for text in
+            ["a", "a/b", ".zarray", "..zarr", "a/...", "a b", "ä/ü", "a\\b", "x:y", "ab:/c", "a/x:y", "a/.zgroup"]
+        {
             check(text, None);
         }
         check("", Some(KeyFault::Empty));

@@ -10,7 +10,9 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 
-use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version,
+};
 
 /// How many maps the keys are spread over, so that threads seldom wait for each other.
 const SHARDS: usize = 32;
@@ -59,7 +61,12 @@ impl MemoryStore {
             Precondition::Version(version) => found.as_ref() == Some(version),
         };
         if !holds {
-            return Err(Error::Precondition { store: self.to_string(), key: key.clone(), expected: when.clone(), found });
+            return Err(Error::Precondition {
+                store: self.to_string(),
+                key: key.clone(),
+                expected: when.clone(),
+                found,
+            });
         }
         let version = self.clock.fetch_add(1, Ordering::Relaxed);
         shard.insert(key.clone(), Value { bytes, version });
@@ -151,10 +158,17 @@ impl Store for MemoryStore {
 }
 
 /// Puts ranges of a value in memory into `into`, which is empty.
-pub(crate) fn lend(store: &dyn fmt::Display, key: &Key, bytes: &Bytes, ranges: &[ByteRange], into: &mut Fetched) -> Result<()> {
+pub(crate) fn lend(
+    store: &dyn fmt::Display,
+    key: &Key,
+    bytes: &Bytes,
+    ranges: &[ByteRange],
+    into: &mut Fetched,
+) -> Result<()> {
     let size = bytes.len() as u64;
     for range in ranges {
-        let at = range.resolve(size).and_then(|at| Some(usize::try_from(at.start).ok()?..usize::try_from(at.end).ok()?));
+        let at =
+            range.resolve(size).and_then(|at| Some(usize::try_from(at.start).ok()?..usize::try_from(at.end).ok()?));
         let Some(at) = at else {
             into.clear();
             return Err(Error::Range { store: store.to_string(), key: key.clone(), range: range.clone(), size });
@@ -167,7 +181,11 @@ pub(crate) fn lend(store: &dyn fmt::Display, key: &Key, bytes: &Bytes, ranges: &
 
 /// Adds what is directly under `prefix` among sorted keys, without looking at what is further down: `first` gives the
 /// first key from a bound on.
-pub(crate) fn directly_under<'k>(prefix: &Prefix, listing: &mut Listing, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {
+pub(crate) fn directly_under<'k>(
+    prefix: &Prefix,
+    listing: &mut Listing,
+    first: impl Fn(Bound<&str>) -> Option<&'k Key>,
+) {
     let mut next = first(Bound::Included(prefix.as_str()));
     while let Some(key) = next {
         let Some(rest) = prefix.strip(key) else { return };

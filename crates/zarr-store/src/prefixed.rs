@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version,
+};
 
 /// What is under a prefix of another store, as a store of its own.
 #[derive(Clone, Debug)]

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::{ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store,
+    Version,
+};
 
 /// Another store with every write refused as [`Error::ReadOnly`].
 #[derive(Clone, Debug)]

@@ -24,7 +24,12 @@ pub fn run_on<S: Spawn, J: Job>(spawn: &S, store: &dyn Store, job: J) -> Result<
 ///
 /// # Errors
 /// The job's own, and the store's.
-pub fn run_in<S: Spawn, J: Job>(scratch: &mut Scratch, spawn: &S, store: &dyn Store, mut job: J) -> Result<J::Output, J::Error> {
+pub fn run_in<S: Spawn, J: Job>(
+    scratch: &mut Scratch,
+    spawn: &S,
+    store: &dyn Store,
+    mut job: J,
+) -> Result<J::Output, J::Error> {
     let mut replies = Vec::new();
     loop {
         let next = job.step(&replies);
@@ -98,7 +103,7 @@ fn answer(scratch: &mut Scratch, store: &dyn Store, request: Request) -> Result<
                 Err(error) => return Err(error),
             }
         }
-        Request::Set { key, value, when } => Reply::Set(store.set(&key, &value, &when)?),
+        Request::Set { key, value, when } => set_reply(store.set(&key, &value, &when))?,
         Request::Erase { key } => {
             store.erase(&key)?;
             Reply::Erased
@@ -107,6 +112,14 @@ fn answer(scratch: &mut Scratch, store: &dyn Store, request: Request) -> Result<
         Request::ListAll { prefix } => Reply::Keys(store.list_prefix(&prefix)?),
         Request::Size { key } => Reply::Size(store.size(&key)?),
     })
+}
+
+/// A precondition that does not hold is an answer that a job can go on with, not a failure of the store.
+pub(crate) fn set_reply(set: Result<crate::Version>) -> Result<Reply> {
+    match set {
+        Err(error) if error.is_precondition() => Ok(Reply::Conflict),
+        set => set.map(Reply::Set),
+    }
 }
 
 /// A get with its ranges merged as the store likes, cut back into the ranges asked for.
@@ -129,7 +142,13 @@ fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -
 }
 
 /// What codecs trust is checked once: a store that gives fewer pieces than asked for must not look like empty data.
-pub(crate) fn check(store: &dyn std::fmt::Display, key: &Key, exists: bool, found: usize, expected: usize) -> Result<()> {
+pub(crate) fn check(
+    store: &dyn std::fmt::Display,
+    key: &Key,
+    exists: bool,
+    found: usize,
+    expected: usize,
+) -> Result<()> {
     if exists && found != expected {
         return Err(Error::Contract { store: store.to_string(), key: key.clone(), found, expected });
     }
@@ -205,3 +224,6 @@ impl Plan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use crate::run::{Plan, check};
+use crate::run::{Plan, check, set_reply};
 use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, Job, Key, Next, Reply, Request, Result};
 
 /// How many requests, and how many forked jobs, are under way at once by default: enough to hide the latency of object
@@ -27,7 +27,11 @@ pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, at_once: usi
 }
 
 /// On the heap, since a job forks jobs of its own type.
-fn boxed<'a, J: Job + 'a>(store: &'a dyn AsyncStore, mut job: J, at_once: usize) -> BoxFuture<'a, Result<J::Output, J::Error>> {
+fn boxed<'a, J: Job + 'a>(
+    store: &'a dyn AsyncStore,
+    mut job: J,
+    at_once: usize,
+) -> BoxFuture<'a, Result<J::Output, J::Error>> {
     Box::pin(async move {
         let mut replies = Vec::new();
         loop {
@@ -52,7 +56,7 @@ fn answer(store: &dyn AsyncStore, request: Request) -> BoxFuture<'_, Result<Repl
     Box::pin(async move {
         Ok(match request {
             Request::Get { key, ranges } => Reply::Got(get(store, &key, &ranges).await?),
-            Request::Set { key, value, when } => Reply::Set(store.set(&key, value.into(), &when).await?),
+            Request::Set { key, value, when } => set_reply(store.set(&key, value.into(), &when).await)?,
             Request::Erase { key } => {
                 store.erase(&key).await?;
                 Reply::Erased

@@ -9,7 +9,13 @@ type Get<'a> = dyn Fn(&mut Fetched) -> Result<bool> + 'a;
 type Set<'a> = dyn Fn(&[u8], &Precondition) -> Result<Version> + 'a;
 
 /// Gets a value, splices `parts` into it and sets it, again if another writer came between.
-pub(crate) fn splice_and_set(conditional: bool, key: &Key, parts: &[(u64, &[u8])], get: &Get<'_>, set: &Set<'_>) -> Result<()> {
+pub(crate) fn splice_and_set(
+    conditional: bool,
+    key: &Key,
+    parts: &[(u64, &[u8])],
+    get: &Get<'_>,
+    set: &Set<'_>,
+) -> Result<()> {
     let mut fetched = Fetched::new();
     let mut attempt = 0;
     loop {

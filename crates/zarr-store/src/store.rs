@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use crate::{ByteRange, Coalesce, Fetched, Key, Precondition, Prefix, Result, Version};
 use crate::splice::splice_and_set;
+use crate::{ByteRange, Coalesce, Fetched, Key, Precondition, Prefix, Result, Version};
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
 ///
-/// `Display` gives the address that error messages show. All methods may be called from many threads at once. The rest of
-/// the operations of the Zarr specification's abstract store interface are in [`crate::StoreExt`].
+/// `Display` gives the address that error messages show. All methods may be called from many threads at once. The rest
+/// of the operations of the Zarr specification's abstract store interface are in [`crate::StoreExt`].
 pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Gets ranges of the value at `key`, in the order asked for, into `into`, which is cleared first.
     ///
-    /// Returns false if there is no such key, with `into` empty. Without ranges, says only whether there is the key. All
-    /// pieces are of one state of the value, even while it is being replaced. `into.size` and `into.version` are set where
-    /// that costs nothing more; for [`ByteRange::Full`] they always are if the store knows them.
+    /// Returns false if there is no such key, with `into` empty. Without ranges, says only whether there is the key.
+    /// All pieces are of one state of the value, even while it is being replaced. `into.size` and `into.version` are
+    /// set where that costs nothing more; for [`ByteRange::Full`] they always are if the store knows them.
     ///
     /// # Errors
     /// [`crate::Error::Range`] if a range is not wholly inside the value.
@@ -82,15 +82,19 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows where they end
     /// behind it, with zeros in between; what is not there counts as empty. All or nothing, as [`Store::set`].
     ///
-    /// The value is read, spliced and set. On stores with [`Capabilities::conditional`] nothing that others set meanwhile is
-    /// lost; on others that is the caller's care.
+    /// The value is read, spliced and set. On stores with [`Capabilities::conditional`] nothing that others set
+    /// meanwhile is lost; on others that is the caller's care.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        splice_and_set(self.capabilities().conditional, key, parts, &|into| self.get(key, &[ByteRange::Full], into), &|value, when| {
-            self.set(key, value, when)
-        })
+        splice_and_set(
+            self.capabilities().conditional,
+            key,
+            parts,
+            &|into| self.get(key, &[ByteRange::Full], into),
+            &|value, when| self.set(key, value, when),
+        )
     }
 
     /// Makes all that was written before durable against loss of power.

@@ -1,7 +1,7 @@
 //! What every store must do: the contract as tests that implementers run.
 //!
-//! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for those that do not, [`contract_async`] for
-//! [`crate::AsyncStore`]. Each panics where a store breaks the contract.
+//! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for those that do not,
+//! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract.
 
 mod asynchronous;
 mod concurrent;
@@ -82,7 +82,18 @@ pub fn contract_read_only(store: &dyn Store) {
 
 fn values(store: &dyn Store) {
     let values: [&[u8]; 6] = [b"a value", b"", b"x", &[0; 4096], &[255; 100_000], b"shorter"];
-    for name in ["zarr.json", ".zarray", "..a", "a b/c d", "deep/er/and/deeper/key", "\u{e4}/\u{1f600}", "A", "0.0.0", "c/0/0", "x:y"] {
+    for name in [
+        "zarr.json",
+        ".zarray",
+        "..a",
+        "a b/c d",
+        "deep/er/and/deeper/key",
+        "\u{e4}/\u{1f600}",
+        "A",
+        "0.0.0",
+        "c/0/0",
+        "x:y",
+    ] {
         let key = key(name);
         check_absent(store, &key);
         for value in values {
@@ -94,7 +105,11 @@ fn values(store: &dyn Store) {
         store.erase(&key).expect("erasing what is not there");
         check_absent(store, &key);
         assert_eq!(store.list().expect("list"), []);
-        assert_eq!(store.list_dir(&Prefix::root()).expect("list"), Listing::default(), "{store}: nothing is left of {name}");
+        assert_eq!(
+            store.list_dir(&Prefix::root()).expect("list"),
+            Listing::default(),
+            "{store}: nothing is left of {name}"
+        );
     }
 }
 
@@ -148,7 +163,9 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         ByteRange::Suffix(u64::MAX),
     ];
     for range in &outside {
-        for ranges in [vec![range.clone()], vec![ByteRange::Range(0..0), range.clone()], vec![range.clone(), ByteRange::Full]] {
+        for ranges in
+            [vec![range.clone()], vec![ByteRange::Range(0..0), range.clone()], vec![range.clone(), ByteRange::Full]]
+        {
             let error = store.get(key, &ranges, &mut into).expect_err("outside");
             assert_eq!(error.kind(), ErrorKind::Range, "{store}: {key}, {range}: {error}");
             if let Error::Range { key: named, range: found, size: found_size, .. } = &error {
@@ -161,7 +178,12 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
 fn check_absent(store: &dyn Store, key: &Key) {
     let mut into = Fetched::new();
     into.push(b"left over".as_slice().into());
-    for ranges in [vec![ByteRange::Full], vec![ByteRange::Range(0..5)], vec![ByteRange::Suffix(5), ByteRange::Range(0..0)], vec![]] {
+    for ranges in [
+        vec![ByteRange::Full],
+        vec![ByteRange::Range(0..5)],
+        vec![ByteRange::Suffix(5), ByteRange::Range(0..0)],
+        vec![],
+    ] {
         assert!(!store.get(key, &ranges, &mut into).expect("get"), "{store}: {key} is there");
         assert!(into.is_empty(), "{store}: {key}: something is left in the buffer");
     }
@@ -173,7 +195,9 @@ fn check_listing(store: &dyn Store, keys: &[Key]) {
     assert_eq!(store.list().expect("list"), keys, "{store}");
     let mut prefixes = vec![Prefix::root(), Prefix::new("no/such/").expect("a prefix")];
     for key in keys {
-        prefixes.extend(key.as_str().match_indices('/').map(|(at, _)| Prefix::new(&key.as_str()[..=at]).expect("a prefix")));
+        prefixes.extend(
+            key.as_str().match_indices('/').map(|(at, _)| Prefix::new(&key.as_str()[..=at]).expect("a prefix")),
+        );
     }
     prefixes.sort();
     prefixes.dedup();
@@ -196,7 +220,8 @@ fn check_listing(store: &dyn Store, keys: &[Key]) {
 
 fn listing(store: &dyn Store) {
     // `a.b` and `a0` sort around `a/`, and `ab` only begins like it.
-    let mut keys: Vec<Key> = ["a/b", "a/c/d", "a/c/e/f", "a.b", "a0", "ab/c", "b", "a/c.d", "\u{fc}/x"].map(key).to_vec();
+    let mut keys: Vec<Key> =
+        ["a/b", "a/c/d", "a/c/e/f", "a.b", "a0", "ab/c", "b", "a/c.d", "\u{fc}/x"].map(key).to_vec();
     keys.sort();
     for key in &keys {
         store.set_all(key, key.as_str().as_bytes()).expect("set");
@@ -242,7 +267,11 @@ fn preconditions(store: &dyn Store) {
     // A get names the version that set named; the same bytes again are another version, or at least not an older one.
     let mut into = Fetched::new();
     assert!(store.get(&key, &[ByteRange::Full], &mut into).expect("get"));
-    assert_eq!((into.version.as_ref(), into.size), (Some(&second), Some(1)), "{store}: a full get knows version and size");
+    assert_eq!(
+        (into.version.as_ref(), into.size),
+        (Some(&second), Some(1)),
+        "{store}: a full get knows version and size"
+    );
     let mut versions = vec![first, second];
     for _ in 0..20 {
         let version = set(b"3", Precondition::None).expect("set");
@@ -264,7 +293,12 @@ fn partial_values(store: &dyn Store) {
     assert_eq!(store.get_all(&a).expect("get").as_deref(), Some(&b"abcD\0\0G"[..]), "{store}");
     let error = store.set_partial(&a, &[(u64::MAX, b"x")]).expect_err("too far");
     assert_eq!(error.kind(), ErrorKind::Limit, "{store}: {error}");
-    let asked = [(a.clone(), ByteRange::Suffix(1)), (a.clone(), ByteRange::Range(0..2)), (key("absent"), ByteRange::Full), (b.clone(), ByteRange::Full)];
+    let asked = [
+        (a.clone(), ByteRange::Suffix(1)),
+        (a.clone(), ByteRange::Range(0..2)),
+        (key("absent"), ByteRange::Full),
+        (b.clone(), ByteRange::Full),
+    ];
     let got = store.get_partial_values(&asked).expect("get");
     let got: Vec<Option<&[u8]>> = got.iter().map(Option::as_deref).collect();
     assert_eq!(got, [Some(&b"G"[..]), Some(b"ab"), None, Some(b"12")], "{store}");

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::{Error, FilesystemStore, MemoryStore, Result, Store};
 
 /// What [`open`] can make a store of.
-const KINDS: &str = if cfg!(feature = "zip") { "a path, file://, zip: or memory:" } else { "a path, file:// or memory:" };
+const KINDS: &str =
+    if cfg!(feature = "zip") { "a path, file://, zip: or memory:" } else { "a path, file:// or memory:" };
 
 /// A store opened by its address.
 #[derive(Clone, Debug)]
@@ -33,8 +34,8 @@ impl fmt::Display for Opened {
 /// | `memory:` | a new, empty one in memory |
 ///
 /// # Errors
-/// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is something else, [`Error::Address`] if the address
-/// is of another kind.
+/// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is something else, [`Error::Address`] if the
+/// address is of another kind.
 ///
 /// # Example
 /// ```
@@ -102,7 +103,8 @@ fn address(url: &str) -> Result<Address> {
 
 /// RFC 3986, section 3.1.
 fn is_scheme(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
 /// The path of a `file://` address: after the host, which is empty or this one (RFC 8089), with `%41` read as `A`.
@@ -152,7 +154,10 @@ fn zip(path: &Path) -> Result<Opened> {
 
 #[cfg(not(feature = "zip"))]
 fn zip(path: &Path) -> Result<Opened> {
-    Err(Error::Address { url: path.display().to_string(), expected: "a directory (this build has not the feature zip)" })
+    Err(Error::Address {
+        url: path.display().to_string(),
+        expected: "a directory (this build has not the feature zip)",
+    })
 }
 
 #[cfg(test)]
@@ -173,7 +178,16 @@ mod tests {
         check("file://localhost/a", path("/a"));
         check("zip:a.zip", Some(Address::Zip("a.zip".to_owned())));
         check("zip:file:///a.zip", Some(Address::Zip("/a.zip".to_owned())));
-        for url in ["file://host/a", "file:///a%2", "file:///a%zz", "file:///a%00", "file:///%ff", "s3://bucket/a", "http://x/y", "file:///a%+1"] {
+        for url in [
+            "file://host/a",
+            "file:///a%2",
+            "file:///a%zz",
+            "file:///a%00",
+            "file:///%ff",
+            "s3://bucket/a",
+            "http://x/y",
+            "file:///a%+1",
+        ] {
             check(url, None);
         }
     }
@@ -186,6 +200,9 @@ mod tests {
         assert!(open(path).expect_err("not there").is_not_found());
         assert_eq!(create(path).expect("made").name, path);
         assert_eq!(open(&format!("file://{path}")).expect("there").name, path);
-        assert_eq!(open("s3://bucket/x").expect_err("unknown").to_string().split(',').next(), Some("s3://bucket/x: no store for addresses of this kind"));
+        assert_eq!(
+            open("s3://bucket/x").expect_err("unknown").to_string().split(',').next(),
+            Some("s3://bucket/x: no store for addresses of this kind")
+        );
     }
 }

@@ -1,1 +1,44 @@
-//! Zarr in Rust: every format, one model.
+//! Zarr in Rust: chunked, compressed arrays of any number of dimensions, in every format that Zarr ever had.
+//!
+//! ```
+//! use zarr::prelude::*;
+//!
+//! # fn main() -> zarr::Result<()> {
+//! # let directory = tempfile::tempdir().expect("a temporary directory");
+//! # let url = &directory.path().join("weather.zarr").display().to_string();
+//! // A store: a directory, a zip file, memory.
+//! let store = zarr::create_store(url)?;
+//!
+//! // An array of 365 days on a grid, in chunks of 30 days, compressed.
+//! let new = NewArray::new(&[365, 18, 36], "float32").chunks(&[30, 18, 36]).dimension_names(&["time", "lat", "lon"]);
+//! let array = zarr::create_array(&store, "/temperature", new)?;
+//! array.write((0..2, .., ..), &vec![287.5f32; 2 * 18 * 36])?;
+//!
+//! // Any part of it: ranges, steps, single indices, lists, masks.
+//! let array = zarr::open_array(&store, "/temperature")?;
+//! assert_eq!(array.read::<f32>((1, 3..5, 7))?, [287.5, 287.5]);
+//! assert_eq!(array.read::<f32>("::100, 0, 0")?, [287.5, 0.0, 0.0, 0.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! This crate puts the layers together and has no logic of its own: metadata is in `zarr-meta`, data types in `zarr-dtype`,
+//! geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in `zarr-store`, arrays in
+//! `zarr-array`. Each can be used alone.
+
+#[cfg(feature = "ndarray")]
+mod nd;
+mod open;
+pub mod prelude;
+mod registry;
+
+#[cfg(feature = "ndarray")]
+pub use nd::ReadNd;
+pub use open::{create_array, create_group, create_store, open_array, open_group, open_store};
+pub use registry::{registry, registry_without_defaults};
+pub use zarr_array::*;
+pub use zarr_codec as codec;
+pub use zarr_dtype as dtype;
+pub use zarr_grid as grid;
+pub use zarr_meta as meta;
+pub use zarr_store as store;

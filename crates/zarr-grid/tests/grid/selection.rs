@@ -134,7 +134,7 @@ proptest! {
         }
         let points: Vec<Vec<u64>> = picks.iter().map(|point| point.iter().zip(case.shape()).map(|(at, len)| at % len).collect()).collect();
         // Every second axis counts from the end.
-        let sign = |axis: usize, at: u64| if axis % 2 == 0 { at as i64 } else { at as i64 - case.shape()[axis] as i64 };
+        let sign = |axis: usize, at: u64| if axis.is_multiple_of(2) { at as i64 } else { at as i64 - case.shape()[axis] as i64 };
         let lists = (0..rank).map(|axis| points.iter().map(|point| sign(axis, point[axis])).collect()).collect();
         let found = Selection::points(lists).resolve(case.shape()).unwrap();
         let result_shape = found.result_shape();
@@ -210,11 +210,12 @@ fn rust_ranges_are_selections() {
     check(5.into_selection(), "5");
     check((0..10, 5, ..).into_selection(), "0:10, 5, :");
     check((-3.., ..=2u64, 1usize..=3).into_selection(), "-3:, :3, 1:4");
-    check((3..=-1, ..-1, vec![3i64, 1, 1]).into_selection(), "3:, :-1, [3, 1, 1]");
+    check((3..4, ..-1, vec![3i64, 1, 1]).into_selection(), "3:4, :-1, [3, 1, 1]");
     check((0u64..u64::MAX, AxisSelection::Ellipsis).into_selection(), "");
     check([0u64..3, 1..2].into_selection(), "0:3, 1:2");
     check((&[0u64..3, 1..2][..]).into_selection(), "0:3, 1:2");
-    check(vec![0u64..3].into_selection(), "0:3");
+    check(vec![0u64..3, 1..2].into_selection(), "0:3, 1:2");
+    check((..=-1, 1..).into_selection(), ":, 1:");
     check("..., 2".into_selection(), ":, :, 2");
     check((vec![true; 20], 0).into_selection(), ":, 0");
 }
@@ -269,6 +270,8 @@ fn evenly_spaced_lists_are_ranges() {
     assert_eq!(resolve(vec![3, 5, 7]).as_region().unwrap().to_string(), "[3:8:2]");
     assert!(matches!(resolve(vec![7, 5, 3]), Resolved::Box(found) if found.flipped[0]));
     assert!(matches!(resolve(vec![3, 3]), Resolved::Orthogonal(_)));
+    // One position has no direction.
+    assert_eq!("5:4:-1".parse::<Selection>().unwrap().resolve(&[9]).unwrap().as_region().unwrap().to_string(), "[5:6]");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! A JSON parser that says where, and that can be lenient where old writers were.
 
 use super::{Map, Number, Value, number::number_len};
+use crate::pointer::escaped;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// How deep lists and objects may nest. Real documents stay below ten.
 const MAX_DEPTH: usize = 128;
@@ -22,8 +24,21 @@ pub struct Leniency {
 pub struct Parsed {
     /// The value.
     pub value: Value,
-    /// The liberties met, as permitted by the [`Leniency`] given, in words.
-    pub oddities: Vec<String>,
+    /// The liberties met, as permitted by the [`Leniency`] given, in the order of the text.
+    pub oddities: Vec<Oddity>,
+}
+
+/// A liberty that a text took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oddity {
+    /// The JSON pointer of the value.
+    pub pointer: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in bytes, from 1.
+    pub column: usize,
+    /// What was met, in words.
+    pub what: String,
 }
 
 /// Why a text is not JSON, and where.
@@ -47,7 +62,7 @@ pub fn parse(text: &[u8], leniency: Leniency) -> Result<Parsed, SyntaxError> {
     if let Err(error) = std::str::from_utf8(text) {
         return Err(error_at(text, error.valid_up_to(), "not UTF-8"));
     }
-    let mut parser = Parser { text, at: 0, leniency, oddities: Vec::new() };
+    let mut parser = Parser { text, at: 0, leniency, place: Vec::new(), oddities: Vec::new() };
     parser.skip_space();
     let value = parser.value(0)?;
     parser.skip_space();
@@ -71,10 +86,34 @@ struct Parser<'t> {
     text: &'t [u8],
     at: usize,
     leniency: Leniency,
-    oddities: Vec<String>,
+    /// The members and items that lead to the current value.
+    place: Vec<Step>,
+    oddities: Vec<Oddity>,
+}
+
+/// One step of a JSON pointer: a member name by its place in the text, or an index.
+enum Step {
+    Member(Range<usize>),
+    Item(usize),
 }
 
 impl<'t> Parser<'t> {
+    fn odd(&mut self, what: String) {
+        let mut pointer = String::new();
+        for step in &self.place {
+            pointer.push('/');
+            match step {
+                Step::Member(name) => {
+                    let name = String::from_utf8_lossy(self.text.get(name.clone()).unwrap_or_default());
+                    pointer.push_str(&escaped(&name));
+                }
+                Step::Item(index) => pointer.push_str(&index.to_string()),
+            }
+        }
+        let SyntaxError { line, column, what } = error_at(self.text, self.at, &what);
+        self.oddities.push(Oddity { pointer, line, column, what });
+    }
+
     fn error(&self, what: &str) -> SyntaxError {
         let found = match self.text.get(self.at) {
             None => "the end of the text".to_owned(),
@@ -123,7 +162,7 @@ impl<'t> Parser<'t> {
     fn bare_token(&mut self) -> Result<Value, SyntaxError> {
         for token in ["NaN", "Infinity", "-Infinity"] {
             if self.leniency.bare_nan && self.take(token) {
-                self.oddities.push(format!("the bare token {token}"));
+                self.odd(format!("the bare token {token}"));
                 return Ok(Value::from(token));
             }
         }
@@ -149,7 +188,9 @@ impl<'t> Parser<'t> {
             if self.closes(b']', items.is_empty())? {
                 return Ok(Value::Array(items));
             }
+            self.place.push(Step::Item(items.len()));
             items.push(self.value(depth + 1)?);
+            self.place.pop();
             self.skip_space();
             if !self.comma_or(b']')? {
                 return Ok(Value::Array(items));
@@ -172,6 +213,7 @@ impl<'t> Parser<'t> {
             }
             let name_at = self.at;
             let name = self.string()?;
+            self.place.push(Step::Member(name_at + 1..self.at.saturating_sub(1)));
             self.skip_space();
             if !self.take(":") {
                 return Err(self.error("expected `:`"));
@@ -181,11 +223,12 @@ impl<'t> Parser<'t> {
             if seen.insert(name.clone(), ()).is_none() {
                 members.push(name, value);
             } else if self.leniency.duplicate_names {
-                self.oddities.push(format!("several members {name:?}, of which the last one counts"));
+                self.odd(format!("several members {name:?}, of which the last one counts"));
                 members.insert(name, value);
             } else {
                 return Err(error_at(self.text, name_at, &format!("a second member {name:?}")));
             }
+            self.place.pop();
             self.skip_space();
             if !self.comma_or(b'}')? {
                 return Ok(Value::Object(members));
@@ -202,7 +245,7 @@ impl<'t> Parser<'t> {
             if !self.leniency.trailing_comma {
                 return Err(self.error("expected a value after `,`"));
             }
-            self.oddities.push("a trailing comma".to_owned());
+            self.odd("a trailing comma".to_owned());
         }
         self.at += 1;
         Ok(true)
@@ -324,7 +367,8 @@ mod tests {
         let all = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
         let parsed = parse(b"{\"a\": [NaN, -Infinity, -1,], \"a\": Infinity,}", all).unwrap();
         assert_eq!(parsed.value, crate::json!({"a": "Infinity"}));
-        assert_eq!(parsed.oddities.len(), 6);
+        let pointers: Vec<_> = parsed.oddities.iter().map(|oddity| oddity.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/a/0", "/a/1", "/a", "/a", "/a", ""]);
     }
 
     proptest::proptest! {

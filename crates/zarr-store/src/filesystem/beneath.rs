@@ -10,7 +10,8 @@ use rustix::io::Errno;
 
 use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
 
-/// How often an opening that a rename elsewhere disturbed is tried again; the kernel says so for any rename on the system.
+/// How often an opening that a rename elsewhere disturbed is tried again; the kernel says so for any rename on the
+/// system.
 const ATTEMPTS: usize = 128;
 
 /// Files below a directory that is held open: one call of the system finds a file and keeps it inside.

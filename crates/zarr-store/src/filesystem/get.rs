@@ -35,7 +35,12 @@ impl FilesystemStore {
             known = Some(stat.len);
         }
 
-        let outside = |range: &ByteRange, size| Error::Range { store: self.to_string(), key: key.clone(), range: range.clone(), size };
+        let outside = |range: &ByteRange, size| Error::Range {
+            store: self.to_string(),
+            key: key.clone(),
+            range: range.clone(),
+            size,
+        };
         let resolve = |range: &ByteRange| match known {
             Some(size) => range.resolve(size).ok_or_else(|| outside(range, size)),
             // Only reached for ranges that do not depend on the size.
@@ -57,7 +62,10 @@ impl FilesystemStore {
                     let size = self.vfs.stat_file(&file).map_err(fail)?.len;
                     return Err(match range.resolve(size) {
                         None => outside(range, size),
-                        Some(_) => fail(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was read")),
+                        Some(_) => fail(io::Error::new(
+                            io::ErrorKind::UnexpectedEof,
+                            "the file was cut short while it was read",
+                        )),
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -76,8 +84,9 @@ fn bounded(ranges: &[ByteRange]) -> Option<u64> {
     let mut total = 0_u64;
     for range in ranges {
         let at = range.bounded()?;
-        // An empty range reads nothing and so shows nothing.
-        let len = at.end.checked_sub(at.start).filter(|len| *len > 0)?;
+        // An empty range reads nothing and so shows nothing, and no file reaches as far as an offset that the system
+        // cannot take.
+        let len = at.end.checked_sub(at.start).filter(|len| *len > 0 && at.end <= i64::MAX as u64)?;
         total = total.checked_add(len)?;
     }
     (total > 0).then_some(total)

@@ -1,4 +1,4 @@
-//! Replacing and removing a value.
+//! Replacing a value.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -39,9 +39,7 @@ impl FilesystemStore {
             .and_then(|stat| self.take_name(key, &directory, &temporary, name, when).map(|()| stat));
         match installed {
             Ok(stat) => {
-                if self.options.durability == Durability::Full {
-                    self.vfs.sync_directory(&directory).map_err(|error| self.fail(Operation::Set, key.as_str(), error))?;
-                }
+                self.sync_names(&directory, parent).map_err(|error| self.fail(Operation::Set, key.as_str(), error))?;
                 Ok(version(&stat))
             }
             Err(error) => {
@@ -62,38 +60,53 @@ impl FilesystemStore {
     }
 
     /// Gives the temporary file its name if `when` holds; otherwise it stays.
-    fn take_name(&self, key: &Key, directory: &Directory, temporary: &str, name: &str, when: &Precondition) -> Result<()> {
+    fn take_name(
+        &self,
+        key: &Key,
+        directory: &Directory,
+        temporary: &str,
+        name: &str,
+        when: &Precondition,
+    ) -> Result<()> {
         let fail = |error: io::Error| match error.kind() {
-            io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => self.occupied(key.as_str(), "a directory", "a value or nothing"),
+            io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => {
+                self.occupied(key.as_str(), "a directory", "a value or nothing")
+            }
             _ => self.fail(Operation::Set, key.as_str(), error),
         };
         let identity = self.vfs.identity(directory).map_err(fail)?;
         let _locked = lock(identity, name);
-        let refuse = |found| Err(Error::Precondition { store: self.to_string(), key: key.clone(), expected: when.clone(), found });
+        let refuse = |found| {
+            Err(Error::Precondition { store: self.to_string(), key: key.clone(), expected: when.clone(), found })
+        };
         match when {
             Precondition::None => {}
             Precondition::NotExists => match self.vfs.link(directory, temporary, name) {
                 Ok(()) => {
-                    // It has its name; that the other one stays behind, hidden, is no reason to say that it was not set.
+                    // It has its name; that the other one stays behind, hidden, is no reason to say that it was not
+                    // set.
                     let _ = self.vfs.remove_file(directory, temporary);
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    return match self.current(key)? {
+                    return match self.current(Operation::Set, key)? {
                         Some(stat) if stat.kind == Kind::Directory => Err(fail(io::ErrorKind::IsADirectory.into())),
                         found => refuse(found.map(|stat| version(&stat))),
                     };
                 }
                 // A file system without hard links.
                 Err(error) if is_unsupported(&error) => {
-                    if let Some(stat) = self.current(key)? {
+                    if let Some(stat) = self.current(Operation::Set, key)? {
                         return refuse(Some(version(&stat)));
                     }
                 }
                 Err(error) => return Err(fail(error)),
             },
             Precondition::Version(expected) => {
-                let found = self.current(key)?.filter(|stat| stat.kind == Kind::File).map(|stat| version(&stat));
+                let found = self
+                    .current(Operation::Set, key)?
+                    .filter(|stat| stat.kind == Kind::File)
+                    .map(|stat| version(&stat));
                 if found.as_ref() != Some(expected) {
                     return refuse(found);
                 }
@@ -102,11 +115,11 @@ impl FilesystemStore {
         self.vfs.rename(directory, temporary, name).map_err(fail)
     }
 
-    fn current(&self, key: &Key) -> Result<Option<Stat>> {
+    pub(super) fn current(&self, operation: Operation, key: &Key) -> Result<Option<Stat>> {
         match self.vfs.stat(key.as_str()) {
             Ok(stat) => Ok(Some(stat)),
             Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(self.fail(Operation::Set, key.as_str(), error)),
+            Err(error) => Err(self.fail(operation, key.as_str(), error)),
         }
     }
 
@@ -122,7 +135,9 @@ impl FilesystemStore {
                 Ok(directory) => return Ok(directory),
                 // An erase has removed one of them meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => attempt += 1,
-                Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(self.occupied(path, "a value", "a directory or nothing")),
+                Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                    return Err(self.occupied(path, "a value", "a directory or nothing"));
+                }
                 Err(error) => return Err(self.fail(Operation::Set, path, error)),
             }
         }
@@ -153,58 +168,10 @@ impl FilesystemStore {
         }
         Ok(parent)
     }
-
-    /// Removes a value and the directories that become empty.
-    pub(super) fn remove(&self, key: &Key) -> Result<()> {
-        let fail = |error| self.fail(Operation::Erase, key.as_str(), error);
-        if is_temporary(key) {
-            return Ok(());
-        }
-        let (parent, name) = split(key.as_str());
-        let directory = match self.vfs.directory(parent) {
-            Ok(directory) => directory,
-            Err(error) if is_absent(&error) => return Ok(()),
-            Err(error) => return Err(fail(error)),
-        };
-        let identity = self.vfs.identity(&directory).map_err(fail)?;
-        let removed = {
-            let _locked = lock(identity, name);
-            self.vfs.remove_file(&directory, name)
-        };
-        match removed {
-            Ok(()) => {}
-            Err(error) if is_absent(&error) => return Ok(()),
-            // A directory is no value. Systems that do not say so refuse it as not permitted.
-            Err(error) => {
-                return match self.current(key)? {
-                    Some(stat) if stat.kind == Kind::Directory => Ok(()),
-                    _ => Err(fail(error)),
-                };
-            }
-        }
-        if self.options.durability == Durability::Full {
-            self.vfs.sync_directory(&directory).map_err(fail)?;
-        }
-        drop(directory);
-        self.prune(parent);
-        Ok(())
-    }
-
-    /// Removes a directory and those above it as long as they are empty. One that cannot be removed is no harm.
-    fn prune(&self, mut path: &str) {
-        while !path.is_empty() {
-            let (parent, name) = split(path);
-            let Ok(directory) = self.vfs.directory(parent) else { return };
-            if self.vfs.remove_directory(&directory, name).is_err() {
-                return;
-            }
-            path = parent;
-        }
-    }
 }
 
 /// A path's parent and last segment.
-fn split(path: &str) -> (&str, &str) {
+pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
@@ -213,7 +180,7 @@ fn is_unsupported(error: &io::Error) -> bool {
 }
 
 /// Keeps the comparison of a value's version and its replacement together, among all stores of this process.
-fn lock(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
+pub(super) fn lock(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
     const STRIPES: usize = 64;
     static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
     let mut hasher = DefaultHasher::new();

@@ -9,12 +9,12 @@ use super::vfs::Kind;
 use super::{FilesystemStore, is_absent};
 
 /// How many linked directories one listing goes into: links may lead to links, each doubling what there is to list.
-const MAX_LINKS: usize = 4096;
+const MAX_LINKS: usize = 1024;
 
-struct Entry {
-    name: String,
-    is_directory: bool,
-    is_link: bool,
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) is_directory: bool,
+    pub(super) is_link: bool,
 }
 
 impl FilesystemStore {
@@ -74,7 +74,7 @@ impl FilesystemStore {
     }
 
     /// What is in a directory and can be reached by a key. What leads out of the store or nowhere is not.
-    fn entries(&self, prefix: &str) -> Result<Vec<Entry>> {
+    pub(super) fn entries(&self, prefix: &str) -> Result<Vec<Entry>> {
         let names = match self.vfs.list(prefix.trim_end_matches('/')) {
             Ok(names) => names,
             Err(error) if is_absent(&error) => return Ok(Vec::new()),

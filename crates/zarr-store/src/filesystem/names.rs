@@ -67,7 +67,8 @@ mod tests {
     #[test]
     fn times_differ() {
         let times: Vec<SystemTime> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| (0..1000).map(|_| now()).collect::<Vec<_>>())).collect();
+            let threads: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| (0..1000).map(|_| now()).collect::<Vec<_>>())).collect();
             threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
         });
         assert_eq!(times.iter().collect::<HashSet<_>>().len(), 4000);

@@ -59,7 +59,8 @@ impl Vfs for Plain {
 
     fn directory(&self, path: &str) -> io::Result<Directory> {
         let path = self.resolve(path)?;
-        if path.is_dir() { Ok(Directory::Path(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        // Not `is_dir`, which takes one that was removed meanwhile for something else.
+        if fs::metadata(&path)?.is_dir() { Ok(Directory::Path(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {

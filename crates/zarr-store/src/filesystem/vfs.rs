@@ -10,9 +10,9 @@ use std::time::SystemTime;
 
 /// Access to the files under one root.
 ///
-/// A `path` is relative to the root, with `/` between its segments, and empty for the root; it is followed through symbolic links
-/// only as long as they stay under the root, and fails with [`Escapes`] otherwise. A `name` is one segment, in a directory
-/// that is already held, and is not followed.
+/// A `path` is relative to the root, with `/` between its segments, and empty for the root; it is followed through
+/// symbolic links only as long as they stay under the root, and fails with [`Escapes`] otherwise. A `name` is one
+/// segment, in a directory that is already held, and is not followed.
 pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Opens a file for reading. A directory may open too.
     fn open(&self, path: &str) -> io::Result<File>;
@@ -114,7 +114,10 @@ impl Stat {
         #[cfg(unix)]
         let (inode, modified) = {
             use std::os::unix::fs::MetadataExt;
-            ((metadata.dev(), metadata.ino()), i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()))
+            (
+                (metadata.dev(), metadata.ino()),
+                i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+            )
         };
         #[cfg(not(unix))]
         let (inode, modified) = {
@@ -150,7 +153,11 @@ pub(crate) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<u
 }
 
 /// Reads until `into` is full or the value ends.
-pub(crate) fn read_full_at(mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>, into: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_full_at(
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+    into: &mut [u8],
+    offset: u64,
+) -> io::Result<usize> {
     let mut done = 0;
     while let Some(rest) = into.get_mut(done..).filter(|rest| !rest.is_empty()) {
         match read(rest, offset.saturating_add(done as u64)) {

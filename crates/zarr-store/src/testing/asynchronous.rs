@@ -37,14 +37,23 @@ async fn values(store: &dyn AsyncStore) {
         let size = value.len() as u64;
         assert_eq!(get_all(store, &key).await.as_deref(), Some(value), "{store}");
         assert_eq!(store.size(&key).await.expect("size"), Some(size), "{store}");
-        let ranges = [ByteRange::Suffix(size / 2), ByteRange::Range(0..size / 3), ByteRange::From(size / 2), ByteRange::Range(size..size)];
+        let ranges = [
+            ByteRange::Suffix(size / 2),
+            ByteRange::Range(0..size / 3),
+            ByteRange::From(size / 2),
+            ByteRange::Range(size..size),
+        ];
         let parts = store.get(&key, &ranges).await.expect("get").expect("there");
         let fetched = store.fetch(&key, &ranges).await.expect("get").expect("there");
         assert!(fetched.parts().eq(parts.iter()), "{store}: get and fetch agree");
         assert_eq!(parts.len(), ranges.len());
         for (part, range) in parts.iter().zip(&ranges) {
             let at = range.resolve(size).expect("inside");
-            assert_eq!(*part, value[usize::try_from(at.start).expect("small")..usize::try_from(at.end).expect("small")], "{store}: {range}");
+            assert_eq!(
+                *part,
+                value[usize::try_from(at.start).expect("small")..usize::try_from(at.end).expect("small")],
+                "{store}: {range}"
+            );
         }
         for range in [ByteRange::Range(0..size + 1), ByteRange::From(size + 1), ByteRange::Suffix(size + 1)] {
             let error = store.get(&key, std::slice::from_ref(&range)).await.expect_err("outside");

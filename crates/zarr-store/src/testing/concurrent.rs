@@ -20,7 +20,8 @@ pub(super) fn readers_see_whole_values(store: &dyn Store) {
                 let mut into = Fetched::new();
                 let mut rounds = 0;
                 while rounds < 5 || !done.load(Ordering::Relaxed) {
-                    let ranges = [ByteRange::Full, ByteRange::Range(0..10), ByteRange::Suffix(9000), ByteRange::From(5000)];
+                    let ranges =
+                        [ByteRange::Full, ByteRange::Range(0..10), ByteRange::Suffix(9000), ByteRange::From(5000)];
                     assert!(store.get(&key, &ranges, &mut into).expect("get"), "{store}: the value vanished");
                     let first = into.part(1)[0];
                     assert_eq!(into.part(0).len(), value(first).len(), "{store}: size of one state, bytes of another");

@@ -1,0 +1,425 @@
+//! Arrays over blocking stores.
+
+use crate::core::ArrayCore;
+use crate::create::NewArray;
+use crate::gather::Gather;
+use crate::node::{self, EraseNode};
+use crate::read::{ReadContext, ReadJob};
+use crate::write::WriteJob;
+use crate::{ArrayData, Error, Options, Registry, Result, execute, jobs, plan};
+use std::sync::Arc;
+use zarr_codec::{View, ViewMut};
+use zarr_dtype::{DataType, Element, FillValue, Heap};
+use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Resolved, Shape};
+use zarr_meta::json::Map;
+use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
+use zarr_store::{Bytes, Key, Store};
+
+/// A Zarr array in a store.
+///
+/// Opening checks everything that the metadata can show: data type, fill value, chunk grid and the chain of codecs. A
+/// clone is cheap and shares what was opened. Reads and writes may come from many threads at once; partial writes of the
+/// same chunk do not lose each other's data, as long as the store keeps preconditions (memory, file system, object
+/// stores).
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, NewArray, Registry, Store};
+/// use zarr_store::MemoryStore;
+///
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::ENTRY);
+/// # let registry = Arc::new(registry);
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let new = NewArray::new(&[4, 6], "int16").chunks(&[2, 3]).codecs_named(&["bytes"])?;
+/// let array = Array::create(&store, "/a", new, &registry)?;
+/// array.write(.., &(0..24).collect::<Vec<i16>>())?;
+/// assert_eq!(array.read::<i16>((1..3, 5))?, [11, 17]);
+/// assert_eq!(array.read::<i16>("::-2, 0")?, [18, 6]);
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Array {
+    store: Arc<dyn Store>,
+    core: Arc<ArrayCore>,
+}
+
+impl Array {
+    /// Opens the array at `path`.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if there is none; the kinds that tell what is wrong with its metadata; [`crate::ErrorKind::Store`].
+    pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
+        let found = crate::open_node(&**store, path, None)?;
+        Self::from_found(store, found, registry, Options::default())
+    }
+
+    /// An array whose metadata was read before.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for the store.
+    pub fn from_found(
+        store: &Arc<dyn Store>,
+        found: Found,
+        registry: &Arc<Registry>,
+        options: Options,
+    ) -> Result<Self> {
+        let core = ArrayCore::new(found, store.to_string(), Arc::clone(registry), options)?;
+        Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
+    }
+
+    /// Creates an array at `path`, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
+    /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if `new` cannot be; [`crate::ErrorKind::Store`].
+    pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
+        let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let (job, options) = plan::create(path, &new, store.to_string(), registry).map_err(place)?;
+        let found = zarr_store::run(&**store, job).map_err(place)?;
+        Self::from_found(store, found, registry, options)
+    }
+
+    /// The same array, read and written with other options.
+    ///
+    /// # Errors
+    /// If limits no longer allow its chunks.
+    pub fn with(&self, options: Options) -> Result<Self> {
+        Self::from_found(&self.store, self.core.found.clone(), &self.core.registry, options)
+    }
+
+    /// The store it lies in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What codecs are known to it.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.core.registry
+    }
+
+    /// How it is read and written.
+    pub fn options(&self) -> &Options {
+        &self.core.options
+    }
+
+    /// Its path in the hierarchy.
+    pub fn path(&self) -> &NodePath {
+        self.core.path()
+    }
+
+    /// The dialect it is stored in.
+    pub fn dialect(&self) -> Dialect {
+        self.core.dialect()
+    }
+
+    /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
+    pub fn metadata(&self) -> &ArrayMetadata {
+        &self.core.metadata
+    }
+
+    /// The metadata documents it was opened from.
+    pub fn found(&self) -> &Found {
+        &self.core.found
+    }
+
+    /// Elements per dimension.
+    pub fn shape(&self) -> &[u64] {
+        &self.core.metadata.shape
+    }
+
+    /// The type of its elements.
+    pub fn data_type(&self) -> &DataType {
+        self.core.data_type()
+    }
+
+    /// What elements hold that are not stored.
+    pub fn fill_value(&self) -> &FillValue {
+        &self.core.element().fill
+    }
+
+    /// How it is divided into chunks (shards, if it is sharded).
+    pub fn chunk_grid(&self) -> &ChunkGrid {
+        &self.core.grid
+    }
+
+    /// The shape of the smallest part that can be read on its own: of the (innermost) inner chunks of a shard, if it is
+    /// sharded, else of a chunk.
+    pub fn part_shape(&self) -> Shape {
+        let chunk = self.core.grid.largest_chunk_shape();
+        self.core.codecs.part_shape(&chunk).unwrap_or(chunk)
+    }
+
+    /// Whether chunks are shards with inner chunks.
+    pub fn is_sharded(&self) -> bool {
+        self.core.codecs.part_shape(&self.core.grid.largest_chunk_shape()).is_some()
+    }
+
+    /// The user's attributes.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken (Zarr v2
+    /// keeps them apart from the array's own).
+    pub fn attributes(&self) -> Result<&Map> {
+        node::attributes(&self.core.found).map_err(|error| self.core.place(error))
+    }
+
+    /// Names of the dimensions, if they have any.
+    pub fn dimension_names(&self) -> Option<&[Option<String>]> {
+        self.core.metadata.dimension_names.as_deref()
+    }
+
+    /// What was odd in the metadata, but no error.
+    pub fn warnings(&self) -> &[String] {
+        &self.core.warnings
+    }
+
+    /// Reads a selection into a vector in C order.
+    ///
+    /// The selection is anything that [`IntoSelection`] takes: `..`, ranges and integers in a tuple, text such as
+    /// `"0:10, 5, ::2, ..."`, index lists, masks, points, blocks of chunks.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
+    /// broken chunks; [`crate::ErrorKind::Store`].
+    pub fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
+        let resolved = self.resolve(what)?;
+        T::check(self.data_type())?;
+        let len = plan::len(&resolved)?;
+        let mut elements = T::zeroed_vec(len)?;
+        let Some(bytes) = T::as_bytes_mut(&mut elements) else {
+            return self.read_resolved(&resolved)?.to_vec();
+        };
+        crate::buffer::advise_large(bytes);
+        let out = plan::output(bytes, self.core.element(), &resolved, None)?;
+        self.read_planned(&resolved, out, true)?;
+        Ok(elements)
+    }
+
+    /// The shape that a selection has: axes of which a single index is taken are left out.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection lies outside of the array.
+    pub fn selected_shape(&self, what: impl IntoSelection) -> Result<Vec<usize>> {
+        let shape = self.resolve(what)?.result_shape();
+        Ok(shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect())
+    }
+
+    /// Reads a selection of elements of a type known at run time.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_data(&self, what: impl IntoSelection) -> Result<ArrayData> {
+        self.read_resolved(&self.resolve(what)?)
+    }
+
+    fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
+        plan::len(resolved)?;
+        let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
+        self.read_planned(resolved, data.view_mut(), true)?;
+        Ok(data.reshaped(resolved.result_shape()))
+    }
+
+    /// Reads a selection into the caller's memory, of any strides. `out` has the shape of the selection (dimensions at
+    /// which a single index is taken are left out), and a heap if elements are of variable length.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_into(&self, what: impl IntoSelection, out: ViewMut<'_>) -> Result<()> {
+        let resolved = self.resolve(what)?;
+        let out = plan::with_all_axes(out, self.core.element(), &resolved)?;
+        self.read_planned(&resolved, out, false)
+    }
+
+    /// Reads into `out`, which has the output shape.
+    fn read_planned(&self, resolved: &Resolved, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+        let access = self.core.access(&self.store.coalesce());
+        let context = ReadContext { core: &self.core, access, zeroed };
+        if let Resolved::Box(selected) = resolved {
+            let turned = plan::turned(out, &selected.flipped);
+            let job = ReadJob::new(&context, &selected.region, turned)?;
+            return self.run(job);
+        }
+        let mut gather = Gather::new(&self.core, resolved)?;
+        let mut staging = plan::Staging::new(&mut out)?;
+        while let Some(mut batch) = gather.next_batch(self.core.element(), staging.heap())? {
+            self.run(batch.read_job(&ReadContext { zeroed: true, ..context }, false)?)?;
+            batch.scatter(staging.bytes());
+        }
+        staging.finish()
+    }
+
+    fn run<J: zarr_store::Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
+        execute::run(&self.core, &*self.store, job).map_err(|error| self.core.place(error))
+    }
+
+    fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
+        plan::resolve(&self.core, what).map_err(|error| self.core.place(error))
+    }
+
+    /// Writes elements, in C order, to a selection.
+    ///
+    /// Chunks that are covered are encoded and replaced; of others the part is. Each chunk is replaced as a whole or not
+    /// at all; if a write fails, some chunks may be written and others not.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected; [`crate::ErrorKind::Store`].
+    pub fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
+        let resolved = self.resolve(at)?;
+        T::check(self.data_type())?;
+        plan::check_len(&resolved, elements.len())?;
+        if let Some(bytes) = T::as_bytes(elements) {
+            let data = plan::input(bytes, self.core.element(), &resolved, None)?;
+            return self.write_planned(&resolved, data);
+        }
+        let heap = Arc::new(Heap::new());
+        let items = T::to_items(self.data_type(), elements, &heap)?;
+        let data = plan::input(&items, self.core.element(), &resolved, Some(heap))?;
+        self.write_planned(&resolved, data)
+    }
+
+    /// Writes elements of the caller's memory, of any strides, to a selection. `data` has the shape of the selection.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_from(&self, at: impl IntoSelection, data: View<'_>) -> Result<()> {
+        let resolved = self.resolve(at)?;
+        let data = plan::view_with_all_axes(data, self.core.element(), &resolved)?;
+        self.write_planned(&resolved, data)
+    }
+
+    fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
+        self.settle_separator()?;
+        let conditional = self.store.capabilities().conditional;
+        if let Resolved::Box(selected) = resolved {
+            let turned = plan::turned_view(data, &selected.flipped);
+            return self.run(WriteJob::new(&self.core, &selected.region, turned, conditional));
+        }
+        let context = ReadContext { core: &self.core, access: self.core.access(&self.store.coalesce()), zeroed: true };
+        let mut gather = Gather::new(&self.core, resolved)?;
+        let bytes = plan::contiguous(&data)?;
+        while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
+            self.run(batch.read_job(&context, true)?)?;
+            batch.collect(&bytes);
+            for (region, view) in batch.boxes(&self.core)? {
+                self.run(WriteJob::new(&self.core, &region, view.as_view(), conditional))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The encoded bytes of a chunk as they are stored; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
+    pub fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
+        let bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?))?;
+        match self.core.other_key(chunk).filter(|_| bytes.is_none()) {
+            Some(key) => self.run(jobs::get(key)),
+            None => Ok(bytes),
+        }
+    }
+
+    /// Replaces the encoded bytes of a chunk, which are not checked.
+    ///
+    /// # Errors
+    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
+        self.settle_separator()?;
+        self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec()))
+    }
+
+    /// Erases a chunk: its elements become the fill value.
+    ///
+    /// # Errors
+    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
+        self.settle_separator()?;
+        self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?]))
+    }
+
+    /// The chunks that are stored, in the order of their keys. Keys that are no chunk of this array are passed over.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Store`] if the store fails or cannot list.
+    pub fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
+        self.settle_separator()?;
+        Ok(self.stored_chunk_keys()?.into_iter().map(|(chunk, _)| chunk).collect())
+    }
+
+    /// The chunks that are stored, and the bytes of each.
+    ///
+    /// # Errors
+    /// As [`stored_chunks`](Self::stored_chunks).
+    pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
+        self.settle_separator()?;
+        let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys()?.into_iter().unzip();
+        let sizes = self.run(jobs::Sizes::new(keys))?;
+        // A chunk that was erased in between has no size.
+        Ok(chunks.into_iter().zip(sizes).filter_map(|(chunk, size)| Some((chunk, size?))).collect())
+    }
+
+    fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
+        let keys = self.run(jobs::keys_below(&self.core.prefix)?)?;
+        Ok(plan::chunk_keys(&self.core, keys))
+    }
+
+    /// Finds out which separator chunk keys have, where the metadata leaves it open, before new chunks are written.
+    fn settle_separator(&self) -> Result<()> {
+        if self.core.separator_unknown() && self.store.capabilities().list {
+            let listing = self.run(jobs::list(&self.core.prefix)?)?;
+            plan::settle_separator(&self.core, &listing);
+        }
+        Ok(())
+    }
+
+    /// Changes the shape. Chunks that lie wholly outside of the new shape are erased first.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] for another number of dimensions; [`crate::ErrorKind::Store`].
+    pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
+        let (metadata, grid) = plan::resized(&self.core, shape)?;
+        if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
+            self.settle_separator()?;
+            let outside = self.stored_chunk_keys()?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
+            self.run(jobs::All::erase(outside.map(|(_, key)| key).collect()))?;
+        }
+        self.replace_metadata(metadata)
+    }
+
+    /// Appends elements along `axis`: grows the array, and writes them at its end. `data` has the array's shape but for
+    /// that axis.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Store`].
+    pub fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
+        let (shape, region) = plan::appended(&self.core, axis, data.shape())?;
+        self.resize(&shape)?;
+        self.write_from(region, data)
+    }
+
+    /// Replaces the attributes. Everything else in the documents stays as it was.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Store`].
+    pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        let metadata = ArrayMetadata { attributes, ..self.core.metadata.clone() };
+        self.replace_metadata(metadata)
+    }
+
+    fn replace_metadata(&mut self, metadata: ArrayMetadata) -> Result<()> {
+        let (job, found) =
+            node::replace(&self.core.found, &Node::Array(metadata)).map_err(|error| self.core.place(error))?;
+        self.run(job)?;
+        self.core = Arc::new(self.core.with_found(found)?);
+        Ok(())
+    }
+
+    /// Erases the array: its metadata and all keys below it.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Store`].
+    pub fn erase(self) -> Result<()> {
+        self.run(EraseNode::new(self.core.found.clone()))
+    }
+}

@@ -1,0 +1,307 @@
+//! Arrays over stores that do not block. The same jobs as over blocking ones; only who drives them differs.
+
+use crate::core::ArrayCore;
+use crate::gather::Gather;
+use crate::node::{self, EraseNode};
+use crate::read::{ReadContext, ReadJob};
+use crate::write::WriteJob;
+use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan};
+use std::sync::Arc;
+use zarr_codec::{View, ViewMut};
+use zarr_dtype::{DataType, Element, Heap};
+use zarr_grid::{ChunkIndex, IntoSelection, Resolved};
+use zarr_meta::json::Map;
+use zarr_meta::{ArrayMetadata, Found, Node, NodePath};
+use zarr_store::{AsyncStore, Bytes, Job, Key, run_async};
+
+/// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
+///
+/// Requests run at the same time, up to a bound; chunks are decoded where the future is polled, so a runtime with
+/// several threads should poll reads of much data on one that may be kept busy.
+#[derive(Clone, Debug)]
+pub struct AsyncArray {
+    store: Arc<dyn AsyncStore>,
+    core: Arc<ArrayCore>,
+}
+
+impl AsyncArray {
+    /// Opens the array at `path`, as [`Array::open`](crate::Array::open).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
+        let found = crate::open_node_async(&**store, path, None).await?;
+        Self::from_found(store, found, registry, Options::default())
+    }
+
+    /// An array whose metadata was read before.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for the store.
+    pub fn from_found(
+        store: &Arc<dyn AsyncStore>,
+        found: Found,
+        registry: &Arc<Registry>,
+        options: Options,
+    ) -> Result<Self> {
+        let core = ArrayCore::new(found, store.to_string(), Arc::clone(registry), options)?;
+        Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
+    }
+
+    /// Creates an array at `path`, as [`Array::create`](crate::Array::create).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn create(
+        store: &Arc<dyn AsyncStore>,
+        path: &str,
+        new: NewArray,
+        registry: &Arc<Registry>,
+    ) -> Result<Self> {
+        let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let (job, options) = plan::create(path, &new, store.to_string(), registry).map_err(place)?;
+        let found = run_async(&**store, job).await.map_err(place)?;
+        Self::from_found(store, found, registry, options)
+    }
+
+    /// Its path in the hierarchy.
+    pub fn path(&self) -> &NodePath {
+        self.core.path()
+    }
+
+    /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
+    pub fn metadata(&self) -> &ArrayMetadata {
+        &self.core.metadata
+    }
+
+    /// The metadata documents it was opened from.
+    pub fn found(&self) -> &Found {
+        &self.core.found
+    }
+
+    /// Elements per dimension.
+    pub fn shape(&self) -> &[u64] {
+        &self.core.metadata.shape
+    }
+
+    /// The type of its elements.
+    pub fn data_type(&self) -> &DataType {
+        self.core.data_type()
+    }
+
+    async fn run<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
+        run_async(&*self.store, job).await.map_err(|error| self.core.place(error))
+    }
+
+    fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
+        plan::resolve(&self.core, what).map_err(|error| self.core.place(error))
+    }
+
+    /// Reads a selection into a vector in C order, as [`Array::read`](crate::Array::read).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
+        let resolved = self.resolve(what)?;
+        T::check(self.data_type())?;
+        let mut elements = T::zeroed_vec(plan::len(&resolved)?)?;
+        let Some(bytes) = T::as_bytes_mut(&mut elements) else {
+            return self.read_resolved(&resolved).await?.to_vec();
+        };
+        let out = plan::output(bytes, self.core.element(), &resolved, None)?;
+        self.read_planned(&resolved, out, true).await?;
+        Ok(elements)
+    }
+
+    /// Reads a selection of elements of a type known at run time.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_data(&self, what: impl IntoSelection) -> Result<ArrayData> {
+        let resolved = self.resolve(what)?;
+        self.read_resolved(&resolved).await
+    }
+
+    async fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
+        plan::len(resolved)?;
+        let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
+        self.read_planned(resolved, data.view_mut(), true).await?;
+        Ok(data.reshaped(resolved.result_shape()))
+    }
+
+    /// Reads a selection into the caller's memory, as [`Array::read_into`](crate::Array::read_into).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_into(&self, what: impl IntoSelection, out: ViewMut<'_>) -> Result<()> {
+        let resolved = self.resolve(what)?;
+        let out = plan::with_all_axes(out, self.core.element(), &resolved)?;
+        self.read_planned(&resolved, out, false).await
+    }
+
+    async fn read_planned(&self, resolved: &Resolved, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+        let context = ReadContext { core: &self.core, access: self.core.access(&self.store.coalesce()), zeroed };
+        if let Resolved::Box(selected) = resolved {
+            let turned = plan::turned(out, &selected.flipped);
+            return self.run(ReadJob::new(&context, &selected.region, turned)?).await;
+        }
+        let context = ReadContext { zeroed: true, ..context };
+        let mut gather = Gather::new(&self.core, resolved)?;
+        let mut staging = plan::Staging::new(&mut out)?;
+        while let Some(mut batch) = gather.next_batch(self.core.element(), staging.heap())? {
+            self.run(batch.read_job(&context, false)?).await?;
+            batch.scatter(staging.bytes());
+        }
+        staging.finish()
+    }
+
+    /// Writes elements, in C order, to a selection, as [`Array::write`](crate::Array::write).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
+        let resolved = self.resolve(at)?;
+        T::check(self.data_type())?;
+        plan::check_len(&resolved, elements.len())?;
+        if let Some(bytes) = T::as_bytes(elements) {
+            let data = plan::input(bytes, self.core.element(), &resolved, None)?;
+            return self.write_planned(&resolved, data).await;
+        }
+        let heap = Arc::new(Heap::new());
+        let items = T::to_items(self.data_type(), elements, &heap)?;
+        let data = plan::input(&items, self.core.element(), &resolved, Some(heap))?;
+        self.write_planned(&resolved, data).await
+    }
+
+    /// Writes elements of the caller's memory, of any strides, to a selection.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub async fn write_from(&self, at: impl IntoSelection, data: View<'_>) -> Result<()> {
+        let resolved = self.resolve(at)?;
+        let data = plan::view_with_all_axes(data, self.core.element(), &resolved)?;
+        self.write_planned(&resolved, data).await
+    }
+
+    async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
+        self.settle_separator().await?;
+        let conditional = self.store.capabilities().conditional;
+        if let Resolved::Box(selected) = resolved {
+            let turned = plan::turned_view(data, &selected.flipped);
+            return self.run(WriteJob::new(&self.core, &selected.region, turned, conditional)).await;
+        }
+        let context = ReadContext { core: &self.core, access: self.core.access(&self.store.coalesce()), zeroed: true };
+        let mut gather = Gather::new(&self.core, resolved)?;
+        let bytes = plan::contiguous(&data)?;
+        while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
+            self.run(batch.read_job(&context, true)?).await?;
+            batch.collect(&bytes);
+            for (region, view) in batch.boxes(&self.core)? {
+                self.run(WriteJob::new(&self.core, &region, view.as_view(), conditional)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The encoded bytes of a chunk as they are stored; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
+    pub async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
+        let bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?)).await?;
+        match self.core.other_key(chunk).filter(|_| bytes.is_none()) {
+            Some(key) => self.run(jobs::get(key)).await,
+            None => Ok(bytes),
+        }
+    }
+
+    /// Replaces the encoded bytes of a chunk, which are not checked.
+    ///
+    /// # Errors
+    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
+        self.settle_separator().await?;
+        self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
+    }
+
+    /// Erases a chunk: its elements become the fill value.
+    ///
+    /// # Errors
+    /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
+    pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
+        self.settle_separator().await?;
+        self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?])).await
+    }
+
+    /// The chunks that are stored, in the order of their keys.
+    ///
+    /// # Errors
+    /// As [`Array::stored_chunks`](crate::Array::stored_chunks).
+    pub async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
+        self.settle_separator().await?;
+        Ok(self.stored_chunk_keys().await?.into_iter().map(|(chunk, _)| chunk).collect())
+    }
+
+    async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
+        let keys = self.run(jobs::keys_below(&self.core.prefix)?).await?;
+        Ok(plan::chunk_keys(&self.core, keys))
+    }
+
+    async fn settle_separator(&self) -> Result<()> {
+        if self.core.separator_unknown() && self.store.capabilities().list {
+            let listing = self.run(jobs::list(&self.core.prefix)?).await?;
+            plan::settle_separator(&self.core, &listing);
+        }
+        Ok(())
+    }
+
+    /// Changes the shape, as [`Array::resize`](crate::Array::resize).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn resize(&mut self, shape: &[u64]) -> Result<()> {
+        let (metadata, grid) = plan::resized(&self.core, shape)?;
+        if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
+            self.settle_separator().await?;
+            let stored = self.stored_chunk_keys().await?;
+            let outside = stored.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
+            self.run(jobs::All::erase(outside.map(|(_, key)| key).collect())).await?;
+        }
+        self.replace_metadata(metadata).await
+    }
+
+    /// Appends elements along `axis`, as [`Array::append`](crate::Array::append).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
+        let (shape, region) = plan::appended(&self.core, axis, data.shape())?;
+        self.resize(&shape).await?;
+        self.write_from(region, data).await
+    }
+
+    /// Replaces the attributes. Everything else in the documents stays as it was.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`](crate::ErrorKind::Store).
+    pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        let metadata = ArrayMetadata { attributes, ..self.core.metadata.clone() };
+        self.replace_metadata(metadata).await
+    }
+
+    async fn replace_metadata(&mut self, metadata: ArrayMetadata) -> Result<()> {
+        let replaced = node::replace(&self.core.found, &Node::Array(metadata));
+        let (job, found) = replaced.map_err(|error| self.core.place(error))?;
+        self.run(job).await?;
+        self.core = Arc::new(self.core.with_found(found)?);
+        Ok(())
+    }
+
+    /// Erases the array: its metadata and all keys below it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`](crate::ErrorKind::Store).
+    pub async fn erase(self) -> Result<()> {
+        self.run(EraseNode::new(self.core.found.clone())).await
+    }
+}

@@ -1,0 +1,71 @@
+//! Memory for outputs: zeroed by the system when first touched, in large pages where it can.
+#![expect(unsafe_code)]
+
+use crate::{Error, ErrorKind, Result};
+
+/// Outputs from this size on ask for large pages: below, a page fault per 4 KiB costs little in all.
+const LARGE: usize = 8 << 20;
+
+/// Bytes aligned for every scalar type, zero at first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer {
+    words: Vec<[u64; 2]>,
+    len: usize,
+}
+
+impl Buffer {
+    /// `len` zero bytes. They cost nothing until they are touched.
+    pub(crate) fn zeroed(len: usize) -> Result<Self> {
+        let words = len.div_ceil(size_of::<[u64; 2]>());
+        // Zeroed memory cannot be asked for fallibly; whether there is that much can.
+        Vec::<[u64; 2]>::new()
+            .try_reserve_exact(words)
+            .map_err(|_| Error::new(ErrorKind::Limit, format!("no memory for {len} bytes")))?;
+        let mut buffer = Self { words: vec![[0; 2]; words], len };
+        advise_large(buffer.as_bytes_mut());
+        Ok(buffer)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words).get(..self.len).unwrap_or_default()
+    }
+
+    pub(crate) fn as_bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.words).get_mut(..self.len).unwrap_or_default()
+    }
+}
+
+/// Asks the system to back large untouched memory with large pages: one fault per 2 MiB instead of per 4 KiB.
+pub(crate) fn advise_large(bytes: &mut [u8]) {
+    if bytes.len() < LARGE {
+        return;
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let page = rustix::param::page_size();
+        let skip = bytes.as_ptr().align_offset(page);
+        let len = bytes.len().saturating_sub(skip) & !(page - 1);
+        let start = bytes.as_mut_ptr().wrapping_add(skip);
+        // SAFETY: `start..start + len` are whole pages inside of `bytes`, which is borrowed exclusively, and the advice
+        // changes neither content nor validity of memory. A refusal only means small pages.
+        let _ = unsafe { rustix::mm::madvise(start.cast(), len, rustix::mm::Advice::LinuxHugepage) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_aligned_and_of_the_size_asked_for() {
+        for len in [0, 1, 15, 16, 17, LARGE + 3] {
+            let mut buffer = Buffer::zeroed(len).unwrap();
+            assert_eq!(buffer.as_bytes().len(), len);
+            assert!(buffer.as_bytes().iter().all(|&byte| byte == 0));
+            assert_eq!(buffer.as_bytes().as_ptr().align_offset(8), 0);
+            buffer.as_bytes_mut().fill(1);
+            assert!(buffer.as_bytes().iter().all(|&byte| byte == 1));
+        }
+        assert!(Buffer::zeroed(usize::MAX / 2).is_err());
+    }
+}

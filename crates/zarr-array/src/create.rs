@@ -1,0 +1,273 @@
+//! What a new array is to be like.
+
+use crate::{Error, ErrorKind, Options, Registry, Result};
+use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
+use zarr_dtype::{DataType, FillValue, from_npy_descr};
+use zarr_grid::ChunkGrid;
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{ArrayMetadata, Dialect, NamedConfig};
+
+/// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
+/// that compressors and object stores work well.
+const CHUNK_SIZE: u64 = 1 << 20;
+
+/// Describes an array to be created. Shape and data type are given, the rest has defaults.
+///
+/// ```
+/// use zarr_array::NewArray;
+/// let new = NewArray::new(&[1000, 1000], "float32")
+///     .chunks(&[100, 100])
+///     .fill(f64::NAN)
+///     .dimension_names(&["y", "x"])
+///     .attribute("units", "K");
+/// ```
+#[derive(Clone, Debug)]
+pub struct NewArray {
+    pub(crate) shape: Vec<u64>,
+    data_type: String,
+    chunks: Option<Vec<u64>>,
+    shards: Option<Vec<u64>>,
+    grid: Option<NamedConfig>,
+    codecs: Option<Vec<NamedConfig>>,
+    fill: Option<Value>,
+    dimension_names: Option<Vec<Option<String>>>,
+    attributes: Map,
+    separator: Option<char>,
+    pub(crate) dialect: Dialect,
+    pub(crate) overwrite: bool,
+    pub(crate) options: Options,
+}
+
+impl NewArray {
+    /// An array of `shape`, whose elements are of a type given by its name in Zarr v3 (`"float32"`), by its JSON
+    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"<M8[s]"`).
+    pub fn new(shape: &[u64], data_type: impl Into<String>) -> Self {
+        Self {
+            shape: shape.to_vec(),
+            data_type: data_type.into(),
+            chunks: None,
+            shards: None,
+            grid: None,
+            codecs: None,
+            fill: None,
+            dimension_names: None,
+            attributes: Map::new(),
+            separator: None,
+            dialect: Dialect::V3,
+            overwrite: false,
+            options: Options::default(),
+        }
+    }
+
+    /// The shape of chunks: of inner chunks, if there are shards. By default chunks have about 1 MiB.
+    pub fn chunks(mut self, shape: &[u64]) -> Self {
+        self.chunks = Some(shape.to_vec());
+        self
+    }
+
+    /// The shape of shards, a multiple of that of chunks.
+    pub fn shards(mut self, shape: &[u64]) -> Self {
+        self.shards = Some(shape.to_vec());
+        self
+    }
+
+    /// A chunk grid other than a regular one, in the vocabulary of Zarr v3.
+    pub fn chunk_grid(mut self, grid: NamedConfig) -> Self {
+        self.grid = Some(grid);
+        self
+    }
+
+    /// The codecs of chunks (of inner chunks, if there are shards). One that turns the array into bytes is put in where
+    /// there is none. By default chunks are compressed.
+    pub fn codecs(mut self, codecs: Vec<NamedConfig>) -> Self {
+        self.codecs = Some(codecs);
+        self
+    }
+
+    /// The codecs, as the JSON list of a Zarr v3 document, or as names divided by commas.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if it is neither.
+    pub fn codecs_text(self, text: &str) -> Result<Self> {
+        let text = text.trim();
+        if !text.starts_with('[') {
+            let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+            return Ok(self.codecs(names.map(NamedConfig::new).collect()));
+        }
+        let list = Value::from_json(text).map_err(|error| Error::argument(format!("codecs: {error}")))?;
+        let codecs: Option<_> = list.as_array().and_then(|list| list.iter().map(NamedConfig::from_value).collect());
+        Ok(self
+            .codecs(codecs.ok_or_else(|| Error::argument("codecs: expected a list of names, or objects with a name"))?))
+    }
+
+    /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero.
+    pub fn fill(mut self, value: impl Into<Value>) -> Self {
+        self.fill = Some(value.into());
+        self
+    }
+
+    /// Names of the dimensions.
+    pub fn dimension_names<N: AsRef<str>>(mut self, names: &[N]) -> Self {
+        self.dimension_names = Some(names.iter().map(|name| Some(name.as_ref().to_owned())).collect());
+        self
+    }
+
+    /// An attribute.
+    pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.attributes.insert(name, value);
+        self
+    }
+
+    /// All attributes.
+    pub fn attributes(mut self, attributes: Map) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// The dialect to store it in. By default Zarr v3.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// What stands between the numbers of a chunk key, `'/'` or `'.'`. By default `/` in v3 and `.` in v2.
+    pub fn separator(mut self, separator: char) -> Self {
+        self.separator = Some(separator);
+        self
+    }
+
+    /// Whether a node that is there already is erased first, with all that lies below it.
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// How the array is read and written once it is there.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The metadata of the array.
+    pub(crate) fn metadata(&self, registry: &Registry) -> Result<ArrayMetadata> {
+        let data_type = parse_data_type(&self.data_type)?;
+        let fill = match &self.fill {
+            None => FillValue::zero(&data_type),
+            Some(value) => FillValue::parse(&data_type, value)
+                .map_err(|error| Error::from(error).at(|place| place.pointer = Some("/fill_value".to_owned())))?,
+        };
+        let fill_value = Some(fill.to_json(&data_type));
+        let element = ElementSpec { data_type: data_type.clone(), fill };
+        let codecs = self.chain(&element, registry)?;
+        let (grid, codecs) = match (&self.grid, &self.shards) {
+            (Some(grid), None) => (grid.clone(), codecs),
+            (Some(_), Some(_)) => return Err(Error::argument("shards and a chunk grid of its own")),
+            (None, None) => (regular(&self.shape, &self.chunk_shape(&element))?, codecs),
+            (None, Some(shards)) => {
+                let chunks = match &self.chunks {
+                    Some(chunks) => chunks.clone(),
+                    None => return Err(Error::argument("shards without the shape of their inner chunks")),
+                };
+                let shard =
+                    registry.defaults.shard.ok_or_else(|| Error::argument("no sharding codec is registered"))?;
+                (regular(&self.shape, shards)?, vec![shard(&chunks, &codecs)])
+            }
+        };
+        let mut keys = Map::new();
+        let (name, separator) = if self.dialect == Dialect::V2 { ("v2", '.') } else { ("default", '/') };
+        keys.insert("separator", self.separator.unwrap_or(separator).to_string());
+        Ok(ArrayMetadata {
+            shape: self.shape.clone(),
+            data_type: data_type.to_config(),
+            chunk_grid: grid,
+            chunk_key_encoding: NamedConfig::with(name, keys),
+            fill_value,
+            codecs,
+            storage_transformers: Vec::new(),
+            dimension_names: self.dimension_names.clone(),
+            attributes: self.attributes.clone(),
+            extra: Map::new(),
+        })
+    }
+
+    fn chunk_shape(&self, element: &ElementSpec) -> Vec<u64> {
+        self.chunks.clone().unwrap_or_else(|| default_chunks(&self.shape, element.item_size() as u64))
+    }
+
+    /// The codecs, completed by one that turns the array into bytes.
+    fn chain(&self, element: &ElementSpec, registry: &Registry) -> Result<Vec<NamedConfig>> {
+        let defaults = &registry.defaults;
+        let Some(given) = &self.codecs else {
+            let serializer = defaults.serializer.map(|serializer| serializer(&element.data_type));
+            let compressor = defaults.compressor.map(|compressor| compressor(&element.data_type));
+            return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());
+        };
+        let mut codecs = given.clone();
+        // The first codec that takes bytes, or the end: where the array has to have become bytes.
+        let mut place = codecs.len();
+        for (at, codec) in given.iter().enumerate() {
+            match kind(codec, element, registry)? {
+                Some(Codec::ArrayToBytes(_)) => return Ok(codecs),
+                Some(Codec::BytesToBytes(_)) => place = place.min(at),
+                _ => {}
+            }
+        }
+        if let Some(serializer) = defaults.serializer {
+            codecs.insert(place, serializer(&element.data_type));
+        }
+        Ok(codecs)
+    }
+}
+
+/// Builds a codec to see of what kind it is; `None` if it is not known, which is for the pipeline to say.
+fn kind(codec: &NamedConfig, element: &ElementSpec, registry: &Registry) -> Result<Option<Codec>> {
+    let Some(entry) = registry.codecs.get(&codec.name) else { return Ok(None) };
+    let context = BuildContext {
+        name: &codec.name,
+        config: &Config::new(&codec.configuration),
+        element,
+        codecs: &registry.codecs,
+        limits: &zarr_codec::Limits::default(),
+        nesting: 0,
+        warnings: &Warnings::default(),
+    };
+    Ok(Some((entry.build)(&context)?))
+}
+
+fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
+    if chunks.contains(&0) {
+        return Err(Error::argument(format!("chunks {chunks:?}, expected lengths greater than 0")));
+    }
+    Ok(ChunkGrid::regular(shape, chunks)?.to_config())
+}
+
+/// A data type by name, JSON or numpy's spelling.
+fn parse_data_type(text: &str) -> Result<DataType> {
+    let in_type =
+        |error: zarr_dtype::Error| Error::from(error).at(|place| place.pointer = Some("/data_type".to_owned()));
+    if text.trim_start().starts_with('{') {
+        let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
+        let config = NamedConfig::from_value(&value)
+            .ok_or_else(|| Error::argument("data type: expected an object with a name"))?;
+        return DataType::from_config(&config).map_err(in_type);
+    }
+    if text.starts_with(['<', '>', '|', '=']) {
+        return Ok(from_npy_descr(text).map_err(in_type)?.0);
+    }
+    DataType::from_config(&NamedConfig::new(text)).map_err(|error| {
+        in_type(error).with_kind(ErrorKind::Argument).with_hint("names are those of Zarr v3 (float32) or numpy (<f4)")
+    })
+}
+
+/// Halves the longest side until a chunk has about [`CHUNK_SIZE`] bytes.
+fn default_chunks(shape: &[u64], item: u64) -> Vec<u64> {
+    let mut chunks: Vec<u64> = shape.iter().map(|&len| len.max(1)).collect();
+    let size = |chunks: &[u64]| chunks.iter().fold(item, |size, &len| size.saturating_mul(len));
+    while size(&chunks) > CHUNK_SIZE {
+        match chunks.iter_mut().max() {
+            Some(longest) if *longest > 1 => *longest = longest.div_ceil(2),
+            _ => break,
+        }
+    }
+    chunks
+}

@@ -1,0 +1,147 @@
+//! Elements read from an array, of a type known at run time.
+
+use crate::Result;
+use crate::buffer::Buffer;
+use std::sync::Arc;
+use zarr_codec::{ElementSpec, View, ViewMut};
+use zarr_dtype::{DataType, Element, Heap, HeapRef};
+use zarr_grid::Shape;
+use zarr_meta::json::Value;
+
+/// A block of elements in C order, of any data type.
+#[derive(Clone, Debug)]
+pub struct ArrayData {
+    data_type: DataType,
+    shape: Shape,
+    items: Buffer,
+    heap: Option<Arc<Heap>>,
+}
+
+impl ArrayData {
+    /// Zeros, and empty texts.
+    pub(crate) fn zeroed(element: &ElementSpec, shape: &[u64]) -> Result<Self> {
+        let size = shape.iter().try_fold(element.item_size() as u64, |size, &len| size.checked_mul(len));
+        let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
+        Ok(Self {
+            data_type: element.data_type.clone(),
+            shape: Shape::from_slice(shape),
+            items: Buffer::zeroed(size)?,
+            heap: element.new_heap(),
+        })
+    }
+
+    /// Elements given as Rust values, in C order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if `elements` are not values of `data_type`, or not as many as
+    /// `shape` says.
+    pub fn from_elements<T: Element>(data_type: &DataType, shape: &[u64], elements: &[T]) -> Result<Self> {
+        let heap = Arc::new(Heap::new());
+        let items = T::to_items(data_type, elements, &heap)?;
+        Self::from_items(data_type, shape, &items, data_type.is_variable().then_some(heap))
+    }
+
+    /// Elements given as they lie in memory: native-endian, in C order; those of variable length as references into
+    /// `heap`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many bytes as `shape` says.
+    pub fn from_items(data_type: &DataType, shape: &[u64], items: &[u8], heap: Option<Arc<Heap>>) -> Result<Self> {
+        let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+        View::new(items, data_type.item_size(), &dims)?;
+        let mut buffer = Buffer::zeroed(items.len())?;
+        buffer.as_bytes_mut().copy_from_slice(items);
+        Ok(Self { data_type: data_type.clone(), shape: Shape::from_slice(shape), items: buffer, heap })
+    }
+
+    /// The data type of the elements.
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// Elements per axis.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.items.as_bytes().len() / self.data_type.item_size().max(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.items.as_bytes().is_empty()
+    }
+
+    /// The elements as they lie in memory: native-endian, in C order. Elements of variable length are 16-byte references
+    /// into [`heap`](Self::heap).
+    pub fn items(&self) -> &[u8] {
+        self.items.as_bytes()
+    }
+
+    /// Where the bytes of variable-length elements are.
+    pub fn heap(&self) -> Option<&Arc<Heap>> {
+        self.heap.as_ref()
+    }
+
+    /// The bytes of each variable-length element, in C order; `None` if elements are of fixed size.
+    pub fn variable(&self) -> Option<impl ExactSizeIterator<Item = &[u8]>> {
+        let heap = self.heap.as_deref()?;
+        let references = self.items().as_chunks::<{ HeapRef::SIZE }>().0;
+        Some(references.iter().map(|&item| heap.get(HeapRef::from_bytes(item)).unwrap_or_default()))
+    }
+
+    /// The elements as Rust values, in C order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the data type is another one.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        match &self.heap {
+            Some(heap) => Ok(T::from_items(&self.data_type, self.items(), heap)?),
+            None => Ok(T::from_items(&self.data_type, self.items(), &Heap::new())?),
+        }
+    }
+
+    /// Element `place` in C order as JSON, in the notation of fill values.
+    pub fn json(&self, place: usize) -> Value {
+        self.item(place)
+            .map_or(Value::Null, |item| zarr_dtype::print::to_json(&self.data_type, item, self.heap.as_deref()))
+    }
+
+    /// Element `place` in C order as text.
+    pub fn text(&self, place: usize) -> String {
+        self.item(place)
+            .map_or_else(String::new, |item| zarr_dtype::print::to_text(&self.data_type, item, self.heap.as_deref()))
+    }
+
+    fn item(&self, place: usize) -> Option<&[u8]> {
+        let size = self.data_type.item_size();
+        let start = place.checked_mul(size)?;
+        self.items().get(start..start.checked_add(size)?)
+    }
+
+    /// The elements as a view.
+    pub fn view(&self) -> View<'_> {
+        View::new(self.items(), self.data_type.item_size(), &self.dims())
+            .expect("items and shape were made to fit")
+            .with_heap(self.heap.clone())
+    }
+
+    /// The elements as a view to be written to.
+    pub fn view_mut(&mut self) -> ViewMut<'_> {
+        let (dims, item, heap) = (self.dims(), self.data_type.item_size(), self.heap.clone());
+        ViewMut::new(self.items.as_bytes_mut(), item, &dims).expect("items and shape were made to fit").with_heap(heap)
+    }
+
+    /// The same elements in another shape of as many.
+    pub(crate) fn reshaped(mut self, shape: Shape) -> Self {
+        debug_assert_eq!(zarr_grid::element_count(&shape), zarr_grid::element_count(&self.shape));
+        self.shape = shape;
+        self
+    }
+
+    fn dims(&self) -> Vec<usize> {
+        self.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
+    }
+}

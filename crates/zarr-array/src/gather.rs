@@ -1,0 +1,146 @@
+//! Selections that are no region: lists of positions, points, masks, descending order along some axes.
+//!
+//! Each chunk that holds a selected element is one part. The box around what is selected in it is read into a staging
+//! buffer, and single runs are moved from there to the output. Parts are taken in batches, so that staging stays small.
+
+use crate::Result;
+use crate::buffer::Buffer;
+use crate::core::ArrayCore;
+use crate::read::{ReadContext, ReadJob};
+use std::sync::Arc;
+use zarr_codec::{ElementSpec, ViewMut};
+use zarr_dtype::Heap;
+use zarr_grid::{AxisRange, Cell, Part, Parts, Region, Resolved};
+
+/// Bytes staged at a time, but for single boxes that are larger.
+const BATCH: u64 = 64 << 20;
+
+/// The parts of a selection, batch by batch.
+#[derive(Debug)]
+pub(crate) struct Gather {
+    parts: Parts,
+    next: u64,
+}
+
+/// Some parts of a selection, and memory for their boxes.
+#[derive(Debug)]
+pub(crate) struct Batch<'p> {
+    parts: Vec<Part<'p>>,
+    staged: Buffer,
+    heap: Option<Arc<Heap>>,
+    item: usize,
+}
+
+impl Gather {
+    pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
+        Ok(Self { parts: resolved.parts(&core.grid)?, next: 0 })
+    }
+
+    /// The next parts; `None` at the end. Elements of variable length go into `heap`.
+    pub(crate) fn next_batch(&mut self, element: &ElementSpec, heap: Option<Arc<Heap>>) -> Result<Option<Batch<'_>>> {
+        let item = element.item_size();
+        let mut size = 0u64;
+        let mut parts = Vec::new();
+        while let Some(part) = self.parts.get(self.next) {
+            let part_size = box_size(&part.cell, item);
+            if !parts.is_empty() && size.saturating_add(part_size) > BATCH {
+                break;
+            }
+            size = size.saturating_add(part_size);
+            parts.push(part);
+            self.next += 1;
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let staged = Buffer::zeroed(usize::try_from(size).unwrap_or(usize::MAX))?;
+        Ok(Some(Batch { parts, staged, heap, item }))
+    }
+}
+
+fn box_size(cell: &Cell, item: usize) -> u64 {
+    cell.out_shape.iter().fold(item as u64, |size, &len| size.saturating_mul(len))
+}
+
+/// The box of a part as a region of the array.
+fn region(core: &ArrayCore, cell: &Cell) -> Result<Region> {
+    let chunk = core.grid.chunk_region(&cell.index);
+    let shifted = chunk.axes().iter().zip(cell.region.axes()).map(|(chunk, inner)| AxisRange {
+        start: chunk.start + inner.start,
+        len: inner.len,
+        step: inner.step,
+    });
+    Ok(Region::new(shifted)?)
+}
+
+impl Batch<'_> {
+    /// Reads all boxes. With `unless_full`, those of which every element is selected are left as they are, and so are
+    /// those of which none are missing.
+    pub(crate) fn read_job<'a>(&'a mut self, context: &'a ReadContext<'a>, unless_full: bool) -> Result<ReadJob<'a>> {
+        let mut jobs = Vec::new();
+        let item = self.item;
+        let mut rest = self.staged.as_bytes_mut();
+        for part in &self.parts {
+            let (bytes, others) = rest.split_at_mut(box_size(&part.cell, item) as usize);
+            rest = others;
+            if unless_full && part.is_full() {
+                continue;
+            }
+            let view = view(bytes, item, &part.cell, self.heap.clone())?;
+            jobs.push(ReadJob::new(context, &region(context.core, &part.cell)?, view)?);
+        }
+        Ok(ReadJob::Many(jobs))
+    }
+
+    /// Moves what was read to `out`, the C-order bytes of the output.
+    pub(crate) fn scatter(&self, out: &mut [u8]) {
+        let item = self.item as u64;
+        let mut start = 0;
+        for part in &self.parts {
+            let size = box_size(&part.cell, self.item) as usize;
+            let bytes = self.staged.as_bytes().get(start..start + size).unwrap_or_default();
+            start += size;
+            part.moves(|run| {
+                let (from, to, len) = ((run.from * item) as usize, (run.to * item) as usize, (run.len * item) as usize);
+                if let (Some(to), Some(from)) = (out.get_mut(to..to + len), bytes.get(from..from + len)) {
+                    to.copy_from_slice(from);
+                }
+            });
+        }
+    }
+
+    /// Moves `data`, the C-order bytes of what is to be written, into the boxes.
+    pub(crate) fn collect(&mut self, data: &[u8]) {
+        let item = self.item as u64;
+        let mut start = 0;
+        for part in &self.parts {
+            let size = box_size(&part.cell, self.item) as usize;
+            let bytes = self.staged.as_bytes_mut().get_mut(start..start + size).unwrap_or_default();
+            start += size;
+            part.moves(|run| {
+                let (to, from, len) = ((run.from * item) as usize, (run.to * item) as usize, (run.len * item) as usize);
+                if let (Some(to), Some(from)) = (bytes.get_mut(to..to + len), data.get(from..from + len)) {
+                    to.copy_from_slice(from);
+                }
+            });
+        }
+    }
+
+    /// The boxes with the regions of the array they belong to, to be written.
+    pub(crate) fn boxes(&mut self, core: &ArrayCore) -> Result<Vec<(Region, ViewMut<'_>)>> {
+        let item = self.item;
+        let mut rest = self.staged.as_bytes_mut();
+        let mut boxes = Vec::new();
+        for part in &self.parts {
+            let (bytes, others) = rest.split_at_mut(box_size(&part.cell, item) as usize);
+            rest = others;
+            boxes.push((region(core, &part.cell)?, view(bytes, item, &part.cell, self.heap.clone())?));
+        }
+        Ok(boxes)
+    }
+}
+
+fn view<'b>(bytes: &'b mut [u8], item: usize, cell: &Cell, heap: Option<Arc<Heap>>) -> Result<ViewMut<'b>> {
+    let dims: Vec<usize> = cell.out_shape.iter().map(|&len| len as usize).collect();
+    Ok(ViewMut::new(bytes, item, &dims)?.with_heap(heap))
+}

@@ -1,0 +1,198 @@
+//! Groups over blocking stores.
+
+use crate::hierarchy::{WalkJob, in_store};
+use crate::node::{self, CreateNode, EraseNode};
+use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk, open_node};
+use std::sync::Arc;
+use zarr_meta::json::Map;
+use zarr_meta::{Dialect, Found, GroupMetadata, Node, NodePath};
+use zarr_store::{Store, run};
+
+/// What a new group is to be like.
+#[derive(Clone, Debug)]
+pub struct NewGroup {
+    /// Its attributes.
+    pub attributes: Map,
+    /// The dialect to store it in. By default Zarr v3.
+    pub dialect: Dialect,
+    /// Whether a node that is there already is erased first, with all that lies below it.
+    pub overwrite: bool,
+}
+
+impl Default for NewGroup {
+    fn default() -> Self {
+        Self { attributes: Map::new(), dialect: Dialect::V3, overwrite: false }
+    }
+}
+
+/// A Zarr group in a store: a node that has others below it.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use zarr_array::{Group, NewGroup, Registry, Store};
+/// # let registry = Arc::new(Registry::default());
+/// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+/// Group::create(&store, "/a/b", NewGroup::default(), &registry)?;
+/// let root = Group::open(&store, "/", &registry)?;
+/// let paths: Vec<String> = root.walk()?.nodes.iter().map(|node| node.path.to_string()).collect();
+/// assert_eq!(paths, ["/", "/a", "/a/b"]);
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Group {
+    store: Arc<dyn Store>,
+    registry: Arc<Registry>,
+    found: Found,
+}
+
+impl Group {
+    /// Opens the group at `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if there is none; the kinds that tell what is wrong with its metadata; [`ErrorKind::Store`].
+    pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
+        Self::from_found(store, open_node(&**store, path, None)?, registry)
+    }
+
+    /// A group whose metadata was read before.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if it is an array.
+    pub fn from_found(store: &Arc<dyn Store>, found: Found, registry: &Arc<Registry>) -> Result<Self> {
+        if found.node.as_array().is_some() {
+            let error = Error::new(ErrorKind::NotFound, "found an array, expected a group");
+            let path = found.path.to_string();
+            return Err(in_store(store, error.at(|place| place.path = Some(path))));
+        }
+        Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found })
+    }
+
+    /// Creates a group at `path`, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`ErrorKind::Store`].
+    pub fn create(store: &Arc<dyn Store>, path: &str, new: NewGroup, registry: &Arc<Registry>) -> Result<Self> {
+        let place = |error| in_store(store, error);
+        let group = GroupMetadata { attributes: new.attributes, ..GroupMetadata::default() };
+        let path = node::parse_path(path).map_err(place)?;
+        let job = CreateNode::new(path, new.dialect, &Node::Group(group), new.overwrite).map_err(place)?;
+        Self::from_found(store, run(&**store, job).map_err(place)?, registry)
+    }
+
+    /// The store it lies in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Its path in the hierarchy.
+    pub fn path(&self) -> &NodePath {
+        &self.found.path
+    }
+
+    /// The dialect it is stored in.
+    pub fn dialect(&self) -> Dialect {
+        self.found.dialect
+    }
+
+    /// The metadata documents it was opened from.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// The user's attributes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidJson`] or [`ErrorKind::InvalidMetadata`] if the document that holds them is broken.
+    pub fn attributes(&self) -> Result<&Map> {
+        node::attributes(&self.found).map_err(|error| self.place(error))
+    }
+
+    /// Replaces the attributes. Everything else in the documents stays as it was.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`].
+    pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        let mut changed = self.found.node.clone();
+        *changed.attributes_mut() = attributes;
+        let (job, found) = node::replace(&self.found, &changed).map_err(|error| self.place(error))?;
+        run(&*self.store, job).map_err(|error| self.place(error))?;
+        self.found = found;
+        Ok(())
+    }
+
+    /// The nodes directly below, sorted by path.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`] if the store fails or cannot list; what is wrong with the metadata of one of them is in
+    /// [`Walk::broken`].
+    pub fn children(&self) -> Result<Walk> {
+        let mut walk = self.walk_down(Some(1))?;
+        walk.nodes.retain(|node| node.path != self.found.path);
+        Ok(walk)
+    }
+
+    /// This group and all nodes below it, sorted by path.
+    ///
+    /// # Errors
+    /// As [`children`](Self::children).
+    pub fn walk(&self) -> Result<Walk> {
+        self.walk_down(None)
+    }
+
+    fn walk_down(&self, depth: Option<usize>) -> Result<Walk> {
+        let job = WalkJob::new(self.found.clone(), depth);
+        run(&*self.store, job).map_err(|error| self.place(error)).map(|walk| walk.in_store(&self.store))
+    }
+
+    /// Opens an array below, by its path relative to this group.
+    ///
+    /// # Errors
+    /// As [`Array::open`].
+    pub fn array(&self, name: &str) -> Result<Array> {
+        let found = open_node(&*self.store, &self.below(name)?, Some(self.found.dialect))?;
+        Array::from_found(&self.store, found, &self.registry, Options::default())
+    }
+
+    /// Opens a group below, by its path relative to this group.
+    ///
+    /// # Errors
+    /// As [`Group::open`].
+    pub fn group(&self, name: &str) -> Result<Self> {
+        let found = open_node(&*self.store, &self.below(name)?, Some(self.found.dialect))?;
+        Self::from_found(&self.store, found, &self.registry)
+    }
+
+    /// Creates an array below, in the dialect of this group.
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub fn create_array(&self, name: &str, new: NewArray) -> Result<Array> {
+        Array::create(&self.store, &self.below(name)?, new.dialect(self.found.dialect), &self.registry)
+    }
+
+    /// Creates a group below, in the dialect of this group.
+    ///
+    /// # Errors
+    /// As [`Group::create`].
+    pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
+        let new = NewGroup { dialect: self.found.dialect, ..new };
+        Self::create(&self.store, &self.below(name)?, new, &self.registry)
+    }
+
+    /// Erases the group and all that lies below it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`].
+    pub fn erase(self) -> Result<()> {
+        run(&*self.store, EraseNode::new(self.found.clone())).map_err(|error| self.place(error))
+    }
+
+    fn below(&self, name: &str) -> Result<String> {
+        let path = self.found.path.join(name).map_err(|error| self.place(error.into()))?;
+        Ok(path.to_string())
+    }
+
+    fn place(&self, error: Error) -> Error {
+        in_store(&self.store, error.at(|place| place.path = Some(self.found.path.to_string())))
+    }
+}

@@ -1,0 +1,184 @@
+//! The nodes below a group, found level by level.
+
+use crate::node::{OpenNode, Probed, parse_path};
+use crate::{Error, Result};
+use zarr_meta::{Dialect, Found, Node, NodePath};
+use zarr_store::{AsyncStore, Job, Key, Listing, Next, Prefix, Reply, Request, Store, run, run_async};
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// The nodes, sorted by path, the one that the walk began with included.
+    pub nodes: Vec<Found>,
+    /// Nodes that are there but broken, each with its path in the error. They do not hide their siblings.
+    pub broken: Vec<Error>,
+}
+
+/// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds that tell what is wrong with
+/// its metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
+pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Found> {
+    let path = parse_path(path).map_err(|error| in_store(store, error))?;
+    run(store, OpenNode::new(path, dialect, store.capabilities().list)).map_err(|error| in_store(store, error))
+}
+
+/// As [`open_node`], on a store that does not block.
+///
+/// # Errors
+/// As [`open_node`].
+pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Found> {
+    let path = parse_path(path).map_err(|error| in_store(store, error))?;
+    let job = OpenNode::new(path, dialect, store.capabilities().list);
+    run_async(store, job).await.map_err(|error| in_store(store, error))
+}
+
+/// Finds the node at `path` and all nodes below it. Costs a listing for each group and the documents of each node, however
+/// many chunks there are.
+///
+/// # Errors
+/// As [`open_node`], for the node at `path`; what is wrong with those below is in [`Walk::broken`].
+pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let root = open_node(store, path, dialect)?;
+    run(store, WalkJob::new(root, None)).map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+}
+
+/// As [`walk`], on a store that does not block.
+///
+/// # Errors
+/// As [`walk`].
+pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let root = open_node_async(store, path, dialect).await?;
+    let walked = run_async(store, WalkJob::new(root, None)).await;
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+}
+
+pub(crate) fn in_store(store: impl std::fmt::Display, error: Error) -> Error {
+    error.at(|place| place.store = Some(store.to_string()))
+}
+
+impl Walk {
+    pub(crate) fn in_store(mut self, store: impl std::fmt::Display) -> Self {
+        self.broken = self.broken.into_iter().map(|error| in_store(&store, error)).collect();
+        self
+    }
+}
+
+/// Walks down from a group, one level at a time: lists its groups, then asks for the documents of what may be nodes there.
+#[derive(Debug)]
+pub(crate) struct WalkJob {
+    dialect: Dialect,
+    depth: Option<usize>,
+    walk: Walk,
+    /// Groups whose children are being listed.
+    listing: Vec<NodePath>,
+    /// What may be nodes, with the number of replies each waits for.
+    probing: Vec<(OpenNode, usize)>,
+    /// The groups of the next level.
+    next: Vec<NodePath>,
+    /// Prefixes without a document: groups if a node lies below.
+    maybe: Vec<NodePath>,
+}
+
+impl WalkJob {
+    /// Walks down from `root`, `depth` levels or all.
+    pub(crate) fn new(root: Found, depth: Option<usize>) -> Self {
+        let next = if root.node.as_group().is_some() { vec![root.path.clone()] } else { Vec::new() };
+        let dialect = root.dialect;
+        let walk = Walk { nodes: vec![root], broken: Vec::new() };
+        Self { dialect, depth, walk, listing: Vec::new(), probing: Vec::new(), next, maybe: Vec::new() }
+    }
+
+    fn list_next_level(&mut self) -> Result<Next<Self>> {
+        let more = self.depth.is_none_or(|depth| depth > 0);
+        if self.next.is_empty() || !more {
+            return Ok(Next::Done(self.finish()));
+        }
+        self.depth = self.depth.map(|depth| depth - 1);
+        self.listing = std::mem::take(&mut self.next);
+        let request = |path: &NodePath| {
+            Ok(Request::List { prefix: Prefix::new(&zarr_meta::listing_prefix(self.dialect, path))? })
+        };
+        Ok(Next::Ask(self.listing.iter().map(request).collect::<Result<_>>()?))
+    }
+
+    /// Begins to probe all candidates that the listings show.
+    fn probe(&mut self, listings: &[Reply]) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (path, reply) in std::mem::take(&mut self.listing).into_iter().zip(listings) {
+            let Reply::Listing(Listing { keys, prefixes }) = reply else { continue };
+            let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
+            let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
+            for child in zarr_meta::children(self.dialect, &path, &keys, &prefixes).candidates {
+                let mut open = OpenNode::new(child, Some(self.dialect), false);
+                let probed = open.go_on(&[]);
+                self.probed(open, probed, &mut requests);
+            }
+        }
+        requests
+    }
+
+    fn probed(&mut self, open: OpenNode, probed: Result<Probed>, requests: &mut Vec<Request>) {
+        match probed {
+            Ok(Probed::Asks(asks)) => {
+                self.probing.push((open, asks.len()));
+                requests.extend(asks);
+            }
+            Ok(Probed::Found(found)) => {
+                if matches!(found.node, Node::Group(_)) {
+                    self.next.push(found.path.clone());
+                }
+                self.walk.nodes.push(*found);
+            }
+            Ok(Probed::NotFound(_)) => {
+                self.maybe.push(open.path().clone());
+                self.next.push(open.path().clone());
+            }
+            Err(error) => {
+                let path = open.path().to_string();
+                self.walk.broken.push(error.at(|place| place.path = Some(path)));
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Walk {
+        let mut walk = std::mem::take(&mut self.walk);
+        walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        let implied: Vec<NodePath> = std::mem::take(&mut self.maybe)
+            .into_iter()
+            .filter(|path| {
+                // Sorted by path, what lies below stands together; a name that merely begins alike may stand between.
+                let from = walk.nodes.partition_point(|node| node.path < *path);
+                let below = walk.nodes.get(from..).unwrap_or_default().iter();
+                below
+                    .take_while(|node| node.path.to_string().starts_with(&path.to_string()))
+                    .any(|node| node.path.is_within(path))
+            })
+            .collect();
+        walk.nodes.extend(implied.into_iter().map(|path| Found::implicit(self.dialect, path)));
+        walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        walk
+    }
+}
+
+impl Job for WalkJob {
+    type Output = Walk;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut requests = Vec::new();
+        if !self.listing.is_empty() {
+            requests = self.probe(replies);
+        } else {
+            let mut rest = replies;
+            for (mut open, count) in std::mem::take(&mut self.probing) {
+                let (mine, others) = rest.split_at(count.min(rest.len()));
+                rest = others;
+                let probed = open.go_on(mine);
+                self.probed(open, probed, &mut requests);
+            }
+        }
+        if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) }
+    }
+}

@@ -1,0 +1,105 @@
+//! Small jobs: a request or a few, without a plan.
+
+use crate::{Error, Result};
+use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
+
+/// Some requests, of which nothing is expected but that they succeed.
+#[derive(Debug)]
+pub(crate) struct All(Vec<Request>);
+
+impl All {
+    pub(crate) fn new(requests: Vec<Request>) -> Self {
+        Self(requests)
+    }
+
+    pub(crate) fn set(key: Key, value: Vec<u8>) -> Self {
+        Self(vec![Request::Set { key, value, when: Precondition::None }])
+    }
+
+    pub(crate) fn erase(keys: Vec<Key>) -> Self {
+        Self(keys.into_iter().map(|key| Request::Erase { key }).collect())
+    }
+}
+
+impl Job for All {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, _: &[Reply]) -> Result<Next<Self>> {
+        let requests = std::mem::take(&mut self.0);
+        Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
+    }
+}
+
+/// One request, and what becomes of its reply.
+#[derive(Debug)]
+pub(crate) struct One<T> {
+    request: Option<Request>,
+    finish: fn(&Reply) -> Option<T>,
+}
+
+impl<T: Send> Job for One<T> {
+    type Output = T;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if let Some(request) = self.request.take() {
+            return Ok(Next::Ask(vec![request]));
+        }
+        let output = replies.first().and_then(self.finish);
+        output.map(Next::Done).ok_or_else(|| Error::argument("the driver answered another request"))
+    }
+}
+
+/// What is directly under a prefix.
+pub(crate) fn list(prefix: &str) -> Result<One<Listing>> {
+    let finish = |reply: &Reply| match reply {
+        Reply::Listing(listing) => Some(listing.clone()),
+        _ => None,
+    };
+    Ok(One { request: Some(Request::List { prefix: Prefix::new(prefix)? }), finish })
+}
+
+/// All keys under a prefix.
+pub(crate) fn keys_below(prefix: &str) -> Result<One<Vec<Key>>> {
+    let finish = |reply: &Reply| match reply {
+        Reply::Keys(keys) => Some(keys.clone()),
+        _ => None,
+    };
+    Ok(One { request: Some(Request::ListAll { prefix: Prefix::new(prefix)? }), finish })
+}
+
+/// The whole value of a key; `None` if there is no such key.
+pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
+    let finish = |reply: &Reply| match reply {
+        Reply::Got(fetched) => Some(fetched.as_ref().map(|fetched| fetched.to_bytes(0))),
+        _ => None,
+    };
+    One { request: Some(Request::Get { key, ranges: vec![ByteRange::Full] }), finish }
+}
+
+/// The sizes of the values of some keys.
+#[derive(Debug)]
+pub(crate) struct Sizes(Option<Vec<Key>>);
+
+impl Sizes {
+    pub(crate) fn new(keys: Vec<Key>) -> Self {
+        Self(Some(keys))
+    }
+}
+
+impl Job for Sizes {
+    type Output = Vec<Option<u64>>;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if let Some(keys) = self.0.take().filter(|keys| !keys.is_empty()) {
+            return Ok(Next::Ask(keys.into_iter().map(|key| Request::Size { key }).collect()));
+        }
+        let size = |reply: &Reply| match reply {
+            Reply::Size(size) => *size,
+            _ => None,
+        };
+        Ok(Next::Done(replies.iter().map(size).collect()))
+    }
+}

@@ -1,0 +1,70 @@
+//! How arrays are read and written.
+
+use std::num::NonZeroUsize;
+use zarr_codec::{Codecs, Limits};
+use zarr_dtype::DataType;
+use zarr_meta::NamedConfig;
+
+/// How an array is read and written. A plain value: change what differs from the default.
+///
+/// ```
+/// use zarr_array::{MissingChunks, Options};
+/// let options = Options { missing_chunks: MissingChunks::Error, ..Options::default() };
+/// assert!(!options.write_empty_chunks);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What a chunk that is not stored means.
+    pub missing_chunks: MissingChunks,
+    /// Whether chunks of nothing but fill values are stored. By default they are not, and an existing one is erased.
+    pub write_empty_chunks: bool,
+    /// Whether checksums may go unverified.
+    pub checksums: Checksums,
+    /// What may be held in memory for one chunk.
+    pub limits: Limits,
+    /// Threads that decode and encode: by default one for each core, shared by all arrays.
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// What a chunk that is not stored means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingChunks {
+    /// Its elements are the fill value, as the specification says.
+    #[default]
+    Fill,
+    /// Something was lost: reading it is an error.
+    Error,
+}
+
+/// Whether checksums are verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksums {
+    /// Always, even if that means to fetch a whole chunk for a part of it.
+    #[default]
+    Verify,
+    /// Only where that costs no more bytes.
+    Skip,
+}
+
+/// What is known by name: codecs. A value that is passed on; the facade crate `zarr` builds one from its features.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    /// The codecs.
+    pub codecs: Codecs,
+    /// What new arrays get where nothing else is asked for.
+    pub defaults: Defaults,
+}
+
+/// Makes the codec that divides shards of `codecs` into inner chunks of a shape.
+pub type MakeShard = fn(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig;
+
+/// The codecs that new arrays get where nothing else is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Defaults {
+    /// The codec that turns elements of a type into bytes.
+    pub serializer: Option<fn(&DataType) -> NamedConfig>,
+    /// The codecs that compress bytes of elements of a type.
+    pub compressor: Option<fn(&DataType) -> Vec<NamedConfig>>,
+    /// The codec that makes shards.
+    pub shard: Option<MakeShard>,
+}

@@ -1,0 +1,240 @@
+//! What blocking and async arrays share besides jobs: applying selections to shapes and memory.
+
+use crate::core::ArrayCore;
+use crate::node::{self, CreateNode};
+use crate::{Error, Result};
+use crate::{NewArray, Options, Registry};
+use std::borrow::Cow;
+use std::sync::Arc;
+use zarr_codec::{Dims, ElementSpec, View, ViewMut};
+use zarr_dtype::Heap;
+use zarr_grid::ChunkIndex;
+use zarr_grid::{IntoSelection, Region, Resolved, Shape};
+use zarr_meta::ArrayMetadata;
+use zarr_meta::Node;
+use zarr_store::{Key, Listing};
+
+/// Applies a selection to an array.
+pub(crate) fn resolve(core: &ArrayCore, what: impl IntoSelection) -> Result<Resolved> {
+    Ok(what.into_selection()?.resolve_on(&core.grid)?)
+}
+
+/// How many elements a selection has.
+pub(crate) fn len(resolved: &Resolved) -> Result<usize> {
+    let len = resolved.len_checked().and_then(|len| usize::try_from(len).ok());
+    len.ok_or_else(|| Error::argument("the selection has more elements than can be addressed"))
+}
+
+/// Checks that there is an element for each that is selected.
+pub(crate) fn check_len(resolved: &Resolved, found: usize) -> Result<()> {
+    match len(resolved)? {
+        expected if expected == found => Ok(()),
+        expected => Err(Error::argument(format!("found {found} elements, expected {expected} for the selection"))),
+    }
+}
+
+fn dims(shape: &[u64]) -> Result<Dims> {
+    let dim =
+        |&len: &u64| usize::try_from(len).map_err(|_| Error::argument(format!("{len} elements in one dimension")));
+    shape.iter().map(dim).collect()
+}
+
+/// C-order memory as the output of a selection.
+pub(crate) fn output<'a>(
+    bytes: &'a mut [u8],
+    element: &ElementSpec,
+    resolved: &Resolved,
+    heap: Option<Arc<Heap>>,
+) -> Result<ViewMut<'a>> {
+    Ok(ViewMut::new(bytes, element.item_size(), &dims(&resolved.output_shape())?)?.with_heap(heap))
+}
+
+/// C-order memory as the input for a selection.
+pub(crate) fn input<'a>(
+    bytes: &'a [u8],
+    element: &ElementSpec,
+    resolved: &Resolved,
+    heap: Option<Arc<Heap>>,
+) -> Result<View<'a>> {
+    Ok(View::new(bytes, element.item_size(), &dims(&resolved.output_shape())?)?.with_heap(heap))
+}
+
+/// Axes that a selection takes a single index of, so that results lack them.
+fn dropped(resolved: &Resolved) -> &[bool] {
+    match resolved {
+        Resolved::Box(selected) => &selected.dropped,
+        Resolved::Orthogonal(selected) => selected.dropped(),
+        Resolved::Points(_) => &[],
+    }
+}
+
+fn check_view(shape: &[usize], item: usize, heap: bool, element: &ElementSpec, resolved: &Resolved) -> Result<()> {
+    let expected = dims(&resolved.result_shape())?;
+    if shape != expected.as_slice() {
+        return Err(Error::argument(format!("memory of shape {shape:?}, expected {:?}", expected.as_slice())));
+    }
+    if item != element.item_size() {
+        let message =
+            format!("memory with items of {item} bytes, expected {} of {}", element.item_size(), element.data_type);
+        return Err(Error::argument(message));
+    }
+    if element.is_variable() && !heap && !shape.contains(&0) {
+        return Err(Error::argument(format!("memory without a heap for elements of {}", element.data_type)));
+    }
+    Ok(())
+}
+
+/// Puts the axes back that results lack.
+pub(crate) fn with_all_axes<'a>(out: ViewMut<'a>, element: &ElementSpec, resolved: &Resolved) -> Result<ViewMut<'a>> {
+    check_view(out.shape(), out.item_size(), out.heap().is_some(), element, resolved)?;
+    let axes = dropped(resolved).iter().enumerate().filter(|(_, dropped)| **dropped);
+    Ok(axes.fold(out, |out, (axis, _)| out.with_axis(axis)))
+}
+
+/// Puts the axes back that results lack.
+pub(crate) fn view_with_all_axes<'a>(data: View<'a>, element: &ElementSpec, resolved: &Resolved) -> Result<View<'a>> {
+    check_view(data.shape(), data.item_size(), data.heap().is_some(), element, resolved)?;
+    let axes = dropped(resolved).iter().enumerate().filter(|(_, dropped)| **dropped);
+    Ok(axes.fold(data, |data, (axis, _)| data.with_axis(axis)))
+}
+
+/// Turns the axes around that are selected in descending order.
+pub(crate) fn turned<'a>(out: ViewMut<'a>, flipped: &[bool]) -> ViewMut<'a> {
+    let axes = flipped.iter().enumerate().filter(|(_, flipped)| **flipped);
+    axes.fold(out, |out, (axis, _)| out.flipped(axis))
+}
+
+/// Turns the axes around that are selected in descending order.
+pub(crate) fn turned_view<'a>(data: View<'a>, flipped: &[bool]) -> View<'a> {
+    let axes = flipped.iter().enumerate().filter(|(_, flipped)| **flipped);
+    axes.fold(data, |data, (axis, _)| data.flipped(axis))
+}
+
+/// The elements in C order, copied if they do not lie so.
+pub(crate) fn contiguous<'a>(data: &View<'a>) -> Result<Cow<'a, [u8]>> {
+    match data.as_contiguous() {
+        Some(bytes) => Ok(Cow::Borrowed(bytes)),
+        None => {
+            let mut bytes = Vec::new();
+            data.append_to(&mut bytes)?;
+            Ok(Cow::Owned(bytes))
+        }
+    }
+}
+
+/// C-order bytes for an output that may not lie in C order.
+pub(crate) struct Staging<'o, 'a> {
+    out: &'o mut ViewMut<'a>,
+    /// Used where `out` does not lie in C order.
+    copy: Option<Vec<u8>>,
+}
+
+impl<'o, 'a> Staging<'o, 'a> {
+    pub(crate) fn new(out: &'o mut ViewMut<'a>) -> Result<Self> {
+        let copy = match out.as_contiguous() {
+            Some(_) => None,
+            None => {
+                let mut copy = Vec::new();
+                out.as_view().append_to(&mut copy)?;
+                Some(copy)
+            }
+        };
+        Ok(Self { out, copy })
+    }
+
+    pub(crate) fn heap(&self) -> Option<Arc<Heap>> {
+        self.out.heap().cloned()
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        match &mut self.copy {
+            Some(copy) => copy,
+            None => self.out.as_contiguous().unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(copy) = self.copy {
+            let source = View::new(&copy, self.out.item_size(), self.out.shape())?;
+            self.out.copy_from(&source);
+        }
+        Ok(())
+    }
+}
+
+/// Notes which separator the chunk keys in the directory of an array have, if that can be told from them.
+pub(crate) fn settle_separator(core: &ArrayCore, listing: &Listing) {
+    let numbers = |name: &str, count: usize| {
+        let parts: Vec<_> = name.split('.').collect();
+        parts.len() == count
+            && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    if listing.keys.iter().any(|key| numbers(key.name(), core.grid.rank())) {
+        core.found_separator(false);
+    } else if listing.prefixes.iter().any(|prefix| prefix.name().is_some_and(|name| numbers(name, 1))) {
+        core.found_separator(true);
+    }
+}
+
+/// The metadata and the chunk grid of an array in another shape.
+pub(crate) fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, zarr_grid::ChunkGrid)> {
+    let rank = core.grid.rank();
+    if shape.len() != rank {
+        let error = Error::argument(format!("a shape of {} dimensions, expected {rank}", shape.len()));
+        return Err(core.place(error));
+    }
+    let grid = core.grid.resized(shape).map_err(|error| core.place(error.into()))?;
+    let chunk_grid = grid.to_config();
+    Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata.clone() }, grid))
+}
+
+/// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.
+pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
+    let old = &core.metadata.shape;
+    let fits = added.len() == old.len()
+        && axis < old.len()
+        && old.iter().zip(added).enumerate().all(|(other, (&old, &new))| other == axis || old == new as u64);
+    if !fits {
+        let message = format!("data of shape {added:?} to append along dimension {axis} of {old:?}");
+        return Err(core.place(Error::argument(message)));
+    }
+    let mut shape = Shape::from_slice(old);
+    let overflow = || core.place(Error::argument("the new shape overflows 64 bits"));
+    let mut ranges: Vec<_> = old.iter().map(|&len| 0..len).collect();
+    if let (Some(len), Some(range), Some(&more)) = (shape.get_mut(axis), ranges.get_mut(axis), added.get(axis)) {
+        let end = len.checked_add(more as u64).ok_or_else(overflow)?;
+        *range = *len..end;
+        *len = end;
+    }
+    Ok((shape, Region::from_ranges(&ranges)))
+}
+
+/// The job that creates an array, after all that can be wrong with it was checked.
+pub(crate) fn create(
+    path: &str,
+    new: &NewArray,
+    store: String,
+    registry: &Arc<Registry>,
+) -> Result<(CreateNode, Options)> {
+    let path = node::parse_path(path)?;
+    let in_path = |error: Error| error.at(|place| place.path = Some(path.to_string()));
+    let metadata = new.metadata(registry).map_err(in_path)?;
+    let job = CreateNode::new(path.clone(), new.dialect, &Node::Array(metadata), new.overwrite).map_err(in_path)?;
+    ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
+    Ok((job, new.options.clone()))
+}
+
+/// The key of a chunk, which must be one of the grid.
+pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
+    core.grid.check_index(chunk).map_err(|error| core.place(error.into()))?;
+    core.key(chunk).map_err(|error| core.place(error))
+}
+
+/// The chunks among keys, with their keys.
+pub(crate) fn chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
+    let parse = |key: Key| {
+        let rest = key.as_str().strip_prefix(core.prefix.as_str())?;
+        Some((core.parse_key(rest)?, key))
+    };
+    keys.into_iter().filter_map(parse).collect()
+}

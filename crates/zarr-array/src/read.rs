@@ -1,0 +1,431 @@
+//! Reading as jobs: a region is spread into runs of chunks, each decoded into its own windows of the output.
+//!
+//! ```text
+//! Spread ── few cells ──► Leaf ── wants bytes ──► decodes ──► wants more (index, slabs) ──► ... ──► done
+//!    └──── many ────► forks into Spreads        └──► a shard: forks into Spreads over its inner chunks
+//! ```
+//!
+//! In a chunked array the cells are chunks, in a sharded one also the inner chunks of each shard: the same code.
+
+use crate::core::ArrayCore;
+use crate::{Error, ErrorKind, MissingChunks, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Split, Step, SubchunkIndex, Tiles, ViewMut};
+use zarr_grid::{ChunkIndex, Cuts, Region, Shape};
+use zarr_store::{ByteRange, Job, Key, Next, Reply, Request};
+
+/// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
+const LOCAL_GROUP: u64 = 256 << 10;
+/// The same where every request has a long latency.
+const REMOTE_GROUP: u64 = 4 << 20;
+/// How many jobs a job forks into at most; larger plans fork again.
+const MAX_FORK: usize = 64;
+
+/// What all jobs of one read share.
+#[derive(Debug)]
+pub(crate) struct ReadContext<'a> {
+    pub(crate) core: &'a ArrayCore,
+    pub(crate) access: Access,
+    /// The output is fresh memory: what is to hold zeros need not be touched.
+    pub(crate) zeroed: bool,
+}
+
+impl ReadContext<'_> {
+    fn group(&self) -> u64 {
+        if self.access.slab.is_some() { LOCAL_GROUP } else { REMOTE_GROUP }
+    }
+}
+
+/// Reads cells of a grid into windows of an output.
+#[derive(Debug)]
+pub(crate) enum ReadJob<'a> {
+    /// Independent reads.
+    Many(Vec<ReadJob<'a>>),
+    /// Cells that are not begun.
+    Spread(Spread<'a>),
+    /// A few cells under way.
+    Leaf(Leaf<'a>),
+    /// Nothing left.
+    Done,
+}
+
+/// Cells that are not begun: those that `tiles` still has.
+#[derive(Debug)]
+pub(crate) struct Spread<'a> {
+    context: &'a ReadContext<'a>,
+    cuts: Arc<Cuts>,
+    tiles: Tiles<'a>,
+    source: Source,
+    /// Decoded bytes of a cell.
+    cell_size: u64,
+}
+
+/// Where cells are stored.
+#[derive(Clone, Debug)]
+enum Source {
+    /// Each under its own key.
+    Chunks,
+    /// In a shard.
+    Shard(Arc<Shard>),
+}
+
+/// A shard whose index is known.
+#[derive(Debug)]
+struct Shard {
+    key: Key,
+    chunk: ChunkIndex,
+    /// The part of the value that is the shard, where it lies in another shard.
+    start: u64,
+    /// Its length, if known.
+    size: Option<u64>,
+    index: Arc<SubchunkIndex>,
+    codecs: Arc<Pipeline>,
+}
+
+impl<'a> ReadJob<'a> {
+    /// Reads `region` of an array into `out`, which has its shape.
+    pub(crate) fn new(context: &'a ReadContext<'a>, region: &Region, out: ViewMut<'a>) -> Result<Self> {
+        let core = context.core;
+        let cuts = core.grid.meet(region);
+        let tiles = out.tile(zarr_codec::decode::windows(&cuts))?;
+        let cell_size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
+        Ok(Self::Spread(Spread { context, cuts: Arc::new(cuts), tiles, source: Source::Chunks, cell_size }))
+    }
+}
+
+fn decoded_size(codecs: &Pipeline, shape: &[u64]) -> u64 {
+    let item = codecs.element().item_size() as u64;
+    shape.iter().fold(item, |size, &len| size.saturating_mul(len))
+}
+
+impl Job for ReadJob<'_> {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match std::mem::replace(self, Self::Done) {
+            Self::Done => Ok(Next::Done(())),
+            Self::Many(jobs) => Ok(Next::Fork(jobs)),
+            Self::Spread(spread) => match spread.forks() {
+                Ok(forks) => Ok(Next::Fork(forks)),
+                Err(spread) => {
+                    let mut leaf = spread.into_leaf()?;
+                    self.go_on(leaf.begin()?, leaf)
+                }
+            },
+            Self::Leaf(mut leaf) => {
+                let next = leaf.take(replies)?;
+                self.go_on(next, leaf)
+            }
+        }
+    }
+}
+
+impl<'a> ReadJob<'a> {
+    fn go_on(&mut self, requests: Vec<Request>, leaf: Leaf<'a>) -> Result<Next<Self>> {
+        if !requests.is_empty() {
+            *self = Self::Leaf(leaf);
+            return Ok(Next::Ask(requests));
+        }
+        Ok(if leaf.shards.is_empty() {
+            Next::Done(())
+        } else {
+            Next::Fork(leaf.shards.into_iter().map(Self::Spread).collect())
+        })
+    }
+}
+
+impl<'a> Spread<'a> {
+    /// The parts that can run at the same time; the spread itself if it is too little for that.
+    fn forks(self) -> Result<Vec<ReadJob<'a>>, Self> {
+        let cells = (self.context.group() / self.cell_size.max(1)).max(1);
+        let cells = usize::try_from(cells).unwrap_or(usize::MAX);
+        let groups = self.tiles.len().div_ceil(cells);
+        if groups <= 1 {
+            return Err(self);
+        }
+        let share = groups.div_ceil(groups.min(MAX_FORK)) * cells;
+        let Self { context, cuts, mut tiles, source, cell_size } = self;
+        let mut forks = Vec::new();
+        while tiles.len() > 0 {
+            let (part, rest) = tiles.split_at(share);
+            tiles = rest;
+            let (cuts, source) = (Arc::clone(&cuts), source.clone());
+            forks.push(ReadJob::Spread(Self { context, cuts, tiles: part, source, cell_size }));
+        }
+        Ok(forks)
+    }
+
+    fn into_leaf(self) -> Result<Leaf<'a>> {
+        let context = self.context;
+        let mut leaf = Leaf { context, items: Vec::with_capacity(self.tiles.len()), shards: Vec::new() };
+        let mut cursor = self.cuts.cursor_at(self.tiles.position() as u64);
+        for mut out in self.tiles {
+            let Some(cell) = cursor.cell() else { break };
+            let (key, chunk, window, codecs) = match &self.source {
+                Source::Chunks => (context.core.key(&cell.index)?, cell.index.clone(), None, &context.core.codecs),
+                Source::Shard(shard) => match shard.find(&cell.index).map_err(|error| shard.place(error))? {
+                    Some(window) => (shard.key.clone(), shard.chunk.clone(), Some(window), &shard.codecs),
+                    None => {
+                        leaf.context.fill(&mut out)?;
+                        cursor.advance();
+                        continue;
+                    }
+                },
+            };
+            leaf.items.push(Item {
+                out,
+                key,
+                chunk,
+                window,
+                codecs: Arc::clone(codecs),
+                shape: cell.shape.clone(),
+                region: cell.region.clone(),
+                decode: None,
+                pending: None,
+                other_key: false,
+            });
+            cursor.advance();
+        }
+        Ok(leaf)
+    }
+}
+
+impl Shard {
+    /// Where an inner chunk lies in the value.
+    fn find(&self, index: &[u64]) -> Result<Option<Range<u64>>> {
+        let Some(range) = self.index.range(index)? else { return Ok(None) };
+        if let Some(size) = self.size.filter(|&size| range.end > size) {
+            let what = format!("inner chunk {index:?} at bytes {range:?} of a shard of {size} bytes");
+            return Err(CodecError::ShardIndex { what }.into());
+        }
+        match (self.start.checked_add(range.start), self.start.checked_add(range.end)) {
+            (Some(start), Some(end)) => Ok(Some(start..end)),
+            _ => Err(CodecError::ShardIndex { what: format!("inner chunk {index:?} at bytes {range:?}") }.into()),
+        }
+    }
+
+    fn place(&self, error: Error) -> Error {
+        error.at(|place| {
+            place.chunk = Some(self.chunk.clone());
+            place.key = Some(self.key.to_string());
+        })
+    }
+}
+
+impl ReadContext<'_> {
+    /// Fills what is not stored.
+    fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
+        let element = self.core.element();
+        if self.zeroed && element.fill.bytes().iter().all(|&byte| byte == 0) && !element.is_variable() {
+            return Ok(());
+        }
+        Ok(element.fill(out)?)
+    }
+}
+
+/// A few cells under way.
+#[derive(Debug)]
+pub(crate) struct Leaf<'a> {
+    context: &'a ReadContext<'a>,
+    items: Vec<Item<'a>>,
+    /// Shards that were met, to be spread when all items are done.
+    shards: Vec<Spread<'a>>,
+}
+
+/// One chunk or inner chunk under way.
+#[derive(Debug)]
+struct Item<'a> {
+    out: ViewMut<'a>,
+    key: Key,
+    chunk: ChunkIndex,
+    /// The part of the value that is this chunk; `None`: all of it.
+    window: Option<Range<u64>>,
+    codecs: Arc<Pipeline>,
+    shape: Shape,
+    region: Region,
+    /// Where the codecs can do with less than all bytes.
+    decode: Option<Box<dyn Decode>>,
+    /// Which reply, and which of its parts, hold what was asked for last.
+    pending: Option<(usize, Range<usize>)>,
+    /// Whether the key of the other separator was tried.
+    other_key: bool,
+}
+
+enum After<'a> {
+    Wants(Vec<ByteRange>),
+    Shard(Spread<'a>),
+    Done,
+}
+
+impl<'a> Leaf<'a> {
+    /// Asks for the first bytes of all items.
+    fn begin(&mut self) -> Result<Vec<Request>> {
+        let mut requests = Requests::default();
+        let mut items = std::mem::take(&mut self.items);
+        let access = self.context.access;
+        for item in &mut items {
+            item.decode = item.codecs.partial(&item.shape, &item.region, &access);
+            match &mut item.decode {
+                None => item.ask(&[ByteRange::Full], &mut requests)?,
+                Some(decode) => match decode.step(&[], &mut item.out).map_err(Error::from)? {
+                    Step::Need(ranges) => item.ask(&ranges, &mut requests)?,
+                    Step::Done => {}
+                    Step::Split(_) => return Err(Error::argument("a shard is split before its index is read")),
+                },
+            }
+        }
+        items.retain(|item| item.pending.is_some());
+        self.items = items;
+        Ok(requests.0)
+    }
+
+    /// Decodes what came, and asks for more where that is wanted.
+    fn take(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
+        let mut requests = Requests::default();
+        for mut item in std::mem::take(&mut self.items) {
+            let Some((reply, parts)) = item.pending.take() else { continue };
+            let Some(Reply::Got(Some(fetched))) = replies.get(reply) else {
+                self.missing(item, &mut requests)?;
+                continue;
+            };
+            self.context.core.found_separator(item.other_key);
+            let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
+            let after = item.go_on(&got, fetched.size, self.context).map_err(|error| item.place(error))?;
+            match after {
+                After::Wants(ranges) => {
+                    item.ask(&ranges, &mut requests)?;
+                    self.items.push(item);
+                }
+                After::Shard(window) => self.shards.push(window),
+                After::Done => {}
+            }
+        }
+        Ok(requests.0)
+    }
+
+    /// There is nothing under the item's key.
+    fn missing(&mut self, mut item: Item<'a>, requests: &mut Requests) -> Result<()> {
+        if item.window.is_some() {
+            let error = Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read");
+            return Err(item.place(error));
+        }
+        if let Some(key) = self.context.core.other_key(&item.chunk).filter(|_| !item.other_key) {
+            item.key = key;
+            item.other_key = true;
+            let ranges = match &mut item.decode {
+                None => vec![ByteRange::Full],
+                Some(_) => {
+                    // The first step is repeated from the start: nothing has been decoded yet.
+                    item.decode = item.codecs.partial(&item.shape, &item.region, &self.context.access);
+                    match item.decode.as_mut().map(|decode| decode.step(&[], &mut item.out)).transpose()? {
+                        Some(Step::Need(ranges)) => ranges,
+                        _ => vec![ByteRange::Full],
+                    }
+                }
+            };
+            item.ask(&ranges, requests)?;
+            self.items.push(item);
+            return Ok(());
+        }
+        match self.context.core.options.missing_chunks {
+            MissingChunks::Fill => self.context.fill(&mut item.out),
+            MissingChunks::Error => Err(item.place(Error::new(ErrorKind::MissingChunk, "the chunk is not stored"))),
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    /// Notes what to ask for; inner chunks of one shard share a request.
+    fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
+        let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
+        self.pending = Some(requests.add(&self.key, self.window.is_some(), ranges));
+        Ok(())
+    }
+
+    /// A range of the chunk as a range of the value.
+    fn shifted(&self, range: &ByteRange) -> Result<ByteRange> {
+        let Some(window) = &self.window else { return Ok(range.clone()) };
+        let len = window.end - window.start;
+        match range.resolve(len) {
+            Some(range) => Ok(ByteRange::Range(window.start + range.start..window.start + range.end)),
+            None => {
+                let error = CodecError::Truncated { codec: "sharding_indexed", found: len, expected: needed(range) };
+                Err(self.place(error.into()))
+            }
+        }
+    }
+
+    fn go_on(&mut self, got: &[&[u8]], size: Option<u64>, context: &'a ReadContext<'a>) -> Result<After<'a>> {
+        let Some(decode) = &mut self.decode else {
+            let bytes = got.first().copied().unwrap_or_default();
+            self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out)?;
+            return Ok(After::Done);
+        };
+        match decode.step(got, &mut self.out)? {
+            Step::Need(ranges) => Ok(After::Wants(ranges)),
+            Step::Done => Ok(After::Done),
+            Step::Split(split) => Ok(After::Shard(self.spread(split, size, context)?)),
+        }
+    }
+
+    /// The inner chunks of a shard whose index has come. The item gives its output away.
+    fn spread(&mut self, split: Split, size: Option<u64>, context: &'a ReadContext<'a>) -> Result<Spread<'a>> {
+        let nothing = ViewMut::new(&mut [], 1, &[0])?;
+        let out = std::mem::replace(&mut self.out, nothing);
+        let tiles = split.tile(out)?;
+        let (start, size) = match &self.window {
+            Some(window) => (window.start, Some(window.end - window.start)),
+            None => (0, size),
+        };
+        let cell = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
+        let cell_size = decoded_size(&split.codecs, &cell);
+        let shard = Shard {
+            key: self.key.clone(),
+            chunk: self.chunk.clone(),
+            start,
+            size,
+            index: split.index,
+            codecs: split.codecs,
+        };
+        Ok(Spread { context, cuts: Arc::new(split.cuts), tiles, source: Source::Shard(Arc::new(shard)), cell_size })
+    }
+
+    fn place(&self, error: Error) -> Error {
+        error.at(|place| {
+            place.chunk = Some(self.chunk.clone());
+            place.key = Some(self.key.to_string());
+        })
+    }
+}
+
+fn needed(range: &ByteRange) -> u64 {
+    match range {
+        ByteRange::Full => 0,
+        ByteRange::Range(range) => range.end,
+        ByteRange::From(size) | ByteRange::Suffix(size) => *size,
+    }
+}
+
+/// Requests being collected.
+#[derive(Default)]
+struct Requests(Vec<Request>);
+
+impl Requests {
+    /// Adds ranges of a value, to the last request if that is for the same one and may be shared. Says which reply and
+    /// which of its parts will answer.
+    fn add(&mut self, key: &Key, shared: bool, ranges: Vec<ByteRange>) -> (usize, Range<usize>) {
+        let count = ranges.len();
+        if shared
+            && let Some(Request::Get { key: last, ranges: asked }) = self.0.last_mut()
+            && last == key
+        {
+            let start = asked.len();
+            asked.extend(ranges);
+            return (self.0.len() - 1, start..start + count);
+        }
+        self.0.push(Request::Get { key: key.clone(), ranges });
+        (self.0.len() - 1, 0..count)
+    }
+}

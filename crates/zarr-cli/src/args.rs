@@ -1,0 +1,222 @@
+//! What can be said on the command line.
+
+use crate::number;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use zarr::meta::Dialect;
+
+/// Looks at, reads, writes and converts Zarr data of every version.
+///
+/// URL is a directory (a path or file:///..) or a zip file (zip:PATH); PATH is a node in it, such as /a/b.
+#[derive(Debug, Parser)]
+#[command(name = "zarr", version, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Global {
+    /// Print JSON: results on standard output, errors also as an object on standard error.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// How many threads decode and encode; by default one for each core.
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Whether to use colours; by default on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Print no warnings, summaries and progress.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Draw the hierarchy: groups, and arrays with shape, data type, chunks and codecs.
+    Tree(Tree),
+    /// Tell everything about one node, and how much of it is stored.
+    Info(Node),
+    /// Print elements, or write them to a file.
+    Read(Read),
+    /// Create an array.
+    Create(Box<Create>),
+    /// Write elements to an array.
+    Write(Write),
+    /// Copy a hierarchy or an array into another format, chunk shape or compression.
+    Convert(Box<Convert>),
+    /// Print the completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tree {
+    #[command(flatten)]
+    pub(crate) node: Node,
+    /// How many levels to draw.
+    #[arg(short = 'L', long, value_name = "LEVELS")]
+    pub(crate) depth: Option<usize>,
+}
+
+/// A node in a store.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Node {
+    /// The store.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// The node; by default the root.
+    #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
+    pub(crate) path: String,
+    /// The dialect to take the store for, where it looks like several: v2, v3...
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) format: Option<Dialect>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Read {
+    #[command(flatten)]
+    pub(crate) node: Node,
+    /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists stand in brackets.
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
+    pub(crate) select: Option<String>,
+    /// In which form; by default text, or json with --json.
+    #[arg(long = "as", value_name = "FORM")]
+    pub(crate) form: Option<Form>,
+    /// The file to write, which is replaced once all is written; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// A line for each row, values divided by spaces.
+    Text,
+    /// Nested lists; bytes as base64, NaN as "NaN".
+    Json,
+    /// The elements alone, in C order, little-endian; of variable length: each behind its length in 4 bytes.
+    Raw,
+    /// A file of numpy.
+    Npy,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// The store, which is made if it is not there.
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// The path of the new array; groups above it are made.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: String,
+    /// Elements along each dimension: 365,180,360. An empty text is an array without dimensions.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    pub(crate) shape: number::Lengths,
+    /// The data type: float32, <f4, or the JSON of a data type of Zarr v3.
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: String,
+    /// The shape of chunks (with --shards: of inner chunks); by default about 1 MiB.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    pub(crate) chunks: Option<number::Lengths>,
+    /// The shape of shards, a multiple of that of chunks.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    pub(crate) shards: Option<number::Lengths>,
+    /// The codecs of chunks: names divided by commas, or the JSON list of a Zarr v3 document; `none`: no compression.
+    #[arg(long, value_name = "CODECS")]
+    pub(crate) codecs: Option<String>,
+    /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text".
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) fill: Option<String>,
+    /// Names of the dimensions, divided by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) dims: Option<Vec<String>>,
+    /// The attributes, a JSON object.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) attributes: Option<String>,
+    /// The dialect to write: v3 (the default) or v2.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
+    /// What stands between the numbers in chunk keys: / or a period.
+    #[arg(long, value_name = "CHAR", value_parser = separator)]
+    pub(crate) separator: Option<char>,
+    /// Replace what is at PATH, with all that lies below it.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Write {
+    #[command(flatten)]
+    pub(crate) node: Node,
+    /// A file of numpy (.npy); `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// Which elements to write, as in numpy: "0:10, 5, ::2, ..."; by default all.
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
+    pub(crate) select: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The store to read, which is not changed.
+    #[arg(value_name = "SRC")]
+    pub(crate) source: String,
+    /// The store to write, which is made if it is not there.
+    #[arg(value_name = "DST")]
+    pub(crate) target: String,
+    /// The dialect to write, v2 or v3; by default that of SRC, or v3 if SRC is older than v2.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
+    /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    pub(crate) chunks: Option<number::Lengths>,
+    /// The shape of shards, for arrays of as many dimensions; `none`: no shards.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none)]
+    pub(crate) shards: Option<number::LengthsOrNone>,
+    /// The codecs of chunks: names divided by commas, or the JSON list of a Zarr v3 document; `none`: no compression.
+    #[arg(long, value_name = "CODECS")]
+    pub(crate) codecs: Option<String>,
+    /// Convert this array alone, with the groups above it.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) array: Option<String>,
+    /// How much memory may be used for data.
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
+    pub(crate) memory: u64,
+    /// Replace the nodes that are in the way in DST.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+fn dialect(text: &str) -> Result<Dialect, String> {
+    text.parse().map_err(|_| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
+}
+
+fn separator(text: &str) -> Result<char, String> {
+    match text {
+        "/" => Ok('/'),
+        "." => Ok('.'),
+        _ => Err("expected / or a period".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,78 @@
+//! What all commands share: options, and opening what is named on the command line.
+
+use crate::args::{self, Global};
+use crate::failure::{Failure, Result};
+use crate::report;
+use std::path::Path;
+use std::sync::Arc;
+use zarr::meta::Dialect;
+use zarr::{Array, Found, NodePath, Options, Registry, Store};
+
+/// What all commands share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) global: Global,
+    pub(crate) registry: Arc<Registry>,
+    /// Whether to colour standard output.
+    pub(crate) coloured: bool,
+}
+
+/// A node named on the command line, its store opened.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) store: Arc<dyn Store>,
+    /// The address as it was given.
+    pub(crate) url: String,
+    pub(crate) path: NodePath,
+    pub(crate) format: Option<Dialect>,
+}
+
+impl Context {
+    pub(crate) fn new(global: Global) -> Self {
+        let coloured = report::set_color(global.color);
+        Self { global, registry: zarr::registry(), coloured }
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options { threads: self.global.threads, ..Options::default() }
+    }
+
+    /// Opens the store of a node. A path may also stand behind the address: `air.zarr::t2m`.
+    pub(crate) fn place(&self, node: &args::Node) -> Result<Place> {
+        let (url, path) = match node.url.rsplit_once("::") {
+            Some((url, path)) if node.path == "/" && !Path::new(&node.url).exists() => (url, path),
+            _ => (node.url.as_str(), node.path.as_str()),
+        };
+        let path = node_path(path)?;
+        Ok(Place { store: zarr::open_store(url)?, url: url.to_owned(), path, format: node.format })
+    }
+
+    /// Opens an array.
+    pub(crate) fn array(&self, place: &Place) -> Result<Array> {
+        let array = Array::from_found(&place.store, place.found()?, &self.registry, self.options())?;
+        self.warnings(array.warnings());
+        Ok(array)
+    }
+
+    pub(crate) fn warnings<W: AsRef<str>>(&self, warnings: &[W]) {
+        if !self.global.quiet {
+            warnings.iter().for_each(|warning| report::warning(warning.as_ref()));
+        }
+    }
+}
+
+impl Place {
+    /// The node's metadata.
+    pub(crate) fn found(&self) -> Result<Found> {
+        Ok(zarr::open_node(&*self.store, &self.path.to_string(), self.format)?)
+    }
+}
+
+/// A path given on the command line.
+pub(crate) fn node_path(text: &str) -> Result<NodePath> {
+    NodePath::parse(text).map_err(|error| {
+        let mut failure = Failure::usage(error.to_string());
+        failure.kind = "path";
+        failure
+    })
+}

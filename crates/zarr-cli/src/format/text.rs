@@ -1,0 +1,92 @@
+//! Elements as text for people and for line tools.
+
+use super::Format;
+use crate::escape;
+use crate::failure::Result;
+use crate::output::Output;
+use zarr::ArrayData;
+use zarr::dtype::DataType;
+use zarr::meta::json::Value;
+
+/// So many elements are lined up in columns; of more each follows the other after one space.
+const ALIGNED: usize = 10_000;
+
+/// Prints one dimension as a column, more as a line for each row, with an empty line between planes.
+#[derive(Debug)]
+pub(super) struct Text {
+    shape: Vec<u64>,
+    /// How many elements were printed.
+    done: u64,
+}
+
+impl Text {
+    pub(super) fn new(shape: &[u64]) -> Self {
+        Self { shape: shape.to_vec(), done: 0 }
+    }
+
+    /// What stands in front of element `place`.
+    fn separator(&self, place: u64) -> &'static str {
+        let (row, rows) = match self.shape.as_slice() {
+            [.., rows, row] => (*row, *rows),
+            _ => (1, u64::MAX),
+        };
+        match place {
+            0 => "",
+            _ if !place.is_multiple_of(row.max(1)) => " ",
+            _ if self.shape.len() > 2 && (place / row.max(1)).is_multiple_of(rows.max(1)) => "\n\n",
+            _ => "\n",
+        }
+    }
+}
+
+impl Format for Text {
+    fn begin(&mut self, _: &mut Output) -> Result<()> {
+        Ok(())
+    }
+
+    fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
+        let quoted = self.shape.len() > 1 && is_text(data.data_type());
+        let cell = |place: usize| {
+            let text = data.text(place);
+            if quoted { Value::from(text).to_string() } else { escape::line(&text).into_owned() }
+        };
+        let aligned = data.len() <= ALIGNED && self.shape.len() > 1;
+        let width = if aligned { (0..data.len()).map(|place| cell(place).chars().count()).max() } else { None };
+        let width = width.unwrap_or(0);
+        for place in 0..data.len() {
+            out.text(self.separator(self.done))?;
+            let cell = cell(place);
+            // Text begins in one column, numbers end in one.
+            let padded = if quoted { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+            out.text(&padded)?;
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Output) -> Result<()> {
+        if self.done > 0 { out.text("\n") } else { Ok(()) }
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::String | DataType::FixedUtf32 { .. } | DataType::FixedBytes { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn separators(shape: &[u64], count: u64) -> String {
+        let text = Text::new(shape);
+        (0..count).map(|place| format!("{}x", text.separator(place))).collect()
+    }
+
+    #[test]
+    fn rows_and_planes() {
+        assert_eq!(separators(&[], 1), "x");
+        assert_eq!(separators(&[3], 3), "x\nx\nx");
+        assert_eq!(separators(&[2, 2], 4), "x x\nx x");
+        assert_eq!(separators(&[2, 2, 1], 4), "x\nx\n\nx\nx");
+    }
+}

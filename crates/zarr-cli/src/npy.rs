@@ -1,0 +1,168 @@
+//! Files of numpy: the header before the elements.
+//!
+//! Format versions 1 to 3, <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+
+mod literal;
+
+use crate::failure::{Failure, Result};
+use crate::number;
+use literal::Literal;
+use std::io::Read;
+use zarr::dtype::{ByteOrder, DataType, from_npy_descr};
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// Headers of real files have less than 10 KiB, even of structured types.
+const MAX_HEADER: u32 = 1 << 20;
+/// numpy aligns elements to so many bytes.
+const ALIGNMENT: usize = 64;
+
+/// What the header of a file says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) data_type: DataType,
+    pub(crate) order: ByteOrder,
+    /// The first dimension varies fastest.
+    pub(crate) fortran: bool,
+    pub(crate) shape: Vec<u64>,
+}
+
+impl Header {
+    /// Reads a header; the elements follow in `input`.
+    pub(crate) fn read(name: &str, input: &mut impl Read) -> Result<Self> {
+        let broken = |what: &str| Failure::data("invalid-metadata", format!("{name}: {what}"));
+        let mut exact = |bytes: &mut [u8]| match input.read_exact(bytes) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(broken("the file ends in its header")),
+            Err(error) => Err(Failure::io(name, &error)),
+        };
+        let mut start = [0; 8];
+        exact(&mut start)?;
+        let [magic @ .., major, _] = start;
+        if magic != *MAGIC {
+            return Err(broken("no file of numpy").with_hint("numpy.save writes files of this format"));
+        }
+        let len = match major {
+            1 => {
+                let mut len = [0; 2];
+                exact(&mut len)?;
+                u32::from(u16::from_le_bytes(len))
+            }
+            2 | 3 => {
+                let mut len = [0; 4];
+                exact(&mut len)?;
+                u32::from_le_bytes(len)
+            }
+            other => return Err(broken(&format!("version {other} of the format, expected 1, 2 or 3"))),
+        };
+        if len > MAX_HEADER {
+            return Err(broken(&format!("a header of {len} bytes, expected at most {MAX_HEADER}")));
+        }
+        let mut text = vec![0; usize::try_from(len).unwrap_or(0)];
+        exact(&mut text)?;
+        // Versions 1 and 2 are Latin-1, 3 is UTF-8; what is needed of the header is ASCII.
+        let text = String::from_utf8_lossy(&text);
+        Self::parse(&text).map_err(|what| broken(&what))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let header = Literal::parse(text)?;
+        let member = |name: &str| header.get(name).ok_or_else(|| format!("no {name:?} in the header"));
+        let Literal::Text(descr) = member("descr")? else {
+            return Err("a structured type, which arrays are not written from".to_owned());
+        };
+        let (data_type, order) = from_npy_descr(descr).map_err(|error| error.to_string())?;
+        let Literal::Bool(fortran) = *member("fortran_order")? else {
+            return Err("\"fortran_order\" is neither True nor False".to_owned());
+        };
+        let Literal::List(items) = member("shape")? else { return Err("\"shape\" is no tuple".to_owned()) };
+        let length = |item: &Literal| match item {
+            Literal::Number(number) => Ok(*number),
+            _ => Err("\"shape\" holds what is no number".to_owned()),
+        };
+        let shape: Vec<u64> = items.iter().map(length).collect::<Result<_, _>>()?;
+        let size = zarr::grid::element_count(&shape).and_then(|count| count.checked_mul(data_type.item_size() as u64));
+        if size.is_none() {
+            return Err(format!("the size of {} overflows 64 bits", number::tuple(&shape)));
+        }
+        Ok(Self { data_type, order, fortran, shape })
+    }
+}
+
+/// The header of a file of version 1 with elements in C order.
+pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
+    let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let shape = format!("({}{comma})", lengths.join(", "));
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let unpadded = MAGIC.len() + 4 + text.len() + 1;
+    text.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(ALIGNMENT) - unpadded));
+    text.push('\n');
+    // Dimensions are few, so that the header is far below 64 KiB.
+    let len = u16::try_from(text.len()).unwrap_or(u16::MAX);
+    [&MAGIC[..], &[1, 0], &len.to_le_bytes(), text.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file(version: u8, text: &str) -> Vec<u8> {
+        let len = text.len() as u32;
+        let len = if version == 1 { len.to_le_bytes()[..2].to_vec() } else { len.to_le_bytes().to_vec() };
+        [&MAGIC[..], &[version, 0], &len, text.as_bytes()].concat()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Header> {
+        Header::read("x.npy", &mut &*bytes)
+    }
+
+    #[test]
+    fn headers_of_all_versions() {
+        let text = "{'descr': '>f4', 'fortran_order': True, 'shape': (3, 4), }   \n";
+        for version in 1..=3 {
+            let header = read(&file(version, text)).unwrap();
+            assert_eq!(header.data_type, DataType::Float32);
+            assert_eq!((header.order, header.fortran, header.shape), (ByteOrder::Big, true, vec![3, 4]));
+        }
+        let old = "{'descr': \"|u1\", 'shape': (7L,), 'fortran_order': False}";
+        assert_eq!(read(&file(1, old)).unwrap().shape, [7]);
+    }
+
+    #[test]
+    fn broken_headers_are_errors() {
+        let good = file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': ()}");
+        assert!(read(&good).is_ok());
+        for len in 0..good.len() {
+            assert!(read(&good[..len]).is_err(), "{len} bytes");
+        }
+        for text in [
+            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}",
+            "{'descr': '|O', 'fortran_order': False, 'shape': ()}",
+            "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+            "{'fortran_order': False, 'shape': ()}",
+        ] {
+            assert_eq!(read(&file(1, text)).unwrap_err().exit as u8, 4, "{text}");
+        }
+        assert!(read(&file(4, "{}")).is_err());
+        assert!(read(b"\x93NUMPY\x02\x00\xff\xff\xff\xff").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(shape in proptest::collection::vec(0_u64..100_000, 0..6)) {
+            let bytes = header("<M8[25s]", &shape);
+            prop_assert_eq!(bytes.len() % ALIGNMENT, 0);
+            let header = read(&bytes).unwrap();
+            prop_assert_eq!(header.shape, shape);
+            prop_assert_eq!((header.order, header.fortran), (ByteOrder::Little, false));
+        }
+
+        #[test]
+        fn garbage_is_no_panic(text in "[{}()\\[\\]',:a-z0-9L ]{0,60}") {
+            let _ = read(&file(1, &text));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Literals of Python, as far as headers of numpy have them.
+
+/// A literal.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal {
+    Text(String),
+    Bool(bool),
+    Number(u64),
+    /// A tuple or list.
+    List(Vec<Literal>),
+    Members(Vec<(String, Literal)>),
+    None,
+}
+
+/// Types in headers nest a few levels at most.
+const MAX_DEPTH: usize = 32;
+
+impl Literal {
+    /// Parses a whole text.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut parser = Parser { rest: text };
+        let literal = parser.literal(0)?;
+        parser.skip_space();
+        if parser.rest.is_empty() { Ok(literal) } else { Err(parser.error("the end of the header")) }
+    }
+
+    /// The value of a member.
+    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+        let Self::Members(members) = self else { return None };
+        members.iter().rev().find(|(member, _)| member == name).map(|(_, value)| value)
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl Parser<'_> {
+    fn literal(&mut self, depth: usize) -> Result<Literal, String> {
+        if depth > MAX_DEPTH {
+            return Err("the header nests too deep".to_owned());
+        }
+        self.skip_space();
+        match self.rest.chars().next() {
+            Some(quote @ ('\'' | '"')) => self.text(quote).map(Literal::Text),
+            Some('(') => self.items(')', depth).map(Literal::List),
+            Some('[') => self.items(']', depth).map(Literal::List),
+            Some('{') => self.members(depth).map(Literal::Members),
+            Some(c) if c.is_ascii_digit() => self.number(),
+            _ => {
+                let words = [("True", Literal::Bool(true)), ("False", Literal::Bool(false)), ("None", Literal::None)];
+                let found = words.into_iter().find(|(word, _)| self.eat(word));
+                found.map(|(_, literal)| literal).ok_or_else(|| self.error("a literal"))
+            }
+        }
+    }
+
+    /// A text without escapes, which names of types have not.
+    fn text(&mut self, quote: char) -> Result<String, String> {
+        let inner = self.rest.get(1..).unwrap_or_default();
+        let (text, rest) = inner.split_once(quote).ok_or_else(|| self.error("a closing quote"))?;
+        let text = text.to_owned();
+        self.rest = rest;
+        Ok(text)
+    }
+
+    fn number(&mut self) -> Result<Literal, String> {
+        let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        let number = digits.parse().map_err(|_| self.error("a number of at most 64 bits"))?;
+        // Python 2 wrote long integers as `7L`.
+        self.rest = rest.strip_prefix('L').unwrap_or(rest);
+        Ok(Literal::Number(number))
+    }
+
+    fn items(&mut self, close: char, depth: usize) -> Result<Vec<Literal>, String> {
+        let mut items = Vec::new();
+        self.list(close, |parser| {
+            items.push(parser.literal(depth + 1)?);
+            Ok(())
+        })?;
+        Ok(items)
+    }
+
+    fn members(&mut self, depth: usize) -> Result<Vec<(String, Literal)>, String> {
+        let mut members = Vec::new();
+        self.list('}', |parser| {
+            let Literal::Text(name) = parser.literal(depth + 1)? else { return Err(parser.error("a name in quotes")) };
+            parser.skip_space();
+            if !parser.eat(":") {
+                return Err(parser.error("a colon"));
+            }
+            members.push((name, parser.literal(depth + 1)?));
+            Ok(())
+        })?;
+        Ok(members)
+    }
+
+    /// Items divided by commas, the last of which may be followed by one.
+    fn list(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Result<(), String>) -> Result<(), String> {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        loop {
+            self.skip_space();
+            if let Some(rest) = self.rest.strip_prefix(close) {
+                self.rest = rest;
+                return Ok(());
+            }
+            item(self)?;
+            self.skip_space();
+            if !self.eat(",") && !self.rest.starts_with(close) {
+                return Err(self.error("a comma"));
+            }
+        }
+    }
+
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        self.rest.strip_prefix(word).map(|rest| self.rest = rest).is_some()
+    }
+
+    fn error(&self, expected: &str) -> String {
+        let found: String = self.rest.chars().take(12).collect();
+        format!("found {found:?} in the header, expected {expected}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals() {
+        let parsed = Literal::parse(" {'a': (1, 2L,), \"b\": [True, None], } ").unwrap();
+        assert_eq!(parsed.get("a"), Some(&Literal::List(vec![Literal::Number(1), Literal::Number(2)])));
+        assert_eq!(parsed.get("b"), Some(&Literal::List(vec![Literal::Bool(true), Literal::None])));
+        assert_eq!(Literal::parse("()"), Ok(Literal::List(Vec::new())));
+        for text in ["", "(", "{'a' 1}", "(1 2)", "'a", "(,)", "{1: 2}", "1 1", "99999999999999999999"] {
+            assert!(Literal::parse(text).is_err(), "{text}");
+        }
+        assert!(Literal::parse(&"(".repeat(100_000)).is_err());
+    }
+}

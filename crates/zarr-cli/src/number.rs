@@ -1,0 +1,189 @@
+//! Numbers for people: thousands, sizes, ratios, shapes; and back.
+
+use std::fmt::Write;
+
+/// Lengths along dimensions, given on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lengths(pub(crate) Vec<u64>);
+
+/// Lengths, or the word `none`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LengthsOrNone(pub(crate) Option<Vec<u64>>);
+
+/// `1_323_648`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `90.2 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut units = UNITS.iter();
+    let mut unit = units.next().copied().unwrap_or_default();
+    // 1023.96 would be printed as 1024.
+    while value >= 999.95 {
+        let Some(next) = units.next() else { break };
+        unit = next;
+        value /= 1024.0;
+    }
+    if value < 99.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+}
+
+/// How many times `whole` is `part`: `18.9`; `-` where there is no part.
+pub(crate) fn ratio(whole: u64, part: u64) -> String {
+    if part == 0 { "-".to_owned() } else { format!("{:.1}", whole as f64 / part as f64) }
+}
+
+/// `15 %`.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "100 %".to_owned() } else { format!("{:.0} %", 100.0 * part as f64 / whole as f64) }
+}
+
+/// `(365, 180, 360)`, with commas as in Python.
+pub(crate) fn tuple(shape: &[u64]) -> String {
+    let mut text = String::from("(");
+    for (axis, &len) in shape.iter().enumerate() {
+        text.push_str(if axis > 0 { ", " } else { "" });
+        text.push_str(&grouped(len));
+    }
+    text.push_str(if shape.len() == 1 { ",)" } else { ")" });
+    text
+}
+
+/// `24x721x1440`.
+pub(crate) fn by(shape: &[u64]) -> String {
+    let mut text = String::new();
+    for (axis, len) in shape.iter().enumerate() {
+        let _ = write!(text, "{}{len}", if axis > 0 { "x" } else { "" });
+    }
+    if shape.is_empty() { "()".to_owned() } else { text }
+}
+
+/// Lengths divided by commas or `x`, perhaps in brackets; the empty text has none.
+pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+        .or_else(|| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')))
+        .unwrap_or(text)
+        .trim();
+    let inner = inner.strip_suffix(',').unwrap_or(inner);
+    if inner.is_empty() {
+        return Ok(Lengths(Vec::new()));
+    }
+    let length = |part: &str| {
+        let digits: String = part.trim().chars().filter(|&c| c != '_').collect();
+        let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = if all_digits { digits.parse::<i64>().ok() } else { None };
+        number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| format!("{:?} is no length", part.trim()))
+    };
+    inner.split([',', 'x']).map(length).collect::<Result<_, _>>().map(Lengths)
+}
+
+/// As [`shape`], or `none`.
+pub(crate) fn shape_or_none(text: &str) -> Result<LengthsOrNone, String> {
+    if text.trim() == "none" {
+        return Ok(LengthsOrNone(None));
+    }
+    shape(text).map(|lengths| LengthsOrNone(Some(lengths.0)))
+}
+
+/// Bytes: `1GiB`, `500 MB`, `2G` (binary), `1048576`.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let error = || format!("{text:?} is no size, expected for instance 512MiB");
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "ki" | "kib" => 1 << 10,
+        "m" | "mi" | "mib" => 1 << 20,
+        "g" | "gi" | "gib" => 1 << 30,
+        "t" | "ti" | "tib" => 1 << 40,
+        "kb" => 1000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(error()),
+    };
+    let number = number.replace('_', "");
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(factor).ok_or_else(error);
+    }
+    let value = number.parse::<f64>().map_err(|_| error())? * factor as f64;
+    // Far below 2^64, where the conversion is exact enough for a size.
+    if (0.0..1e18).contains(&value) { Ok(value as u64) } else { Err(error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1_000"), (1_323_648, "1_323_648")] {
+            assert_eq!(grouped(number), text);
+        }
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (257_000, "251 KiB"),
+            ((1 << 20) - 1, "1.0 MiB"),
+            (94_608_000, "90.2 MiB"),
+            (u64::MAX, "16.0 EiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+        assert_eq!((ratio(10, 4), ratio(1, 0)), ("2.5".to_owned(), "-".to_owned()));
+        assert_eq!(tuple(&[365, 1_000_000]), "(365, 1_000_000)");
+        assert_eq!((tuple(&[]), tuple(&[7])), ("()".to_owned(), "(7,)".to_owned()));
+        assert_eq!((by(&[24, 721]), by(&[])), ("24x721".to_owned(), "()".to_owned()));
+        assert_eq!((percent(2, 13), percent(0, 0)), ("15 %".to_owned(), "100 %".to_owned()));
+    }
+
+    #[test]
+    fn shapes_are_parsed() {
+        for (text, lengths) in [
+            ("365,180,360", vec![365, 180, 360]),
+            ("[2, 3]", vec![2, 3]),
+            ("(7,)", vec![7]),
+            ("24x721", vec![24, 721]),
+            ("1_000", vec![1000]),
+            ("", vec![]),
+            ("()", vec![]),
+        ] {
+            assert_eq!(shape(text), Ok(Lengths(lengths)), "{text}");
+        }
+        for text in ["a", "1,,2", "-1", "1.5", "9223372036854775808", "[1", "+3"] {
+            assert!(shape(text).is_err(), "{text}");
+        }
+        assert_eq!(shape_or_none("none"), Ok(LengthsOrNone(None)));
+        assert_eq!(shape_or_none("4"), Ok(LengthsOrNone(Some(vec![4]))));
+    }
+
+    #[test]
+    fn sizes_are_parsed() {
+        for (text, bytes) in
+            [("1GiB", 1 << 30), ("1.5 KiB", 1536), ("2G", 2 << 30), ("10MB", 10_000_000), ("4096", 4096), ("7 b", 7)]
+        {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "GiB", "1 XB", "-1", "1e9", "999999999999TiB"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A selection in pieces that fit into memory, in the order of the result.
+
+use crate::failure::{Failure, Result};
+use zarr::grid::{AxisRange, AxisSelection, BoxSelection, Resolved, Selection, element_count};
+
+/// A part of a selection.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) selection: Selection,
+    /// The shape of what is selected, axes of single indices included.
+    pub(crate) shape: Vec<u64>,
+}
+
+/// A selection in pieces, each of which lies behind the one before in the C order of the result.
+#[derive(Debug)]
+pub(crate) struct Pieces(State);
+
+#[derive(Debug)]
+enum State {
+    /// A box, cut along `axis`; along the axes before it one index is taken at a time.
+    Box { part: BoxSelection, axis: usize, step: u64, alignment: u64, at: Vec<u64> },
+    Whole(Option<Piece>),
+}
+
+impl Pieces {
+    /// Pieces of at most `budget` bytes, and at least one row along one axis. Where it costs no more, cuts lie at multiples
+    /// of `parts`, the shape of what is decoded at once.
+    pub(crate) fn new(selection: &Selection, resolved: &Resolved, item: u64, parts: &[u64], budget: u64) -> Self {
+        let whole = || {
+            let shape = resolved.output_shape().to_vec();
+            let empty = shape.contains(&0);
+            Self(State::Whole((!empty).then(|| Piece { selection: selection.clone(), shape })))
+        };
+        // Lists are read as a whole: they were held in memory to be given.
+        let Resolved::Box(part) = resolved else { return whole() };
+        let shape = part.region.shape();
+        let size = |from: usize| {
+            let inner = shape.get(from..).unwrap_or_default();
+            element_count(inner).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX)
+        };
+        if shape.contains(&0) || shape.is_empty() || size(0) <= budget {
+            return whole();
+        }
+        let fits = |&axis: &usize| size(axis + 1) <= budget;
+        let axis = (0..shape.len()).find(fits).unwrap_or(shape.len() - 1);
+        let rows = (budget / size(axis + 1).max(1)).max(1);
+        let range = part.region.axes().get(axis);
+        let plain = range.is_some_and(|range| range.step == 1) && part.flipped.get(axis) == Some(&false);
+        let part_len = parts.get(axis).copied().unwrap_or(1);
+        let alignment = if plain && part_len <= rows { part_len.max(1) } else { 1 };
+        let step = rows - rows % alignment;
+        Self(State::Box { part: part.clone(), axis, step, alignment, at: vec![0; shape.len()] })
+    }
+
+    /// The next piece.
+    pub(crate) fn next(&mut self) -> Result<Option<Piece>> {
+        let (part, axis, step, alignment, at) = match &mut self.0 {
+            State::Whole(piece) => return Ok(piece.take()),
+            State::Box { part, axis, step, alignment, at } => (part, *axis, *step, *alignment, at),
+        };
+        let shape = part.region.shape();
+        if at.first() >= shape.first() {
+            return Ok(None);
+        }
+        let mut axes = Vec::with_capacity(shape.len());
+        let mut piece = Vec::with_capacity(shape.len());
+        let mut taken = 1;
+        for (place, (range, &flipped)) in part.region.axes().iter().zip(&part.flipped).enumerate() {
+            let from = at.get(place).copied().unwrap_or(0);
+            let len = match place.cmp(&axis) {
+                std::cmp::Ordering::Less => 1,
+                std::cmp::Ordering::Greater => range.len,
+                std::cmp::Ordering::Equal => {
+                    // Up to the last multiple of the alignment within reach.
+                    let end = range.start.saturating_add(from).saturating_add(step);
+                    let reach = step.saturating_sub(end % alignment).max(1);
+                    taken = reach.min(range.len - from);
+                    taken
+                }
+            };
+            axes.push(axis_selection(range, flipped, from, len)?);
+            piece.push(len);
+        }
+        advance(at, axis, taken, &shape);
+        Ok(Some(Piece { selection: Selection::Axes(axes), shape: piece }))
+    }
+}
+
+/// Moves on by `taken` along `axis`, and carries over to the axes before it.
+fn advance(at: &mut [u64], axis: usize, taken: u64, shape: &[u64]) {
+    let mut carry = taken;
+    for (place, (at, &len)) in at.iter_mut().zip(shape).enumerate().take(axis + 1).rev() {
+        *at += carry;
+        if *at < len || place == 0 {
+            return;
+        }
+        *at = 0;
+        carry = 1;
+    }
+}
+
+/// `len` places of the result from `from` on, along one axis.
+fn axis_selection(range: &AxisRange, flipped: bool, from: u64, len: u64) -> Result<AxisSelection> {
+    let number = |place: Option<u64>| place.and_then(|place| i64::try_from(place).ok());
+    let at = |place: u64| place.checked_mul(range.step).and_then(|offset| offset.checked_add(range.start));
+    let (start, stop, step) = if flipped {
+        let (high, low) = (range.len - 1 - from, range.len - from - len);
+        let stop = at(low).and_then(|low| low.checked_sub(1));
+        (number(at(high)), number(stop).map(Some).or_else(|| stop.is_none().then_some(None)), -1)
+    } else {
+        let stop = at(from + len - 1).and_then(|last| last.checked_add(1));
+        (number(at(from)), number(stop).map(Some), 1)
+    };
+    let stride = i64::try_from(range.step).ok().map(|stride| stride * step);
+    match (start, stop, stride) {
+        (Some(start), Some(stop), Some(step)) => Ok(AxisSelection::Range { start: Some(start), stop, step }),
+        _ => Err(Failure::usage("the selection reaches beyond 2^63 elements")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The linear positions that a selection takes, in the order of the result.
+    fn positions(selection: &Selection, shape: &[u64]) -> Vec<u64> {
+        let resolved = selection.resolve(shape).unwrap();
+        let Resolved::Box(part) = resolved else { unreachable!("only boxes are tested") };
+        let mut all = vec![0];
+        for ((range, &flipped), &len) in part.region.axes().iter().zip(&part.flipped).zip(shape) {
+            let mut steps: Vec<u64> = (0..range.len).map(|i| range.start + i * range.step).collect();
+            if flipped {
+                steps.reverse();
+            }
+            all = all.iter().flat_map(|&base| steps.iter().map(move |&step| base * len + step)).collect();
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_the_whole(
+            (shape, axes) in proptest::collection::vec(
+                (1_u64..9, -9_i64..9, -9_i64..9, prop_oneof![-3_i64..0, 1_i64..4], 0..3), 1..4
+            ).prop_map(|axes| {
+                let axis = |&(len, start, stop, step, kind): &(u64, i64, i64, i64, i32)| match kind {
+                    0 => AxisSelection::All,
+                    1 => AxisSelection::Index(start.rem_euclid(len as i64)),
+                    _ => AxisSelection::Range { start: Some(start), stop: Some(stop), step },
+                };
+                (axes.iter().map(|axis| axis.0).collect::<Vec<_>>(), axes.iter().map(axis).collect::<Vec<_>>())
+            }),
+            budget in 1_u64..80,
+            part in 1_u64..5,
+        ) {
+            let selection = Selection::Axes(axes);
+            let resolved = selection.resolve(&shape).unwrap();
+            let mut pieces = Pieces::new(&selection, &resolved, 2, &vec![part; shape.len()], budget);
+            let mut all = Vec::new();
+            while let Some(piece) = pieces.next().unwrap() {
+                let taken = positions(&piece.selection, &shape);
+                prop_assert_eq!(element_count(&piece.shape), Some(taken.len() as u64));
+                prop_assert!(taken.len() as u64 * 2 <= budget.max(2) || taken.len() == 1);
+                all.extend(taken);
+            }
+            prop_assert_eq!(all, positions(&selection, &shape));
+        }
+    }
+
+    #[test]
+    fn cuts_lie_between_chunks() {
+        let selection: Selection = "3:, :".parse().unwrap();
+        let resolved = selection.resolve(&[20, 10]).unwrap();
+        let mut pieces = Pieces::new(&selection, &resolved, 1, &[5, 10], 70);
+        let mut rows = Vec::new();
+        while let Some(piece) = pieces.next().unwrap() {
+            rows.push(piece.shape[0]);
+        }
+        assert_eq!(rows, [2, 5, 5, 5]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The codec as arrays use it.
+
+use crate::error::CODEC;
+use crate::frame::{HEADER_SIZE, Shuffle};
+use crate::{Compressor, Error, Frame, Options, compress};
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Sink, Size};
+use zarr_meta::json::Value;
+
+/// The codec `blosc` and its names in other dialects.
+pub const ENTRY: CodecEntry = CodecEntry { names: &["blosc", "numcodecs.blosc"], build };
+
+/// A blosc codec with its configuration. Decoding needs none of it: frames tell all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BloscCodec {
+    /// How chunks are compressed.
+    pub options: Options,
+}
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, zarr_codec::Error> {
+    Ok(Codec::BytesToBytes(Arc::new(BloscCodec { options: options(context)? })))
+}
+
+/// Members that are missing have the values that numcodecs gives them.
+fn options(context: &BuildContext<'_>) -> Result<Options, zarr_codec::Error> {
+    let config = context.config;
+    let compressor = match config.text("cname")? {
+        None => Compressor::Lz4,
+        Some(name) => Compressor::from_name(name).ok_or_else(|| {
+            let names = Compressor::ALL.map(Compressor::name).join(", ");
+            config.error("cname", format!("expected one of {names}, found {name:?}"))
+        })?,
+    };
+    let level = config.integer("clevel", 0..=9)?.and_then(|level| u8::try_from(level).ok()).unwrap_or(5);
+    let type_size = match size(context, "typesize", 1)? {
+        Some(size) => size,
+        // What reaches the codec is then no row of elements.
+        None if context.element.is_variable() => 1,
+        None => context.element.item_size(),
+    };
+    let shuffle = match config.value("shuffle") {
+        None => Shuffle::Bytes,
+        Some(value) => shuffle(value, type_size).ok_or_else(|| {
+            config.unexpected("shuffle", "\"noshuffle\", \"shuffle\", \"bitshuffle\" or -1..2", value)
+        })?,
+    };
+    let block_size = size(context, "blocksize", 0)?.unwrap_or(0);
+    Ok(Options { compressor, level, shuffle, type_size, block_size })
+}
+
+fn size(context: &BuildContext<'_>, name: &'static str, least: i64) -> Result<Option<usize>, zarr_codec::Error> {
+    let size = context.config.integer(name, least..=i32::MAX.into())?;
+    Ok(size.and_then(|size| usize::try_from(size).ok()))
+}
+
+/// Version 3 has names, numcodecs numbers; -1 is bit shuffle for elements of one byte and byte shuffle for others.
+fn shuffle(value: &Value, type_size: usize) -> Option<Shuffle> {
+    match (value.as_str(), value.as_i64()) {
+        (Some("noshuffle"), _) | (_, Some(0)) => Some(Shuffle::None),
+        (Some("shuffle"), _) | (_, Some(1)) => Some(Shuffle::Bytes),
+        (Some("bitshuffle"), _) | (_, Some(2)) => Some(Shuffle::Bits),
+        (_, Some(-1)) => Some(if type_size == 1 { Shuffle::Bits } else { Shuffle::Bytes }),
+        _ => None,
+    }
+}
+
+impl BytesToBytes for BloscCodec {
+    fn encoded_size(&self, decoded: Size) -> Size {
+        decoded.at_most(|size| size.checked_add(HEADER_SIZE as u64))
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), zarr_codec::Error> {
+        Ok(compress(bytes, &self.options, out)?)
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), zarr_codec::Error> {
+        let frame = Frame::parse(bytes)?;
+        let found = frame.header().decoded_size();
+        match out.expected() {
+            Some(expected) if expected != found => Err(Error::DecodedSize { found, expected }.into()),
+            None if found > out.bound() => {
+                let (found, expected) = (found as u64, out.bound() as u64);
+                Err(zarr_codec::Error::TooLong { codec: CODEC, found, expected })
+            }
+            // The header's check has seen that this many bytes can come of these.
+            _ => Ok(frame.decode(out.buffer(found)?)?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_codec::testing::{build, bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
+
+    fn built(configuration: &str, data_type: &str) -> String {
+        match build(&ENTRY, configuration, &element(data_type)) {
+            Ok(codec) => format!("{codec:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn keeps_the_contract_of_codecs() {
+        for compressor in Compressor::ALL {
+            for (shuffle, data_type) in [("noshuffle", "uint8"), ("shuffle", "float32"), ("bitshuffle", "int16")] {
+                let name = compressor.name();
+                let configuration =
+                    format!(r#"{{"cname": "{name}", "clevel": 5, "shuffle": "{shuffle}", "blocksize": 0}}"#);
+                let element = element(data_type);
+                let codec = bytes_to_bytes(&ENTRY, &configuration, &element);
+                round_trip(&*codec, &samples(element.item_size()));
+                corrupt(&*codec, &samples(element.item_size()), false);
+            }
+        }
+    }
+
+    #[test]
+    fn reads_both_spellings_of_the_configuration() {
+        let v3 = r#"{"typesize": 4, "cname": "zstd", "clevel": 3, "shuffle": "bitshuffle", "blocksize": 1000}"#;
+        let v2 = r#"{"cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 1000}"#;
+        assert_eq!(built(v3, "uint8"), built(v2, "float32"));
+        for (number, name) in [(-1, "shuffle"), (0, "noshuffle"), (1, "shuffle"), (2, "bitshuffle")] {
+            let by = |value: &str| built(&format!(r#"{{"shuffle": {value}}}"#), "float64");
+            assert_eq!(by(&number.to_string()), by(&format!("{name:?}")));
+        }
+        assert_eq!(built(r#"{"shuffle": -1}"#, "uint8"), built(r#"{"shuffle": 2, "typesize": 1}"#, "float64"));
+        assert_eq!(
+            built("{}", "float32"),
+            built(r#"{"cname": "lz4", "clevel": 5, "shuffle": 1, "typesize": 4}"#, "bool")
+        );
+        assert_eq!(built(r#"{"typesize": null}"#, "string"), built(r#"{"typesize": 1}"#, "float32"));
+    }
+
+    #[test]
+    fn wrong_members_are_named() {
+        for (configuration, due) in [
+            (
+                r#"{"cname": "lzma"}"#,
+                "/configuration/cname: expected one of blosclz, lz4, lz4hc, snappy, zlib, zstd, found \"lzma\"",
+            ),
+            (r#"{"clevel": 10}"#, "/configuration/clevel: expected an integer 0..9, found 10"),
+            (r#"{"shuffle": "bits"}"#, "/configuration/shuffle: expected"),
+            (r#"{"shuffle": 3}"#, "/configuration/shuffle: expected"),
+            (r#"{"typesize": 0}"#, "/configuration/typesize: expected"),
+            (r#"{"blocksize": -1}"#, "/configuration/blocksize: expected"),
+        ] {
+            let found = built(configuration, "float32");
+            assert!(found.starts_with(due), "{found}");
+        }
+    }
+
+    #[test]
+    fn memory_is_not_claimed_by_a_header() {
+        // A frame of 40 bytes that says that it holds 2 GB in one block.
+        let mut frame = vec![2, 1, 0x90, 1];
+        frame.extend(2_000_000_000u32.to_le_bytes());
+        frame.extend(700_000_000u32.to_le_bytes());
+        frame.extend(40u32.to_le_bytes());
+        frame.resize(40, 0);
+        let codec = bytes_to_bytes(&ENTRY, "{}", &element("uint8"));
+        let error = decode_bytes(&*codec, &frame, Size::Unknown).unwrap_err();
+        assert!(error.to_string().contains("more than zstd can"), "{error}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Encoding frames.
+
+use crate::frame::{HEADER_SIZE, Header, MAX_BLOCK, MAX_DECODED, MIN_STREAM, Shuffle, splits};
+use crate::inner::{Compressor, Writer};
+use crate::{Error, shuffle};
+use zarr_codec::Scratch;
+
+/// How to compress. Any values make a good frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What compresses the streams.
+    pub compressor: Compressor,
+    /// From 0, no compression, to 9, the strongest; more counts as 9. For LZ4 and Snappy it decides on the size of blocks
+    /// only.
+    pub level: u8,
+    /// How bytes are reordered.
+    pub shuffle: Shuffle,
+    /// Bytes of an element; what is not in 1 to 255 counts as 1, as in c-blosc.
+    pub type_size: usize,
+    /// Bytes of a block, about; 0 leaves it to heuristics.
+    pub block_size: usize,
+}
+
+/// LZ4 at level 5 with byte shuffle of elements of 4 bytes in blocks of a good size.
+impl Default for Options {
+    fn default() -> Self {
+        Self { compressor: Compressor::Lz4, level: 5, shuffle: Shuffle::Bytes, type_size: 4, block_size: 0 }
+    }
+}
+
+/// Appends a frame that holds `bytes` to `out`. It is at most a header longer than `bytes`.
+///
+/// # Errors
+/// [`Error::TooLong`] beyond [`MAX_DECODED`] bytes, [`Error::Allocation`] and [`Error::Compressor`]; `out` then ends as
+/// before.
+pub fn compress(bytes: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
+    let start = out.len();
+    let result = append(bytes, options, out);
+    if result.is_err() {
+        out.truncate(start);
+    }
+    result
+}
+
+fn append(bytes: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
+    let too_long = Error::TooLong { found: bytes.len(), limit: MAX_DECODED };
+    let decoded = u32::try_from(bytes.len()).ok().filter(|_| bytes.len() <= MAX_DECODED).ok_or(too_long)?;
+    let item = u8::try_from(options.type_size).unwrap_or(1).max(1);
+    let options = Options { level: options.level.min(9), type_size: item.into(), ..*options };
+    let block = block_size(&options, bytes.len());
+    let header = Header::new(options.compressor, options.shuffle, item, decoded, block as u32);
+    let limit = bytes.len() + HEADER_SIZE;
+    out.try_reserve(limit).map_err(|_| Error::Allocation { size: limit })?;
+    let start = out.len();
+    if options.level > 0 && bytes.len() >= MIN_STREAM && append_blocks(bytes, &options, &header, limit, out)? {
+        let size = out.len() - start;
+        if let Some(place) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
+            *place = header.compressed(size as u32).to_bytes();
+        }
+        return Ok(());
+    }
+    out.truncate(start);
+    out.extend_from_slice(&header.to_bytes());
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+/// Appends a frame with compressed blocks but for its header; `false` if it is not shorter than `limit`.
+fn append_blocks(
+    bytes: &[u8],
+    options: &Options,
+    header: &Header,
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> Result<bool, Error> {
+    let start = out.len();
+    let split = splits(options.compressor, options.type_size, header.block_size());
+    let mut writer = Writer::new(options.compressor, options.level, split);
+    let mut scratch = Scratch::take();
+    if header.table_end() >= limit {
+        return Ok(false);
+    }
+    out.resize(start + header.table_end(), 0);
+    for (number, block) in bytes.chunks(header.block_size()).enumerate() {
+        let at = (out.len() - start) as u32;
+        let entry = start + HEADER_SIZE + 4 * number;
+        if let Some(entry) = out.get_mut(entry..).and_then(<[u8]>::first_chunk_mut) {
+            *entry = at.to_le_bytes();
+        }
+        let block = shuffled(block, header, &mut scratch)?;
+        let stream_size = block.len() / header.streams(block.len());
+        for stream in block.chunks_exact(stream_size) {
+            let compressed = writer.compress(stream)?.unwrap_or(stream);
+            if out.len() - start + 4 + compressed.len() >= limit {
+                return Ok(false);
+            }
+            out.extend_from_slice(&(compressed.len() as u32).to_le_bytes());
+            out.extend_from_slice(compressed);
+        }
+    }
+    Ok(true)
+}
+
+/// The bytes of `block` in the order in which they are compressed.
+fn shuffled<'a>(block: &'a [u8], header: &Header, scratch: &'a mut Scratch) -> Result<&'a [u8], Error> {
+    let item = header.type_size();
+    let kernel = match header.shuffle() {
+        Shuffle::Bytes => shuffle::shuffle_bytes,
+        Shuffle::Bits if shuffle::has_bits(item, block.len()) => shuffle::shuffle_bits,
+        _ => return Ok(block),
+    };
+    let size = block.len();
+    let out = scratch.sized(size).map_err(|_| Error::Allocation { size })?;
+    kernel(item, block, out);
+    Ok(out)
+}
+
+/// The first size of blocks, before it is fitted to the compressor and the level (`L1` of c-blosc 1.21).
+const FIRST: usize = 32 << 10;
+
+/// The size of blocks for `len` bytes: `compute_blocksize` of c-blosc 1.21.
+fn block_size(options: &Options, len: usize) -> usize {
+    let item = options.type_size;
+    if len < item {
+        return 1;
+    }
+    let mut block = len;
+    if options.block_size > 0 {
+        block = options.block_size.clamp(MIN_STREAM, MAX_BLOCK);
+    } else if len >= FIRST {
+        let slow = options.compressor.is_slow();
+        block = if slow { 2 * FIRST } else { FIRST };
+        block = match options.level {
+            0 => block / 4,
+            1 => block / 2,
+            2 => block,
+            3 => block * 2,
+            4 | 5 => block * 4,
+            6..=8 => block * 8,
+            _ if slow => block * 16,
+            _ => block * 8,
+        };
+    }
+    if options.level > 0 && splits(options.compressor, item, block) {
+        // Each stream gets what a block would, within bounds that fit caches.
+        block = (block.min(256 << 10) * item).clamp(64 << 10, 1 << 20);
+    }
+    block = block.min(len);
+    if block > item { block / item * item } else { block }
+}

@@ -1,0 +1,79 @@
+//! Byte shuffle: whole elements, tile by tile.
+
+use super::Tile;
+use super::interleave::{TILE, deinterleave, interleave};
+
+pub(super) fn shuffle(size: usize, from: &[u8], to: &mut [u8]) {
+    let (len, step) = (from.len() / size, TILE / size);
+    let mut tile = Tile::new();
+    for (number, from) in from.chunks(step * size).enumerate() {
+        split(size, from, &mut to[number * step..], len, &mut tile);
+    }
+}
+
+pub(super) fn unshuffle(size: usize, from: &[u8], to: &mut [u8]) {
+    let (len, step) = (from.len() / size, TILE / size);
+    let mut tile = Tile::new();
+    for (number, to) in to.chunks_mut(step * size).enumerate() {
+        join(size, &from[number * step..], len, to, &mut tile);
+    }
+}
+
+/// Takes elements of `size` bytes apart: byte `j` of element `e` goes to `to[j * stride + e]`. `from` is a tile at most.
+pub(super) fn split(size: usize, from: &[u8], to: &mut [u8], stride: usize, tile: &mut Tile) {
+    let len = from.len() / size;
+    if size == 1 {
+        return to[..len].copy_from_slice(from);
+    }
+    if !size.is_power_of_two() {
+        for byte in 0..size {
+            for (to, element) in to[byte * stride..][..len].iter_mut().zip(from.chunks_exact(size)) {
+                *to = element[byte];
+            }
+        }
+        return;
+    }
+    let half = size / 2;
+    let (mut current, mut next) = (&mut tile.0[..from.len()], &mut tile.1[..from.len()]);
+    for pass in 1..size.ilog2() {
+        let (even, odd) = next.split_at_mut(from.len() / 2);
+        deinterleave(if pass == 1 { from } else { current }, even, odd);
+        std::mem::swap(&mut current, &mut next);
+    }
+    let last = if size == 2 { from } else { current };
+    for (byte, pairs) in last.chunks_exact(2 * len).enumerate() {
+        let (low, high) = to.split_at_mut((byte + half) * stride);
+        deinterleave(pairs, &mut low[byte * stride..][..len], &mut high[..len]);
+    }
+}
+
+/// Undoes [`split`]. `to` is a tile at most.
+pub(super) fn join(size: usize, from: &[u8], stride: usize, to: &mut [u8], tile: &mut Tile) {
+    let len = to.len() / size;
+    if size == 1 {
+        return to.copy_from_slice(&from[..len]);
+    }
+    if !size.is_power_of_two() {
+        for byte in 0..size {
+            for (from, element) in from[byte * stride..][..len].iter().zip(to.chunks_exact_mut(size)) {
+                element[byte] = *from;
+            }
+        }
+        return;
+    }
+    let half = size / 2;
+    let (mut current, mut next) = (&mut tile.0[..to.len()], &mut tile.1[..to.len()]);
+    let first = if size == 2 { &mut *to } else { &mut *current };
+    for (byte, pairs) in first.chunks_exact_mut(2 * len).enumerate() {
+        interleave(&from[byte * stride..][..len], &from[(byte + half) * stride..][..len], pairs);
+    }
+    for _ in 2..size.ilog2() {
+        let (even, odd) = current.split_at(to.len() / 2);
+        interleave(even, odd, next);
+        std::mem::swap(&mut current, &mut next);
+    }
+    if size > 2 {
+        let (even, odd) = current.split_at(to.len() / 2);
+        interleave(even, odd, to);
+    }
+}

@@ -1,0 +1,50 @@
+//! The kernels: interleaving two runs of bytes and its reverse, and transposing 8 × 8 bits.
+//!
+//! An element of 2ᵏ bytes is put together from its bytes by interleaving k times, and taken apart by the reverse: each
+//! pass rotates a byte's position, seen as bits, by one place. Both are loops that compilers turn into the processor's
+//! pack and unpack instructions, which a loop over elements is not. They work on tiles that stay in the first cache.
+
+/// Bytes of a tile.
+pub(super) const TILE: usize = 4096;
+
+/// Buffers for the passes over a tile.
+#[derive(Debug)]
+pub(super) struct Tile(pub(super) [u8; TILE], pub(super) [u8; TILE]);
+
+impl Tile {
+    pub(super) const fn new() -> Self {
+        Self([0; TILE], [0; TILE])
+    }
+}
+
+/// `out[2 * i] = even[i]`, `out[2 * i + 1] = odd[i]`
+#[inline(never)]
+pub(super) fn interleave(even: &[u8], odd: &[u8], out: &mut [u8]) {
+    for ((out, even), odd) in out.as_chunks_mut::<2>().0.iter_mut().zip(even).zip(odd) {
+        *out = [*even, *odd];
+    }
+}
+
+/// `even[i] = from[2 * i]`, `odd[i] = from[2 * i + 1]`
+#[inline(never)]
+pub(super) fn deinterleave(from: &[u8], even: &mut [u8], odd: &mut [u8]) {
+    for ((pair, even), odd) in from.as_chunks::<2>().0.iter().zip(even).zip(odd) {
+        // With shifts rather than by index: this becomes a pack instruction.
+        let pair = u16::from_le_bytes(*pair);
+        *even = pair as u8;
+        *odd = (pair >> 8) as u8;
+    }
+}
+
+/// Transposes each 8 bytes as a matrix of 8 × 8 bits ("Hacker's Delight", section 7-3).
+#[inline(never)]
+pub(super) fn transpose_bits(bytes: &mut [u8]) {
+    for bytes in bytes.as_chunks_mut::<8>().0 {
+        let mut x = u64::from_le_bytes(*bytes);
+        for (shift, mask) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)] {
+            let swap = (x ^ (x >> shift)) & mask;
+            x ^= swap ^ (swap << shift);
+        }
+        *bytes = x.to_le_bytes();
+    }
+}

@@ -1,0 +1,213 @@
+//! Cutting a region of a chunk into slabs, and slabs into ranges of bytes.
+
+use smallvec::SmallVec;
+use std::ops::Range;
+use zarr_codec::{Error, View};
+use zarr_grid::{Region, Shape};
+
+/// Ranges that one request may have. More would cost more to ask for than the bytes between them.
+const MAX_RANGES: u64 = 1024;
+
+/// A region of a chunk, cut into boxes that are fetched one after another, in C order.
+///
+/// All positions count selected elements, from 0 to `len` of each axis; what they mean in bytes, steps included, is in
+/// the axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Slabs {
+    /// Bytes of one element.
+    item: u64,
+    axes: SmallVec<[Axis; 6]>,
+    /// Elements of a slab per axis; the last slab along an axis may have fewer.
+    lens: Shape,
+    /// How many slabs there are.
+    count: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    /// Selected elements.
+    len: u64,
+    /// Byte offset of the first of them.
+    first: u64,
+    /// Bytes from one to the next.
+    stride: u64,
+    /// Whether they lie side by side.
+    dense: bool,
+    /// Whether they are all that the chunk has.
+    whole: bool,
+}
+
+impl Slabs {
+    /// The slabs of `region` in a chunk of `shape`, each of at most `limit` bytes, if it can be. `None` if the region has
+    /// bytes that cannot be counted.
+    pub(crate) fn new(item: usize, shape: &[u64], region: &Region, limit: Option<u64>) -> Option<Self> {
+        region.check(shape).ok()?;
+        let item = u64::try_from(item).ok().filter(|&item| item > 0)?;
+        let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
+        let mut stride = item;
+        for (range, &len) in region.axes().iter().zip(shape).rev() {
+            axes.push(Axis {
+                len: range.len,
+                first: range.start.checked_mul(stride)?,
+                stride: stride.checked_mul(range.step)?,
+                dense: range.step == 1 || range.len <= 1,
+                whole: range.len == len,
+            });
+            stride = stride.checked_mul(len.max(1))?;
+        }
+        isize::try_from(stride).ok()?;
+        axes.reverse();
+        let mut slabs = Self { item, lens: region.shape(), axes, count: 1 };
+        if region.is_empty() {
+            slabs.count = 0;
+        } else if let Some(limit) = limit {
+            slabs.lens = slabs.lens_within(limit);
+            slabs.count = slabs.per_axis().product();
+        }
+        Some(slabs)
+    }
+
+    /// How many slabs there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether they are all of the chunk.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.axes.iter().all(|axis| axis.whole)
+    }
+
+    /// The slab of this number.
+    pub(crate) fn get(&self, number: u64) -> Slab<'_> {
+        let counts: Shape = self.per_axis().collect();
+        let mut rest = number;
+        let mut origin: Shape = counts.clone();
+        for (at, &count) in origin.iter_mut().zip(&counts).rev() {
+            *at = rest % count;
+            rest /= count;
+        }
+        origin.iter_mut().zip(&self.lens).for_each(|(at, &len)| *at *= len);
+        let lens = self.axes.iter().zip(&self.lens).zip(&origin).map(|((axis, &len), &at)| len.min(axis.len - at));
+        let lens: Shape = lens.collect();
+        let outer = self.outer_axes(&lens);
+        // Too many ranges: one that has all of them.
+        let outer = if runs(&lens, outer) > MAX_RANGES { 0 } else { outer };
+        Slab { slabs: self, origin, lens, outer }
+    }
+
+    /// Slabs along each axis.
+    fn per_axis(&self) -> impl Iterator<Item = u64> + '_ {
+        self.axes.iter().zip(&self.lens).map(|(axis, &len)| axis.len.div_ceil(len.max(1)))
+    }
+
+    /// The lengths of the largest slabs of at most `limit` bytes: inner axes wholly, then as much as fits of the next
+    /// one, then single positions. One element is always taken.
+    fn lens_within(&self, limit: u64) -> Shape {
+        let mut lens: Shape = self.axes.iter().map(|_| 1).collect();
+        for (place, axis) in self.axes.iter().enumerate().rev() {
+            let mut fits = |len: u64| {
+                lens.get_mut(place).into_iter().for_each(|slot| *slot = len);
+                self.cost(&lens) <= limit
+            };
+            if fits(axis.len) {
+                continue;
+            }
+            let (mut good, mut bad) = (1, axis.len);
+            while bad - good > 1 {
+                let middle = good + (bad - good) / 2;
+                if fits(middle) { good = middle } else { bad = middle }
+            }
+            fits(good);
+            break;
+        }
+        lens
+    }
+
+    /// Bytes that a slab of these lengths fetches.
+    fn cost(&self, lens: &[u64]) -> u64 {
+        if runs(lens, self.outer_axes(lens)) <= MAX_RANGES {
+            lens.iter().product::<u64>() * self.item
+        } else {
+            self.span(lens, 0)
+        }
+    }
+
+    /// Bytes from the first element to the end of the last one, along the axes from `outer` on.
+    fn span(&self, lens: &[u64], outer: usize) -> u64 {
+        let axes = self.axes.iter().zip(lens).skip(outer);
+        axes.map(|(axis, &len)| (len - 1) * axis.stride).sum::<u64>() + self.item
+    }
+
+    /// How many leading axes are walked position by position; the others together are contiguous bytes.
+    fn outer_axes(&self, lens: &[u64]) -> usize {
+        let mut outer = self.axes.len();
+        for (axis, &len) in self.axes.iter().zip(lens).rev() {
+            if len > 1 && !axis.dense {
+                break;
+            }
+            outer -= 1;
+            // What lies further out goes on elsewhere.
+            if len < axis.len || !axis.whole {
+                break;
+            }
+        }
+        outer
+    }
+}
+
+fn runs(lens: &[u64], outer: usize) -> u64 {
+    lens.iter().take(outer).fold(1, |runs, &len| runs.saturating_mul(len))
+}
+
+/// A box of a region, fetched at once.
+#[derive(Debug)]
+pub(crate) struct Slab<'s> {
+    slabs: &'s Slabs,
+    /// The first position.
+    origin: Shape,
+    /// Elements per axis.
+    lens: Shape,
+    /// Leading axes that are walked position by position: each position is a piece.
+    outer: usize,
+}
+
+/// A part of a slab whose bytes are one range.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// Where the bytes are in the encoded chunk.
+    pub(crate) bytes: Range<u64>,
+    /// Where the elements go in the output.
+    pub(crate) out: Region,
+}
+
+impl Slab<'_> {
+    /// The parts, in C order.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+        (0..runs(&self.lens, self.outer)).map(|number| self.piece(number))
+    }
+
+    fn piece(&self, number: u64) -> Piece {
+        let mut rest = number;
+        let mut start = 0;
+        let mut out: SmallVec<[Range<u64>; 6]> = SmallVec::new();
+        let axes = self.slabs.axes.iter().zip(&self.origin).zip(&self.lens);
+        for (place, ((axis, &origin), &len)) in axes.enumerate().rev() {
+            let (at, len) = if place < self.outer { (origin + rest % len, 1) } else { (origin, len) };
+            if place < self.outer {
+                rest /= self.lens.get(place).copied().unwrap_or(1);
+            }
+            start += axis.first + at * axis.stride;
+            out.push(at..at + len);
+        }
+        out.reverse();
+        Piece { bytes: start..start + self.slabs.span(&self.lens, self.outer), out: Region::from_ranges(&out) }
+    }
+
+    /// The elements of a piece in its bytes.
+    pub(crate) fn items<'b>(&self, piece: &Piece, bytes: &'b [u8]) -> Result<View<'b>, Error> {
+        let stride = |axis: &Axis| isize::try_from(axis.stride).unwrap_or(isize::MAX);
+        let strides: SmallVec<[isize; 6]> = self.slabs.axes.iter().map(stride).collect();
+        let item = usize::try_from(self.slabs.item).unwrap_or(usize::MAX);
+        View::from_strides(bytes, item, &crate::codec::dims(&piece.out.shape()), 0, &strides)
+    }
+}

@@ -1,0 +1,276 @@
+use crate::ENTRY;
+use proptest::prelude::*;
+use std::sync::Arc;
+use zarr_codec::testing::{self, array_to_bytes, build, chunk_round_trip, corrupt_chunk, decode_parts, element};
+use zarr_codec::{Access, Codecs, Error, ErrorKind, Pipeline, Size, Step, View, ViewMut};
+use zarr_grid::{AxisRange, Region};
+use zarr_store::ByteRange;
+
+fn chain(data_type: &str, endian: &str) -> Arc<Pipeline> {
+    let mut codecs = Codecs::default();
+    codecs.add(ENTRY);
+    let json = format!(r#"[{{"name": "bytes", "configuration": {{"endian": "{endian}"}}}}]"#);
+    testing::pipeline(&json, &element(data_type), &codecs).unwrap()
+}
+
+fn counting(size: usize) -> Vec<u8> {
+    (0..size).map(|i| (i * 31 + i / 256) as u8).collect()
+}
+
+#[test]
+fn every_layout_comes_back() {
+    for data_type in ["uint8", "int16", "float32", "float64", "complex64", "complex128", "r24", "r64"] {
+        let item = element(data_type).item_size();
+        for endian in ["little", "big"] {
+            let chain = chain(data_type, endian);
+            for shape in [&[][..], &[7], &[5, 6], &[3, 4, 5], &[2, 1, 3, 2]] {
+                let items = counting(shape.iter().product::<usize>() * item);
+                chunk_round_trip(&chain, shape, &items);
+            }
+        }
+    }
+    let bools: Vec<u8> = (0..20).map(|i| i % 2).collect();
+    assert_eq!(chunk_round_trip(&chain("bool", "big"), &[4, 5], &bools), bools);
+}
+
+#[test]
+fn bytes_have_the_stated_order() {
+    let check = |data_type: &str, items: &[u8], little: &[u8], big: &[u8]| {
+        let shape = [items.len() / element(data_type).item_size()];
+        assert_eq!(chunk_round_trip(&chain(data_type, "little"), &shape, items), little, "{data_type} little");
+        assert_eq!(chunk_round_trip(&chain(data_type, "big"), &shape, items), big, "{data_type} big");
+    };
+    check("uint16", &0x0102u16.to_ne_bytes(), &[2, 1], &[1, 2]);
+    check("float64", &1.0f64.to_ne_bytes(), &1.0f64.to_le_bytes(), &[0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
+    let complex = [1.0f32.to_ne_bytes(), (-2.0f32).to_ne_bytes()].concat();
+    check("complex64", &complex, &[0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0], &[0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0]);
+    check("r24", &[1, 2, 3], &[1, 2, 3], &[1, 2, 3]);
+}
+
+#[test]
+fn configurations_are_checked() {
+    let order = |configuration: &str, data_type: &str| build(&ENTRY, configuration, &element(data_type));
+    for (configuration, data_type) in [("{}", "int8"), ("{}", "int32"), (r#"{"endian": null}"#, "bool")] {
+        order(configuration, data_type).unwrap();
+    }
+    let little = array_to_bytes(&ENTRY, "{}", &element("uint16"));
+    let mut out = Vec::new();
+    little.encode(&View::new(&0x0102u16.to_ne_bytes(), 2, &[]).unwrap(), &mut out).unwrap();
+    assert_eq!(out, [2, 1], "little where nothing is said");
+    assert_eq!(little.encoded_size(&[3, 4]), Size::Exact(24));
+    assert_eq!(little.encoded_size(&[u64::MAX, 4]), Size::Unknown);
+    for configuration in [r#"{"endian": "middle"}"#, r#"{"endian": 1}"#, r#"{"endian": "Little"}"#] {
+        let error = order(configuration, "int8").unwrap_err();
+        assert!(matches!(&error, Error::Metadata { pointer, .. } if pointer == "/configuration/endian"), "{error}");
+    }
+    let error = order("{}", "string").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownExtension);
+    assert!(error.to_string().contains("data type string") && error.to_string().contains("vlen-utf8"), "{error}");
+}
+
+#[test]
+fn memory_order_needs_no_work() {
+    let native = if cfg!(target_endian = "big") { "big" } else { "little" };
+    let other = if cfg!(target_endian = "big") { "little" } else { "big" };
+    let check = |data_type: &str, endian: &str, expected: bool| {
+        let codec = array_to_bytes(&ENTRY, &format!(r#"{{"endian": "{endian}"}}"#), &element(data_type));
+        assert_eq!(codec.is_memory_order(), expected, "{data_type} {endian}");
+    };
+    check("float32", native, true);
+    check("float32", other, false);
+    check("uint8", other, true);
+    check("r32", other, true);
+    check("bool", native, false);
+    check("int4", native, false);
+}
+
+#[test]
+fn decoded_bytes_are_settled() {
+    let read = |data_type: &str, encoded: &[u8], region: &Region, parts: bool| {
+        let chain = chain(data_type, "little");
+        let mut memory = vec![0; 64];
+        // Every other item of the memory, so that the output is not contiguous.
+        let dims: Vec<usize> = region.shape().iter().map(|&len| len as usize).collect();
+        let mut out = ViewMut::from_strides(&mut memory, 1, &dims, 0, &[2]).unwrap();
+        let shape = [encoded.len() as u64];
+        let result = match parts {
+            true => decode_parts(&chain, encoded, &shape, region, &mut out),
+            false => chain.decode(encoded, &shape, region, &mut out),
+        };
+        let mut items = Vec::new();
+        out.as_view().append_to(&mut items).unwrap();
+        result.map(|()| items)
+    };
+    for parts in [false, true] {
+        let (all, two) = (Region::whole(&[3]), Region::new([AxisRange::new(0, 2)]).unwrap());
+        assert_eq!(read("int4", &[0x0f, 0xf7, 0x12], &all, parts).unwrap(), [0xff, 0x07, 0x02]);
+        assert_eq!(read("uint4", &[0x0f, 0xf7, 0x12], &all, parts).unwrap(), [0x0f, 0x07, 0x02]);
+        assert_eq!(read("bool", &[0, 1, 1], &all, parts).unwrap(), [0, 1, 1]);
+        let error = read("bool", &[0, 1, 2], &all, parts).unwrap_err();
+        assert_eq!(error.to_string(), "codec bytes: found byte 0x02, expected a bool: 0x00 or 0x01");
+        assert_eq!(read("bool", &[0, 1, 2], &two, parts).unwrap(), [0, 1]);
+    }
+    let mut out = Vec::new();
+    let error = chain("bool", "little").encode(&View::new(&[0, 3], 1, &[2]).unwrap(), &mut out).unwrap_err();
+    assert!(matches!(error, Error::Encode { .. }), "{error}");
+}
+
+#[test]
+fn a_chunk_has_exactly_its_bytes() {
+    let chain = chain("int32", "little");
+    let bytes = counting(4 * 60);
+    corrupt_chunk(&chain, &[5, 12], &bytes);
+    let region = Region::whole(&[5, 12]);
+    let mut out = vec![0; bytes.len()];
+    for parts in [false, true] {
+        let mut attempt = |encoded: &[u8]| {
+            let mut view = ViewMut::new(&mut out, 4, &[5, 12]).unwrap();
+            match parts {
+                true => decode_parts(&chain, encoded, &[5, 12], &region, &mut view),
+                false => chain.decode(encoded, &[5, 12], &region, &mut view),
+            }
+        };
+        attempt(&bytes).unwrap();
+        assert!(matches!(attempt(&bytes[..239]), Err(Error::Truncated { found: 239, .. })), "parts: {parts}");
+        let long = [&bytes[..], &[0]].concat();
+        assert!(matches!(attempt(&long), Err(Error::TooLong { found: 241, expected: 240, .. })), "parts: {parts}");
+        assert!(attempt(&[]).is_err());
+    }
+}
+
+#[test]
+fn patches_replace_a_region() {
+    for endian in ["little", "big"] {
+        let chain = chain("int16", endian);
+        let items = counting(2 * 5 * 6);
+        let mut old = Vec::new();
+        chain.encode(&View::new(&items, 2, &[5, 6]).unwrap(), &mut old).unwrap();
+        for region in testing::regions(&[5, 6]) {
+            let dims: Vec<usize> = region.shape().iter().map(|&len| len as usize).collect();
+            let new = vec![0xC3; dims.iter().product::<usize>() * 2];
+            let new = View::new(&new, 2, &dims).unwrap();
+            let mut patched = vec![9];
+            chain.patch(Some(&old), &[5, 6], &region, &new, &mut patched).unwrap();
+            let mut model = items.clone();
+            ViewMut::new(&mut model, 2, &[5, 6]).unwrap().window(&region).copy_from(&new);
+            assert_eq!(testing::read(&chain, &patched[1..], &[5, 6], &Region::whole(&[5, 6]), false), model);
+        }
+        let short = chain.patch(
+            Some(&old[1..]),
+            &[5, 6],
+            &Region::whole(&[5, 6]),
+            &View::new(&items, 2, &[5, 6]).unwrap(),
+            &mut Vec::new(),
+        );
+        assert!(short.is_err());
+    }
+}
+
+fn cases() -> impl Strategy<Value = (Vec<u64>, Region)> {
+    let axis = (1u64..12).prop_flat_map(|len| {
+        (Just(len), 0..len, 1u64..5, any::<prop::sample::Index>(), 0..8).prop_map(|(len, start, step, count, kind)| {
+            match kind {
+                0..4 => (len, AxisRange::new(0, len)),
+                4 => (len, AxisRange::new(start, 0)),
+                _ => (
+                    len,
+                    AxisRange { start, len: 1 + count.index(((len - start - 1) / step + 1) as usize) as u64, step },
+                ),
+            }
+        })
+    });
+    prop::collection::vec(axis, 0..5).prop_map(|axes| {
+        let (shape, ranges): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
+        (shape, Region::new(ranges).unwrap())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Parts equal the slice of the whole, ask for no more than they need, and for no more at once than they may.
+    #[test]
+    fn parts_equal_the_whole((shape, region) in cases(), limit in prop::option::of(1u64..600), big in any::<bool>()) {
+        let chain = chain("int32", if big { "big" } else { "little" });
+        let size = shape.iter().product::<u64>() * 4;
+        let encoded = counting(size as usize);
+        let dims: Vec<usize> = region.shape().iter().map(|&len| len as usize).collect();
+        let needed = dims.iter().product::<usize>() * 4;
+        let mut due = vec![0; needed];
+        chain.decode(&encoded, &shape, &region, &mut ViewMut::new(&mut due, 4, &dims).unwrap()).unwrap();
+
+        let mut found = vec![0; needed];
+        let mut out = ViewMut::new(&mut found, 4, &dims).unwrap();
+        let access = Access { slab: limit, skip_checksums: false };
+        let Some(mut decode) = chain.partial(&shape, &region, &access) else {
+            prop_assert!(region.is_whole(&shape) && limit.is_none_or(|limit| size <= limit));
+            return Ok(());
+        };
+        let mut asked = 0;
+        let mut got: Vec<&[u8]> = Vec::new();
+        while let Step::Need(ranges) = decode.step(&got, &mut out).unwrap() {
+            got = ranges.iter().map(|range| {
+                let range = range.resolve(size).unwrap();
+                &encoded[range.start as usize..range.end as usize]
+            }).collect();
+            let bytes: usize = got.iter().map(|bytes| bytes.len()).sum();
+            prop_assert!(got.len() == 1 || got.len() <= 1024);
+            prop_assert!(limit.is_none_or(|limit| bytes as u64 <= limit.max(4)), "{} bytes at once", bytes);
+            asked += bytes;
+        }
+        prop_assert_eq!(&found, &due);
+        // Small cases never have so many ranges that gaps are fetched.
+        if limit.is_some() || needed / 4 <= 1024 {
+            prop_assert_eq!(asked, needed);
+        }
+    }
+}
+
+#[test]
+fn many_ranges_become_one() {
+    let shape = [3000, 100];
+    let chain = chain("uint8", "little");
+    let column = Region::from_ranges(&[0..3000, 7..8]);
+    let mut memory = vec![0; 3000];
+    let mut requests = |slab: Option<u64>| {
+        let encoded = counting(300_000);
+        let mut out = ViewMut::new(&mut memory, 1, &[3000, 1]).unwrap();
+        let mut decode = chain.partial(&shape, &column, &Access { slab, skip_checksums: false }).unwrap();
+        let mut requests = Vec::new();
+        let mut got: Vec<&[u8]> = Vec::new();
+        while let Step::Need(ranges) = decode.step(&got, &mut out).unwrap() {
+            got = ranges
+                .iter()
+                .map(|range| range.resolve(300_000).unwrap())
+                .map(|range| &encoded[range.start as usize..range.end as usize])
+                .collect();
+            requests.push(ranges);
+        }
+        assert!(memory.iter().enumerate().all(|(i, &byte)| byte == encoded[i * 100 + 7]));
+        requests
+    };
+    assert_eq!(requests(None), [[ByteRange::Range(7..299_908)]]);
+    let small = requests(Some(1000));
+    assert_eq!(small.iter().map(Vec::len).collect::<Vec<_>>(), [1000, 1000, 1000]);
+    let large = requests(Some(100_000));
+    assert_eq!(large.iter().map(Vec::len).collect::<Vec<_>>(), [1024, 1024, 952]);
+}
+
+#[test]
+fn whole_chunks_in_slabs_notice_leftovers() {
+    let chain = chain("uint8", "little");
+    let whole = Region::whole(&[10, 10]);
+    let mut memory = [0; 100];
+    let mut out = ViewMut::new(&mut memory, 1, &[10, 10]).unwrap();
+    let mut decode = chain.partial(&[10, 10], &whole, &Access { slab: Some(45), skip_checksums: false }).unwrap();
+    let bytes = counting(101);
+    let need = |step: Step| match step {
+        Step::Need(ranges) => ranges,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(need(decode.step(&[], &mut out).unwrap()), [ByteRange::Range(0..40)]);
+    assert_eq!(need(decode.step(&[&bytes[..40]], &mut out).unwrap()), [ByteRange::Range(40..80)]);
+    assert_eq!(need(decode.step(&[&bytes[40..80]], &mut out).unwrap()), [ByteRange::From(80)]);
+    assert!(matches!(decode.step(&[&bytes[80..]], &mut out), Err(Error::TooLong { found: 101, expected: 100, .. })));
+    assert!(chain.partial(&[10, 10], &whole, &Access::default()).is_none(), "all at once");
+}

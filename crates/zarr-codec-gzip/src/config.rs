@@ -1,0 +1,38 @@
+//! What the metadata says of the compression.
+
+use zarr_codec::{BuildContext, Error, Size};
+
+/// The configuration of both codecs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeflateConfig {
+    /// 0 (stored) to 9 (smallest).
+    pub level: u32,
+}
+
+impl Default for DeflateConfig {
+    /// Level 1, as in numcodecs.
+    fn default() -> Self {
+        Self { level: 1 }
+    }
+}
+
+impl DeflateConfig {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if `level` is not one.
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        // The core of Zarr v3 has levels from 0 on; numcodecs takes -1 for zlib's own default as well.
+        let least = if context.name == "gzip" { 0 } else { -1 };
+        Ok(match context.config.integer("level", least..=9)? {
+            None => Self::default(),
+            Some(level) => Self { level: u32::try_from(level).unwrap_or(6) },
+        })
+    }
+}
+
+/// What `decoded` bytes may become. Generous, as not all software compresses as well as zlib: many small members, blocks
+/// that are stored or flushed, names in headers.
+pub(crate) fn encoded_size(decoded: Size) -> Size {
+    decoded.at_most(|size| size.checked_add(size / 4)?.checked_add(8 << 10))
+}

@@ -1,0 +1,131 @@
+//! Gzip members (RFC 1952).
+
+use crate::config::{DeflateConfig, encoded_size};
+use crate::deflate::deflate;
+use crate::inflate::{Reader, inflate};
+use flate2::Crc;
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+
+/// Codec `gzip`, for the table of codecs.
+pub const GZIP: CodecEntry = CodecEntry { names: &["gzip", "numcodecs.gzip"], build };
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    Ok(Codec::BytesToBytes(Arc::new(Gzip { config: DeflateConfig::from_context(context)? })))
+}
+
+const NAME: &str = "gzip";
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// The only compression method there is.
+const DEFLATE: u8 = 8;
+/// Of unknown origin.
+const OS: u8 = 255;
+
+/// Flags of a header (RFC 1952, 2.3.1).
+mod flag {
+    pub(super) const HEADER_CRC: u8 = 1 << 1;
+    pub(super) const EXTRA: u8 = 1 << 2;
+    pub(super) const NAME: u8 = 1 << 3;
+    pub(super) const COMMENT: u8 = 1 << 4;
+    pub(super) const RESERVED: u8 = 0b1110_0000;
+}
+
+#[derive(Debug)]
+struct Gzip {
+    config: DeflateConfig,
+}
+
+impl BytesToBytes for Gzip {
+    fn encoded_size(&self, decoded: Size) -> Size {
+        encoded_size(decoded)
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let effort = match self.config.level {
+            9 => 2,
+            1 => 4,
+            _ => 0,
+        };
+        let [magic0, magic1] = MAGIC;
+        // No flags and no time, so that equal chunks are equal bytes.
+        out.extend_from_slice(&[magic0, magic1, DEFLATE, 0, 0, 0, 0, 0, effort, OS]);
+        deflate(NAME, bytes, self.config.level, out)?;
+        let mut crc = Crc::new();
+        crc.update(bytes);
+        out.extend_from_slice(&crc.sum().to_le_bytes());
+        out.extend_from_slice(&low_bits(bytes.len()).to_le_bytes());
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        let mut reader = Reader::new(NAME, bytes);
+        loop {
+            member(&mut reader, out)?;
+            if reader.rest().is_empty() {
+                return Ok(());
+            }
+            if !reader.rest().starts_with(&MAGIC) {
+                return Err(Error::TooLong { codec: NAME, found: bytes.len() as u64, expected: reader.at() as u64 });
+            }
+        }
+    }
+}
+
+/// Decodes the member that comes next, and goes on behind it.
+fn member(reader: &mut Reader<'_>, out: &mut Sink<'_>) -> Result<(), Error> {
+    header(reader)?;
+    let mut crc = Crc::new();
+    let before = out.len();
+    inflate(reader, out, |decoded| crc.update(decoded))?;
+    check(crc.sum(), u32::from_le_bytes(reader.take()?))?;
+    let (found, stored) = (low_bits(out.len() - before), u32::from_le_bytes(reader.take()?));
+    if found != stored {
+        let what = format!("{found} decoded bytes, {stored} by the trailer (modulo 2^32)");
+        return Err(Error::Corrupt { codec: NAME, what });
+    }
+    Ok(())
+}
+
+fn header(reader: &mut Reader<'_>) -> Result<(), Error> {
+    let corrupt = |what: String| Err(Error::Corrupt { codec: NAME, what });
+    let start = reader.at();
+    let magic: [u8; 2] = reader.take()?;
+    if magic != MAGIC {
+        return corrupt(format!("found {magic:02x?} in front, expected {MAGIC:02x?}"));
+    }
+    let [method, flags, _time @ .., _effort, _os]: [u8; 8] = reader.take()?;
+    if method != DEFLATE {
+        return corrupt(format!("found compression method {method}, expected {DEFLATE}"));
+    }
+    if flags & flag::RESERVED != 0 {
+        return corrupt(format!("found flags {flags:#04x}, of which the upper three have no meaning"));
+    }
+    if flags & flag::EXTRA != 0 {
+        let len = u16::from_le_bytes(reader.take()?);
+        reader.skip(usize::from(len))?;
+    }
+    if flags & flag::NAME != 0 {
+        reader.skip_text()?;
+    }
+    if flags & flag::COMMENT != 0 {
+        reader.skip_text()?;
+    }
+    if flags & flag::HEADER_CRC != 0 {
+        let mut crc = Crc::new();
+        crc.update(reader.since(start));
+        check(crc.sum() & 0xffff, u32::from(u16::from_le_bytes(reader.take()?)))?;
+    }
+    Ok(())
+}
+
+fn check(found: u32, stored: u32) -> Result<(), Error> {
+    if found == stored {
+        return Ok(());
+    }
+    Err(Error::Checksum { codec: NAME, found: found.into(), stored: stored.into() })
+}
+
+/// The length modulo 2^32, as a trailer has it.
+fn low_bits(len: usize) -> u32 {
+    (len as u64 & u64::from(u32::MAX)) as u32
+}

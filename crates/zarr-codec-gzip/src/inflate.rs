@@ -1,0 +1,120 @@
+//! Decompressing raw deflate streams, and reading what is wrapped around them.
+
+use flate2::{Decompress, FlushDecompress, Status};
+use std::cell::RefCell;
+use zarr_codec::{Error, Sink};
+
+/// The least room that is offered for output of unknown size.
+const STEP: usize = 64 << 10;
+/// Deflate never makes more than so many bytes of one (zlib's technical notes: 1032:1).
+const MAX_RATIO: usize = 1032;
+
+thread_local! {
+    /// The state of this thread: making one costs more than decoding a small chunk.
+    static STATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
+}
+
+/// Decodes the deflate stream that comes next in `input`, and goes on behind it. `see` gets to see what was decoded, piece
+/// by piece: one piece if the size is known.
+///
+/// # Errors
+/// [`Error::Corrupt`], [`Error::Truncated`], or [`Error::TooLong`] if more is decoded than `out` takes.
+pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl FnMut(&[u8])) -> Result<(), Error> {
+    let codec = input.codec;
+    STATE.with_borrow_mut(|state| {
+        state.reset(false);
+        loop {
+            let rest = input.rest();
+            let room = room(out, rest.len());
+            let (bound, len) = (out.bound() as u64, out.len() as u64);
+            // Where no more may come, there is a byte of room to see whether more would.
+            let mut probe = [0];
+            let place = if room == 0 { &mut probe[..] } else { out.buffer(room)? };
+            let (before_in, before_out) = (state.total_in(), state.total_out());
+            let status = state
+                .decompress(rest, place, FlushDecompress::Finish)
+                .map_err(|error| Error::Corrupt { codec, what: format!("deflate stream: {error}") })?;
+            let taken = usize::try_from(state.total_in() - before_in).unwrap_or(usize::MAX);
+            let came = usize::try_from(state.total_out() - before_out).unwrap_or(usize::MAX);
+            input.skip(taken)?;
+            if room == 0 && came > 0 {
+                return Err(Error::TooLong { codec, found: len + 1, expected: bound });
+            }
+            see(place.get(..came).unwrap_or_default());
+            out.unwrite(room.saturating_sub(came));
+            if status == Status::StreamEnd {
+                return Ok(());
+            }
+            if taken == 0 && came == 0 {
+                // It took all there is, and wants more.
+                return Err(input.truncated(input.rest().len() + 1));
+            }
+        }
+    })
+}
+
+/// How much output to offer: all that is due if the input can make that much, steps that grow with what came if it is not
+/// known what is due.
+fn room(out: &Sink<'_>, input: usize) -> usize {
+    let due = match out.expected() {
+        Some(size) => size.saturating_sub(out.len()),
+        None => out.len().max(STEP).min(out.bound().saturating_sub(out.len())),
+    };
+    due.min(input.saturating_mul(MAX_RATIO).saturating_add(STEP))
+}
+
+/// The bytes around a deflate stream, read from front to back.
+#[derive(Debug)]
+pub(crate) struct Reader<'b> {
+    codec: &'static str,
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Reader<'b> {
+    pub(crate) fn new(codec: &'static str, bytes: &'b [u8]) -> Self {
+        Self { codec, bytes, at: 0 }
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The bytes that were read since `start`.
+    pub(crate) fn since(&self, start: usize) -> &'b [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    /// The bytes that were not.
+    pub(crate) fn rest(&self) -> &'b [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// Goes on behind the next `count` bytes, which must be there.
+    pub(crate) fn skip(&mut self, count: usize) -> Result<(), Error> {
+        if count > self.rest().len() {
+            return Err(self.truncated(count));
+        }
+        self.at += count;
+        Ok(())
+    }
+
+    /// The next `N` bytes.
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        let (bytes, _) = self.rest().split_first_chunk().ok_or_else(|| self.truncated(N))?;
+        self.at += N;
+        Ok(*bytes)
+    }
+
+    /// Goes on behind the next zero.
+    pub(crate) fn skip_text(&mut self) -> Result<(), Error> {
+        let zero = self.rest().iter().position(|&byte| byte == 0);
+        self.skip(zero.map_or(self.rest().len(), |zero| zero) + 1)
+    }
+
+    fn truncated(&self, missing: usize) -> Error {
+        let expected = self.at.saturating_add(missing) as u64;
+        Error::Truncated { codec: self.codec, found: self.bytes.len() as u64, expected }
+    }
+}

@@ -1,0 +1,76 @@
+//! Zlib streams (RFC 1950).
+
+use crate::config::{DeflateConfig, encoded_size};
+use crate::deflate::deflate;
+use crate::inflate::{Reader, inflate};
+use simd_adler32::Adler32;
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+
+/// Codec `zlib`, for the table of codecs.
+pub const ZLIB: CodecEntry = CodecEntry { names: &["numcodecs.zlib", "zlib"], build };
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    Ok(Codec::BytesToBytes(Arc::new(Zlib { config: DeflateConfig::from_context(context)? })))
+}
+
+const NAME: &str = "zlib";
+/// Deflate with a window of 32 KiB.
+const METHOD: u8 = 0x78;
+/// The flag that a preset dictionary is needed.
+const DICTIONARY: u8 = 1 << 5;
+
+#[derive(Debug)]
+struct Zlib {
+    config: DeflateConfig,
+}
+
+impl BytesToBytes for Zlib {
+    fn encoded_size(&self, decoded: Size) -> Size {
+        encoded_size(decoded)
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        // The effort in the upper two bits; the lower five make the header a multiple of 31.
+        let flags = match self.config.level {
+            0..=1 => 0x01,
+            2..=5 => 0x5e,
+            6 => 0x9c,
+            _ => 0xda,
+        };
+        out.extend_from_slice(&[METHOD, flags]);
+        deflate(NAME, bytes, self.config.level, out)?;
+        let mut sum = Adler32::new();
+        sum.write(bytes);
+        out.extend_from_slice(&sum.finish().to_be_bytes());
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        let mut reader = Reader::new(NAME, bytes);
+        header(&mut reader)?;
+        let mut sum = Adler32::new();
+        inflate(&mut reader, out, |decoded| sum.write(decoded))?;
+        let (found, stored) = (sum.finish(), u32::from_be_bytes(reader.take()?));
+        if found != stored {
+            return Err(Error::Checksum { codec: NAME, found: found.into(), stored: stored.into() });
+        }
+        if !reader.rest().is_empty() {
+            return Err(Error::TooLong { codec: NAME, found: bytes.len() as u64, expected: reader.at() as u64 });
+        }
+        Ok(())
+    }
+}
+
+fn header(reader: &mut Reader<'_>) -> Result<(), Error> {
+    let header: [u8; 2] = reader.take()?;
+    let [method, flags] = header;
+    let what = if method & 0x0f != 8 || method >> 4 > 7 || !u16::from_be_bytes(header).is_multiple_of(31) {
+        format!("found {header:02x?} in front, which is no zlib header")
+    } else if flags & DICTIONARY != 0 {
+        "compressed with a preset dictionary, which is not stored".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::Corrupt { codec: NAME, what })
+}

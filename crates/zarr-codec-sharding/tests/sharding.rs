@@ -1,0 +1,178 @@
+//! Sharding with real inner codecs: round trips, parts, patches, broken shards.
+
+use proptest::prelude::*;
+use std::sync::Arc;
+use zarr_codec::testing::{chunk_round_trip, corrupt_chunk, element, pipeline, read};
+use zarr_codec::{Codecs, Error, ErrorKind, Pipeline, View};
+use zarr_grid::Region;
+
+fn codecs() -> Codecs {
+    let mut codecs = Codecs::default();
+    codecs.add(zarr_codec_sharding::ENTRY);
+    codecs.add(zarr_codec_bytes::ENTRY);
+    codecs.add(zarr_codec_transpose::ENTRY);
+    codecs.add(zarr_codec_gzip::GZIP);
+    codecs.add(zarr_codec_checksum::CRC32C);
+    codecs
+}
+
+const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+const GZIP: &str = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
+const CRC: &str = r#"{"name": "crc32c"}"#;
+const TURN: &str = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
+
+fn shard(chunk: [u64; 2], inner: &str, index: &str, location: &str) -> String {
+    format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": {chunk:?}, "codecs": [{inner}],
+            "index_codecs": [{index}], "index_location": "{location}"}}}}"#
+    )
+}
+
+fn chain(codec: &str) -> Arc<Pipeline> {
+    pipeline(&format!("[{codec}]"), &element("uint16"), &codecs()).unwrap()
+}
+
+/// Chains with the shape of shards that they take.
+fn chains() -> Vec<Arc<Pipeline>> {
+    let plain = shard([2, 3], BYTES, &format!("{BYTES}, {CRC}"), "end");
+    let start = shard([2, 3], &format!("{BYTES}, {GZIP}"), BYTES, "start");
+    let checked = shard([4, 6], &format!("{BYTES}, {CRC}"), &format!("{BYTES}, {CRC}"), "end");
+    let nested = shard([4, 6], &plain, &format!("{BYTES}, {CRC}"), "start");
+    let turned = shard([3, 2], &format!("{TURN}, {BYTES}, {GZIP}"), BYTES, "end");
+    vec![
+        chain(&plain),
+        chain(&start),
+        chain(&checked),
+        chain(&nested),
+        chain(&format!("{TURN}, {turned}")),
+        chain(&format!("{plain}, {GZIP}")),
+        chain(&format!("{nested}, {CRC}")),
+    ]
+}
+
+fn items(values: impl Iterator<Item = u16>) -> Vec<u8> {
+    values.flat_map(u16::to_ne_bytes).collect()
+}
+
+#[test]
+fn regions_come_back() {
+    for codecs in chains() {
+        let data = items((0..8 * 12).map(|i| if i < 24 { 0 } else { i }));
+        chunk_round_trip(&codecs, &[8, 12], &data);
+        chunk_round_trip(&codecs, &[8, 12], &items((0..96).map(|_| 0)));
+    }
+}
+
+#[test]
+fn inner_chunks_of_fill_values_are_not_stored() {
+    let codecs = chain(&shard([2, 3], BYTES, BYTES, "end"));
+    let empty = chunk_round_trip(&codecs, &[8, 12], &items((0..96).map(|_| 0)));
+    assert_eq!(empty.len(), 16 * 16);
+    let one = chunk_round_trip(&codecs, &[8, 12], &items((0..96).map(|i| u16::from(i == 50))));
+    assert_eq!(one.len(), 16 * 16 + 12);
+}
+
+#[test]
+fn broken_shards_are_errors() {
+    for codecs in chains() {
+        let encoded = chunk_round_trip(&codecs, &[8, 12], &items(0..96));
+        corrupt_chunk(&codecs, &[8, 12], &encoded);
+    }
+}
+
+#[test]
+fn hostile_indexes_are_refused() {
+    let codecs = chain(&shard([2, 3], BYTES, BYTES, "end"));
+    let good = chunk_round_trip(&codecs, &[2, 6], &items(1..13));
+    assert_eq!(good.len(), 24 + 32);
+    let shape = [2, 6];
+    let attempt = |place: usize, word: u64| {
+        let mut broken = good.clone();
+        broken[24 + 8 * place..][..8].copy_from_slice(&word.to_le_bytes());
+        let mut out = vec![0; 24];
+        let mut view = zarr_codec::ViewMut::new(&mut out, 2, &[2, 6]).unwrap();
+        codecs.decode(&broken, &shape, &Region::whole(&shape), &mut view)
+    };
+    assert!(attempt(0, 0).is_ok());
+    for (place, word) in [(0, u64::MAX), (1, u64::MAX), (0, u64::MAX - 5), (1, 60), (0, 50), (1, u64::MAX - 1)] {
+        assert_eq!(attempt(place, word).unwrap_err().kind(), ErrorKind::ShardIndex, "word {place} = {word}");
+    }
+}
+
+#[test]
+fn shapes_and_configurations_are_checked() {
+    let chain = chain(&shard([2, 3], BYTES, BYTES, "end"));
+    assert!(chain.check(&[4, 6]).is_ok());
+    for shape in [&[4, 7][..], &[4], &[4, 6, 1], &[1 << 40, 3 << 30]] {
+        assert!(chain.check(shape).is_err(), "{shape:?}");
+    }
+    let build = |codec: String| pipeline(&format!("[{codec}]"), &element("uint16"), &codecs());
+    for codec in [
+        shard([0, 3], BYTES, BYTES, "end"),
+        shard([2, 3], BYTES, &format!("{BYTES}, {GZIP}"), "end"),
+        shard([2, 3], BYTES, BYTES, "middle"),
+        shard([2, 3], GZIP, BYTES, "end"),
+        r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [1]}}"#.to_owned(),
+    ] {
+        let error = build(codec.clone()).unwrap_err();
+        assert!(
+            matches!(&error, Error::Metadata { pointer, .. } if pointer.starts_with("/0/configuration")),
+            "{error}"
+        );
+    }
+    let deep = (0..12).fold(BYTES.to_owned(), |inner, _| shard([2, 3], &inner, BYTES, "end"));
+    assert!(build(deep).is_err(), "shards nest too deep");
+}
+
+#[test]
+fn an_index_without_the_checksum_it_may_have() {
+    let inner = format!(r#""chunk_shape": [2, 3], "codecs": [{BYTES}]"#);
+    let old = format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{{inner}, "index_codecs": [{BYTES}, {CRC}], "index_checksum_optional": true}}}}"#
+    );
+    let either = chain(&old);
+    for index in [BYTES.to_owned(), format!("{BYTES}, {CRC}")] {
+        let written = chain(&shard([2, 3], BYTES, &index, "end"));
+        let encoded = chunk_round_trip(&written, &[4, 6], &items(0..24));
+        for parts in [false, true] {
+            let all = read(&either, &encoded, &[4, 6], &Region::whole(&[4, 6]), parts);
+            assert_eq!(all, items(0..24));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn patches_equal_the_model(
+        which in 0usize..7,
+        start in (0u64..8, 0u64..12),
+        len in (1u64..9, 1u64..13),
+        seed in 0u16..3,
+        absent in any::<bool>(),
+    ) {
+        let codecs = &chains()[which];
+        let shape = [8u64, 12];
+        let mut model: Vec<u16> = (0..96).map(|i| if absent { 0 } else { i * 3 }).collect();
+        let mut old = Vec::new();
+        codecs.encode(&View::new(&items(model.iter().copied()), 2, &[8, 12]).unwrap(), &mut old).unwrap();
+        let rows = start.0..(start.0 + len.0).min(8);
+        let columns = start.1..(start.1 + len.1).min(12);
+        let mut new = Vec::new();
+        for y in rows.clone() {
+            for x in columns.clone() {
+                let value = seed * (y * 100 + x) as u16;
+                model[(y * 12 + x) as usize] = value;
+                new.push(value);
+            }
+        }
+        let dims = [(rows.end - rows.start) as usize, (columns.end - columns.start) as usize];
+        let region = Region::from_ranges(&[rows, columns]);
+        let data = items(new.into_iter());
+        let mut patched = Vec::new();
+        codecs.patch(Some(&old), &shape, &region, &View::new(&data, 2, &dims).unwrap(), &mut patched).unwrap();
+        let all = read(codecs, &patched, &shape, &Region::whole(&shape), true);
+        prop_assert_eq!(all, items(model.into_iter()));
+    }
+}

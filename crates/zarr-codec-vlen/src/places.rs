@@ -1,0 +1,72 @@
+//! Where the elements of a region are among those of a chunk.
+
+use zarr_grid::{Region, Shape};
+
+/// The numbers, in C order of the chunk, of the elements of a region: always ascending.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// Elements per axis.
+    lens: Shape,
+    /// From one element of the region to the next, per axis.
+    strides: Shape,
+    /// The position of the next element in the region.
+    index: Shape,
+    next: u64,
+    left: u64,
+}
+
+impl Places {
+    /// The places of `region`, which lies in a chunk of `shape` with a number of elements that fits 64 bits.
+    pub(crate) fn new(shape: &[u64], region: &Region) -> Self {
+        let lens = region.shape();
+        let (mut stride, mut next) = (1u64, 0u64);
+        let mut strides = lens.clone();
+        for ((slot, axis), &len) in strides.iter_mut().zip(region.axes()).zip(shape).rev() {
+            next = next.wrapping_add(axis.start.wrapping_mul(stride));
+            *slot = axis.step.wrapping_mul(stride);
+            stride = stride.wrapping_mul(len);
+        }
+        let index = lens.iter().map(|_| 0).collect();
+        Self { lens, strides, index, next, left: region.len_checked().unwrap_or(0) }
+    }
+}
+
+impl Iterator for Places {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        let place = self.next;
+        for ((index, &len), &stride) in self.index.iter_mut().zip(&self.lens).zip(&self.strides).rev() {
+            *index += 1;
+            self.next = self.next.wrapping_add(stride);
+            if *index < len {
+                break;
+            }
+            *index = 0;
+            self.next = self.next.wrapping_sub(stride.wrapping_mul(len));
+        }
+        Some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_grid::AxisRange;
+
+    fn check(shape: &[u64], axes: &[(u64, u64, u64)], expected: &[u64]) {
+        let region = Region::new(axes.iter().map(|&(start, len, step)| AxisRange { start, len, step })).unwrap();
+        assert_eq!(Places::new(shape, &region).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn places_count_in_c_order() {
+        check(&[], &[], &[0]);
+        check(&[4], &[(1, 2, 2)], &[1, 3]);
+        check(&[2, 3], &[(0, 2, 1), (0, 3, 1)], &[0, 1, 2, 3, 4, 5]);
+        check(&[4, 5], &[(1, 2, 2), (0, 3, 2)], &[5, 7, 9, 15, 17, 19]);
+        check(&[2, 3, 4], &[(1, 1, 1), (0, 2, 2), (3, 1, 1)], &[15, 23]);
+        check(&[4, 5], &[(1, 0, 1), (0, 3, 1)], &[]);
+    }
+}

@@ -1,0 +1,177 @@
+//! Decompressing: all at once where the size is known, else frame by frame.
+
+use crate::codec::NAME;
+use std::cell::RefCell;
+use zarr_codec::{Error, Sink};
+use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
+use zstd::zstd_safe::{
+    DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, find_frame_compressed_size, get_error_name,
+    get_frame_content_size,
+};
+
+/// The most that one block decodes to, and the fewest bytes of one (RFC 8878, 3.1.1.2).
+const MAX_BLOCK: usize = 128 << 10;
+const MIN_BLOCK: usize = 4;
+/// The largest window, as a power of two, of a frame that is decoded without knowing its size: 128 MiB, what level 22
+/// uses, and what the library refuses to exceed by itself. Frames of known size are decoded in place and need none.
+const MAX_WINDOW_LOG: u32 = 27;
+/// Contexts that have grown larger are not kept.
+const MAX_KEPT: usize = 16 << 20;
+/// Bytes in front of a frame (RFC 8878, 3.1.1). Frames to be skipped have any low four bits in the first.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
+
+thread_local! {
+    /// The context of this thread: making one takes longer than decoding a small chunk.
+    static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+}
+
+/// Decodes all frames of `bytes`.
+///
+/// # Errors
+/// [`Error::Truncated`], [`Error::TooLong`], [`Error::Corrupt`], or [`Error::Limit`] for a window beyond 128 MiB.
+pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+    if bytes.is_empty() {
+        return Err(Error::Truncated { codec: NAME, found: 0, expected: 1 });
+    }
+    CONTEXT.with_borrow_mut(|kept| {
+        let mut context = match kept.take() {
+            Some(context) => context,
+            None => DCtx::try_create().ok_or(Error::Allocation { size: 0 })?,
+        };
+        let result = match out.expected() {
+            Some(size) => at_once(&mut context, bytes, size.saturating_sub(out.len()), out),
+            None => by_frames(&mut context, bytes, out),
+        };
+        if context.sizeof() <= MAX_KEPT {
+            *kept = Some(context);
+        }
+        result
+    })
+}
+
+/// Decodes all frames to the `due` bytes that are left in `out`.
+fn at_once(context: &mut DCtx<'_>, bytes: &[u8], due: usize, out: &mut Sink<'_>) -> Result<(), Error> {
+    let room = due.min(most(bytes.len()));
+    let place = out.buffer(room)?;
+    let came = context.decompress(place, bytes).map_err(|code| fault(code, bytes, due))?;
+    out.unwrite(room.saturating_sub(came));
+    Ok(())
+}
+
+fn by_frames(context: &mut DCtx<'_>, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+    let bound = out.bound();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let len = find_frame_compressed_size(rest).map_err(|code| fault(code, bytes, bound))?;
+        let (frame, next) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        let claim = get_frame_content_size(frame).map_err(|_| corrupt("a frame's size is not to be read"))?;
+        match claim {
+            None => stream(context, frame, out)?,
+            Some(size) if size > most(frame.len()) as u64 => {
+                return Err(corrupt(&format!("a frame of {} bytes claims to hold {size}", frame.len())));
+            }
+            Some(size) => {
+                let size = usize::try_from(size).unwrap_or(usize::MAX);
+                if size > bound.saturating_sub(out.len()) {
+                    return Err(too_long(out.len().saturating_add(size), bound));
+                }
+                at_once(context, frame, size, out)?;
+            }
+        }
+        rest = next;
+    }
+    Ok(())
+}
+
+/// Decodes one frame that does not say how much it holds.
+fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+    let bound = out.bound();
+    let failed = |code: usize| fault(code, frame, bound);
+    context.reset(ResetDirective::SessionOnly).map_err(failed)?;
+    context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(failed)?;
+    let mut input = InBuffer::around(frame);
+    loop {
+        let left = frame.len().saturating_sub(input.pos());
+        let room = out.len().max(MAX_BLOCK).min(bound.saturating_sub(out.len())).min(most(left));
+        let (before, len) = (input.pos(), out.len());
+        // Where no more may come, there is a byte of room to see whether more would.
+        let mut probe = [0];
+        let place = if room == 0 { &mut probe[..] } else { out.buffer(room)? };
+        let mut place = OutBuffer::around(place);
+        let hint = context.decompress_stream(&mut place, &mut input).map_err(failed)?;
+        let came = place.pos();
+        if room == 0 && came > 0 {
+            return Err(too_long(len.saturating_add(1), bound));
+        }
+        out.unwrite(room.saturating_sub(came));
+        if hint == 0 {
+            return Ok(());
+        }
+        if came == 0 && input.pos() == before {
+            return Err(truncated(frame.len()));
+        }
+    }
+}
+
+/// More than `size` bytes of frames can decode to.
+fn most(size: usize) -> usize {
+    (size / MIN_BLOCK).saturating_add(1).saturating_mul(MAX_BLOCK)
+}
+
+/// What an error of the library means. `bound` is how much was let through.
+fn fault(code: usize, bytes: &[u8], bound: usize) -> Error {
+    // The library's functions return an error `e` as `-e`.
+    let is = |error: ZSTD_ErrorCode| code.wrapping_neg() == error as usize;
+    if is(ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall) {
+        return too_long(bound.saturating_add(1), bound);
+    }
+    if is(ZSTD_ErrorCode::ZSTD_error_memory_allocation) {
+        return Error::Allocation { size: bytes.len() as u64 };
+    }
+    if is(ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) {
+        let limit = 1 << MAX_WINDOW_LOG;
+        return Error::Limit { what: "window of a zstd frame of unknown size", found: limit + 1, limit };
+    }
+    if is(ZSTD_ErrorCode::ZSTD_error_srcSize_wrong) || is(ZSTD_ErrorCode::ZSTD_error_prefix_unknown) {
+        return leftover(bytes).unwrap_or_else(|| corrupt(get_error_name(code)));
+    }
+    corrupt(get_error_name(code))
+}
+
+/// What is wrong with the first bytes of `bytes` that are no complete frame.
+fn leftover(bytes: &[u8]) -> Option<Error> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match find_frame_compressed_size(rest) {
+            Ok(len) => rest = rest.get(len..).unwrap_or_default(),
+            Err(_) if begins_frame(rest) => return Some(truncated(bytes.len())),
+            Err(_) if rest.len() == bytes.len() => return None,
+            Err(_) => return Some(too_long(bytes.len(), bytes.len() - rest.len())),
+        }
+    }
+    None
+}
+
+fn begins_frame(bytes: &[u8]) -> bool {
+    let same = |magic: [u8; 4], mask: u8| {
+        bytes.iter().zip(magic).enumerate().all(
+            |(place, (&byte, due))| {
+                if place == 0 { byte & mask == due } else { byte == due }
+            },
+        )
+    };
+    same(MAGIC, 0xff) || same(SKIPPABLE, 0xf0)
+}
+
+fn corrupt(what: &str) -> Error {
+    Error::Corrupt { codec: NAME, what: what.to_lowercase() }
+}
+
+fn truncated(found: usize) -> Error {
+    Error::Truncated { codec: NAME, found: found as u64, expected: found as u64 + 1 }
+}
+
+fn too_long(found: usize, expected: usize) -> Error {
+    Error::TooLong { codec: NAME, found: found as u64, expected: expected as u64 }
+}

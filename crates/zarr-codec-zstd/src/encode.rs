@@ -1,0 +1,44 @@
+//! Compressing.
+
+use crate::codec::NAME;
+use crate::config::ZstdConfig;
+use std::cell::RefCell;
+use std::io::Cursor;
+use zarr_codec::Error;
+use zstd::zstd_safe::{CCtx, CParameter, ResetDirective, compress_bound, get_error_name};
+
+/// Contexts that have grown larger are not kept: the highest levels use hundreds of megabytes.
+const MAX_KEPT: usize = 64 << 20;
+
+thread_local! {
+    /// The context of this thread: making one takes as long as compressing a small chunk.
+    static CONTEXT: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
+}
+
+/// Appends `bytes` as one frame.
+///
+/// # Errors
+/// [`Error::Allocation`], or [`Error::Encode`] with the library's words.
+pub(crate) fn encode(bytes: &[u8], config: ZstdConfig, out: &mut Vec<u8>) -> Result<(), Error> {
+    CONTEXT.with_borrow_mut(|kept| {
+        let no_memory = |size: usize| Error::Allocation { size: size as u64 };
+        let failed = |code: usize| Error::Encode { codec: NAME, what: get_error_name(code).to_owned() };
+        let mut context = match kept.take() {
+            Some(context) => context,
+            None => CCtx::try_create().ok_or_else(|| no_memory(0))?,
+        };
+        context.reset(ResetDirective::SessionAndParameters).map_err(failed)?;
+        context.set_parameter(CParameter::CompressionLevel(config.level)).map_err(failed)?;
+        context.set_parameter(CParameter::ChecksumFlag(config.checksum)).map_err(failed)?;
+        let bound = compress_bound(bytes.len());
+        out.try_reserve(bound).map_err(|_| no_memory(bound))?;
+        let start = out.len() as u64;
+        let mut end = Cursor::new(out);
+        end.set_position(start);
+        context.compress2(&mut end, bytes).map_err(failed)?;
+        if context.sizeof() <= MAX_KEPT {
+            *kept = Some(context);
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,70 @@
+//! Writing consolidated metadata.
+
+use super::Consolidated;
+use super::read::without_nested;
+use crate::dialect::rules;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value, parse};
+use crate::{Dialect, Found, Node, NodePath, documents};
+
+impl Consolidated {
+    /// Consolidated metadata of the group at `group`, from nodes below it (others are left out) in the order given.
+    ///
+    /// Documents of nodes that were found in `dialect` go in as they are stored. Those of version 2 include the group's own,
+    /// those of version 3 do not.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotExpressible`] if a node cannot be said in `dialect`, [`ErrorKind::UnsupportedVersion`] if the dialect has
+    /// no consolidated metadata.
+    pub fn collect<'f>(dialect: Dialect, group: &NodePath, nodes: impl IntoIterator<Item = &'f Found>) -> Result<Self> {
+        let is_v2 = dialect == Dialect::V2;
+        if !is_v2 && !matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
+            let found = format!("consolidated metadata in dialect {dialect}");
+            return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "dialect v2 or v3"));
+        }
+        let rules = rules(dialect)?;
+        let prefix = group.key_prefix();
+        let mut collected = Vec::new();
+        let below = |found: &&Found| found.path.is_within(group) && (is_v2 || found.path != *group);
+        for found in nodes.into_iter().filter(|found| !found.implicit).filter(below) {
+            let mut node = found.node.clone();
+            if let Node::Group(group) = &mut node {
+                group.consolidated = None;
+            }
+            let previous = rules.dialects().contains(&found.dialect).then_some(&found.documents);
+            let mut current = previous.cloned().unwrap_or_default();
+            current.apply(&documents(dialect, &found.path, &node, previous)?);
+            for (key, bytes) in current.iter() {
+                let leniency = crate::json::Leniency { bare_nan: true, duplicate_names: true, ..Default::default() };
+                let value = parse(bytes, leniency).map_err(|error| {
+                    Error::new(ErrorKind::InvalidJson, "", error.what, "")
+                        .at_position(error.line, error.column)
+                        .in_document(key)
+                })?;
+                let key = key.strip_prefix(prefix.as_str()).unwrap_or(key);
+                let document = if is_v2 { value.value } else { without_nested(&value.value) };
+                collected.push((key.to_owned(), document));
+            }
+        }
+        Ok(Self { documents: collected.into_iter().collect(), refused: Vec::new() })
+    }
+
+    /// The text of a `.zmetadata` of version 2.
+    pub fn to_v2(&self) -> Vec<u8> {
+        let mut map = Map::new();
+        map.insert("zarr_consolidated_format", 1);
+        map.insert("metadata", self.documents.clone());
+        format!("{map:#}\n").into_bytes()
+    }
+
+    /// The member `consolidated_metadata` of version 3.
+    pub(crate) fn to_inline(&self) -> Value {
+        let path = |key: &str| key.strip_suffix("/zarr.json").unwrap_or(key).to_owned();
+        let metadata: Map = self.documents.iter().map(|(key, document)| (path(key), document.clone())).collect();
+        let mut map = Map::new();
+        map.insert("kind", "inline");
+        map.insert("must_understand", false);
+        map.insert("metadata", metadata);
+        Value::Object(map)
+    }
+}

@@ -1,0 +1,22 @@
+//! Consolidated metadata that a change makes stale.
+
+use crate::error::Result;
+use crate::{Dialect, Found, GroupMetadata, Node, documents};
+
+/// What to write so that the group `found` has no consolidated metadata: keys with their new bytes, `None` to erase one.
+///
+/// For writers that change a hierarchy: the copy would be stale, and is dropped rather than left wrong. Empty where there is
+/// nothing to drop.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) if the dialect is not written.
+pub fn without_consolidated(found: &Found) -> Result<Vec<(String, Option<Vec<u8>>)>> {
+    match (found.dialect, &found.node) {
+        (Dialect::V2, Node::Group(_)) => Ok(vec![(format!("{}.zmetadata", found.path.key_prefix()), None)]),
+        (_, Node::Group(group)) if group.consolidated.is_some() => {
+            let plain = Node::Group(GroupMetadata { consolidated: None, ..group.clone() });
+            documents(found.dialect, &found.path, &plain, Some(&found.documents))
+        }
+        _ => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,161 @@
+//! The dialects of Zarr, each a set of rules that map documents to the model and back.
+
+pub(crate) mod age;
+pub(crate) mod codecs;
+pub(crate) mod detect;
+pub(crate) mod fill;
+pub(crate) mod numcodecs;
+pub(crate) mod packed;
+pub(crate) mod typestr;
+mod v2;
+mod v3;
+
+use crate::conventions::Convention;
+use crate::json::Map;
+use crate::{Children, Documents, Error, ErrorKind, Node, NodePath, Result, Warning};
+use std::fmt;
+use std::str::FromStr;
+
+/// In which form a node is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// What zarr-python 0.3 and 0.4 wrote (2016): one array, key `__zmeta__`.
+    V0,
+    /// Version 1 (zarr-python 1, 2016): one array, key `meta`.
+    V1,
+    /// Version 2: keys `.zarray`, `.zgroup`, `.zattrs`.
+    V2,
+    /// The first version 3 protocol draft (April 2019): keys `meta/**/array.json`.
+    P2019,
+    /// The protocol drafts in use from 2020 to 2024: `zarr.json` with a URI `.../protocol/core/3.0`.
+    P2020,
+    /// The version 3 core draft of 2022: `zarr.json` with a URI `.../spec/core/3.0`.
+    D2022,
+    /// Version 3 while it settled, February to December 2023. The same reader as for [`V3`](Self::V3).
+    V3Of2023,
+    /// Version 3.0 and 3.1: key `zarr.json`.
+    V3,
+}
+
+impl Dialect {
+    /// All of them, oldest first.
+    pub const ALL: [Self; 8] =
+        [Self::V0, Self::V1, Self::V2, Self::P2019, Self::P2020, Self::D2022, Self::V3Of2023, Self::V3];
+
+    /// The short name: `v2`, `v3-2023`...
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::V0 => "v0",
+            Self::V1 => "v1",
+            Self::V2 => "v2",
+            Self::P2019 => "p2019",
+            Self::P2020 => "p2020",
+            Self::D2022 => "d2022",
+            Self::V3Of2023 => "v3-2023",
+            Self::V3 => "v3",
+        }
+    }
+
+    /// Checks that a node may be written at `path`; reading takes any name that is safe.
+    ///
+    /// The answer holds what is allowed but unwise.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Path`] for a name that the dialect forbids, [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be
+    /// written.
+    pub fn check_path(self, path: &NodePath) -> Result<Vec<Warning>> {
+        let rules = rules(self)?;
+        let mut warnings = Vec::new();
+        for name in path.names() {
+            let error = |found: &str, expected: &str| {
+                Error::new(ErrorKind::Path, "", format!("node name {name:?} {found}"), expected)
+            };
+            if let Some(what) = rules.check_name(name, &error)? {
+                warnings.push(Warning::new(path.as_relative(), "", format!("node name {name:?} {what}")));
+            }
+        }
+        Ok(warnings)
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == text).ok_or_else(|| {
+            let expected = format!("one of {}", Self::ALL.map(Self::name).join(", "));
+            Error::new(ErrorKind::UnsupportedVersion, "", format!("dialect {text:?}"), expected)
+        })
+    }
+}
+
+/// The rules of one dialect, or of several that are read alike.
+pub(crate) trait Rules: Sync {
+    /// The dialects these rules are for.
+    fn dialects(&self) -> &'static [Dialect];
+
+    /// The keys of the documents that a node at `path` may have.
+    fn document_keys(&self, path: &NodePath) -> Vec<String>;
+
+    /// The node that `documents` describe; `None` if there is none among them.
+    fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>>;
+
+    /// The documents of `node`, as near to it as the dialect comes.
+    ///
+    /// What the dialect cannot say at all is an error. Whether what it says is exactly `node` is for the caller to see by
+    /// parsing the result.
+    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node) -> Result<Vec<(String, Map)>>;
+
+    /// What the keys of the chunks of an array at `path` begin with.
+    fn chunk_prefix(&self, path: &NodePath) -> String {
+        path.key_prefix()
+    }
+
+    /// The prefix whose listing shows the children of a group at `path`.
+    fn listing_prefix(&self, path: &NodePath) -> String {
+        path.key_prefix()
+    }
+
+    /// The paths at which children may be, from the keys and prefixes directly below the listing prefix.
+    fn children(&self, path: &NodePath, keys: &[&str], prefixes: &[&str]) -> Children;
+
+    /// Whether `name`, the last part of a key below the listing prefix, is that of a node document, so that there is a
+    /// group at every prefix above it.
+    fn is_node_document(&self, name: &str) -> bool;
+
+    /// Checks a name to be written: an error, or what is unwise about it.
+    fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>>;
+}
+
+/// What [`Rules::parse`] makes of documents.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) dialect: Dialect,
+    pub(crate) node: Node,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) attributes_error: Option<Error>,
+    pub(crate) separator_unmarked: bool,
+    pub(crate) dimension_names_from: Option<Convention>,
+}
+
+impl Parsed {
+    pub(crate) fn new(dialect: Dialect, node: Node, warnings: Vec<Warning>) -> Self {
+        Self { dialect, node, warnings, attributes_error: None, separator_unmarked: false, dimension_names_from: None }
+    }
+}
+
+/// The rules of all dialects that are read and written, newest first.
+pub(crate) static DIALECTS: [&dyn Rules; 2] = [&v3::V3, &v2::V2];
+
+/// The rules of one dialect.
+pub(crate) fn rules(dialect: Dialect) -> Result<&'static dyn Rules> {
+    let known = DIALECTS.iter().find(|rules| rules.dialects().contains(&dialect)).copied();
+    known.ok_or_else(|| detect::unsupported(dialect, ""))
+}

@@ -1,0 +1,157 @@
+//! What is known of codecs by their names.
+
+use crate::error::Result;
+use crate::json::{Map, Value};
+use crate::pointer::At;
+use crate::{Error, ErrorKind, NamedConfig};
+
+/// What a codec turns into what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    ArrayToArray,
+    ArrayToBytes,
+    BytesToBytes,
+}
+
+/// The kinds of the codecs with registered names. `numcodecs.<id>` is as `<id>` in the second table.
+const KINDS: [(&str, Kind); 17] = [
+    ("transpose", Kind::ArrayToArray),
+    ("bitround", Kind::ArrayToArray),
+    ("cast_value", Kind::ArrayToArray),
+    ("scale_offset", Kind::ArrayToArray),
+    ("reshape", Kind::ArrayToArray),
+    ("bytes", Kind::ArrayToBytes),
+    ("endian", Kind::ArrayToBytes),
+    ("sharding_indexed", Kind::ArrayToBytes),
+    ("vlen-utf8", Kind::ArrayToBytes),
+    ("vlen-bytes", Kind::ArrayToBytes),
+    ("packbits", Kind::ArrayToBytes),
+    ("zfp", Kind::ArrayToBytes),
+    ("n5_default", Kind::ArrayToBytes),
+    ("gzip", Kind::BytesToBytes),
+    ("zstd", Kind::BytesToBytes),
+    ("blosc", Kind::BytesToBytes),
+    ("crc32c", Kind::BytesToBytes),
+];
+
+/// The kinds of the codecs of numcodecs.
+const NUMCODECS: [(&str, Kind); 34] = [
+    ("delta", Kind::ArrayToArray),
+    ("fixedscaleoffset", Kind::ArrayToArray),
+    ("quantize", Kind::ArrayToArray),
+    ("bitround", Kind::ArrayToArray),
+    ("astype", Kind::ArrayToArray),
+    ("packbits", Kind::ArrayToArray),
+    ("zfpy", Kind::ArrayToBytes),
+    ("pcodec", Kind::ArrayToBytes),
+    ("vlen-utf8", Kind::ArrayToBytes),
+    ("vlen-bytes", Kind::ArrayToBytes),
+    ("vlen-array", Kind::ArrayToBytes),
+    ("json", Kind::ArrayToBytes),
+    ("json2", Kind::ArrayToBytes),
+    ("msgpack", Kind::ArrayToBytes),
+    ("msgpack2", Kind::ArrayToBytes),
+    ("pickle", Kind::ArrayToBytes),
+    ("categorize", Kind::ArrayToBytes),
+    ("zlib", Kind::BytesToBytes),
+    ("gzip", Kind::BytesToBytes),
+    ("bz2", Kind::BytesToBytes),
+    ("lzma", Kind::BytesToBytes),
+    ("zstd", Kind::BytesToBytes),
+    ("lz4", Kind::BytesToBytes),
+    ("blosc", Kind::BytesToBytes),
+    ("shuffle", Kind::BytesToBytes),
+    ("bitshuffle", Kind::BytesToBytes),
+    ("base64", Kind::BytesToBytes),
+    ("crc32", Kind::BytesToBytes),
+    ("crc32c", Kind::BytesToBytes),
+    ("adler32", Kind::BytesToBytes),
+    ("fletcher32", Kind::BytesToBytes),
+    ("jenkins_lookup3", Kind::BytesToBytes),
+    ("szip", Kind::BytesToBytes),
+    ("aec", Kind::BytesToBytes),
+];
+
+/// What the codec of this name turns into what, where that is known.
+pub(crate) fn kind(name: &str) -> Option<Kind> {
+    match name.strip_prefix("numcodecs.") {
+        Some(id) => numcodecs_kind(id),
+        None => KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind),
+    }
+}
+
+/// The same for an id of numcodecs.
+pub(crate) fn numcodecs_kind(id: &str) -> Option<Kind> {
+    NUMCODECS.iter().find(|(known, _)| *known == id).map(|(_, kind)| *kind)
+}
+
+/// Checks as far as names tell that array-to-array codecs come first, then one array-to-bytes codec, then the rest.
+pub(crate) fn check_order(at: &At<'_>, chain: &[NamedConfig]) -> Result<()> {
+    let mut last = Kind::ArrayToArray;
+    for (item, codec) in at.items()?.iter().zip(chain) {
+        let Some(kind) = kind(&codec.name) else { continue };
+        if kind < last {
+            return Err(misplaced(item, &codec.name, "an order of codecs in which each gets what it takes"));
+        }
+        if kind == Kind::ArrayToBytes && last == Kind::ArrayToBytes {
+            return Err(misplaced(item, &codec.name, "one codec only that turns the array into bytes"));
+        }
+        last = kind;
+    }
+    Ok(())
+}
+
+fn misplaced(at: &At<'_>, name: &str, expected: &str) -> Error {
+    Error::new(ErrorKind::InvalidMetadata, at.pointer(), format!("codec {name:?} in the wrong place"), expected)
+}
+
+/// Where an array-to-bytes codec has to be put in: all codecs are known, and none is of that kind.
+pub(crate) fn missing_array_to_bytes(chain: &[NamedConfig]) -> Option<usize> {
+    let kinds: Vec<_> = chain.iter().map(|codec| kind(&codec.name)).collect();
+    if kinds.iter().any(|kind| matches!(kind, None | Some(Kind::ArrayToBytes))) {
+        return None;
+    }
+    Some(kinds.iter().take_while(|kind| **kind == Some(Kind::ArrayToArray)).count())
+}
+
+/// The codec `bytes`; without byte order where elements consist of single bytes.
+pub(crate) fn bytes(endian: Option<&str>) -> NamedConfig {
+    let mut configuration = Map::new();
+    if let Some(endian) = endian {
+        configuration.insert("endian", endian);
+    }
+    NamedConfig::with("bytes", configuration)
+}
+
+/// The words of the shuffles of blosc, in the order of their numbers.
+pub(crate) const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
+
+/// The word for a shuffle of blosc given as a number. -1 leaves it to the size of the elements.
+pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str> {
+    let place = match number.as_i64() {
+        Some(-1) if typesize == 1 => Some(2),
+        Some(-1) => Some(1),
+        Some(number) => usize::try_from(number).ok(),
+        None => None,
+    };
+    place.and_then(|place| SHUFFLES.get(place)).copied().ok_or_else(|| {
+        let pointer = "/configuration/shuffle";
+        Error::new(ErrorKind::InvalidMetadata, pointer, number.excerpt(), "a shuffle from -1 to 2")
+    })
+}
+
+/// The size in bytes of an element of the data type, as far as its name tells.
+pub(crate) fn item_size(data_type: &NamedConfig) -> Option<u64> {
+    let length = || data_type.configuration.get("length_bytes").and_then(Value::as_u64);
+    Some(match data_type.name.as_str() {
+        "bool" | "int8" | "uint8" | "int2" | "int4" | "uint2" | "uint4" => 1,
+        "int16" | "uint16" | "float16" | "bfloat16" => 2,
+        "int32" | "uint32" | "float32" => 4,
+        "int64" | "uint64" | "float64" | "complex64" | "complex_float32" => 8,
+        "complex128" | "complex_float64" => 16,
+        "numpy.datetime64" | "numpy.timedelta64" => 8,
+        "fixed_length_utf32" | "null_terminated_bytes" | "raw_bytes" => length()?,
+        name if name.starts_with("float8_") || name.starts_with("float6_") || name.starts_with("float4_") => 1,
+        name => name.strip_prefix('r')?.parse::<u64>().ok().filter(|bits| bits.is_multiple_of(8))? / 8,
+    })
+}

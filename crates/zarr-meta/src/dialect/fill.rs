@@ -1,0 +1,228 @@
+//! Fill values of version 2 and of the model.
+//!
+//! The model has them in the notation of version 3. Version 2 differs in the base64 texts that it has for raw bytes
+//! and structs, and in what was written by old software.
+
+use super::packed;
+use super::typestr::{Class, Dtype, Endian, Number};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json;
+use crate::json::{Number as JsonNumber, Value};
+use crate::pointer::At;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// The fill value in the notation of the model; `None` for null. `data_type` is the name of the type in the model,
+/// which tells objects apart.
+pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &str) -> Result<Option<Value>> {
+    let value = at.value();
+    // The default of old software, whatever the type.
+    let is_zero = value.as_f64() == Some(0.0);
+    Ok(Some(match dtype {
+        _ if value.is_null() => return Ok(None),
+        Dtype::Number(number) => self::number(at, number)?,
+        Dtype::Time { .. } if value.as_str() == Some("NaT") => value.clone(),
+        Dtype::Time { .. } => integer(at, i128::from(i64::MIN), i128::from(i64::MAX))?,
+        Dtype::Bytes(_) | Dtype::Text(_) if is_zero => Value::from(""),
+        Dtype::Bytes(size) => bytes(at, *size)?,
+        Dtype::Text(len) => {
+            let text = at.text()?;
+            if u64::try_from(text.chars().count()).is_ok_and(|count| count <= *len) {
+                Value::from(text)
+            } else {
+                return Err(at.invalid(format!("a text of at most {len} characters")));
+            }
+        }
+        Dtype::Raw(size) => Value::from(element(at, *size)?),
+        Dtype::Struct(_) => {
+            let size = dtype.size().unwrap_or(u64::MAX);
+            packed::unpack(dtype, endian, &element(at, size)?).ok_or_else(|| at.invalid("an element of the dtype"))?
+        }
+        Dtype::Object => match data_type {
+            "string" | "bytes" if is_zero => Value::from(""),
+            "string" => Value::from(at.text()?),
+            "bytes" => {
+                let text = at.text()?;
+                STANDARD.decode(text).map_err(|_| at.invalid("a base64 text"))?;
+                Value::from(text)
+            }
+            "vlen-array" if is_zero => Value::Array(Vec::new()),
+            _ => value.clone(),
+        },
+    }))
+}
+
+fn number(at: &At<'_>, number: &Number) -> Result<Value> {
+    match number.class {
+        Class::Bool => match at.value() {
+            Value::Bool(_) => Ok(at.value().clone()),
+            value if value.as_f64() == Some(0.0) => Ok(Value::from(false)),
+            value if value.as_f64() == Some(1.0) => Ok(Value::from(true)),
+            _ => Err(at.invalid("true or false")),
+        },
+        Class::Signed | Class::Unsigned => {
+            // int4 and its like have their number of bits in the name only.
+            let bits = number.name.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(64_u32);
+            let span = 1_i128 << bits.min(64);
+            if number.class == Class::Signed { integer(at, -span / 2, span / 2 - 1) } else { integer(at, 0, span - 1) }
+        }
+        Class::Float => float(at),
+        Class::Complex => match at.value() {
+            Value::Array(_) => match at.items()?.as_slice() {
+                [re, im] => Ok(Value::Array(vec![float(re)?, float(im)?])),
+                _ => Err(at.invalid("two numbers, the real and the imaginary part")),
+            },
+            _ => Ok(Value::Array(vec![float(at)?, json!(0.0)])),
+        },
+    }
+}
+
+/// An integer, also if spelled `5.0`.
+fn integer(at: &At<'_>, least: i128, most: i128) -> Result<Value> {
+    let expected = || at.invalid(format!("an integer from {least} to {most}"));
+    let number = at.value().as_number().ok_or_else(expected)?;
+    let (value, kept) = match number.as_i128() {
+        Some(value) => (value, Some(at.value().clone())),
+        None => {
+            let float = number.as_f64();
+            // Beyond 2^64 a number cannot be in range, so that the conversion is exact where it matters.
+            if float.fract() != 0.0 || float.abs() > 18_446_744_073_709_551_616.0 {
+                return Err(expected());
+            }
+            (float as i128, None)
+        }
+    };
+    if !(least..=most).contains(&value) {
+        return Err(expected());
+    }
+    let spelled = || JsonNumber::parse(&value.to_string()).map_or(Value::Null, Value::Number);
+    Ok(kept.unwrap_or_else(spelled))
+}
+
+fn float(at: &At<'_>) -> Result<Value> {
+    match at.value() {
+        Value::Number(_) => Ok(at.value().clone()),
+        Value::String(text) => match text.as_str() {
+            "NaN" | "Infinity" | "-Infinity" => Ok(at.value().clone()),
+            "+Infinity" => Ok(Value::from("Infinity")),
+            _ => Err(at.invalid("a number, \"NaN\", \"Infinity\" or \"-Infinity\"")),
+        },
+        _ => Err(at.invalid("a number")),
+    }
+}
+
+/// Base64 of at most `size` bytes. Text that is not base64 is meant as it is: zarr-python 2.0 and 2.1 wrote that.
+fn bytes(at: &At<'_>, size: u64) -> Result<Value> {
+    let text = at.text()?;
+    let decoded = STANDARD.decode(text).ok();
+    let fits = |bytes: &[u8]| u64::try_from(bytes.len()).is_ok_and(|len| len <= size);
+    match decoded {
+        Some(decoded) if fits(&decoded) => Ok(Value::from(text)),
+        None if fits(text.as_bytes()) => Ok(Value::from(STANDARD.encode(text))),
+        _ => Err(at.invalid(format!("base64 of at most {size} bytes"))),
+    }
+}
+
+/// Base64 of exactly `size` bytes, or 0.
+fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>> {
+    let expected = || at.invalid(format!("base64 of {size} bytes"));
+    if at.value().as_f64() == Some(0.0) {
+        // Never allocate on a number the document has not earned: larger elements have no place in metadata.
+        let size = usize::try_from(size).ok().filter(|&size| size <= 1 << 20).ok_or_else(expected)?;
+        return Ok(vec![0; size]);
+    }
+    let decoded = STANDARD.decode(at.text()?).map_err(|_| expected())?;
+    if u64::try_from(decoded.len()).ok() == Some(size) { Ok(decoded) } else { Err(expected()) }
+}
+
+/// The fill value as version 2 has it: the inverse of [`to_model`].
+pub(crate) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian) -> Result<Value> {
+    let Some(value) = value else { return Ok(Value::Null) };
+    let no =
+        || Error::new(ErrorKind::NotExpressible, "/fill_value", value.excerpt(), "a fill value that version 2 has");
+    Ok(match dtype {
+        Dtype::Number(number) if matches!(number.class, Class::Float | Class::Complex) => {
+            if let Value::Array(parts) = value {
+                let parts = parts.iter().map(|part| packed::without_hex(part, number)).collect::<Option<Vec<_>>>();
+                Value::Array(parts.ok_or_else(no)?)
+            } else {
+                packed::without_hex(value, number).ok_or_else(no)?
+            }
+        }
+        Dtype::Raw(_) | Dtype::Object if value.as_array().is_some_and(|items| !items.is_empty()) => {
+            match packed::byte_list(value) {
+                Some(bytes) => Value::from(STANDARD.encode(bytes)),
+                None if *dtype == Dtype::Object => value.clone(),
+                None => return Err(no()),
+            }
+        }
+        Dtype::Struct(_) if value.as_object().is_some() => {
+            Value::from(STANDARD.encode(packed::pack(dtype, endian, value).ok_or_else(no)?))
+        }
+        _ => value.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(dtype: Value, fill: Value) -> Result<Option<Value>> {
+        let (dtype, endian) = Dtype::parse(&At::root(&dtype))?;
+        to_model(&At::root(&fill), &dtype, &endian, "")
+    }
+
+    #[test]
+    fn every_spelling_is_read() {
+        for (dtype, fill, model) in [
+            ("<i4", json!(5.0), json!(5)),
+            ("<u8", json!(18446744073709551615_u64), json!(18446744073709551615_u64)),
+            ("<i8", json!((i64::MIN)), json!((i64::MIN))),
+            ("|b1", json!(0), json!(false)),
+            ("|b1", json!(1.0), json!(true)),
+            ("<f8", json!(1), json!(1)),
+            ("<f4", json!("+Infinity"), json!("Infinity")),
+            ("<c8", json!(1.5), json!([1.5, 0.0])),
+            ("<c8", json!(["NaN", 2]), json!(["NaN", 2])),
+            ("<M8[s]", json!("NaT"), json!("NaT")),
+            ("<m8[s]", json!(-3), json!(-3)),
+            ("|S3", json!("YWI="), json!("YWI=")),
+            ("|S3", json!("ab"), json!("YWI=")),
+            ("|S3", json!(0), json!("")),
+            ("<U2", json!("é!"), json!("é!")),
+            ("|V2", json!("AQI="), json!([1, 2])),
+            ("|V2", json!(0), json!([0, 0])),
+            ("int4", json!(-8), json!(-8)),
+        ] {
+            assert_eq!(read(json!(dtype), fill.clone()).unwrap(), Some(model), "{dtype} {fill}");
+        }
+        let packed = read(json!([["r", "|u1"], ["b", ">u2"]]), json!("AQMD")).unwrap();
+        assert_eq!(packed, Some(json!({"r": 1, "b": 771})));
+        assert_eq!(read(json!("<i4"), json!(null)).unwrap(), None);
+    }
+
+    #[test]
+    fn wrong_ones_are_refused() {
+        for (dtype, fill) in [
+            ("|u1", json!(300)),
+            ("|u1", json!(-1)),
+            ("<i4", json!("abc")),
+            ("<i4", json!(1.5)),
+            ("<i4", json!(true)),
+            ("<u8", json!(18446744073709551616.0)),
+            ("<f8", json!("nan")),
+            ("<c8", json!([1, 2, 3])),
+            ("|S2", json!("abc!")),
+            ("|S2", json!("abcd")),
+            ("<U2", json!("abc")),
+            ("|V2", json!("AQ==")),
+            ("|V9999999999999", json!(0)),
+            ("|b1", json!(2)),
+            ("int4", json!(8)),
+        ] {
+            let error = read(json!(dtype), fill.clone()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidMetadata, "{dtype} {fill}");
+        }
+        assert!(read(json!([["r", "|u1"], ["b", ">u2"]]), json!("AQM=")).is_err());
+    }
+}

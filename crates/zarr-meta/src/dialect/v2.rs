@@ -1,0 +1,63 @@
+//! Version 2, of zarr-python 2 and nearly everybody.
+//!
+//! An array has the documents `.zarray` and perhaps `.zattrs`, a group `.zgroup` and perhaps `.zattrs`. Zarr v2
+//! specification, <https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html>.
+
+mod parse;
+mod write;
+
+use super::{Dialect, Parsed, Rules};
+use crate::json::Map;
+use crate::{Children, Documents, Error, Node, NodePath, Result};
+
+/// The rules of version 2.
+pub(super) struct V2;
+
+const ARRAY: &str = ".zarray";
+const GROUP: &str = ".zgroup";
+const ATTRIBUTES: &str = ".zattrs";
+
+impl Rules for V2 {
+    fn dialects(&self) -> &'static [Dialect] {
+        &[Dialect::V2]
+    }
+
+    fn document_keys(&self, path: &NodePath) -> Vec<String> {
+        [ARRAY, GROUP, ATTRIBUTES].iter().map(|name| format!("{}{name}", path.key_prefix())).collect()
+    }
+
+    fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
+        parse::parse(&path.key_prefix(), documents)
+    }
+
+    fn write(&self, _dialect: Dialect, path: &NodePath, node: &Node) -> Result<Vec<(String, Map)>> {
+        let prefix = path.key_prefix();
+        let (name, document) = match node {
+            Node::Array(array) => (ARRAY, write::array(array)?),
+            Node::Group(group) => (GROUP, write::group(group)),
+        };
+        let mut documents = vec![(format!("{prefix}{name}"), document)];
+        if !node.attributes().is_empty() {
+            documents.push((format!("{prefix}{ATTRIBUTES}"), node.attributes().clone()));
+        }
+        Ok(documents)
+    }
+
+    fn children(&self, path: &NodePath, _keys: &[&str], prefixes: &[&str]) -> Children {
+        Children::from_prefixes(path, prefixes)
+    }
+
+    fn is_node_document(&self, name: &str) -> bool {
+        matches!(name, ARRAY | GROUP)
+    }
+
+    fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
+        if matches!(name, ARRAY | GROUP | ATTRIBUTES | crate::consolidated::V2_KEY) {
+            return Err(error("is the key of documents", "another name"));
+        }
+        if name.contains('\\') {
+            return Err(error("has a `\\`, which software of version 2 takes for `/`", "another name"));
+        }
+        Ok((!name.is_ascii()).then(|| "has characters beyond ASCII".to_owned()))
+    }
+}

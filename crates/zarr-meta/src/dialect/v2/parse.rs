@@ -1,0 +1,127 @@
+//! Reading documents of version 2.
+
+use super::{ARRAY, ATTRIBUTES, GROUP};
+use crate::conventions;
+use crate::dialect::typestr::Dtype;
+use crate::dialect::{Dialect, Parsed, fill, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Leniency, Map, Value};
+use crate::pointer::At;
+use crate::{ArrayMetadata, Documents, GroupMetadata, NamedConfig, Node, Warning, json};
+
+/// The members of `.zarray` that the specification names.
+const MEMBERS: [&str; 9] =
+    ["zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"];
+
+pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
+    let key = |name: &str| format!("{prefix}{name}");
+    // Python writes bare tokens where it has NaN.
+    let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
+    let mut warnings = Vec::new();
+    let array_key = key(ARRAY);
+    let group_key = key(GROUP);
+    let mut parsed = if let Some((value, oddities)) = documents.json(&array_key, bare_nan, |_| true)? {
+        warnings.extend(oddities.into_iter().map(|oddity| Warning::new(&array_key, oddity.pointer, oddity.what)));
+        if documents.get(&group_key).is_some() {
+            warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
+        }
+        let (array, separator_unmarked) = array(&At::root(&value)).map_err(|error| error.in_document(&array_key))?;
+        let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings);
+        parsed.separator_unmarked = separator_unmarked;
+        parsed
+    } else if let Some((value, _)) = documents.json(&group_key, bare_nan, |_| true)? {
+        let group = group(&At::root(&value)).map_err(|error| error.in_document(&group_key))?;
+        Parsed::new(Dialect::V2, Node::Group(group), warnings)
+    } else {
+        return Ok(None);
+    };
+    match attributes(&key(ATTRIBUTES), documents, &mut parsed.warnings) {
+        Ok(attributes) => *parsed.node.attributes_mut() = attributes,
+        Err(error) => parsed.attributes_error = Some(error),
+    }
+    if let Node::Array(array) = &mut parsed.node {
+        parsed.dimension_names_from = conventions::refresh(array);
+    }
+    Ok(Some(parsed))
+}
+
+fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
+    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
+    let Some((value, oddities)) = documents.json(key, leniency, |_| true)? else { return Ok(Map::new()) };
+    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    match value {
+        Value::Object(attributes) => Ok(attributes),
+        other => Err(At::root(&other).invalid("an object").in_document(key)),
+    }
+}
+
+fn check_format(at: &At<'_>) -> Result<()> {
+    let format = at.member("zarr_format")?;
+    if format.value().as_u64() == Some(2) { Ok(()) } else { Err(format.error(ErrorKind::UnsupportedVersion, "2")) }
+}
+
+fn group(at: &At<'_>) -> Result<GroupMetadata> {
+    check_format(at)?;
+    Ok(GroupMetadata { extra: extra(at, &["zarr_format"])?, ..GroupMetadata::default() })
+}
+
+fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
+    check_format(at)?;
+    let shape = at.member("shape")?.sizes()?;
+    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
+    let chunks = at.member("chunks")?;
+    let chunk_shape = chunks.sizes()?;
+    if chunk_shape.len() != shape.len() || chunk_shape.contains(&0) {
+        return Err(chunks.invalid(format!("{} lengths above 0, one for each dimension", shape.len())));
+    }
+    let (dtype, endian) = Dtype::parse(&at.member("dtype")?)?;
+    let chunk_size = chunk_shape.iter().try_fold(dtype.size().unwrap_or(1), |size, &length| size.checked_mul(length));
+    if chunk_size.is_none() {
+        return Err(chunks.invalid("chunks of at most 2^64-1 bytes"));
+    }
+    let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
+    let compressor = at.get_non_null("compressor");
+    let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
+    let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
+    let order = at.member("order")?;
+    match order.value().as_str() {
+        Some("C") => {}
+        Some("F") if shape.len() < 2 => {}
+        Some("F") => {
+            let reversed: Vec<usize> = (0..shape.len()).rev().collect();
+            codecs.insert(0, with("transpose", "order", Value::from(reversed)));
+        }
+        _ => return Err(order.invalid("\"C\" or \"F\"")),
+    }
+    let fill_value = at.get("fill_value");
+    let fill_value = fill_value.map(|at| fill::to_model(&at, &dtype, &endian, &data_type.name)).transpose()?.flatten();
+    let separator = at.get_non_null("dimension_separator");
+    let separator_text = match separator.as_ref().map(|at| at.value().as_str()) {
+        None | Some(Some(".")) => ".",
+        Some(Some("/")) => "/",
+        _ => return Err(separator.unwrap_or_else(|| at.clone()).invalid("\".\" or \"/\"")),
+    };
+    let array = ArrayMetadata {
+        shape,
+        data_type,
+        chunk_grid: with("regular", "chunk_shape", Value::from(chunk_shape)),
+        chunk_key_encoding: with("v2", "separator", json!(separator_text)),
+        fill_value,
+        codecs,
+        storage_transformers: Vec::new(),
+        dimension_names: None,
+        attributes: Map::new(),
+        extra: extra(at, &MEMBERS)?,
+    };
+    Ok((array, separator.is_none()))
+}
+
+fn with(name: &str, member: &str, value: Value) -> NamedConfig {
+    NamedConfig::with(name, [(member.to_owned(), value)].into_iter().collect())
+}
+
+/// The members that the specification does not name; netCDF-C and GDAL put things there.
+fn extra(at: &At<'_>, known: &[&str]) -> Result<Map, Error> {
+    let members = at.object()?.iter().filter(|(name, _)| !known.contains(name));
+    Ok(members.map(|(name, value)| (name.to_owned(), value.clone())).collect())
+}

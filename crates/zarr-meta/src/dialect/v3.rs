@@ -1,0 +1,53 @@
+//! Version 3: 3.0, 3.1, and what was written in 2023 while it settled.
+//!
+//! Every node has one document `zarr.json`. Zarr v3 core specification, section "Metadata".
+
+mod parse;
+mod write;
+
+use super::{Dialect, Parsed, Rules};
+use crate::json::Map;
+use crate::{Children, Documents, Error, Node, NodePath, Result};
+
+/// The rules of version 3.
+pub(super) struct V3;
+
+const DOCUMENT: &str = "zarr.json";
+
+impl Rules for V3 {
+    fn dialects(&self) -> &'static [Dialect] {
+        &[Dialect::V3, Dialect::V3Of2023]
+    }
+
+    fn document_keys(&self, path: &NodePath) -> Vec<String> {
+        vec![format!("{}{DOCUMENT}", path.key_prefix())]
+    }
+
+    fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
+        parse::parse(&format!("{}{DOCUMENT}", path.key_prefix()), documents)
+    }
+
+    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node) -> Result<Vec<(String, Map)>> {
+        let document = write::document(dialect, node)?;
+        Ok(vec![(format!("{}{DOCUMENT}", path.key_prefix()), document)])
+    }
+
+    fn children(&self, path: &NodePath, _keys: &[&str], prefixes: &[&str]) -> Children {
+        Children::from_prefixes(path, prefixes)
+    }
+
+    fn is_node_document(&self, name: &str) -> bool {
+        name == DOCUMENT
+    }
+
+    fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
+        if name.starts_with("__") {
+            return Err(error("begins with two underscores", "a name that does not, as version 3 demands"));
+        }
+        if name == DOCUMENT {
+            return Err(error("is the key of documents", "another name"));
+        }
+        let portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        Ok((!name.chars().all(portable)).then(|| "has characters other than a-z, A-Z, 0-9, -, _ and .".to_owned()))
+    }
+}

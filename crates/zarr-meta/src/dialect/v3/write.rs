@@ -1,0 +1,65 @@
+//! Writing documents of version 3, in the spelling that readers of 3.0 understand.
+
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+use crate::{NamedConfig, Node};
+
+pub(super) fn document(dialect: Dialect, node: &Node) -> Result<Map> {
+    let array = match node {
+        Node::Array(array) => array,
+        Node::Group(group) => return Ok(members(group.to_value())),
+    };
+    check_data_type(&array.data_type, "/data_type")?;
+    let mut document = members(array.to_value());
+    let mut codecs = Vec::new();
+    for (place, codec) in array.codecs.iter().enumerate() {
+        let codec = codec_value(dialect, codec).map_err(|error| error.below(&format!("/codecs/{place}")))?;
+        codecs.push(codec);
+    }
+    document.insert("codecs", codecs);
+    Ok(document)
+}
+
+fn members(value: Value) -> Map {
+    if let Value::Object(members) = value { members } else { Map::new() }
+}
+
+/// The private names that the model has for what only older dialects can say are not written.
+fn check_data_type(data_type: &NamedConfig, pointer: &str) -> Result<()> {
+    let no = |what: &str| Err(Error::new(ErrorKind::NotExpressible, pointer, what, "a data type that version 3 has"));
+    if data_type.name == "subarray" {
+        return no("struct fields that are arrays");
+    }
+    let fields = data_type.configuration.get("fields").and_then(Value::as_array).unwrap_or_default();
+    for (place, field) in fields.iter().enumerate() {
+        let Some(named) = field.get("data_type").and_then(NamedConfig::from_value) else { continue };
+        check_data_type(&named, &format!("{pointer}/configuration/fields/{place}/data_type"))?;
+    }
+    Ok(())
+}
+
+fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
+    let mut codec = codec.clone();
+    if codec.configuration.contains_key("field_endian") {
+        let found = "struct fields of mixed byte orders";
+        return Err(Error::new(ErrorKind::NotExpressible, "/configuration/endian", found, "one byte order for all"));
+    }
+    if codec.configuration.remove("index_checksum_optional") == Some(Value::Bool(true)) {
+        if dialect == Dialect::V3 {
+            let found = "shard indexes of which it is not known whether they have a checksum";
+            return Err(Error::new(ErrorKind::NotExpressible, "/configuration/index_codecs", found, "known codecs"));
+        }
+        codec.configuration.remove("index_codecs");
+    }
+    // Shards in shards.
+    if let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") {
+        for (place, value) in inner.iter_mut().enumerate() {
+            if let Some(named) = NamedConfig::from_value(value).filter(|named| named.name == "sharding_indexed") {
+                let below = |error: Error| error.below(&format!("/configuration/codecs/{place}"));
+                *value = codec_value(dialect, &named).map_err(below)?;
+            }
+        }
+    }
+    Ok(codec.to_value())
+}

@@ -1,0 +1,183 @@
+//! Why a document or a path is refused.
+
+use std::fmt;
+
+/// The result of an operation of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The largest metadata document that is parsed, in bytes: 16 MiB.
+///
+/// Real documents stay below 100 KiB; consolidated metadata of large collections reaches a few MiB.
+pub const MAX_DOCUMENT_SIZE: usize = 16 << 20;
+
+/// What kind of fault an [`Error`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The document is not JSON.
+    InvalidJson,
+    /// A member is missing or has a value it must not have.
+    InvalidMetadata,
+    /// A member that no version of the format defines and that may not be ignored.
+    UnknownMember,
+    /// A data type, codec, storage transformer or other extension that is not known.
+    UnknownExtension,
+    /// A version of Zarr that cannot be read.
+    UnsupportedVersion,
+    /// A node path or name that is not allowed.
+    Path,
+    /// The node cannot be said in the dialect asked for.
+    NotExpressible,
+    /// The document is larger than [`MAX_DOCUMENT_SIZE`].
+    Limit,
+}
+
+/// What is wrong, in which document, and where in it.
+///
+/// Displayed as `KEY:LINE:COLUMN POINTER: found .., expected ..`, each part as far as known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    key: Option<String>,
+    pointer: String,
+    position: Option<(usize, usize)>,
+    found: String,
+    expected: String,
+}
+
+impl Error {
+    /// An error about the value at `pointer`, a JSON pointer (RFC 6901; empty: the whole document).
+    ///
+    /// `found` and `expected` complete the sentence "found .., expected ..". An empty `expected` leaves that part out.
+    pub fn new(
+        kind: ErrorKind,
+        pointer: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            key: None,
+            pointer: pointer.into(),
+            position: None,
+            found: found.into(),
+            expected: expected.into(),
+        }))
+    }
+
+    /// The same error in the document at `key`, unless one is named already.
+    #[must_use]
+    pub fn in_document(mut self, key: &str) -> Self {
+        self.0.key.get_or_insert_with(|| key.to_owned());
+        self
+    }
+
+    /// The same error, about a value that lies below `pointer`.
+    #[must_use]
+    pub(crate) fn below(mut self, pointer: &str) -> Self {
+        self.0.pointer.insert_str(0, pointer);
+        self
+    }
+
+    /// The same error with another kind.
+    #[must_use]
+    pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// The same error at a line and column, both from 1.
+    #[must_use]
+    pub(crate) fn at_position(mut self, line: usize, column: usize) -> Self {
+        self.0.position = Some((line, column));
+        self
+    }
+
+    /// Refuses documents larger than [`MAX_DOCUMENT_SIZE`].
+    pub(crate) fn if_too_large(key: &str, size: usize) -> Result<()> {
+        if size <= MAX_DOCUMENT_SIZE {
+            return Ok(());
+        }
+        let expected = format!("at most {MAX_DOCUMENT_SIZE}");
+        Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes"), expected).in_document(key))
+    }
+
+    /// What kind of fault this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The key of the document, relative to the root of the store, where there is one.
+    pub fn key(&self) -> Option<&str> {
+        self.0.key.as_deref()
+    }
+
+    /// Where in the document, as a JSON pointer; empty for the document as a whole.
+    pub fn pointer(&self) -> &str {
+        &self.0.pointer
+    }
+
+    /// The line in the document, from 1, for syntax errors.
+    pub fn line(&self) -> Option<usize> {
+        self.0.position.map(|(line, _)| line)
+    }
+
+    /// The column in the document in bytes, from 1, for syntax errors.
+    pub fn column(&self) -> Option<usize> {
+        self.0.position.map(|(_, column)| column)
+    }
+
+    /// What was found.
+    pub fn found(&self) -> &str {
+        &self.0.found
+    }
+
+    /// What was expected instead; empty where that cannot be said.
+    pub fn expected(&self) -> &str {
+        &self.0.expected
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { key, pointer, position, found, expected, .. } = &*self.0;
+        let mut place = key.clone().unwrap_or_default();
+        if let Some((line, column)) = position {
+            place.push_str(&format!(":{line}:{column}"));
+        }
+        if !pointer.is_empty() {
+            place.push_str(if place.is_empty() { "" } else { " " });
+            place.push_str(pointer);
+        }
+        if !place.is_empty() {
+            write!(f, "{place}: ")?;
+        }
+        match (found.is_empty(), expected.is_empty()) {
+            (false, true) => f.write_str(found),
+            (true, _) => write!(f, "expected {expected}"),
+            (false, false) => write!(f, "found {found}, expected {expected}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_where() {
+        let error = Error::new(ErrorKind::InvalidMetadata, "/shape/0", "\"4\"", "an integer");
+        assert_eq!(error.to_string(), "/shape/0: found \"4\", expected an integer");
+        let error = error.in_document("a/zarr.json").in_document("other");
+        assert_eq!(error.to_string(), "a/zarr.json /shape/0: found \"4\", expected an integer");
+        let error = Error::new(ErrorKind::InvalidJson, "", "`}`", "").in_document("zarr.json").at_position(3, 7);
+        assert_eq!(error.to_string(), "zarr.json:3:7: `}`");
+        assert!(Error::if_too_large("k", MAX_DOCUMENT_SIZE).is_ok());
+        assert_eq!(Error::if_too_large("k", MAX_DOCUMENT_SIZE + 1).unwrap_err().kind(), ErrorKind::Limit);
+    }
+}

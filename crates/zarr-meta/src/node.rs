@@ -1,0 +1,163 @@
+//! The model: arrays and groups in the vocabulary of Zarr v3.
+
+use crate::NamedConfig;
+use crate::consolidated::Consolidated;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+
+/// An array in the vocabulary of Zarr v3, whatever dialect it was stored in.
+///
+/// Names that v3 does not have but older dialects need, all of them met only in nodes read from such dialects:
+///
+/// | name | where | meaning |
+/// |---|---|---|
+/// | `v2_object` | data type | elements are whatever the object codec (`numcodecs.json2`, `numcodecs.msgpack2`, `numcodecs.pickle`..) makes of them |
+/// | `vlen-array` | data type | elements are lists of the item type in `data_type` of its configuration |
+/// | `subarray` | data type of a struct field | `shape` items of `data_type` in C order |
+/// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct that has mixed ones: a list with `"little"`, `"big"`, null (of no consequence) or, for a nested struct, a list |
+/// | `index_checksum_optional` | configuration of `sharding_indexed` | true: `index_codecs` were not in the document; the index may or may not have a checksum |
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayMetadata {
+    /// Elements along each dimension.
+    pub shape: Vec<u64>,
+    /// The data type. Its name never says a byte order; that is in the configuration of the codec `bytes`.
+    pub data_type: NamedConfig,
+    /// How the array is cut into chunks.
+    pub chunk_grid: NamedConfig,
+    /// How the index of a chunk becomes its key.
+    pub chunk_key_encoding: NamedConfig,
+    /// The value of what is not stored, in the notation of v3. `None`: undefined (`null` in dialects up to v2); reads
+    /// as zero, written back as `null`.
+    pub fill_value: Option<Value>,
+    /// The full chain: array to array, one array to bytes, bytes to bytes.
+    pub codecs: Vec<NamedConfig>,
+    /// Transformers that the document permits to ignore; others are refused.
+    pub storage_transformers: Vec<NamedConfig>,
+    /// Names of the dimensions, from the document or, for v2, from a [convention](crate::conventions).
+    pub dimension_names: Option<Vec<Option<String>>>,
+    /// The user's attributes, as stored.
+    pub attributes: Map,
+    /// Members that no rule of the dialect names and that it permits to ignore; kept and written back.
+    pub extra: Map,
+}
+
+/// A group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupMetadata {
+    /// The user's attributes, as stored.
+    pub attributes: Map,
+    /// The consolidated metadata inside the group's document (v3). That of v2 is a document of its own, see
+    /// [`Consolidated::parse_v2`].
+    pub consolidated: Option<Consolidated>,
+    /// Members that no rule of the dialect names and that it permits to ignore; kept and written back.
+    pub extra: Map,
+}
+
+/// An array or a group.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// An array.
+    Array(ArrayMetadata),
+    /// A group.
+    Group(GroupMetadata),
+}
+
+impl Node {
+    /// The array if this is one.
+    pub fn as_array(&self) -> Option<&ArrayMetadata> {
+        if let Self::Array(array) = self { Some(array) } else { None }
+    }
+
+    /// The group if this is one.
+    pub fn as_group(&self) -> Option<&GroupMetadata> {
+        if let Self::Group(group) = self { Some(group) } else { None }
+    }
+
+    /// The user's attributes.
+    pub fn attributes(&self) -> &Map {
+        match self {
+            Self::Array(array) => &array.attributes,
+            Self::Group(group) => &group.attributes,
+        }
+    }
+
+    /// The user's attributes, to be changed.
+    pub fn attributes_mut(&mut self) -> &mut Map {
+        match self {
+            Self::Array(array) => &mut array.attributes,
+            Self::Group(group) => &mut group.attributes,
+        }
+    }
+
+    /// The node as one JSON object, in the members of a v3 document: for comparing and showing.
+    ///
+    /// Unlike a document, it may hold `"fill_value": null` and the private names listed at [`ArrayMetadata`].
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Array(array) => array.to_value(),
+            Self::Group(group) => group.to_value(),
+        }
+    }
+}
+
+impl ArrayMetadata {
+    /// The array as one JSON object, see [`Node::to_value`].
+    pub fn to_value(&self) -> Value {
+        let list = |items: &[NamedConfig]| Value::Array(items.iter().map(NamedConfig::to_value).collect());
+        let mut map = Map::new();
+        map.insert("zarr_format", 3);
+        map.insert("node_type", "array");
+        map.insert("shape", self.shape.clone());
+        map.insert("data_type", self.data_type.short_value());
+        map.insert("chunk_grid", self.chunk_grid.to_value());
+        map.insert("chunk_key_encoding", self.chunk_key_encoding.to_value());
+        map.insert("fill_value", self.fill_value.clone().unwrap_or_default());
+        map.insert("codecs", list(&self.codecs));
+        map.insert("attributes", self.attributes.clone());
+        if let Some(names) = &self.dimension_names {
+            let name = |name: &Option<String>| name.as_deref().map_or(Value::Null, Value::from);
+            map.insert("dimension_names", Value::Array(names.iter().map(name).collect()));
+        }
+        if !self.storage_transformers.is_empty() {
+            map.insert("storage_transformers", list(&self.storage_transformers));
+        }
+        add_extra(&mut map, &self.extra);
+        Value::Object(map)
+    }
+}
+
+impl GroupMetadata {
+    /// The group as one JSON object, see [`Node::to_value`].
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("zarr_format", 3);
+        map.insert("node_type", "group");
+        map.insert("attributes", self.attributes.clone());
+        if let Some(consolidated) = &self.consolidated {
+            map.insert("consolidated_metadata", consolidated.to_inline());
+        }
+        add_extra(&mut map, &self.extra);
+        Value::Object(map)
+    }
+}
+
+/// Adds members of other dialects, which may have names that mean something else here.
+fn add_extra(map: &mut Map, extra: &Map) {
+    for (name, value) in extra.iter() {
+        if !map.contains_key(name) {
+            map.insert(name, value.clone());
+        }
+    }
+}
+
+impl ArrayMetadata {
+    /// Refuses shapes whose number of elements does not fit 64 bits.
+    pub(crate) fn check_shape(shape: &[u64]) -> Result<()> {
+        let elements = shape.iter().try_fold(1_u64, |product, &length| product.checked_mul(length));
+        if elements.is_some() || shape.contains(&0) {
+            return Ok(());
+        }
+        let found = format!("{shape:?}");
+        Err(Error::new(ErrorKind::InvalidMetadata, "", found, "a shape with at most 2^64-1 elements"))
+    }
+}

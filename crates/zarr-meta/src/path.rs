@@ -1,0 +1,168 @@
+//! Where nodes lie in a hierarchy.
+
+use crate::error::{Error, ErrorKind, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// The path of a node: `/` for the root, else `/a/b`.
+///
+/// Every name in it is safe to be part of a key: not empty, not made of periods only, without `/` and NUL. What else a
+/// name may hold when a node is written is up to the dialect, see [`Dialect::check_path`](crate::Dialect::check_path).
+///
+/// # Example
+/// ```
+/// use zarr_meta::NodePath;
+///
+/// let path = NodePath::parse("/a/b")?;
+/// assert_eq!(path, NodePath::root().join("a")?.join("b")?);
+/// assert_eq!(path.key_prefix(), "a/b/");
+/// assert!(NodePath::parse("/a/../b").is_err());
+/// # Ok::<(), zarr_meta::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodePath(String);
+
+impl NodePath {
+    /// The root, `/`.
+    pub const fn root() -> Self {
+        Self(String::new())
+    }
+
+    /// The path spelled `/a/b` or `a/b`; a `/` at the end is allowed, and both `/` and the empty text are the root.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Path`] if a name is not safe.
+    pub fn parse(text: &str) -> Result<Self> {
+        let names = text.strip_prefix('/').unwrap_or(text);
+        let names = names.strip_suffix('/').unwrap_or(names);
+        if !names.is_empty() {
+            names.split('/').try_for_each(check_name)?;
+        } else if text.len() > 1 {
+            check_name("")?;
+        }
+        Ok(Self(names.to_owned()))
+    }
+
+    /// The path below this one that `text`, one name or several joined by `/`, leads to.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Path`] if a name is not safe; `text` may neither begin nor end with `/`.
+    pub fn join(&self, text: &str) -> Result<Self> {
+        text.split('/').try_for_each(check_name)?;
+        Ok(Self(if self.is_root() { text.to_owned() } else { format!("{}/{text}", self.0) }))
+    }
+
+    /// Whether this is the root.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The last name; `None` for the root.
+    pub fn name(&self) -> Option<&str> {
+        self.names().next_back()
+    }
+
+    /// The names from the root on.
+    pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/').filter(|name| !name.is_empty())
+    }
+
+    /// The path of the node that this one lies in; `None` for the root.
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_root() {
+            return None;
+        }
+        Some(Self(self.0.rsplit_once('/').map_or_else(String::new, |(parent, _)| parent.to_owned())))
+    }
+
+    /// The paths above this one, from the root on; none for the root.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> {
+        let ends = (!self.is_root()).then_some(0).into_iter().chain(self.0.match_indices('/').map(|(at, _)| at));
+        ends.map(|end| Self(self.0.get(..end).unwrap_or_default().to_owned()))
+    }
+
+    /// Whether this is `other` or lies below it.
+    pub fn is_within(&self, other: &Self) -> bool {
+        other.is_root() || self.0.strip_prefix(&other.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// What the keys of dialects without separate prefixes begin with: empty for the root, else `a/b/`.
+    pub fn key_prefix(&self) -> String {
+        if self.is_root() { String::new() } else { format!("{}/", self.0) }
+    }
+
+    /// The path without the leading `/`: empty for the root, else `a/b`.
+    pub fn as_relative(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Refuses names that could lead out of the hierarchy.
+fn check_name(name: &str) -> Result<()> {
+    let what = if name.is_empty() {
+        "an empty name"
+    } else if name.bytes().all(|byte| byte == b'.') {
+        "a name of periods only"
+    } else if name.contains('\0') {
+        "a name with a NUL character"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Path, "", format!("{what} in a node path"), "a name that can be part of a key"))
+}
+
+impl FromStr for NodePath {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for NodePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}", self.0)
+    }
+}
+
+impl fmt::Debug for NodePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn unsafe_names_are_refused() {
+        for text in ["//", "a//b", ".", "..", "/a/../b", "/...", "a/./b", "a\0b", "///", "//a"] {
+            assert_eq!(NodePath::parse(text).unwrap_err().kind(), ErrorKind::Path, "{text:?}");
+        }
+        for text in ["", "/a", "a/", "..", "a/../b"] {
+            assert!(NodePath::root().join(text).is_err(), "{text:?}");
+        }
+        for (text, path) in [("", "/"), ("/", "/"), ("a/b", "/a/b"), ("/a/b/", "/a/b"), ("/.a/b..c", "/.a/b..c")] {
+            assert_eq!(NodePath::parse(text).unwrap().to_string(), path);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_the_whole(names in proptest::collection::vec("[a-z.é ]{0,3}[a-z]", 0..4)) {
+            let path = names.iter().try_fold(NodePath::root(), |path, name| path.join(name)).unwrap();
+            prop_assert_eq!(NodePath::parse(&path.to_string()).unwrap(), path.clone());
+            prop_assert_eq!(path.names().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>());
+            prop_assert_eq!(path.name(), names.last().map(String::as_str));
+            let ancestors: Vec<_> = path.ancestors().collect();
+            prop_assert_eq!(ancestors.len(), names.len());
+            prop_assert_eq!(ancestors.last().cloned(), path.parent());
+            for ancestor in ancestors {
+                prop_assert!(path.is_within(&ancestor) && !ancestor.is_within(&path));
+                prop_assert!(path.key_prefix().starts_with(&ancestor.key_prefix()));
+            }
+        }
+    }
+}

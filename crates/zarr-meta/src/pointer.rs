@@ -1,0 +1,176 @@
+//! JSON access that remembers where it is, so that errors can say so.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+
+/// A value in a document, and the JSON pointer (RFC 6901) that leads to it.
+///
+/// # Example
+/// ```
+/// use zarr_meta::{json, pointer::At};
+///
+/// let document = json!({"shape": [4, "x"]});
+/// let error = At::root(&document).member("shape")?.sizes().unwrap_err();
+/// assert_eq!(error.to_string(), "/shape/1: found \"x\", expected an integer from 0 to 2^63-1");
+/// # Ok::<(), zarr_meta::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct At<'v> {
+    value: &'v Value,
+    pointer: String,
+}
+
+impl<'v> At<'v> {
+    /// The document itself.
+    pub fn root(value: &'v Value) -> Self {
+        Self { value, pointer: String::new() }
+    }
+
+    /// The value.
+    pub fn value(&self) -> &'v Value {
+        self.value
+    }
+
+    /// The JSON pointer.
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+
+    /// The member `name`; `None` if this is no object or has none of that name.
+    pub fn get(&self, name: &str) -> Option<Self> {
+        let value = self.value.get(name)?;
+        Some(Self { value, pointer: format!("{}/{}", self.pointer, escaped(name)) })
+    }
+
+    /// The member `name`; `None` also if it is `null`.
+    pub fn get_non_null(&self, name: &str) -> Option<Self> {
+        self.get(name).filter(|member| !member.value.is_null())
+    }
+
+    /// The member `name`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no object or has none of that name.
+    pub fn member(&self, name: &str) -> Result<Self> {
+        self.object()?;
+        self.get(name).ok_or_else(|| {
+            let pointer = format!("{}/{}", self.pointer, escaped(name));
+            Error::new(ErrorKind::InvalidMetadata, pointer, "nothing", "this member")
+        })
+    }
+
+    /// The members.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no object.
+    pub fn object(&self) -> Result<&'v Map> {
+        self.value.as_object().ok_or_else(|| self.invalid("an object"))
+    }
+
+    /// The members with their pointers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no object.
+    pub fn members(&self) -> Result<impl Iterator<Item = (&'v str, Self)>> {
+        let members = self.object()?;
+        Ok(members
+            .iter()
+            .map(|(name, value)| (name, Self { value, pointer: format!("{}/{}", self.pointer, escaped(name)) })))
+    }
+
+    /// The items with their pointers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no list.
+    pub fn items(&self) -> Result<Vec<Self>> {
+        let items = self.value.as_array().ok_or_else(|| self.invalid("a list"))?;
+        Ok(items
+            .iter()
+            .enumerate()
+            .map(|(index, value)| Self { value, pointer: format!("{}/{index}", self.pointer) })
+            .collect())
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no text.
+    pub fn text(&self) -> Result<&'v str> {
+        self.value.as_str().ok_or_else(|| self.invalid("a text"))
+    }
+
+    /// The bool.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no bool.
+    pub fn bool(&self) -> Result<bool> {
+        self.value.as_bool().ok_or_else(|| self.invalid("true or false"))
+    }
+
+    /// The number of elements, bytes or the like: spelled without fraction and exponent.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no such number, negative, or above 2^63-1.
+    pub fn size(&self) -> Result<u64> {
+        let size = self.value.as_u64().filter(|&size| i64::try_from(size).is_ok());
+        size.ok_or_else(|| self.invalid("an integer from 0 to 2^63-1"))
+    }
+
+    /// The list of [sizes](Self::size).
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if this is no list or an item is no size.
+    pub fn sizes(&self) -> Result<Vec<u64>> {
+        self.items()?.iter().map(Self::size).collect()
+    }
+
+    /// An error of kind [`ErrorKind::InvalidMetadata`] about this value.
+    pub fn invalid(&self, expected: impl Into<String>) -> Error {
+        self.error(ErrorKind::InvalidMetadata, expected)
+    }
+
+    /// An error about this value.
+    pub fn error(&self, kind: ErrorKind, expected: impl Into<String>) -> Error {
+        Error::new(kind, self.pointer.as_str(), self.value.excerpt(), expected)
+    }
+}
+
+/// The member name as a reference token of a JSON pointer.
+pub fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn sizes_are_strict() {
+        for (text, size) in [
+            ("4", Some(4)),
+            ("0", Some(0)),
+            ("9223372036854775807", Some(i64::MAX as u64)),
+            ("9223372036854775808", None),
+            ("4.0", None),
+            ("4e0", None),
+            ("-1", None),
+            ("true", None),
+            ("\"4\"", None),
+            ("null", None),
+        ] {
+            let value = Value::from_json(text).unwrap();
+            assert_eq!(At::root(&value).size().ok(), size, "{text}");
+        }
+    }
+
+    #[test]
+    fn pointers_are_escaped() {
+        let value = json!({"a/b": {"~": [1]}});
+        let at = At::root(&value).member("a/b").unwrap().member("~").unwrap();
+        assert_eq!(at.pointer(), "/a~1b/~0");
+        assert_eq!(at.items().unwrap()[0].pointer(), "/a~1b/~0/0");
+        assert_eq!(at.member("x").unwrap_err().pointer(), "/a~1b/~0");
+        assert_eq!(At::root(&value).member("x").unwrap_err().pointer(), "/x");
+    }
+}

@@ -1,0 +1,290 @@
+//! Finding out which node lies at a path, without I/O.
+
+use crate::dialect::{DIALECTS, Rules, detect, rules};
+use crate::documents::parse_document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::found::Found;
+use crate::json::{Leniency, Map, Value};
+use crate::{Dialect, Documents, NodePath, Warning};
+use std::collections::VecDeque;
+
+/// How many prefixes are listed at most in search of documents that imply a group.
+const MAX_LISTINGS: usize = 1000;
+
+/// Finds the node at a path: says which keys it wants to see, takes them, and so on until it is found or is not there.
+///
+/// The documents of the self-contained dialects (v3, v2) are asked for first and at once; where there are none, those
+/// by which the other dialects are told; then, if the store can list, it is searched below the path for documents that
+/// imply a group, breadth first and at most 1000 prefixes.
+///
+/// ```text
+/// Documents ── none ──► Entry ── none ──► Search ── none ──► not found
+///     └── found            └── a dialect that is not read: error
+///                                           └── found ──► Look (at what is said to be a zarr.json of version 3)
+/// ```
+///
+/// # Example
+/// ```
+/// use zarr_meta::{Dialect, NodePath, Probe, ProbeStep};
+///
+/// let mut probe = Probe::new(NodePath::parse("/a")?, Some(Dialect::V3));
+/// let ProbeStep::Need(keys) = probe.step(&[])? else { unreachable!() };
+/// assert_eq!(keys, ["a/zarr.json"]);
+/// let document = br#"{"zarr_format": 3, "node_type": "group"}"#.to_vec();
+/// let ProbeStep::Found(found) = probe.step(&[(keys[0].clone(), Some(document))])? else { unreachable!() };
+/// assert!(found.node.as_group().is_some());
+/// # Ok::<(), zarr_meta::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Probe {
+    path: NodePath,
+    forced: Option<Dialect>,
+    can_list: bool,
+    state: State,
+    tried: Vec<String>,
+}
+
+/// What a [`Probe`] wants or has found.
+#[derive(Debug)]
+pub enum ProbeStep {
+    /// The values at these keys; to be answered with one pair for each, `None` for a key that is not there.
+    Need(Vec<String>),
+    /// What lies directly below `prefix`; to be answered with one pair for each key and each prefix (ending in `/`), without
+    /// values, relative to the root of the store as all keys are.
+    List {
+        /// Empty, or ending in `/`.
+        prefix: String,
+    },
+    /// The node.
+    Found(Box<Found>),
+    /// There is no node.
+    NotFound {
+        /// The keys that were looked at.
+        tried: Vec<String>,
+    },
+}
+
+#[derive(Debug)]
+enum State {
+    Start,
+    Documents,
+    Entry,
+    Search(Search),
+    Done,
+}
+
+/// A search for documents below the path.
+#[derive(Debug, Default)]
+struct Search {
+    /// Prefixes still to be listed.
+    prefixes: VecDeque<String>,
+    /// Keys of the name `zarr.json`, which may be of a dialect that implies no group here.
+    look: VecDeque<String>,
+    listings: usize,
+}
+
+impl Probe {
+    /// A search for the node at `path`, of `dialect` if that is known. Listing is tried; see [`can_list`](Self::can_list).
+    pub fn new(path: NodePath, dialect: Option<Dialect>) -> Self {
+        Self { path, forced: dialect, can_list: true, state: State::Start, tried: Vec::new() }
+    }
+
+    /// Says whether the store can list. If not, groups without a document are not found.
+    #[must_use]
+    pub fn can_list(mut self, can_list: bool) -> Self {
+        self.can_list = can_list;
+        self
+    }
+
+    /// The path probed.
+    pub fn path(&self) -> &NodePath {
+        &self.path
+    }
+
+    /// Takes what the last step wanted (nothing at first), and says what is next.
+    ///
+    /// # Errors
+    /// If a document of the node is wrong, or of a dialect or version that is not read.
+    pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Start => {
+                let mut keys = Vec::new();
+                for rules in self.rules()? {
+                    keys.extend(rules.document_keys(&self.path));
+                }
+                Ok(self.need(keys, State::Documents))
+            }
+            State::Documents => {
+                let documents: Documents =
+                    got.iter().filter_map(|(key, bytes)| Some((key.clone(), bytes.clone()?))).collect();
+                match self.read(&documents)? {
+                    Some(found) => Ok(ProbeStep::Found(Box::new(found))),
+                    None if self.forced.is_some() => Ok(self.search()),
+                    None => Ok(self.need(self.entry_keys(), State::Entry)),
+                }
+            }
+            State::Entry => {
+                got.iter().try_for_each(|(key, bytes)| refuse_other_dialects(key, bytes.as_deref()))?;
+                Ok(self.search())
+            }
+            State::Search(search) => self.search_on(search, got),
+            State::Done => Ok(self.not_found()),
+        }
+    }
+
+    /// The rules in question, newest first.
+    fn rules(&self) -> Result<Vec<&'static dyn Rules>> {
+        self.forced.map_or_else(|| Ok(DIALECTS.to_vec()), |dialect| Ok(vec![rules(dialect)?]))
+    }
+
+    fn need(&mut self, keys: Vec<String>, state: State) -> ProbeStep {
+        self.tried.extend(keys.iter().cloned());
+        self.state = state;
+        ProbeStep::Need(keys)
+    }
+
+    fn not_found(&mut self) -> ProbeStep {
+        self.state = State::Done;
+        ProbeStep::NotFound { tried: std::mem::take(&mut self.tried) }
+    }
+
+    /// The node that the documents say, of the newest dialect among them.
+    fn read(&self, documents: &Documents) -> Result<Option<Found>> {
+        let all = self.rules()?;
+        for (place, rules) in all.iter().enumerate() {
+            let own_keys = rules.document_keys(&self.path);
+            let own: Documents = own_keys
+                .iter()
+                .filter_map(|key| documents.get(key).map(|bytes| (key.clone(), bytes.to_vec())))
+                .collect();
+            let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
+            let mut warnings = parsed.warnings;
+            for other in all.iter().skip(place + 1).flat_map(|rules| rules.document_keys(&self.path)) {
+                let name = other.rsplit('/').next().unwrap_or_default();
+                if documents.get(&other).is_some() && !own_keys.contains(&other) && self.is_document(name) {
+                    let what = format!("ignored, since there is a document of {} as well", parsed.dialect);
+                    warnings.push(Warning::new(other, "", what));
+                }
+            }
+            return Ok(Some(Found {
+                dialect: parsed.dialect,
+                path: self.path.clone(),
+                node: parsed.node,
+                implicit: false,
+                documents: own,
+                warnings,
+                attributes_error: parsed.attributes_error,
+                separator_unmarked: parsed.separator_unmarked,
+                dimension_names_from: parsed.dimension_names_from,
+            }));
+        }
+        Ok(None)
+    }
+
+    fn is_document(&self, name: &str) -> bool {
+        DIALECTS.iter().any(|rules| rules.is_node_document(name))
+    }
+
+    /// The keys by which dialects are told that are not self-contained.
+    fn entry_keys(&self) -> Vec<String> {
+        let mut keys: Vec<_> = ["meta/group.json", "meta/array.json"].map(str::to_owned).into();
+        if self.path.is_root() {
+            keys.extend(["meta", "__zmeta__"].map(str::to_owned));
+        } else {
+            keys.push("zarr.json".to_owned());
+        }
+        keys
+    }
+
+    fn search(&mut self) -> ProbeStep {
+        if !self.can_list {
+            return self.not_found();
+        }
+        let rules = self.rules().unwrap_or_default();
+        let mut prefixes: VecDeque<String> = VecDeque::new();
+        for prefix in rules.iter().map(|rules| rules.listing_prefix(&self.path)) {
+            if !prefixes.contains(&prefix) {
+                prefixes.push_back(prefix);
+            }
+        }
+        self.go_on(Search { prefixes, ..Search::default() })
+    }
+
+    /// The next step of the search.
+    fn go_on(&mut self, mut search: Search) -> ProbeStep {
+        if let Some(key) = search.look.pop_front() {
+            self.state = State::Search(search);
+            return ProbeStep::Need(vec![key]);
+        }
+        if search.listings == MAX_LISTINGS {
+            return self.not_found();
+        }
+        let Some(prefix) = search.prefixes.pop_front() else { return self.not_found() };
+        search.listings += 1;
+        self.state = State::Search(search);
+        ProbeStep::List { prefix }
+    }
+
+    fn search_on(&mut self, mut search: Search, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
+        let rules = self.rules()?;
+        for (key, bytes) in got {
+            if let Some(bytes) = bytes {
+                // The answer to a look at a document. One that cannot be read is a node as well, if a broken one.
+                let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+                let value = parse_document(key, bytes, leniency, |_| true).map(|(value, _)| value);
+                match value.as_ref().map(detect::of_zarr_json) {
+                    Ok(Some(Dialect::P2020 | Dialect::D2022)) => {}
+                    _ => return Ok(self.implied(self.forced.unwrap_or(Dialect::V3))),
+                }
+            } else if key.ends_with('/') {
+                search.prefixes.push_back(key.clone());
+            } else {
+                let name = key.rsplit('/').next().unwrap_or_default();
+                let found = rules.iter().find(|rules| rules.is_node_document(name));
+                // Documents of the node itself were looked at before.
+                let own = |rules: &&dyn Rules| rules.document_keys(&self.path).contains(key);
+                if let Some(rules) = found.copied().filter(|rules| !own(rules)) {
+                    match rules.dialects() {
+                        [Dialect::V3, ..] => search.look.push_back(key.clone()),
+                        dialects => return Ok(self.implied(dialects.first().copied().unwrap_or(Dialect::V2))),
+                    }
+                }
+            }
+        }
+        Ok(self.go_on(search))
+    }
+
+    /// A group without a document.
+    fn implied(&mut self, dialect: Dialect) -> ProbeStep {
+        ProbeStep::Found(Box::new(Found::implicit(dialect, self.path.clone())))
+    }
+}
+
+/// An error if the document at one of the entry keys shows a dialect that is not read.
+fn refuse_other_dialects(key: &str, bytes: Option<&[u8]>) -> Result<()> {
+    let Some(bytes) = bytes else { return Ok(()) };
+    Error::if_too_large(key, bytes.len())?;
+    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+    let value = crate::json::parse(bytes, leniency).map(|parsed| parsed.value).unwrap_or_default();
+    let is_object = value.as_object().is_some_and(|map: &Map| !map.is_empty());
+    let format = value.get("zarr_format").map(Value::excerpt);
+    let found = format.map_or_else(String::new, |format| format!("zarr_format {format}"));
+    let dialect = match key {
+        "zarr.json" => match detect::of_zarr_json(&value) {
+            Some(dialect @ (Dialect::P2020 | Dialect::D2022)) => dialect,
+            _ => return Ok(()),
+        },
+        "meta" if value.get("zarr_format").and_then(Value::as_u64) == Some(1) => Dialect::V1,
+        "meta" if value.get("zarr_format").is_some_and(|format| format.as_number().is_some()) => {
+            return Err(Error::new(ErrorKind::UnsupportedVersion, "/zarr_format", found, "1").in_document(key));
+        }
+        "meta/group.json" | "meta/array.json" if value.as_object().is_some() => Dialect::P2019,
+        "__zmeta__" if is_object => Dialect::V0,
+        "__zmeta__" => {
+            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
+            return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "").in_document(key));
+        }
+        _ => return Ok(()),
+    };
+    Err(detect::unsupported(dialect, &found).in_document(key))
+}

@@ -1,0 +1,28 @@
+//! What is odd but no error.
+
+use std::fmt;
+
+/// Something odd in a document that is read all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The key of the document, relative to the root of the store.
+    pub key: String,
+    /// Where in the document, as a JSON pointer; empty for the document as a whole.
+    pub pointer: String,
+    /// What is odd, and what was done about it.
+    pub what: String,
+}
+
+impl Warning {
+    /// A warning about the value at `pointer` in the document at `key`.
+    pub fn new(key: impl Into<String>, pointer: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { key: key.into(), pointer: pointer.into(), what: what.into() }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let space = if self.key.is_empty() || self.pointer.is_empty() { "" } else { " " };
+        write!(f, "{}{space}{}: {}", self.key, self.pointer, self.what)
+    }
+}

@@ -1,0 +1,178 @@
+//! The documents to store for a node.
+
+use crate::dialect::{Parsed, Rules, rules};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Leniency, Map, Value, parse};
+use crate::pointer::escaped;
+use crate::{Dialect, Documents, Node, NodePath};
+
+/// The documents that say `node`: keys relative to the root of the store, and bytes to set there, or `None` where the key is
+/// to be erased.
+///
+/// `previous` are the documents that the node has now. What is not changed in them stays as it is spelled, unknown
+/// members and the order of members included: changing one attribute changes one attribute. A document without any
+/// change comes back byte for byte. Without `previous`, the node is taken to be new, and nothing is erased.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`] naming the member if the dialect cannot say `node` exactly as it is; see
+/// [`for_dialect`](crate::for_dialect) for what comes near. [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be written.
+///
+/// # Example
+/// ```
+/// use zarr_meta::{Dialect, GroupMetadata, Node, NodePath, documents};
+///
+/// let group = Node::Group(GroupMetadata::default());
+/// let documents = documents(Dialect::V2, &NodePath::parse("/a")?, &group, None)?;
+/// assert_eq!(documents, [("a/.zgroup".to_owned(), Some(b"{\n  \"zarr_format\": 2\n}\n".to_vec()))]);
+/// # Ok::<(), zarr_meta::Error>(())
+/// ```
+pub fn documents(
+    dialect: Dialect,
+    path: &NodePath,
+    node: &Node,
+    previous: Option<&Documents>,
+) -> Result<Vec<(String, Option<Vec<u8>>)>> {
+    let rules = rules(dialect)?;
+    let new = rules.write(dialect, path, node)?;
+    if let Some(previous) = previous {
+        if let Some(merged) = merged(rules, dialect, path, node, previous, &new) {
+            return Ok(merged);
+        }
+    }
+    let fresh: Vec<_> = new.into_iter().map(|(key, document)| (key, Some(text(&document)))).collect();
+    let mut stored = Documents::new();
+    stored.apply(&fresh);
+    says(rules, path, &stored, node)?;
+    let stale = previous.into_iter().flat_map(Documents::iter).filter(|(key, _)| stored.get(key).is_none());
+    let erased: Vec<_> = stale.map(|(key, _)| (key.to_owned(), None)).collect();
+    Ok(fresh.into_iter().chain(erased).collect())
+}
+
+/// What the chunk keys of an array begin with, relative to the root of the store: empty, or ending in `/`.
+pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
+    rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.chunk_prefix(path))
+}
+
+fn text(document: &Map) -> Vec<u8> {
+    format!("{document:#}\n").into_bytes()
+}
+
+/// Checks that the documents say the node and nothing else.
+fn says(rules: &dyn Rules, path: &NodePath, documents: &Documents, node: &Node) -> Result<()> {
+    let refused = |error: Error| error.with_kind(ErrorKind::NotExpressible);
+    let parsed = rules.parse(path, documents).map_err(refused)?;
+    let is = parsed.map_or(Value::Null, |Parsed { node, .. }| node.to_value());
+    match first_difference(&node.to_value(), &is, "") {
+        None => Ok(()),
+        Some((pointer, wanted, is)) => {
+            let found = format!("{wanted}, which the dialect cannot say");
+            Err(Error::new(ErrorKind::NotExpressible, pointer, found, is))
+        }
+    }
+}
+
+/// Where two values first differ in meaning: the pointer, and the values there.
+pub(crate) fn first_difference(a: &Value, b: &Value, pointer: &str) -> Option<(String, String, String)> {
+    if a.same(b) {
+        return None;
+    }
+    if let (Value::Object(a), Value::Object(b)) = (a, b) {
+        let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(name)));
+        for name in names {
+            let below = format!("{pointer}/{}", escaped(name));
+            match (a.get(name), b.get(name)) {
+                (Some(a), Some(b)) if a.same(b) => {}
+                (Some(a), Some(b)) => return first_difference(a, b, &below),
+                (a, b) => {
+                    let word = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::excerpt);
+                    return Some((below, word(a), word(b)));
+                }
+            }
+        }
+    }
+    if let (Value::Array(a), Value::Array(b)) = (a, b)
+        && a.len() == b.len()
+    {
+        let mut items = a.iter().zip(b).enumerate();
+        return items.find_map(|(index, (a, b))| first_difference(a, b, &format!("{pointer}/{index}")));
+    }
+    Some((pointer.to_owned(), a.excerpt(), b.excerpt()))
+}
+
+/// The previous documents with what has changed put in; `None` if that would not say the node.
+fn merged(
+    rules: &dyn Rules,
+    dialect: Dialect,
+    path: &NodePath,
+    node: &Node,
+    previous: &Documents,
+    new: &[(String, Map)],
+) -> Option<Vec<(String, Option<Vec<u8>>)>> {
+    // What the previous documents said, in the spelling of `new`: what is the same in both has not changed.
+    let before = rules.parse(path, previous).ok()??;
+    let canonical = rules.write(dialect, path, &before.node).ok()?;
+    let is_array = before.node.as_array().is_some();
+    let mut changes = Vec::new();
+    let mut after = previous.clone();
+    for (key, document) in new {
+        let Some(old_bytes) = previous.get(key) else {
+            changes.push((key.clone(), Some(text(document))));
+            continue;
+        };
+        let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
+        let old = parse(old_bytes, leniency).ok();
+        let base = canonical.iter().find(|(canonical, _)| canonical == key).map(|(_, document)| document);
+        let bytes = match (old.as_ref().map(|old| &old.value), base) {
+            (Some(Value::Object(old)), base) => {
+                let empty = Map::new();
+                let merged = merge(old, base.unwrap_or(&empty), document);
+                if merged == *old { old_bytes.to_vec() } else { text(&merged) }
+            }
+            _ => text(document),
+        };
+        changes.push((key.clone(), Some(bytes)));
+    }
+    for (key, bytes) in previous.iter().filter(|(key, _)| !new.iter().any(|(new, _)| new == key)) {
+        // A document that was of no account stays so, unless the node becomes what it says.
+        let spoke = canonical.iter().any(|(canonical, _)| canonical == key) || is_array != node.as_array().is_some();
+        let is_empty = parse(bytes, Leniency::default()).is_ok_and(|parsed| parsed.value == Value::Object(Map::new()));
+        if spoke && !is_empty {
+            changes.push((key.to_owned(), None));
+        }
+    }
+    after.apply(&changes);
+    says(rules, path, &after, node).ok()?;
+    Some(changes)
+}
+
+/// `old` with the members in it changed that differ between `base`, which means the same as `old`, and `new`.
+fn merge(old: &Map, base: &Map, new: &Map) -> Map {
+    let mut merged = Vec::new();
+    for (name, value) in old.iter() {
+        match (base.get(name), new.get(name)) {
+            (Some(base), Some(new)) => merged.push((name.to_owned(), merge_value(value, base, new))),
+            (None, Some(new)) => merged.push((name.to_owned(), new.clone())),
+            (None, None) => merged.push((name.to_owned(), value.clone())),
+            (Some(_), None) => {}
+        }
+    }
+    let absent = new.iter().filter(|(name, _)| !old.contains_key(name));
+    let changed = absent.filter(|(name, value)| base.get(name) != Some(value));
+    merged.extend(changed.map(|(name, value)| (name.to_owned(), value.clone())));
+    merged.into_iter().collect()
+}
+
+fn merge_value(old: &Value, base: &Value, new: &Value) -> Value {
+    match (old, base, new) {
+        // Not `same`: whoever makes 1 of 1.0 wants it so.
+        _ if base == new => old.clone(),
+        (Value::Object(old), Value::Object(base), Value::Object(new)) => Value::Object(merge(old, base, new)),
+        (Value::Array(old), Value::Array(base), Value::Array(new))
+            if old.len() == base.len() && base.len() == new.len() =>
+        {
+            let items = old.iter().zip(base).zip(new);
+            Value::Array(items.map(|((old, base), new)| merge_value(old, base, new)).collect())
+        }
+        _ => new.clone(),
+    }
+}

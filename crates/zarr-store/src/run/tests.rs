@@ -1,0 +1,363 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::{
+    AsyncStore, ByteRange, Capabilities, Coalesce, Counted, Error, Fetched, Job, Key, Listing, MemoryStore, Next,
+    Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync, Version, block_on,
+    run, run_async, run_async_with, run_on,
+};
+
+/// Another store with another liking for merged ranges.
+#[derive(Debug)]
+struct Likes<S>(S, Coalesce);
+
+impl<S: Store> std::fmt::Display for Likes<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl<S: Store> Store for Likes<S> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        self.0.get(key, ranges, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        self.0.set(key, value, when)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.0.erase(key)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.0.list_dir(prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.1
+    }
+}
+
+/// Asks once and gives back what came.
+struct Once(Option<Vec<Request>>);
+
+impl Job for Once {
+    type Output = Vec<Option<Vec<Vec<u8>>>>;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if let Some(requests) = self.0.take() {
+            return Ok(Next::Ask(requests));
+        }
+        let parts = |fetched: &Fetched| fetched.parts().map(<[u8]>::to_vec).collect();
+        let got = replies.iter().filter_map(|reply| match reply {
+            Reply::Got(got) => Some(got.as_ref().map(parts)),
+            _ => None,
+        });
+        Ok(Next::Done(got.collect()))
+    }
+}
+
+fn key(text: &str) -> Key {
+    Key::new(text).expect("a key")
+}
+
+fn arb_range() -> impl Strategy<Value = ByteRange> {
+    prop_oneof![
+        8 => (0_u64..90, 0_u64..20).prop_map(|(start, len)| ByteRange::Range(start..start + len)),
+        1 => (0_u64..110).prop_map(ByteRange::From),
+        1 => (0_u64..110).prop_map(ByteRange::Suffix),
+        1 => Just(ByteRange::Full),
+        1 => (0_u64..110, 0_u64..110).prop_map(|(a, b)| ByteRange::Range(Range { start: a, end: b })),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn merging_changes_no_reply(
+        ranges in proptest::collection::vec(arb_range(), 0..8),
+        max_gap in 0_u64..30,
+        max_size in 0_u64..120,
+    ) {
+        let store = MemoryStore::new();
+        let value: Vec<u8> = (0..100).collect();
+        store.set_all(&key("a"), &value).expect("set");
+        let asks = || vec![
+            Request::Get { key: key("a"), ranges: ranges.clone() },
+            Request::Get { key: key("absent"), ranges: ranges.clone() },
+        ];
+        let model: Option<Vec<Vec<u8>>> = ranges.iter().map(|range| {
+            let at = range.resolve(100)?;
+            Some(value[at.start as usize..at.end as usize].to_vec())
+        }).collect();
+        let likes = Arc::new(Likes(store, Coalesce { max_gap, max_size, slab: None }));
+        let blocking = run(&likes, Once(Some(asks())));
+        let waiting = block_on(run_async(&SyncAsAsync::new(likes), Once(Some(asks()))));
+        match (model, blocking, waiting) {
+            (Some(model), Ok(blocking), Ok(waiting)) => {
+                prop_assert_eq!(&blocking, &[Some(model), None]);
+                prop_assert_eq!(waiting, blocking);
+            }
+            (None, Err(Error::Range { range: a, size: 100, .. }), Err(Error::Range { range: b, size: 100, .. })) => {
+                prop_assert!(ranges.contains(&a) && a.resolve(100).is_none(), "{a}");
+                prop_assert!(ranges.contains(&b) && b.resolve(100).is_none(), "{b}");
+            }
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+}
+
+/// Adds up the numbers in a tree: each value has its own number and the names of those below.
+enum Sum {
+    Start { key: Key, into: Key },
+    Own { into: Key },
+    Below { into: Key },
+    Write,
+    Done,
+}
+
+impl Job for Sum {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match std::mem::replace(self, Self::Done) {
+            Self::Start { key, into } => {
+                *self = Self::Own { into };
+                Ok(Next::Ask(vec![
+                    Request::Get { key: key.clone(), ranges: vec![ByteRange::Full] },
+                    Request::Size { key },
+                ]))
+            }
+            Self::Own { into } => {
+                let [Reply::Got(Some(fetched)), Reply::Size(Some(size))] = replies else { return Ok(Next::Done(())) };
+                assert_eq!(fetched.part(0).len() as u64, *size);
+                let names = String::from_utf8(fetched.part(0).to_vec()).expect("text");
+                let below = names
+                    .split_whitespace()
+                    .map(|name| Self::Start { key: key(name), into: key(&format!("{into}/{name}")) });
+                let below = below.collect();
+                *self = Self::Below { into };
+                Ok(Next::Fork(below))
+            }
+            Self::Below { into } => {
+                assert!(replies.is_empty());
+                *self = Self::Write;
+                let when = Precondition::NotExists;
+                Ok(Next::Ask(vec![
+                    Request::Set { key: key(&format!("{into}/done")), value: vec![1], when },
+                    Request::Erase { key: key("absent") },
+                    Request::List { prefix: Prefix::root() },
+                    Request::ListAll { prefix: Prefix::root() },
+                ]))
+            }
+            Self::Write => {
+                if let [Reply::Conflict, ..] = replies {
+                    // Any error will do that nothing else here gives.
+                    return Err(Error::Memory { size: 77 });
+                }
+                let [Reply::Set(_), Reply::Erased, Reply::Listing(listing), Reply::Keys(keys)] = replies else {
+                    return Ok(Next::Ask(vec![Request::Erase { key: key("the replies are of other kinds") }]));
+                };
+                assert!(!listing.keys.is_empty() && keys.len() > listing.keys.len());
+                Ok(Next::Done(()))
+            }
+            Self::Done => Ok(Next::Done(())),
+        }
+    }
+}
+
+fn tree() -> MemoryStore {
+    let store = MemoryStore::new();
+    for (name, below) in [("r", "a b c"), ("a", "d e"), ("b", ""), ("c", "d"), ("d", "e e1"), ("e", ""), ("e1", "")] {
+        store.set_all(&key(name), below.as_bytes()).expect("set");
+    }
+    store
+}
+
+#[test]
+fn both_drivers_and_any_spawn_do_the_same() {
+    /// Runs jobs on threads.
+    struct Threads;
+
+    impl Spawn for Threads {
+        fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> =
+                    jobs.into_iter().map(|job| scope.spawn(move || run_on(&Threads, store, job).map(drop))).collect();
+                threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+            })
+        }
+    }
+
+    let start = || Sum::Start { key: key("r"), into: key("out") };
+    let [a, b] = [tree(), tree()];
+    run_on(&Sequential, &a, start()).expect("done");
+    run_on(&Threads, &b, start()).expect("done");
+    assert_eq!(a.list().expect("list"), b.list().expect("list"));
+    for at_once in [0, 1, 2, 100] {
+        let c = Arc::new(tree());
+        block_on(run_async_with(&SyncAsAsync::new(c.clone()), start(), at_once)).expect("done");
+        assert_eq!(a.list().expect("list"), c.list().expect("list"));
+    }
+    // A second time, what is to be new is there: jobs are told of it, and the failure of a fork is the failure of all.
+    let c = SyncAsAsync::new(Arc::new(tree()));
+    block_on(run_async(&c, start())).expect("done");
+    for error in [run(&a, start()), run_on(&Threads, &a, start()), block_on(run_async(&c, start()))] {
+        assert!(matches!(error.expect_err("there"), Error::Memory { size: 77 }));
+    }
+}
+
+#[test]
+fn merging_saves_requests() {
+    let store = Counted::new(MemoryStore::new());
+    store.set_all(&key("a"), &[1; 1000]).expect("set");
+    store.take();
+    let likes = Likes(&store, Coalesce { max_gap: 100, max_size: 1000, slab: None });
+    let ranges = (0..10_u64).map(|i| ByteRange::Range(i * 100..i * 100 + 10)).collect();
+    run(&likes, Once(Some(vec![Request::Get { key: key("a"), ranges }]))).expect("got");
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.ranges, counts.bytes_read), (1, 1, 910));
+}
+
+/// A store whose every future is ready only when polled twice, and that counts how many wait at the same time.
+#[derive(Debug)]
+struct Slow(SyncAsAsync, std::sync::atomic::AtomicUsize, std::sync::atomic::AtomicUsize);
+
+impl std::fmt::Display for Slow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Slow {
+    async fn wait(&self) {
+        use std::sync::atomic::Ordering::SeqCst;
+        let waiting = self.1.fetch_add(1, SeqCst) + 1;
+        self.2.fetch_max(waiting, SeqCst);
+        let mut polled = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut polled, true) {
+                return std::task::Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            std::task::Poll::Pending
+        })
+        .await;
+        self.1.fetch_sub(1, SeqCst);
+    }
+}
+
+impl AsyncStore for Slow {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+    ) -> crate::BoxFuture<'a, Result<Option<Vec<crate::Bytes>>>> {
+        Box::pin(async move {
+            self.wait().await;
+            self.0.get(key, ranges).await
+        })
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: crate::Bytes,
+        when: &'a Precondition,
+    ) -> crate::BoxFuture<'a, Result<Version>> {
+        self.0.set(key, value, when)
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> crate::BoxFuture<'a, Result<()>> {
+        self.0.erase(key)
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> crate::BoxFuture<'a, Result<Listing>> {
+        self.0.list_dir(prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { conditional: false, ..self.0.capabilities() }
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.0.coalesce()
+    }
+}
+
+#[test]
+fn requests_wait_together_but_not_too_many() {
+    let memory = Arc::new(MemoryStore::new());
+    for i in 0..50 {
+        memory.set_all(&key(&i.to_string()), &[i]).expect("set");
+    }
+    let slow = Slow(SyncAsAsync::new(memory.clone()), 0.into(), 0.into());
+    for (at_once, most) in [(1, 1), (7, 7), (100, 50)] {
+        let get = |i: u8| Request::Get { key: key(&i.to_string()), ranges: vec![ByteRange::Full] };
+        slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
+        let got = block_on(run_async_with(&slow, Once(Some((0..50).map(get).collect())), at_once)).expect("got");
+        assert_eq!(got, (0..50).map(|i| Some(vec![vec![i]])).collect::<Vec<_>>());
+        assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), most);
+    }
+    for i in 0..50 {
+        memory.erase(&key(&i.to_string())).expect("erase");
+    }
+    block_on(crate::testing::contract_async(&slow));
+}
+
+#[test]
+fn a_store_that_gives_too_few_pieces_is_found_out() {
+    #[derive(Debug)]
+    struct Lazy(MemoryStore);
+
+    impl std::fmt::Display for Lazy {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("lazy:")
+        }
+    }
+
+    impl Store for Lazy {
+        fn get(&self, _: &Key, _: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+            into.clear();
+            into.push(crate::Bytes::from_static(b"x"));
+            Ok(true)
+        }
+
+        fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+            self.0.set(key, value, when)
+        }
+
+        fn erase(&self, key: &Key) -> Result<()> {
+            self.0.erase(key)
+        }
+
+        fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+            self.0.list_dir(prefix)
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            self.0.capabilities()
+        }
+
+        fn coalesce(&self) -> Coalesce {
+            Coalesce { max_gap: 10, max_size: 1000, slab: None }
+        }
+    }
+
+    for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
+        let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
+        let lazy = Lazy(MemoryStore::new());
+        let error = run(&lazy, Once(Some(vec![Request::Get { key: key("a"), ranges }]))).expect_err("too few");
+        // Merged, there is one piece as there must be, but it is too short.
+        assert!(matches!(error, Error::Contract { .. }), "{merged}: {error}");
+    }
+}

@@ -1,0 +1,5 @@
+//! What most programs use: `use zarr::prelude::*;`.
+
+#[cfg(feature = "ndarray")]
+pub use crate::ReadNd;
+pub use crate::{Array, ArrayData, ErrorKind, Group, MissingChunks, NewArray, Options, Store};

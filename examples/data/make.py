@@ -1,0 +1,118 @@
+"""Makes climate.zarr and pyramid.zarr anew; the same bytes each time.
+
+    python3 -m venv ENV && ENV/bin/pip install -r requirements.txt && ENV/bin/python make.py [FOLDER]
+
+README.md has where the data comes from.
+"""
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import skimage.data
+import xarray
+import zarr
+from numcodecs import Blosc
+from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
+
+MONTHS = 12
+
+
+def climate(target: Path) -> None:
+    """Twelve months of tropical sea surface temperature, as xarray writes Zarr v2."""
+    package = Path(importlib.util.find_spec("iris_sample_data").origin).parent
+    source = xarray.open_dataset(package / "sample_data" / "ostia_monthly.nc")
+    temperature = source["surface_temperature"]
+    # Land has no temperature: NaN. The mean is that of all 54 months in the source.
+    anomaly = temperature - temperature.mean("time", dtype="float64")
+    coordinates = {
+        "time": ("time", source["time"].values[:MONTHS], {"standard_name": "time", "axis": "T"}),
+        "lat": ("lat", source["latitude"].values, {"standard_name": "latitude", "units": "degrees_north", "axis": "Y"}),
+        "lon": ("lon", source["longitude"].values, {"standard_name": "longitude", "units": "degrees_east", "axis": "X"}),
+    }
+    dimensions = ("time", "lat", "lon")
+    dataset = xarray.Dataset(
+        {
+            "sst": (
+                dimensions,
+                temperature.values[:MONTHS].astype("float32"),
+                {"standard_name": "sea_surface_temperature", "units": "K", "cell_methods": "time: mean"},
+            ),
+            "anomaly": (
+                dimensions,
+                anomaly.values[:MONTHS],
+                {"long_name": "sea surface temperature less its mean of 54 months", "units": "K"},
+            ),
+        },
+        coords=coordinates,
+        attrs={
+            "Conventions": "CF-1.8",
+            "title": "Monthly sea surface temperature of the tropics, OSTIA",
+            "institution": "Met Office",
+            "license": "Open Government Licence; British Crown copyright, 2018",
+        },
+    )
+    compressor = Blosc(cname="zstd", clevel=9, shuffle=Blosc.SHUFFLE)
+    chunks = (3, 18, 144)
+    packed = {"dtype": "int16", "scale_factor": 0.001, "add_offset": 0.0, "_FillValue": -32768}
+    encoding = {
+        "sst": {"chunks": chunks, "compressors": [compressor], "_FillValue": np.float32("nan")},
+        "anomaly": {"chunks": chunks, "compressors": [compressor], **packed},
+        "time": {"units": "hours since 1970-01-01", "calendar": "standard", "dtype": "int64", "compressors": None},
+        "lat": {"compressors": None, "_FillValue": None},
+        "lon": {"compressors": None, "_FillValue": None},
+    }
+    dataset.to_zarr(target, mode="w", zarr_format=2, consolidated=True, encoding=encoding)
+
+
+def pyramid(target: Path) -> None:
+    """A cell under the microscope in four resolutions, as zarr-python writes sharded OME-Zarr 0.5."""
+    # 8 bits are spread over 16, so that the means of the coarser levels keep their fractions.
+    level = skimage.data.cell().astype("uint16") * 257
+    spacing, unit, levels = 0.107, "micrometer", 4
+    group = zarr.open_group(target, mode="w", zarr_format=3)
+    datasets = []
+    for number in range(levels):
+        shards = tuple(-(-length // 128) * 128 if length < 256 else 256 for length in level.shape)
+        inner = (64, 64)
+        array = group.create_array(
+            str(number),
+            shape=level.shape,
+            dtype=level.dtype,
+            chunks=shards,
+            filters=None,
+            serializer=ShardingCodec(chunk_shape=inner, codecs=[BytesCodec(), ZstdCodec(level=9)]),
+            compressors=None,
+            fill_value=0,
+            dimension_names=("y", "x"),
+        )
+        array[...] = level
+        scale = [spacing * 2**number] * 2
+        # Pixels are squares with the value of their middle, which moves as they grow.
+        shift = [spacing * (2**number - 1) / 2] * 2
+        transformations = [{"type": "scale", "scale": scale}, {"type": "translation", "translation": shift}]
+        datasets.append({"path": str(number), "coordinateTransformations": transformations})
+        even = level[: level.shape[0] // 2 * 2, : level.shape[1] // 2 * 2].astype("uint32")
+        blocks = even.reshape(even.shape[0] // 2, 2, even.shape[1] // 2, 2)
+        level = ((blocks.sum(axis=(1, 3)) + 2) // 4).astype("uint16")
+    axes = [{"name": name, "type": "space", "unit": unit} for name in "yx"]
+    group.attrs["ome"] = {
+        "version": "0.5",
+        "multiscales": [{"name": "cell", "axes": axes, "datasets": datasets, "type": "mean"}],
+    }
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    for name, make in {"climate.zarr": climate, "pyramid.zarr": pyramid}.items():
+        target = folder / name
+        shutil.rmtree(target, ignore_errors=True)
+        make(target)
+        size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+        print(f"{target}: {size} bytes")
+
+
+if __name__ == "__main__":
+    main()

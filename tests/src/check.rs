@@ -1,0 +1,210 @@
+//! Stores that must be read as expected.
+
+use crate::expected::{Contents, ExpectedArray, ExpectedFill, ExpectedNode};
+use crate::fixtures::Case;
+use crate::report::ArrayResult;
+use crate::{Fault, rewrite, values};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use zarr_array::{Array, Options, Result, Walk};
+use zarr_dtype::{DataType, npy_descr};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{Consolidated, Found, NamedConfig, Node};
+use zarr_store::{Key, Store, StoreExt};
+
+/// The node at a path.
+pub(crate) fn find(store: &Arc<dyn Store>, path: &str) -> Result<Found> {
+    zarr::open_node(&**store, path, None)
+}
+
+/// All nodes of a store. A broken one is an error here, and so are names in consolidated metadata that lead out of it.
+pub(crate) fn walk(store: &Arc<dyn Store>) -> Result<Walk> {
+    let mut walk = zarr::walk(&**store, "/", None)?;
+    if !walk.broken.is_empty() {
+        return Err(walk.broken.swap_remove(0));
+    }
+    if let Some(root) = walk.nodes.first()
+        && let Some(consolidated) = consolidated(store, root)?
+    {
+        consolidated.check()?;
+    }
+    Ok(walk)
+}
+
+/// The consolidated metadata of the root, if it has any.
+fn consolidated(store: &Arc<dyn Store>, root: &Found) -> Result<Option<Consolidated>> {
+    if let Some(inside) = root.node.as_group().and_then(|group| group.consolidated.clone()) {
+        return Ok(Some(inside));
+    }
+    match store.get_all(&Key::new(".zmetadata")?)? {
+        Some(document) => Ok(Consolidated::parse_v2(".zmetadata", &document)?),
+        None => Ok(None),
+    }
+}
+
+/// A fault with the kind of the error in front.
+fn fault(error: zarr_array::Error) -> Fault {
+    format!("{}: {error}", error.kind().name())
+}
+
+/// Compares the nodes of a store.
+///
+/// # Errors
+/// Says what differs.
+pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
+    let store = zarr::open_store(&case.url()).map_err(fault)?;
+    let walk = walk(&store).map_err(fault)?;
+    let found: BTreeMap<String, &Found> = walk.nodes.iter().map(|node| (node.path.to_string(), node)).collect();
+    let paths: Vec<&String> = found.keys().collect();
+    let expected: Vec<&String> = contents.nodes.keys().collect();
+    if paths != expected {
+        return Err(format!("nodes {paths:?}, expected {expected:?}"));
+    }
+    for (path, expected) in &contents.nodes {
+        let Some(node) = found.get(path) else { continue };
+        match (&node.node, expected) {
+            (Node::Array(_), ExpectedNode::Array) => {}
+            (Node::Group(group), ExpectedNode::Group { implicit, attributes }) => {
+                if node.implicit != *implicit {
+                    return Err(format!("{path}: implicit is {}, expected {implicit}", node.implicit));
+                }
+                same_members("attributes", &group.attributes, attributes).map_err(|fault| format!("{path}: {fault}"))?;
+            }
+            _ => return Err(format!("{path}: another kind of node than {expected:?}")),
+        }
+        rewrite::documents(node).map_err(|fault| format!("{path}: {fault}"))?;
+        // A node is the same whether it is come upon or looked for.
+        if path != "/" || !node.implicit {
+            let opened = find(&store, path).map_err(fault)?;
+            if opened.node.to_value() != node.node.to_value() {
+                return Err(format!("{path}: opens as {}", opened.node.to_value()));
+            }
+        }
+    }
+    let root = walk.nodes.first().ok_or("no nodes")?;
+    let snapshot = consolidated(&store, root).map_err(fault)?;
+    if snapshot.is_some() != contents.consolidated {
+        return Err(format!("consolidated metadata: {}", snapshot.is_some()));
+    }
+    let Some(snapshot) = snapshot else { return Ok(()) };
+    let listed: BTreeSet<String> = snapshot.paths(&root.path).iter().map(ToString::to_string).collect();
+    let known = |path: &&String| !contents.after_consolidation.contains(path);
+    match contents.nodes.keys().filter(known).find(|path| *path != "/" && !listed.contains(*path)) {
+        None => Ok(()),
+        Some(path) => Err(format!("{path} is not in the consolidated metadata")),
+    }
+}
+
+/// Compares an array, and what comes of writing it anew.
+///
+/// # Errors
+/// Says what differs, or begins with the kind of error that came.
+pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &mut ArrayResult) -> Result<(), Fault> {
+    let store = zarr::open_store(&case.url()).map_err(fault)?;
+    let found = find(&store, path).map_err(fault)?;
+    let metadata = found.node.as_array().ok_or("a group, expected an array")?;
+    result.data_type = metadata.data_type.name.clone();
+    codec_names(&metadata.codecs, &mut result.codecs);
+    same("shape", &metadata.shape, &expected.shape)?;
+    same_members("attributes", &metadata.attributes, &expected.attributes)?;
+    if !expected.names_by_convention {
+        same("dimension names", &metadata.dimension_names, &expected.dimension_names)?;
+    }
+    let data = match (&expected.data, Array::from_found(&store, found.clone(), &zarr::registry(), Options::default())) {
+        (Some(data), Ok(array)) => {
+            shown(&array, expected)?;
+            let elements = array.read_data(..).map_err(fault)?;
+            values::compare(case, data, &elements)?;
+            rewrite::array(&array, &elements).map_err(|fault| format!("written anew: {fault}"))?;
+            return Ok(());
+        }
+        (data, opened) => data.as_ref().map(|_| opened),
+    };
+    match data {
+        Some(opened) => opened.map(drop).map_err(fault),
+        // Only metadata can be read, which it was.
+        None => Ok(()),
+    }
+}
+
+/// Compares what an array shows of itself.
+fn shown(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
+    data_type(array, expected)?;
+    let grid = array.chunk_grid();
+    let lengths = |axis: usize| {
+        let length = |place: u64| {
+            let mut index = vec![0; grid.rank()];
+            if let Some(at) = index.get_mut(axis) {
+                *at = place;
+            }
+            grid.chunk_shape(&index).get(axis).copied().unwrap_or(0)
+        };
+        match expected.chunk_shape.get(axis) {
+            Some(Value::Array(_)) => Value::Array((0..grid.chunk_count(axis)).map(|place| length(place).into()).collect()),
+            _ => grid.largest_chunk_shape().get(axis).copied().unwrap_or(0).into(),
+        }
+    };
+    let chunk_shape: Vec<Value> = (0..grid.rank()).map(lengths).collect();
+    same("chunk shape", &chunk_shape, &expected.chunk_shape)?;
+    if let Some(shape) = &expected.subchunk_shape {
+        let shard = array.metadata().codecs.iter().find(|codec| codec.name == "sharding_indexed");
+        let found = shard.and_then(|shard| shard.configuration.get("chunk_shape")).and_then(Value::as_array);
+        let found = found.unwrap_or_default().iter().filter_map(Value::as_u64).collect();
+        same("shape of inner chunks", shape, &found)?;
+        same("sharded", &array.is_sharded(), &true)?;
+    }
+    let fill = array.fill_value();
+    let found = array.metadata().fill_value.as_ref();
+    match &expected.fill {
+        None => same("fill value", &found, &None),
+        Some(ExpectedFill::Bytes(bytes)) => {
+            let item = fill.item().map(|item| values::little_endian(array.data_type(), item));
+            same("fill value", &item.as_ref(), &Some(bytes))
+        }
+        Some(ExpectedFill::Variable(bytes)) => same("fill value", &fill.bytes(), &bytes.as_slice()),
+        Some(ExpectedFill::Json(value)) => same("fill value", &found.is_some_and(|found| found.same(value)), &true),
+    }
+}
+
+/// Compares the data type with the name of v3 where there is one, and with numpy's.
+fn data_type(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
+    let data_type = array.data_type();
+    let empty = Map::new();
+    match &expected.data_type {
+        None => {}
+        Some(Value::String(name)) => same("data type", &array.metadata().data_type.name, name)?,
+        Some(value) => {
+            let found = &array.metadata().data_type;
+            same("data type", &Some(found.name.as_str()), &value.get("name").and_then(Value::as_str))?;
+            let configuration = value.get("configuration").and_then(Value::as_object).unwrap_or(&empty);
+            same_members("configuration of the data type", &found.configuration, configuration)?;
+        }
+    }
+    let (Some(found), Some(dtype)) = (npy_descr(data_type), expected.dtype.as_str()) else { return Ok(()) };
+    // That of the elements in memory; the byte order of the file is a matter of its codecs. TensorStore's small types lie
+    // in whole bytes.
+    let same_order = dtype.replacen('>', "<", 1);
+    let bytes_only = matches!(data_type, DataType::UInt2 | DataType::UInt4);
+    if bytes_only { Ok(()) } else { same("numpy's type", &found, &same_order) }
+}
+
+/// The names of codecs, and of those in their configurations.
+fn codec_names(codecs: &[NamedConfig], into: &mut BTreeSet<String>) {
+    for codec in codecs {
+        into.insert(codec.name.clone());
+        for inner in codec.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default() {
+            let name = inner.get("name").unwrap_or(inner).as_str().unwrap_or_default();
+            let configuration = inner.get("configuration").and_then(Value::as_object).cloned().unwrap_or_default();
+            codec_names(&[NamedConfig::with(name, configuration)], into);
+        }
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Result<(), Fault> {
+    if found == expected { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {expected:?}")) }
+}
+
+fn same_members(what: &str, found: &Map, expected: &Map) -> Result<(), Fault> {
+    let (found, expected) = (Value::Object(found.clone()), Value::Object(expected.clone()));
+    if found.same(&expected) { Ok(()) } else { Err(format!("{what}: found {found}, expected {expected}")) }
+}

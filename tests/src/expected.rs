@@ -1,0 +1,312 @@
+//! What a case says must be found in its store: the model of `expected.json`.
+
+use crate::Fault;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use zarr_meta::json::{Map, Value};
+
+/// What must be found in the store of a case.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// What the case shows, for people.
+    pub what: String,
+    /// The name of the zip file that is the store, where it is none of plain files.
+    pub zip: Option<String>,
+    /// What comes out.
+    pub outcome: Outcome,
+}
+
+/// What comes out of a store.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Nodes and values.
+    Good(Contents),
+    /// An error.
+    Refused(Refusal),
+}
+
+/// Nodes and values.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// Every node that a listing must give, by path.
+    pub nodes: BTreeMap<String, ExpectedNode>,
+    /// The arrays among them, by path.
+    pub arrays: BTreeMap<String, ExpectedArray>,
+    /// Whether the root has consolidated metadata.
+    pub consolidated: bool,
+    /// Nodes that the consolidated metadata does not know.
+    pub after_consolidation: Vec<String>,
+}
+
+/// A node in a listing.
+#[derive(Clone, Debug)]
+pub enum ExpectedNode {
+    /// An array.
+    Array,
+    /// A group, whether it has no document of its own, and its attributes.
+    Group {
+        /// Known only from what lies below it.
+        implicit: bool,
+        /// The user's attributes.
+        attributes: Map,
+    },
+}
+
+/// An array.
+#[derive(Clone, Debug)]
+pub struct ExpectedArray {
+    /// Elements per axis.
+    pub shape: Vec<u64>,
+    /// The type as numpy writes it, in the byte order of the file.
+    pub dtype: Value,
+    /// The data type as a v3 document writes it, where it is from one.
+    pub data_type: Option<Value>,
+    /// Lengths of the chunks: one for each axis, or all of them in a list for each axis.
+    pub chunk_shape: Vec<Value>,
+    /// The shape of inner chunks.
+    pub subchunk_shape: Option<Vec<u64>>,
+    /// The fill value; `None` if it is undefined.
+    pub fill: Option<ExpectedFill>,
+    /// The user's attributes.
+    pub attributes: Map,
+    /// Names of the dimensions. `None`: not given.
+    pub dimension_names: Option<Vec<Option<String>>>,
+    /// Whether the dimension names come from a convention that this set does not resolve to names.
+    pub names_by_convention: bool,
+    /// The elements; `None` if only metadata can be read.
+    pub data: Option<ExpectedData>,
+}
+
+/// A fill value.
+#[derive(Clone, Debug)]
+pub enum ExpectedFill {
+    /// An element of fixed size in little-endian bytes.
+    Bytes(Vec<u8>),
+    /// The bytes of an element of variable length.
+    Variable(Vec<u8>),
+    /// Some other element, as JSON.
+    Json(Value),
+}
+
+/// Where the elements are.
+#[derive(Clone, Debug)]
+pub struct ExpectedData {
+    /// The file in the folder of the case.
+    pub file: String,
+    /// How the elements lie in it.
+    pub encoding: Encoding,
+    /// The file with a byte for each element, 1 where its value is undefined.
+    pub undefined: Option<String>,
+}
+
+/// How elements lie in a file. All are in C order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Little-endian bytes.
+    Raw,
+    /// For each element its length in bytes, as 32 bits in little-endian order, and the bytes. Also for lists of numbers.
+    Variable,
+    /// A JSON list.
+    Json,
+}
+
+/// An error that must come.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The step at which it is due at the latest.
+    pub when: Step,
+    /// The node.
+    pub path: String,
+    /// Kinds of error that are right.
+    pub kinds: Vec<String>,
+    /// A region that must be readable all the same.
+    pub region_ok: Option<Vec<Range<u64>>>,
+    /// The region to ask for, where all of the array is too much.
+    pub region_to_read: Option<Vec<Range<u64>>>,
+}
+
+/// What a reader does, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Opens the store.
+    OpenStore,
+    /// Opens the node.
+    OpenNode,
+    /// Looks at its attributes.
+    Attributes,
+    /// Reads its elements.
+    Read,
+    /// Lists the nodes of the store.
+    List,
+}
+
+impl Expected {
+    /// Parses `expected.json`.
+    ///
+    /// # Errors
+    /// Says which member is missing or wrong.
+    pub fn parse(text: &[u8]) -> Result<Self, Fault> {
+        let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
+        let value = Value::from_json(text).map_err(|error| error.to_string())?;
+        if string(&value, "format")? != "zarr-fixture-1" {
+            return Err("format: expected zarr-fixture-1".to_owned());
+        }
+        let outcome = match string(&value, "expect")? {
+            "ok" => Outcome::Good(contents(&value)?),
+            _ => Outcome::Refused(refusal(member(&value, "error")?)?),
+        };
+        let zip = value.get("container").map(|_| string(&value, "store")).transpose()?;
+        Ok(Self { what: string(&value, "what")?.to_owned(), zip: zip.map(str::to_owned), outcome })
+    }
+}
+
+fn contents(value: &Value) -> Result<Contents, Fault> {
+    let mut nodes = BTreeMap::new();
+    for node in list(value, "nodes")? {
+        let parsed = match string(node, "kind")? {
+            "array" => ExpectedNode::Array,
+            _ => ExpectedNode::Group {
+                implicit: flag(node, "implicit"),
+                attributes: object(node, "attributes").map(plain_members)?,
+            },
+        };
+        nodes.insert(string(node, "path")?.to_owned(), parsed);
+    }
+    let arrays = object(value, "arrays")?.iter();
+    let arrays = arrays.map(|(path, array)| match parse_array(array) {
+        Ok(array) => Ok((path.to_owned(), array)),
+        Err(fault) => Err(format!("arrays, {path}: {fault}")),
+    });
+    let late = value.get("after_consolidation").and_then(Value::as_array).unwrap_or_default();
+    Ok(Contents {
+        nodes,
+        arrays: arrays.collect::<Result<_, _>>()?,
+        consolidated: flag(value, "consolidated"),
+        after_consolidation: late.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+    })
+}
+
+fn parse_array(value: &Value) -> Result<ExpectedArray, Fault> {
+    let names = match member(value, "dimension_names")? {
+        Value::Array(names) => Some(names.iter().map(|name| name.as_str().map(str::to_owned)).collect()),
+        _ => None,
+    };
+    let data = member(value, "data")?;
+    let encoding = match string(data, "encoding")? {
+        "raw" => Encoding::Raw,
+        "json" => Encoding::Json,
+        "vlen-utf8" | "vlen-bytes" | "vlen-array" => Encoding::Variable,
+        other => return Err(format!("encoding {other}")),
+    };
+    let undefined = data.get("undefined").map(|mask| string(mask, "file")).transpose()?;
+    let data = ExpectedData {
+        file: string(data, "file")?.to_owned(),
+        encoding,
+        undefined: undefined.map(str::to_owned),
+    };
+    Ok(ExpectedArray {
+        shape: lengths(member(value, "shape")?)?,
+        dtype: member(value, "dtype")?.clone(),
+        data_type: value.get("data_type").cloned(),
+        chunk_shape: list(value, "chunk_shape")?.to_vec(),
+        subchunk_shape: value.get("subchunk_shape").map(lengths).transpose()?,
+        fill: fill(member(value, "fill_value")?, encoding)?,
+        attributes: object(value, "attributes").map(plain_members)?,
+        names_by_convention: names.is_none() && value.get("dimension_names_from").is_some(),
+        dimension_names: names,
+        data: value.get("unreadable").is_none().then_some(data),
+    })
+}
+
+fn fill(value: &Value, encoding: Encoding) -> Result<Option<ExpectedFill>, Fault> {
+    if !flag(value, "defined") {
+        return Ok(None);
+    }
+    if value.get("hex").is_some() {
+        return hex(string(value, "hex")?).map(|bytes| Some(ExpectedFill::Bytes(bytes)));
+    }
+    if encoding != Encoding::Variable {
+        return Ok(Some(ExpectedFill::Json(member(value, "value")?.clone())));
+    }
+    let text = string(value, "value")?;
+    Ok(Some(ExpectedFill::Variable(match value.get("value_encoding").and_then(Value::as_str) {
+        Some("base64") => base64::Engine::decode(&base64::prelude::BASE64_STANDARD, text)
+            .map_err(|error| format!("fill value {text:?}: {error}"))?,
+        _ => text.as_bytes().to_vec(),
+    })))
+}
+
+fn refusal(value: &Value) -> Result<Refusal, Fault> {
+    let when = match string(value, "when")? {
+        "open-store" => Step::OpenStore,
+        "open-node" => Step::OpenNode,
+        "attributes" => Step::Attributes,
+        "read" => Step::Read,
+        "list" => Step::List,
+        other => return Err(format!("when: {other}")),
+    };
+    let others = value.get("other_kinds").and_then(Value::as_array).unwrap_or_default();
+    let kinds = std::iter::once(member(value, "kind")?).chain(others);
+    let region = |name: &str| value.get(name).map(ranges).transpose();
+    Ok(Refusal {
+        when,
+        path: string(value, "path")?.to_owned(),
+        kinds: kinds.filter_map(Value::as_str).map(str::to_owned).collect(),
+        region_ok: region("region_ok")?,
+        region_to_read: region("region_to_read")?,
+    })
+}
+
+fn ranges(value: &Value) -> Result<Vec<Range<u64>>, Fault> {
+    let range = |range: &Value| match lengths(range)?.as_slice() {
+        &[start, stop] => Ok(start..stop),
+        _ => Err(format!("no range: {range}")),
+    };
+    value.as_array().unwrap_or_default().iter().map(range).collect()
+}
+
+/// Members with `{"$float": "NaN"}` replaced by the text `NaN`: how attributes hold what JSON has no number for.
+fn plain_members(members: &Map) -> Map {
+    members.iter().map(|(name, value)| (name.to_owned(), plain(value))).collect()
+}
+
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().map(plain).collect()),
+        Value::Object(members) => match (members.len(), members.get("$float")) {
+            (1, Some(text)) => text.clone(),
+            _ => Value::Object(plain_members(members)),
+        },
+        other => other.clone(),
+    }
+}
+
+fn hex(text: &str) -> Result<Vec<u8>, Fault> {
+    let digits = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap_or_default());
+    digits.map(|pair| u8::from_str_radix(pair, 16).map_err(|error| format!("hex {text}: {error}"))).collect()
+}
+
+fn member<'a>(value: &'a Value, name: &str) -> Result<&'a Value, Fault> {
+    value.get(name).ok_or_else(|| format!("no member {name}"))
+}
+
+fn string<'a>(value: &'a Value, name: &str) -> Result<&'a str, Fault> {
+    member(value, name)?.as_str().ok_or_else(|| format!("{name} is no text"))
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> Result<&'a [Value], Fault> {
+    member(value, name)?.as_array().ok_or_else(|| format!("{name} is no list"))
+}
+
+fn object<'a>(value: &'a Value, name: &str) -> Result<&'a Map, Fault> {
+    member(value, name)?.as_object().ok_or_else(|| format!("{name} is no object"))
+}
+
+fn flag(value: &Value, name: &str) -> bool {
+    value.get(name).and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn lengths(value: &Value) -> Result<Vec<u64>, Fault> {
+    let lengths = value.as_array().unwrap_or_default().iter().map(Value::as_u64);
+    lengths.collect::<Option<_>>().ok_or_else(|| format!("no list of lengths: {value}"))
+}

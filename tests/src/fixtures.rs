@@ -1,0 +1,99 @@
+//! The archives of fixtures, unpacked where tests can read them.
+
+use crate::Fault;
+use crate::expected::Expected;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The archives in `tests/fixtures`: a dialect each, or what must be refused in stores of a dialect (`bad-none`: of none).
+pub const ARCHIVES: [&str; 9] =
+    ["v2", "v3-2023", "v3", "nczarr", "xarray-v2", "xarray-v3", "bad-v2", "bad-v3", "bad-none"];
+
+/// One store that other software wrote, and what a reader must find in it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The archive it comes from.
+    pub archive: &'static str,
+    /// Its name in the archive.
+    pub name: String,
+    /// Where it was unpacked to.
+    pub folder: PathBuf,
+    /// What must be found.
+    pub expected: Expected,
+}
+
+impl Case {
+    /// The address of the store.
+    pub fn url(&self) -> String {
+        match &self.expected.zip {
+            Some(name) => format!("zip:{}", self.folder.join(name).display()),
+            None => self.folder.join("store").display().to_string(),
+        }
+    }
+
+    /// The content of one of the case's files.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn file(&self, name: &str) -> Result<Vec<u8>, Fault> {
+        let path = self.folder.join(name);
+        fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// The cases of an archive by name.
+///
+/// # Errors
+/// If the archive cannot be unpacked, or a case is not as `README.md` in the folder of fixtures says.
+pub fn cases(archive: &'static str) -> Result<Vec<Case>, Fault> {
+    let unpacked = unpack(archive)?;
+    let mut cases = Vec::new();
+    for entry in fs::read_dir(&unpacked).map_err(|error| format!("{}: {error}", unpacked.display()))? {
+        let folder = entry.map_err(|error| error.to_string())?.path();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let path = folder.join("expected.json");
+        let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let expected = Expected::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        cases.push(Case { archive, name, folder, expected });
+    }
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(cases)
+}
+
+/// The folder that an archive is unpacked in. It is named by the archive's content and comes into being by renaming, so
+/// tests may unpack at the same time, and an archive that changed is unpacked again.
+fn unpack(archive: &str) -> Result<PathBuf, Fault> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(format!("{archive}.tar.gz"));
+    let in_archive = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut packed = Vec::new();
+    File::open(&path).and_then(|mut file| file.read_to_end(&mut packed)).map_err(in_archive)?;
+    let folder = target().join("fixtures");
+    let unpacked = folder.join(format!("{archive}-{:016x}", digest(&packed)));
+    if unpacked.is_dir() {
+        return Ok(unpacked);
+    }
+    static TRIES: AtomicU32 = AtomicU32::new(0);
+    let number = TRIES.fetch_add(1, Ordering::Relaxed);
+    let fresh = folder.join(format!("{archive}-{}-{number}.partial", std::process::id()));
+    fs::create_dir_all(&fresh).map_err(|error| format!("{}: {error}", fresh.display()))?;
+    tar::Archive::new(flate2::read::GzDecoder::new(&*packed)).unpack(&fresh).map_err(in_archive)?;
+    if fs::rename(&fresh, &unpacked).is_err() {
+        // Another test was faster, or else the next read says what is wrong.
+        fs::remove_dir_all(&fresh).map_err(|error| format!("{}: {error}", fresh.display()))?;
+    }
+    Ok(unpacked)
+}
+
+fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
+    }
+}
+
+/// FNV-1a of 64 bits.
+fn digest(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}

@@ -1,0 +1,250 @@
+//! Damage to metadata documents and chunks.
+
+use crate::random::Random;
+use zarr_meta::json::{Map, Number, Value};
+
+/// Numbers at the edges of what readers compute with.
+const NUMBERS: [&str; 22] = [
+    "0", "1", "-1", "2", "7", "8", "255", "256", "65535", "2147483647", "2147483648", "4294967295", "4294967296",
+    "9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",
+    "-9223372036854775808", "0.5", "1e400", "-0",
+];
+
+/// Texts that mean something somewhere in a document.
+const TEXTS: [&str; 22] = [
+    "", "/", ".", "..", "NaN", "0x00000000", "-Infinity", "int8", "float64", "complex128", "string", "bytes", "<f8", "|S0",
+    ">U3", "<M8[25s]", "gzip", "transpose", "sharding_indexed", "vlen-utf8", "little", "end",
+];
+
+/// A damaged form of a metadata document: `text`, which is the document `value`.
+pub fn document(random: &mut Random, text: &[u8], value: &Value) -> Vec<u8> {
+    let mut damaged = match random.below(4) {
+        0 => bytes(random, text),
+        _ => tree(random, value),
+    };
+    // Several wrongs reach further than one.
+    while random.below(3) == 0 {
+        damaged = match Value::from_json(&String::from_utf8_lossy(&damaged)) {
+            Ok(value) => tree(random, &value),
+            Err(_) => bytes(random, &damaged),
+        };
+    }
+    damaged
+}
+
+/// Damaged bytes: flipped, cut off, lengthened, swapped, overwritten.
+pub fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
+    let mut damaged = bytes.to_vec();
+    for _ in 0..=random.below(3) {
+        // Headers and indexes stand at both ends, and are hit more often than they are long.
+        let place = match (random.below(4), damaged.len()) {
+            (0, len) => random.below(len.min(24)),
+            (1, len) => len.saturating_sub(1 + random.below(len.min(48))),
+            (_, len) => random.below(len),
+        };
+        let other = random.below(damaged.len());
+        match random.below(9) {
+            0..=2 => {
+                let bit = 1 << random.below(8);
+                if let Some(byte) = damaged.get_mut(place) {
+                    *byte ^= bit;
+                }
+            }
+            3 => damaged.truncate(place),
+            4 => {
+                let value = random.next().to_le_bytes().first().copied().unwrap_or(0);
+                damaged.insert(place, value);
+            }
+            5 => {
+                let end = place.saturating_add(1 + random.below(16)).min(damaged.len());
+                damaged.drain(place..end);
+            }
+            6 => {
+                let number = match random.below(4) {
+                    0 => u64::MAX,
+                    1 => 0,
+                    2 => 1 << random.below(64),
+                    _ => random.next(),
+                };
+                let width = 1 << random.below(4);
+                for (byte, new) in damaged.iter_mut().skip(place).zip(number.to_le_bytes()).take(width) {
+                    *byte = new;
+                }
+            }
+            7 if place < damaged.len() && other < damaged.len() => damaged.swap(place, other),
+            _ => {
+                let end = place.saturating_add(random.below(64)).min(damaged.len());
+                let piece = damaged.get(place..end).unwrap_or_default().to_vec();
+                damaged.extend_from_slice(&piece);
+            }
+        }
+    }
+    damaged
+}
+
+/// The document with one of its values replaced, taken away or doubled.
+fn tree(random: &mut Random, value: &Value) -> Vec<u8> {
+    let mut all = Vec::new();
+    collect(value, &mut all);
+    let target = random.below(all.len());
+    let change = match random.below(10) {
+        0..=2 => Change::Replace(Value::Number(number(random))),
+        3 => Change::Replace(Value::from(*random.pick(&TEXTS).unwrap_or(&""))),
+        4 => Change::Replace(special(random)),
+        5 => Change::Replace(random.pick(&all).map_or(Value::Null, |value| (*value).clone())),
+        6 => Change::Rename(random.pick(&TEXTS).unwrap_or(&"").to_string()),
+        7 => Change::Twice,
+        _ => Change::Remove,
+    };
+    let mut text = String::new();
+    Writer { left: target, change }.write(value, &mut text);
+    text.into_bytes()
+}
+
+fn collect<'a>(value: &'a Value, into: &mut Vec<&'a Value>) {
+    into.push(value);
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, into)),
+        Value::Object(members) => members.iter().for_each(|(_, item)| collect(item, into)),
+        _ => {}
+    }
+}
+
+fn number(random: &mut Random) -> Number {
+    let spelled = match random.below(4) {
+        0 => Number::from(random.below(20)),
+        _ => Number::parse(random.pick(&NUMBERS).unwrap_or(&"0")).unwrap_or_else(|| Number::from(0)),
+    };
+    spelled
+}
+
+fn special(random: &mut Random) -> Value {
+    match random.below(7) {
+        0 => Value::Null,
+        1 => Value::Bool(true),
+        2 => Value::Bool(false),
+        3 => Value::Array(Vec::new()),
+        4 => Value::Object(Map::new()),
+        5 => Value::Array(vec![Value::Number(number(random)); random.below(5)]),
+        _ => Value::Array(vec![Value::Array(vec![Value::Number(number(random)); 2]); 2]),
+    }
+}
+
+/// What is done to one value of a document.
+enum Change {
+    Replace(Value),
+    Remove,
+    /// An item is repeated, a member stands there twice.
+    Twice,
+    Rename(String),
+}
+
+/// Writes a document with a change to the value that is `left` values away in the order of the text.
+struct Writer {
+    left: usize,
+    change: Change,
+}
+
+impl Writer {
+    /// Whether this value is the one to be changed.
+    fn here(&mut self) -> bool {
+        let here = self.left == 0;
+        self.left = self.left.wrapping_sub(1);
+        here
+    }
+
+    fn write(&mut self, value: &Value, into: &mut String) {
+        if self.here() {
+            match &self.change {
+                Change::Replace(new) => into.push_str(&new.to_string()),
+                Change::Remove => {}
+                Change::Twice | Change::Rename(_) => into.push_str(&value.to_string()),
+            }
+            return;
+        }
+        self.write_inside(value, into);
+    }
+
+    fn write_inside(&mut self, value: &Value, into: &mut String) {
+        match value {
+            Value::Array(items) => {
+                into.push('[');
+                let start = into.len();
+                for item in items {
+                    self.item("", item, start, into);
+                }
+                into.push(']');
+            }
+            Value::Object(members) => {
+                into.push('{');
+                let start = into.len();
+                for (name, item) in members.iter() {
+                    self.item(name, item, start, into);
+                }
+                into.push('}');
+            }
+            other => into.push_str(&other.to_string()),
+        }
+    }
+
+    /// An item of a list (with an empty name) or a member of an object.
+    fn item(&mut self, name: &str, value: &Value, start: usize, into: &mut String) {
+        let in_object = into.as_bytes().get(start.wrapping_sub(1)) == Some(&b'{');
+        let mut push = |name: &str, text: &str| {
+            if into.len() > start {
+                into.push(',');
+            }
+            if in_object {
+                into.push_str(&Value::from(name).to_string());
+                into.push(':');
+            }
+            into.push_str(text);
+        };
+        if !self.here() {
+            let mut text = String::new();
+            self.write_inside(value, &mut text);
+            return push(name, &text);
+        }
+        match &self.change {
+            Change::Replace(new) => push(name, &new.to_string()),
+            Change::Remove => {}
+            Change::Rename(new) => push(new, &value.to_string()),
+            Change::Twice => {
+                push(name, &value.to_string());
+                push(name, &value.to_string());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_change_at_a_time() {
+        let value = Value::from_json(r#"{"a":[1,{"b":2}],"c":null}"#).unwrap();
+        let changed = |left, change| {
+            let mut text = String::new();
+            Writer { left, change }.write(&value, &mut text);
+            text
+        };
+        assert_eq!(changed(9, Change::Remove), value.to_string());
+        assert_eq!(changed(1, Change::Remove), r#"{"c":null}"#);
+        assert_eq!(changed(2, Change::Remove), r#"{"a":[{"b":2}],"c":null}"#);
+        assert_eq!(changed(4, Change::Twice), r#"{"a":[1,{"b":2,"b":2}],"c":null}"#);
+        assert_eq!(changed(5, Change::Rename("d".to_owned())), r#"{"a":[1,{"b":2}],"d":null}"#);
+        assert_eq!(changed(3, Change::Replace(Value::Null)), r#"{"a":[1,null],"c":null}"#);
+    }
+
+    #[test]
+    fn the_same_seed_does_the_same_damage() {
+        let text = br#"{"shape":[3]}"#;
+        let value = Value::from_json(std::str::from_utf8(text).unwrap()).unwrap();
+        for seed in 0..100 {
+            let damage = || document(&mut Random::new(seed), text, &value);
+            assert_eq!(damage(), damage());
+            let _ = bytes(&mut Random::new(seed), &[]);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What came of the cases.
+
+use crate::Fault;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// What came of an array, or of a case that must be refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As expected.
+    Passed,
+    /// Not in this build, as is known: the codec or data type that it lacks.
+    Left(&'static str),
+    /// Not as expected.
+    Failed(Fault),
+}
+
+/// What came of an array.
+#[derive(Clone, Debug)]
+pub struct ArrayResult {
+    /// The array's path.
+    pub path: String,
+    /// Its data type, as Zarr v3 names it.
+    pub data_type: String,
+    /// Its codecs, those inside of others included.
+    pub codecs: BTreeSet<String>,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub struct CaseResult {
+    /// Its archive.
+    pub archive: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What came of the case as a whole: its nodes, or its error.
+    pub verdict: Verdict,
+    /// What came of each of its arrays, if it is a good one.
+    pub arrays: Vec<ArrayResult>,
+}
+
+impl CaseResult {
+    /// What went wrong, a line each.
+    pub fn faults(&self) -> Vec<String> {
+        let named = |path: &str, verdict: &Verdict| match verdict {
+            Verdict::Failed(fault) => Some(format!("{}/{} {path}: {fault}", self.archive, self.name)),
+            _ => None,
+        };
+        let arrays = self.arrays.iter().filter_map(|array| named(&array.path, &array.verdict));
+        named("", &self.verdict).into_iter().chain(arrays).collect()
+    }
+}
+
+/// What came of many cases. Printed as tables.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The cases.
+    pub cases: Vec<CaseResult>,
+}
+
+impl Report {
+    /// What went wrong, a line each.
+    pub fn faults(&self) -> Vec<String> {
+        self.cases.iter().flat_map(CaseResult::faults).collect()
+    }
+
+    fn arrays(&self) -> impl Iterator<Item = &ArrayResult> {
+        self.cases.iter().flat_map(|case| &case.arrays)
+    }
+
+    fn archives(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows: Vec<(&str, [usize; 6])> = Vec::new();
+        for case in &self.cases {
+            if rows.last().is_none_or(|(archive, _)| *archive != case.archive) {
+                rows.push((case.archive, [0; 6]));
+            }
+            let Some((_, counts)) = rows.last_mut() else { continue };
+            let passed = case.verdict == Verdict::Passed && case.faults().is_empty();
+            counts[0] += 1;
+            counts[1] += usize::from(passed);
+            counts[2] += usize::from(matches!(case.verdict, Verdict::Left(_)));
+            for array in &case.arrays {
+                counts[3] += 1;
+                counts[4] += usize::from(array.verdict == Verdict::Passed);
+                counts[5] += usize::from(matches!(array.verdict, Verdict::Left(_)));
+            }
+        }
+        let mut sums = [0; 6];
+        for (_, counts) in &rows {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        rows.push(("all", sums));
+        writeln!(f, "{:12} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}", "", "cases", "passed", "left", "arrays", "passed", "left")?;
+        for (archive, [cases, good, refused, arrays, passed, left]) in rows {
+            writeln!(f, "{archive:12} {cases:>7} {good:>7} {refused:>7} {arrays:>7} {passed:>7} {left:>7}")?;
+        }
+        Ok(())
+    }
+
+    /// How many arrays of each data type passed with each codec.
+    fn types_and_codecs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for array in self.arrays().filter(|array| array.verdict == Verdict::Passed) {
+            let row = table.entry(&array.data_type).or_default();
+            array.codecs.iter().for_each(|codec| *row.entry(codec).or_default() += 1);
+        }
+        let codecs: BTreeSet<&str> = table.values().flat_map(|row| row.keys().copied()).collect();
+        let width = table.keys().map(|name| name.len()).max().unwrap_or(0).max(9);
+        // Names of codecs are long: they stand aslant, one line each, over a column of their own.
+        let bars = |count: usize| "   |".repeat(count);
+        for (column, codec) in codecs.iter().enumerate() {
+            writeln!(f, "{:width$}{}  {codec}", "", bars(column))?;
+        }
+        for (data_type, row) in &table {
+            write!(f, "{data_type:width$}")?;
+            for codec in &codecs {
+                match row.get(codec) {
+                    Some(count) => write!(f, "{count:>4}")?,
+                    None => write!(f, "   .")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+
+    fn left(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lacking: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for case in &self.cases {
+            let name = format!("{}/{}", case.archive, case.name);
+            if let Verdict::Left(what) = case.verdict {
+                lacking.entry(what).or_default().push(name.clone());
+            }
+            for array in &case.arrays {
+                if let Verdict::Left(what) = array.verdict {
+                    lacking.entry(what).or_default().push(format!("{name}{}", array.path));
+                }
+            }
+        }
+        for (what, names) in lacking {
+            writeln!(f, "{what}: {}", names.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.archives(f)?;
+        writeln!(f, "\narrays that passed, by data type and codec\n")?;
+        self.types_and_codecs(f)?;
+        writeln!(f, "\nleft: what this build lacks, and where it is needed\n")?;
+        self.left(f)
+    }
+}

@@ -1,0 +1,87 @@
+//! What was read, written again.
+
+use crate::Fault;
+use std::sync::Arc;
+use zarr_array::{Array, ArrayData, Options};
+use zarr_meta::json::{Leniency, Value, parse};
+use zarr_meta::{Documents, Found};
+use zarr_store::{Key, MemoryStore, Store, StoreExt};
+
+/// Writes the documents of a node again, over those it was read from, and compares them.
+///
+/// # Errors
+/// Says which one differs.
+pub(crate) fn documents(found: &Found) -> Result<(), Fault> {
+    if found.implicit || found.attributes_error.is_some() {
+        return Ok(());
+    }
+    let written = zarr_meta::documents(found.dialect, &found.path, &found.node, Some(&found.documents));
+    for (key, bytes) in written.map_err(|error| format!("writing documents: {error}"))? {
+        let before = found.documents.get(&key).map(json).transpose()?;
+        let after = bytes.as_deref().map(json).transpose()?;
+        let empty = |value: &Option<Value>| value.as_ref().and_then(Value::as_object).is_none_or(|map| map.is_empty());
+        let same = match (&before, &after) {
+            (Some(before), Some(after)) => before.same(after),
+            // A document of attributes without attributes may go or come.
+            (before, after) => empty(before) && empty(after),
+        };
+        if !same {
+            let text = |value: Option<Value>| value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
+            return Err(format!("{key}: written as {}, read from {}", text(after), text(before)));
+        }
+    }
+    Ok(())
+}
+
+/// A document as JSON, with the liberties of old writers.
+fn json(bytes: &[u8]) -> Result<Value, Fault> {
+    let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
+    parse(bytes, leniency).map(|parsed| parsed.value).map_err(|error| error.to_string())
+}
+
+/// Writes an array into a new store, from its metadata and all its elements, and compares what comes back.
+///
+/// # Errors
+/// Says what differs.
+pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
+    let fault = |error: zarr_array::Error| error.to_string();
+    let copied = copy_empty(array)?;
+    let (before, after) = (array.metadata().to_value(), copied.metadata().to_value());
+    if !before.same(&after) {
+        return Err(format!("metadata {after}, before it was {before}"));
+    }
+    copied.write_from(.., elements.view()).map_err(fault)?;
+    let again = copied.read_data(..).map_err(fault)?;
+    if !same_elements(&again, elements) {
+        return Err("elements differ".to_owned());
+    }
+    Ok(())
+}
+
+/// An array like another one, without its chunks, alone in a new store in memory.
+///
+/// # Errors
+/// If its metadata cannot be written or read again.
+pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
+    let found = array.found();
+    let written = zarr_meta::documents(found.dialect, &found.path, &found.node, None);
+    let mut documents = Documents::new();
+    documents.apply(&written.map_err(|error| format!("writing documents: {error}"))?);
+    let store = MemoryStore::new();
+    for (key, document) in documents.iter() {
+        let key = Key::new(key).map_err(|error| error.to_string())?;
+        store.set_all(&key, document).map_err(|error| error.to_string())?;
+    }
+    let store: Arc<dyn Store> = Arc::new(store);
+    let path = found.path.to_string();
+    let copied = zarr::open_node(&*store, &path, Some(found.dialect));
+    let copied = copied.and_then(|found| Array::from_found(&store, found, array.registry(), Options::default()));
+    copied.map_err(|error| format!("{error} (written anew)"))
+}
+
+fn same_elements(a: &ArrayData, b: &ArrayData) -> bool {
+    match (a.variable(), b.variable()) {
+        (Some(a), Some(b)) => a.eq(b),
+        _ => a.items() == b.items(),
+    }
+}

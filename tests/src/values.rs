@@ -1,0 +1,79 @@
+//! Elements as fixtures hold them, and as arrays give them.
+
+use crate::Fault;
+use crate::expected::{Encoding, ExpectedData};
+use crate::fixtures::Case;
+use zarr_array::ArrayData;
+use zarr_dtype::DataType;
+use zarr_meta::json::Value;
+
+/// Compares the elements of an array with those that a case expects.
+///
+/// # Errors
+/// Says where they differ.
+pub fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -> Result<(), Fault> {
+    let file = case.file(&expected.file)?;
+    let undefined = expected.undefined.as_ref().map(|mask| case.file(mask)).transpose()?;
+    let counts = |place: usize| undefined.as_ref().is_none_or(|mask| mask.get(place) != Some(&1));
+    match expected.encoding {
+        Encoding::Raw => {
+            let size = found.data_type().item_size().max(1);
+            let bytes = little_endian(found.data_type(), found.items());
+            let pairs = file.chunks(size).zip(bytes.chunks(size));
+            differing(file.len() / size, found.len(), pairs.map(|(file, found)| file == found), counts)
+        }
+        Encoding::Variable => {
+            let file = variable(&file)?;
+            let found: Vec<_> = found.variable().ok_or("elements of fixed size")?.collect();
+            let pairs = file.iter().zip(&found).map(|(file, found)| file == found);
+            differing(file.len(), found.len(), pairs, counts)
+        }
+        Encoding::Json => {
+            let text = std::str::from_utf8(&file).map_err(|error| error.to_string())?;
+            let file = Value::from_json(text).map_err(|error| error.to_string())?;
+            let file = file.as_array().unwrap_or_default();
+            let pairs = file.iter().enumerate().map(|(place, file)| file.same(&found.json(place)));
+            differing(file.len(), found.len(), pairs, counts)
+        }
+    }
+}
+
+/// Says that lengths differ, or at which places elements do that `counts` says count.
+fn differing(
+    expected: usize,
+    found: usize,
+    equal: impl Iterator<Item = bool>,
+    counts: impl Fn(usize) -> bool,
+) -> Result<(), Fault> {
+    if expected != found {
+        return Err(format!("found {found} elements, expected {expected}"));
+    }
+    let places: Vec<_> = equal.enumerate().filter(|(place, equal)| !equal && counts(*place)).collect();
+    match places.first() {
+        Some((first, _)) => Err(format!("{} of {found} elements differ, the first at {first}", places.len())),
+        None => Ok(()),
+    }
+}
+
+/// Elements in memory form with the bytes of each number in little-endian order.
+pub fn little_endian(data_type: &DataType, items: &[u8]) -> Vec<u8> {
+    let mut bytes = items.to_vec();
+    if cfg!(target_endian = "big") {
+        let scalar = data_type.layout().scalar().map_or(1, |scalar| scalar.size());
+        bytes.chunks_mut(scalar.max(1)).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
+/// Splits a file of elements of variable length.
+fn variable(file: &[u8]) -> Result<Vec<&[u8]>, Fault> {
+    let mut elements = Vec::new();
+    let mut rest = file;
+    while let Some((len, after)) = rest.split_first_chunk() {
+        let len = usize::try_from(u32::from_le_bytes(*len)).unwrap_or(usize::MAX);
+        let (element, after) = after.split_at_checked(len).ok_or("the file of elements ends early")?;
+        elements.push(element);
+        rest = after;
+    }
+    Ok(elements)
+}

@@ -1,0 +1,50 @@
+//! Many threads write parts of the same chunk.
+
+use std::sync::Arc;
+use zarr_array::{Array, NewArray};
+use zarr_store::{FilesystemStore, MemoryStore, Store};
+
+const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [8], "index_location": "end",
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+    "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "gzip", "configuration": {"level": 1}}]
+}}]"#;
+
+/// 64 threads write an element each, several times over.
+fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array + Sync) {
+    let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs_text(codecs).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    std::thread::scope(|scope| {
+        for element in 0..64_i32 {
+            let (array, opened) = (&array, &opened);
+            scope.spawn(move || {
+                let array = opened(array);
+                for round in 1..=4 {
+                    array.write(element as u64, &[round * 1000 + element]).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(array.read::<i32>(..).unwrap(), (4000..4064).collect::<Vec<_>>());
+}
+
+#[test]
+fn of_a_chunk_in_memory() {
+    check(Arc::new(MemoryStore::new()), "zstd", Array::clone);
+}
+
+#[test]
+fn of_a_shard_in_memory() {
+    check(Arc::new(MemoryStore::new()), SHARD, Array::clone);
+}
+
+#[test]
+fn of_a_chunk_opened_by_each() {
+    check(Arc::new(MemoryStore::new()), "zstd", |array| zarr::open_array(array.store(), "/a").unwrap());
+}
+
+#[test]
+fn of_a_shard_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    check(Arc::new(FilesystemStore::create(folder.path()).unwrap()), SHARD, Array::clone);
+}

@@ -1,0 +1,60 @@
+//! What other software wrote, one test for each archive of it.
+
+use zarr_tests::{ARCHIVES, check_archive, leftovers};
+
+fn check(archive: &'static str) {
+    let report = check_archive(archive).unwrap();
+    let faults = report.faults();
+    assert!(!report.cases.is_empty());
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn v2() {
+    check("v2");
+}
+
+#[test]
+fn v3() {
+    check("v3");
+}
+
+#[test]
+fn v3_2023() {
+    check("v3-2023");
+}
+
+#[test]
+fn nczarr() {
+    check("nczarr");
+}
+
+#[test]
+fn xarray_v2() {
+    check("xarray-v2");
+}
+
+#[test]
+fn xarray_v3() {
+    check("xarray-v3");
+}
+
+#[test]
+fn bad_v2() {
+    check("bad-v2");
+}
+
+#[test]
+fn bad_v3() {
+    check("bad-v3");
+}
+
+#[test]
+fn bad_none() {
+    check("bad-none");
+}
+
+#[test]
+fn what_is_left_exists() {
+    assert_eq!(leftovers(&ARCHIVES).unwrap(), [""; 0]);
+}

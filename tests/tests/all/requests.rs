@@ -1,0 +1,104 @@
+//! How many requests reads and writes cost.
+
+use std::sync::Arc;
+use zarr_array::{Array, NewArray};
+use zarr_store::{Counted, MemoryStore, Store};
+
+fn counted(new: NewArray) -> (Arc<Counted<MemoryStore>>, Array) {
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let lent: Arc<dyn Store> = Arc::clone(&store) as _;
+    zarr::create_array(&lent, "/a", new).unwrap();
+    let array = zarr::open_array(&lent, "/a").unwrap();
+    let len = array.shape().iter().product::<u64>();
+    array.write(.., &(0..len as i32).collect::<Vec<_>>()).unwrap();
+    store.take();
+    // Opened anew: what was written is in no cache.
+    let array = zarr::open_array(&lent, "/a").unwrap();
+    store.take();
+    (store, array)
+}
+
+const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [16, 16], "index_location": "end",
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+    "codecs": [{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [4, 4], "index_location": "end",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]
+    }}]
+}}]"#;
+
+#[test]
+fn an_element_of_a_nested_shard_is_three_gets() {
+    let (store, array) = counted(NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_text(NESTED).unwrap());
+    assert_eq!(array.read::<i32>((100, 77)).unwrap(), [100 * 128 + 77]);
+    let counts = store.take();
+    // Two indexes of 16 entries with checksums, and a chunk of 64 bytes.
+    assert!(counts.gets <= 3 && counts.bytes_read <= 260 + 260 + 100, "{counts:?}");
+    assert_eq!((counts.sets, counts.lists), (0, 0));
+}
+
+#[test]
+fn an_element_of_a_shard_with_its_index_in_front_is_two_gets() {
+    let codecs = r#"[{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [8, 8], "index_location": "start",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]
+    }}]"#;
+    let (store, array) = counted(NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_text(codecs).unwrap());
+    assert_eq!(array.read::<i32>((63, 0)).unwrap(), [63 * 64]);
+    let counts = store.take();
+    assert!(counts.gets <= 2 && counts.bytes_read <= 64 * 16 + 4 + 256, "{counts:?}");
+}
+
+#[test]
+fn a_region_of_an_uncompressed_chunk_reads_only_its_bytes() {
+    let (store, array) = counted(NewArray::new(&[100, 100], "int32").chunks(&[100, 100]).codecs_text("bytes").unwrap());
+    let found = array.read::<i32>((50, 10..20)).unwrap();
+    assert_eq!(found, (5010..5020).collect::<Vec<_>>());
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.bytes_read), (1, 40), "{counts:?}");
+    // Whole rows lie together.
+    array.read::<i32>((20..30, ..)).unwrap();
+    let counts = store.take();
+    assert_eq!(counts.bytes_read, 10 * 400, "{counts:?}");
+}
+
+#[test]
+fn a_compressed_chunk_is_one_get_and_a_missing_one_is_no_data() {
+    let (store, array) = counted(NewArray::new(&[20, 20], "int32").chunks(&[10, 10]).codecs_text("zstd").unwrap());
+    array.read::<i32>((0..3, 0..3)).unwrap();
+    assert_eq!(store.take().gets, 1);
+    array.read::<i32>(..).unwrap();
+    assert_eq!(store.take().gets, 4);
+    array.erase_chunk(&[1, 1]).unwrap();
+    store.take();
+    assert_eq!(array.read::<i32>((19, 19)).unwrap(), [0]);
+    assert_eq!(store.take().bytes_read, 0);
+}
+
+#[test]
+fn whole_chunks_are_written_without_reading() {
+    let (store, array) = counted(NewArray::new(&[25, 25], "int32").chunks(&[10, 10]).codecs_text("gzip").unwrap());
+    // Chunks at the edge are covered as far as the array goes.
+    array.write((10.., 10..), &vec![7; 15 * 15]).unwrap();
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.sets), (0, 4), "{counts:?}");
+    // Nothing but fill values: nothing is stored.
+    array.write((0..10, 0..10), &vec![0; 100]).unwrap();
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.sets, counts.erases), (0, 0, 1), "{counts:?}");
+    // A part of a chunk costs one get and one set.
+    array.write((12, 12), &[1]).unwrap();
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.sets), (1, 1), "{counts:?}");
+}
+
+#[test]
+fn opening_asks_for_few_documents() {
+    let (store, _) = counted(NewArray::new(&[4], "int32").chunks(&[2]));
+    let lent: Arc<dyn Store> = Arc::clone(&store) as _;
+    zarr::open_array(&lent, "/a").unwrap();
+    let counts = store.take();
+    assert!(counts.gets <= 4 && counts.lists == 0, "{counts:?}");
+}

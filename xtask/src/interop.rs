@@ -1,0 +1,162 @@
+//! `cargo xtask interop`: writes random arrays with other software and reads them, and the other way around.
+//!
+//! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. What it wrote,
+//! and what was to be in it, it says in a manifest ([`manifest`]); ours says the same of what it wrote.
+
+mod manifest;
+mod model;
+mod ours;
+mod python;
+mod random;
+mod theirs;
+
+use manifest::Line;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use zarr_meta::json::Value;
+
+const USAGE: &str = "\
+usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray] [--seed N] [--keep]
+
+  --arrays N   arrays for each peer and direction (200)
+  --peer NAME  this peer alone; may be repeated
+  --seed N     other random arrays (1)
+  --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
+
+/// Software to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Peer {
+    Zarr,
+    Tensorstore,
+    Xarray,
+}
+
+impl Peer {
+    const ALL: [Self; 3] = [Self::Zarr, Self::Tensorstore, Self::Xarray];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Zarr => "zarr",
+            Self::Tensorstore => "tensorstore",
+            Self::Xarray => "xarray",
+        }
+    }
+}
+
+struct Options {
+    arrays: u64,
+    peers: Vec<Peer>,
+    seed: u64,
+    keep: bool,
+}
+
+/// What came of one peer and direction.
+struct Outcome {
+    arrays: usize,
+    /// The arrays that differ: the line of the manifest, and how.
+    mismatches: Vec<(Line, Vec<String>)>,
+}
+
+/// Compares with all peers, and prints a line for each and direction.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let options = parse(arguments)?;
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join("interop");
+    fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let python = python::environment(&directory)?;
+    let (mut arrays, mut mismatches) = (0, 0);
+    for &peer in &options.peers {
+        for (direction, compare) in [("ours reads", ours_reads as Compare), ("reads ours", reads_ours)] {
+            let folder = directory.join(format!("{}-{}", peer.name(), direction.replace(' ', "-")));
+            let start = Instant::now();
+            let outcome = compare(&python, peer, &options, &fresh(&folder)?)?;
+            report(peer, direction, &outcome, start);
+            if outcome.mismatches.is_empty() && !options.keep {
+                fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            }
+            arrays += outcome.arrays;
+            mismatches += outcome.mismatches.len();
+        }
+    }
+    println!("{arrays} arrays, {mismatches} mismatches");
+    if mismatches == 0 { Ok(()) } else { Err(format!("{mismatches} arrays differ")) }
+}
+
+type Compare = fn(&python::Python, Peer, &Options, &Path) -> Result<Outcome, String>;
+
+/// The peer writes, ours reads.
+fn ours_reads(python: &python::Python, peer: Peer, options: &Options, folder: &Path) -> Result<Outcome, String> {
+    python.write(peer.name(), folder, options.arrays, options.seed)?;
+    let lines = manifest::read(folder)?;
+    let arrays = lines.len();
+    let mut random = random::Random::new(options.seed);
+    let compared = lines.into_iter().map(|line| {
+        let differences = theirs::differences(&line, folder, &mut random);
+        (line, differences)
+    });
+    Ok(Outcome { arrays, mismatches: compared.filter(|(_, differences)| !differences.is_empty()).collect() })
+}
+
+/// Ours writes, the peer reads.
+fn reads_ours(python: &python::Python, peer: Peer, options: &Options, folder: &Path) -> Result<Outcome, String> {
+    let lines = ours::write(folder, peer, options.arrays, options.seed)?;
+    let mut results = HashMap::new();
+    for text in python.read(peer.name(), folder)?.lines() {
+        let value = Value::from_json(text).map_err(|error| format!("{peer:?} printed {text:?}: {error}"))?;
+        let id = value.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let texts = value.get("differences").and_then(Value::as_array).unwrap_or_default().iter();
+        results.insert(id, texts.map(|text| text.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>());
+    }
+    let arrays = lines.len();
+    let compared = lines.into_iter().map(|line| {
+        let differences = results.remove(&line.id).unwrap_or_else(|| vec!["was not read".to_owned()]);
+        (line, differences)
+    });
+    Ok(Outcome { arrays, mismatches: compared.filter(|(_, differences)| !differences.is_empty()).collect() })
+}
+
+fn report(peer: Peer, direction: &str, outcome: &Outcome, start: Instant) {
+    let (count, mismatches) = (outcome.arrays, outcome.mismatches.len());
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{:<12} {direction}  {count:>5} arrays  {mismatches:>4} mismatches  {seconds:>6.1} s", peer.name());
+    for (line, differences) in &outcome.mismatches {
+        println!("  {} {}: {}", line.store, line.path, line.about);
+        for difference in differences {
+            println!("    {difference}");
+        }
+    }
+}
+
+/// The folder, empty.
+fn fresh(folder: &Path) -> Result<PathBuf, String> {
+    let in_folder = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(in_folder)?;
+    }
+    fs::create_dir_all(folder).map_err(in_folder)?;
+    Ok(folder.to_owned())
+}
+
+fn parse(arguments: &[String]) -> Result<Options, String> {
+    let mut options = Options { arrays: 200, peers: Vec::new(), seed: 1, keep: false };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let number = |text: Option<&String>| text.and_then(|text| text.parse().ok()).ok_or(USAGE);
+        match argument.as_str() {
+            "--arrays" => options.arrays = number(rest.next())?,
+            "--seed" => options.seed = number(rest.next())?,
+            "--keep" => options.keep = true,
+            "--peer" => {
+                let named = |peer: &Peer| rest.clone().next().is_some_and(|name| name == peer.name());
+                options.peers.push(Peer::ALL.into_iter().find(named).ok_or(USAGE)?);
+                rest.next();
+            }
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    if options.peers.is_empty() {
+        options.peers.extend(Peer::ALL);
+    }
+    Ok(options)
+}

@@ -1,0 +1,104 @@
+//! The manifest of a folder of arrays, as `interop/manifest.py` describes it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use zarr_dtype::{DataType, npy_descr};
+use zarr_meta::json::{Map, Value};
+
+/// What is said of one array. `None`: nothing, so it is not compared.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// Its name in the manifest.
+    pub(super) id: String,
+    /// Its store, below the folder.
+    pub(super) store: String,
+    /// Its path in the store.
+    pub(super) path: String,
+    /// The type of its elements, see [`type_name`].
+    pub(super) dtype: String,
+    /// Elements per dimension.
+    pub(super) shape: Vec<u64>,
+    /// The file of its elements, below the folder.
+    pub(super) values: String,
+    /// One element in hexadecimal, or null.
+    pub(super) fill: Option<Value>,
+    /// An object.
+    pub(super) attributes: Option<Value>,
+    /// A list, or null.
+    pub(super) dimension_names: Option<Value>,
+    /// How it is stored, for people.
+    pub(super) about: String,
+}
+
+impl Line {
+    fn from_json(text: &str) -> Option<Self> {
+        let value = Value::from_json(text).ok()?;
+        let text = |name: &str| Some(value.get(name)?.as_str()?.to_owned());
+        Some(Self {
+            id: text("id")?,
+            store: text("store")?,
+            path: text("path")?,
+            dtype: text("dtype")?,
+            shape: value.get("shape")?.as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?,
+            values: text("values")?,
+            fill: value.get("fill").cloned(),
+            attributes: value.get("attributes").cloned(),
+            dimension_names: value.get("dimension_names").cloned(),
+            about: text("about").unwrap_or_default(),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        let mut line = Map::new();
+        for (name, text) in
+            [("id", &self.id), ("store", &self.store), ("path", &self.path), ("dtype", &self.dtype), ("values", &self.values)]
+        {
+            line.insert(name, text.as_str());
+        }
+        line.insert("shape", self.shape.clone());
+        let optional =
+            [("fill", &self.fill), ("attributes", &self.attributes), ("dimension_names", &self.dimension_names)];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                line.insert(name, value.clone());
+            }
+        }
+        line.insert("about", self.about.as_str());
+        Value::Object(line)
+    }
+}
+
+/// The lines of the manifest in `folder`.
+pub(super) fn read(folder: &Path) -> Result<Vec<Line>, String> {
+    let path = folder.join("manifest.jsonl");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let line = |text| Line::from_json(text).ok_or_else(|| format!("{}: {text}", path.display()));
+    text.lines().map(line).collect()
+}
+
+/// Writes the manifest in `folder`.
+pub(super) fn write(folder: &Path, lines: &[Line]) -> Result<(), String> {
+    let path = folder.join("manifest.jsonl");
+    let text: String = lines.iter().map(|line| format!("{}\n", line.to_json())).collect();
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The manifest's name of a type: numpy's, or ours for types that numpy lacks.
+pub(super) fn type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::String => "string".to_owned(),
+        DataType::Bytes { .. } => "bytes".to_owned(),
+        DataType::Int4 => "int4".to_owned(),
+        other => npy_descr(other).unwrap_or_else(|| other.to_string()),
+    }
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,115 @@
+//! Arrays as plain lists of elements: what ours is compared with.
+
+use std::sync::Arc;
+use zarr::{ArrayData, Result};
+use zarr_dtype::{DataType, Heap};
+
+/// Elements in C order, each as its bytes: little-endian if of fixed size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Model {
+    pub(super) shape: Vec<u64>,
+    pub(super) elements: Vec<Vec<u8>>,
+}
+
+impl Model {
+    /// An array with the same element everywhere.
+    pub(super) fn filled(shape: &[u64], element: &[u8]) -> Self {
+        let len: u64 = shape.iter().product();
+        Self { shape: shape.to_vec(), elements: (0..len).map(|_| element.to_vec()).collect() }
+    }
+
+    /// The elements of a file of values; `None` if it is cut.
+    pub(super) fn from_file(data_type: &DataType, shape: &[u64], mut bytes: &[u8]) -> Option<Self> {
+        let mut elements = Vec::new();
+        while !bytes.is_empty() {
+            let mut size = data_type.item_size();
+            if data_type.is_variable() {
+                let (len, rest) = bytes.split_first_chunk()?;
+                (size, bytes) = (usize::try_from(u32::from_le_bytes(*len)).ok()?, rest);
+            }
+            let (element, rest) = bytes.split_at_checked(size)?;
+            elements.push(element.to_vec());
+            bytes = rest;
+        }
+        Some(Self { shape: shape.to_vec(), elements })
+    }
+
+    /// The elements as a file of values has them.
+    pub(super) fn to_file(&self, data_type: &DataType) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for element in &self.elements {
+            if data_type.is_variable() {
+                let len = u32::try_from(element.len()).unwrap_or(u32::MAX);
+                bytes.extend(len.to_le_bytes());
+            }
+            bytes.extend(element);
+        }
+        bytes
+    }
+
+    /// What ours read.
+    pub(super) fn from_data(data: &ArrayData) -> Self {
+        let data_type = data.data_type();
+        let elements = match data.variable() {
+            Some(elements) => elements.map(<[u8]>::to_vec).collect(),
+            None => {
+                let items = data.items().chunks_exact(data_type.item_size());
+                items.map(|item| turned(data_type, item.to_vec())).collect()
+            }
+        };
+        Self { shape: data.shape().to_vec(), elements }
+    }
+
+    /// What ours is to write.
+    pub(super) fn to_data(&self, data_type: &DataType) -> Result<ArrayData> {
+        if *data_type == DataType::String {
+            let texts: Vec<String> =
+                self.elements.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
+            return ArrayData::from_elements(data_type, &self.shape, &texts);
+        }
+        if data_type.is_variable() {
+            return ArrayData::from_elements(data_type, &self.shape, &self.elements);
+        }
+        let items: Vec<u8> =
+            self.elements.iter().flat_map(|element| turned(data_type, element.clone())).collect();
+        ArrayData::from_items(data_type, &self.shape, &items, None::<Arc<Heap>>)
+    }
+
+    /// The elements at these positions along each axis, in an array of `shape`.
+    pub(super) fn take(&self, positions: &[Vec<u64>], shape: Vec<u64>) -> Self {
+        let places = self.places(positions);
+        let take = |place: usize| self.elements.get(place).cloned().unwrap_or_default();
+        Self { shape, elements: places.into_iter().map(take).collect() }
+    }
+
+    /// Replaces the elements at these positions.
+    pub(super) fn put(&mut self, positions: &[Vec<u64>], new: &Self) {
+        for (place, element) in self.places(positions).into_iter().zip(&new.elements) {
+            if let Some(slot) = self.elements.get_mut(place) {
+                slot.clone_from(element);
+            }
+        }
+    }
+
+    /// The places in C order of the outer product of positions.
+    fn places(&self, positions: &[Vec<u64>]) -> Vec<usize> {
+        let mut places = vec![0];
+        for (axis, &len) in positions.iter().zip(&self.shape) {
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
+            let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
+            let along = |place: usize| axis.iter().map(move |&position| place * len + at(position));
+            places = places.into_iter().flat_map(along).collect();
+        }
+        places
+    }
+}
+
+/// An element in the machine's byte order, made little-endian, or the other way around.
+pub(super) fn turned(data_type: &DataType, mut element: Vec<u8>) -> Vec<u8> {
+    if cfg!(target_endian = "big")
+        && let Some(scalar) = data_type.layout().scalar()
+    {
+        element.chunks_mut(scalar.size()).for_each(<[u8]>::reverse);
+    }
+    element
+}

@@ -1,0 +1,93 @@
+//! The Python that peers run in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where the scripts and the lists of packages are.
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
+
+/// The lists of packages, by the least version of Python that they are for, newest first.
+const REQUIREMENTS: [((u32, u32), &str); 2] =
+    [((3, 12), "requirements-3.12.txt"), ((3, 11), "requirements-3.11.txt")];
+
+/// An environment with all peers in it.
+pub(super) struct Python {
+    program: PathBuf,
+}
+
+impl Python {
+    /// Has a peer write arrays into `folder`.
+    pub(super) fn write(&self, peer: &str, folder: &Path, arrays: u64, seed: u64) -> Result<(), String> {
+        let (arrays, seed) = (arrays.to_string(), seed.to_string());
+        self.run(&["write", peer, &folder.display().to_string(), &arrays, &seed]).map(drop)
+    }
+
+    /// Has a peer read the arrays in `folder`; the answer is what it printed.
+    pub(super) fn read(&self, peer: &str, folder: &Path) -> Result<String, String> {
+        self.run(&["read", peer, &folder.display().to_string()])
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command)
+    }
+}
+
+/// The environment below `directory`, made if it is not there or has other packages than it should.
+pub(super) fn environment(directory: &Path) -> Result<Python, String> {
+    let (base, version) = find()?;
+    let newest = REQUIREMENTS.iter().find(|(least, _)| version >= *least);
+    let (_, name) = newest.ok_or_else(|| format!("Python {}.{}: 3.11 or later is needed", version.0, version.1))?;
+    let requirements = format!("{SCRIPTS}/{name}");
+    let list = fs::read_to_string(&requirements).map_err(|error| format!("{requirements}: {error}"))?;
+    let installed = format!("# {} {}.{}\n{list}", base.display(), version.0, version.1);
+    let folder = directory.join("environment");
+    let stamp = folder.join("installed.txt");
+    let program = folder.join("bin").join("python");
+    if !fs::read_to_string(&stamp).is_ok_and(|text| text == installed) {
+        println!("installing {name} with Python {}.{}", version.0, version.1);
+        output(Command::new(&base).args(["-m", "venv", "--clear"]).arg(&folder))?;
+        let options = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        output(Command::new(&program).args(options).arg(&requirements))?;
+        fs::write(&stamp, installed).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    }
+    Ok(Python { program })
+}
+
+/// The newest Python that can make an environment, and its version.
+fn find() -> Result<(PathBuf, (u32, u32)), String> {
+    let home = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")));
+    let versions = home.and_then(|home| fs::read_dir(home.join("versions")).ok());
+    let kept = versions.into_iter().flatten().flatten().map(|entry| entry.path().join("bin").join("python"));
+    let named = ["python3.13", "python3.12", "python3.11", "python3"].map(PathBuf::from);
+    // Later ones are not tried: the packages are pinned to versions that were made before.
+    let usable = |program: &PathBuf| version(program).filter(|&version| version < (3, 14));
+    let found = named.into_iter().chain(kept).filter_map(|program| usable(&program).map(|version| (program, version)));
+    // The first of those that are equally new, which is one in the path of programs.
+    found.reduce(|best, next| if next.1 > best.1 { next } else { best }).ok_or_else(|| {
+        "no Python from 3.11 to 3.13 that has the modules venv and ensurepip".to_owned()
+    })
+}
+
+fn version(program: &Path) -> Option<(u32, u32)> {
+    let script = "import ensurepip, sys, venv; print(*sys.version_info[:2])";
+    let text = output(Command::new(program).args(["-c", script])).ok()?;
+    let (major, minor) = text.trim().split_once(' ')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// What a program prints; the end of its complaints if it fails.
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().display().to_string();
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
+    if !output.status.success() {
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = complaints.lines().collect();
+        let end = lines.get(lines.len().saturating_sub(12)..).unwrap_or_default().join("\n");
+        return Err(format!("{name}: {}\n{end}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

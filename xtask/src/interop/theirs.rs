@@ -1,0 +1,92 @@
+//! Arrays that peers wrote, read by ours.
+
+use super::manifest::{self, Line};
+use super::model::{Model, turned};
+use super::random::Random;
+use std::fs;
+use std::path::Path;
+use zarr::{Array, Selection};
+use zarr_meta::json::{Map, Value};
+
+/// Selections that are read of each array, besides all of it.
+const SELECTIONS: usize = 4;
+
+/// What is otherwise than the line of the manifest says.
+pub(super) fn differences(line: &Line, folder: &Path, random: &mut Random) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Err(error) = compare(line, folder, random, &mut found) {
+        found.push(error);
+    }
+    found
+}
+
+fn compare(line: &Line, folder: &Path, random: &mut Random, found: &mut Vec<String>) -> Result<(), String> {
+    let text = |error: zarr::Error| error.to_string();
+    let store = zarr::open_store(&folder.join(&line.store).display().to_string()).map_err(text)?;
+    let array = zarr::open_array(&store, &line.path).map_err(text)?;
+    let mut differs = |what: &str, actual: String, expected: String| {
+        if actual != expected {
+            found.push(format!("{what} {actual}, expected {expected}"));
+        }
+    };
+    differs("dtype", manifest::type_name(array.data_type()), line.dtype.clone());
+    differs("shape", format!("{:?}", array.shape()), format!("{:?}", line.shape));
+    if let Some(fill) = &line.fill {
+        differs("fill", fill_of(&array).to_string(), fill.to_string());
+    }
+    if let Some(names) = &line.dimension_names {
+        differs("dimension_names", names_of(&array).to_string(), names.to_string());
+    }
+    if let Some(expected) = &line.attributes {
+        let actual = without_dimensions(array.attributes().map_err(text)?);
+        if !actual.same(expected) {
+            differs("attributes", actual.to_string(), expected.to_string());
+        }
+    }
+    if !found.is_empty() {
+        return Ok(());
+    }
+    let bytes = fs::read(folder.join(&line.values)).map_err(|error| format!("{}: {error}", line.values))?;
+    let model = Model::from_file(array.data_type(), &line.shape, &bytes).ok_or("the file of values is cut")?;
+    same("..", &array, &Selection::all(), &model, found);
+    for _ in 0..SELECTIONS {
+        let selected = random.selection(&line.shape);
+        let expected = model.take(&selected.positions, selected.shape);
+        same(&format!("{:?}", selected.axes), &array, &Selection::Axes(selected.axes.clone()), &expected, found);
+    }
+    Ok(())
+}
+
+fn same(name: &str, array: &Array, selection: &Selection, expected: &Model, found: &mut Vec<String>) {
+    let data = match array.read_data(selection) {
+        Ok(data) => data,
+        Err(error) => return found.push(format!("{name}: {error}")),
+    };
+    let actual = Model::from_data(&data);
+    if actual.shape != expected.shape {
+        return found.push(format!("{name}: shape {:?}, expected {:?}", actual.shape, expected.shape));
+    }
+    let mut pairs = actual.elements.iter().zip(&expected.elements);
+    if let Some(place) = pairs.position(|(actual, expected)| actual != expected) {
+        let hex = |model: &Model| model.elements.get(place).map_or_else(String::new, |bytes| manifest::hex(bytes));
+        found.push(format!("{name}: element {place} is {}, expected {}", hex(&actual), hex(expected)));
+    }
+}
+
+fn fill_of(array: &Array) -> Value {
+    let fill = array.fill_value().bytes().to_vec();
+    let fill = if array.data_type().is_variable() { fill } else { turned(array.data_type(), fill) };
+    array.metadata().fill_value.as_ref().map_or(Value::Null, |_| Value::from(manifest::hex(&fill)))
+}
+
+fn names_of(array: &Array) -> Value {
+    let value = |name: &Option<String>| name.as_deref().map_or(Value::Null, Value::from);
+    array.dimension_names().map_or(Value::Null, |names| Value::Array(names.iter().map(value).collect()))
+}
+
+/// Attributes but for the one in which xarray has the names of dimensions.
+fn without_dimensions(attributes: &Map) -> Value {
+    let mut attributes = attributes.clone();
+    attributes.remove("_ARRAY_DIMENSIONS");
+    Value::Object(attributes)
+}

@@ -1,0 +1,27 @@
+//! `cargo xtask tidy`: what the compiler does not check about the form of the workspace.
+
+mod edges;
+mod files;
+
+use std::path::{Path, PathBuf};
+
+/// Checks everything, and prints what is not as it should be.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    if let Some(argument) = arguments.first() {
+        return Err(format!("tidy takes no {argument}"));
+    }
+    let root = root();
+    let mut faults = edges::check(&root)?;
+    faults.extend(files::check(&root)?);
+    for fault in &faults {
+        println!("{fault}");
+    }
+    match faults.len() {
+        0 => Ok(()),
+        count => Err(format!("{count} places are not tidy")),
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
+}

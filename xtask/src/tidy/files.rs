@@ -1,0 +1,109 @@
+//! The form of source files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files that may hold `unsafe`, or folders of them.
+const UNSAFE: [&str; 4] = ["crates/zarr-codec/src/view.rs", "crates/zarr-codec/src/view/", "crates/zarr-array/src/buffer.rs", "tests/"];
+
+/// Files hold one idea each, so they are no longer than this.
+const MAX_LINES: usize = 500;
+
+/// What to look for, apart from what follows it, so that this file does not hold it.
+const KEYWORD: &str = "unsafe";
+
+/// Names that say nothing of what is in a file.
+const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "types.rs", "helpers.rs"];
+
+/// The faults in the source files of the workspace.
+pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
+    let mut files = Vec::new();
+    for folder in ["crates", "tests", "xtask"] {
+        collect(&root.join(folder), &mut files)?;
+    }
+    files.sort();
+    let mut faults = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        check_file(&name, &text, &mut faults);
+    }
+    Ok(faults)
+}
+
+fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<(), String> {
+    let in_folder = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(in_folder)? {
+        let path = entry.map_err(in_folder)?.path();
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target") {
+                collect(&path, into)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
+    let lines = text.lines().count();
+    if lines > MAX_LINES {
+        faults.push(format!("{name}: {lines} lines, expected at most {MAX_LINES}"));
+    }
+    let file = name.rsplit('/').next().unwrap_or(name);
+    if NAMELESS.contains(&file) {
+        faults.push(format!("{name}: the name does not say what is in it"));
+    }
+    if !UNSAFE.iter().any(|allowed| name.starts_with(allowed)) {
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| is_unsafe(line)) {
+            faults.push(format!("{name}:{}: unsafe code: {}", number + 1, line.trim()));
+        }
+    }
+    if name.ends_with("src/lib.rs") {
+        if !text.starts_with("//!") {
+            faults.push(format!("{name}: does not begin with what the crate is"));
+        }
+        for statement in other_statements(text) {
+            faults.push(format!("{name}: more than docs, `mod` and `use`: {statement}"));
+        }
+    }
+}
+
+/// Whether a line holds the keyword: not a lint's name, not in a comment.
+fn is_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or(line);
+    ["{", "fn", "impl", "trait", "extern"].iter().any(|next| code.contains(&format!("{KEYWORD} {next}")))
+}
+
+/// What a `lib.rs` holds besides docs, attributes, `mod` and `use`.
+fn other_statements(text: &str) -> Vec<String> {
+    let code = text.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with('#'));
+    let code = code.collect::<Vec<_>>().join(" ");
+    let statements = code.split(';').map(str::trim).filter(|statement| !statement.is_empty());
+    let other = statements.filter(|statement| {
+        let rest = statement.strip_prefix("pub(crate) ").or(statement.strip_prefix("pub ")).unwrap_or(statement);
+        !(rest.starts_with("use ") || rest.starts_with("mod ") && !rest.contains('{'))
+    });
+    other.map(|statement| statement.chars().take(80).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lib_files() {
+        let good = "//! A crate.\n\n#![forbid(unsafe_code)]\n\nmod a;\n#[cfg(feature = \"b\")]\npub mod b;\npub use a::{\n    A,\n    B,\n};\n";
+        assert_eq!(other_statements(good), [""; 0]);
+        assert_eq!(other_statements("mod a { fn b() {} }"), ["mod a { fn b() {} }"]);
+        assert_eq!(other_statements("pub fn a() {}\nmod b;"), ["pub fn a() {} mod b"]);
+    }
+
+    #[test]
+    fn keywords() {
+        assert!(is_unsafe(&format!("    {KEYWORD} {{ *p }}")));
+        assert!(!is_unsafe("#![forbid(unsafe_code)]"));
+        assert!(!is_unsafe(&format!("// {KEYWORD} {{ *p }}")));
+    }
+}
