@@ -31,7 +31,9 @@ use zarr_store::{Bytes, Key, Store};
 /// # registry.codecs.add(zarr_codec_bytes::ENTRY);
 /// # let registry = Arc::new(registry);
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// let new = NewArray::new(&[4, 6], "int16").chunks(&[2, 3]).codecs_named(&["bytes"])?;
+/// let new = NewArray::new(&[4, 6], "int16")
+///     .chunks(&[2, 3])
+///     .codecs_text(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
 /// let array = Array::create(&store, "/a", new, &registry)?;
 /// array.write(.., &(0..24).collect::<Vec<i16>>())?;
 /// assert_eq!(array.read::<i16>((1..3, 5))?, [11, 17]);

@@ -1,8 +1,8 @@
 //! What blocking and async arrays have in common: everything but the store.
 
 use crate::{Checksums, Error, ErrorKind, Options, Registry, Result};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use zarr_codec::{Access, ElementSpec, Pipeline, Warnings};
 use zarr_dtype::{DataType, FillValue, Spelling};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding, Separator};
@@ -205,7 +205,9 @@ pub(crate) fn element(metadata: &ArrayMetadata, dialect: Dialect) -> Result<Elem
     let data_type = DataType::from_config(&metadata.data_type).map_err(|error| in_type("/data_type", error))?;
     let fill = match &metadata.fill_value {
         None => FillValue::zero(&data_type),
-        Some(value) => FillValue::parse_as(&data_type, value, spelling).map_err(|error| in_type("/fill_value", error))?,
+        Some(value) => {
+            FillValue::parse_as(&data_type, value, spelling).map_err(|error| in_type("/fill_value", error))?
+        }
     };
     Ok(ElementSpec { data_type, fill })
 }

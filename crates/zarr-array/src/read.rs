@@ -107,13 +107,11 @@ impl Job for ReadJob<'_> {
         match std::mem::replace(self, Self::Done) {
             Self::Done => Ok(Next::Done(())),
             Self::Many(jobs) => Ok(Next::Fork(jobs)),
-            Self::Spread(spread) => match spread.forks() {
-                Ok(forks) => Ok(Next::Fork(forks)),
-                Err(spread) => {
-                    let mut leaf = spread.into_leaf()?;
-                    self.go_on(leaf.begin()?, leaf)
-                }
-            },
+            Self::Spread(spread) if spread.tiles.len() > spread.group_len() => Ok(Next::Fork(spread.forks())),
+            Self::Spread(spread) => {
+                let mut leaf = spread.into_leaf()?;
+                self.go_on(leaf.begin()?, leaf)
+            }
             Self::Leaf(mut leaf) => {
                 let next = leaf.take(replies)?;
                 self.go_on(next, leaf)
@@ -137,15 +135,17 @@ impl<'a> ReadJob<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// The parts that can run at the same time; the spread itself if it is too little for that.
-    fn forks(self) -> Result<Vec<ReadJob<'a>>, Self> {
+    /// How many cells make a group that is worth handing to a thread.
+    fn group_len(&self) -> usize {
         let cells = (self.context.group() / self.cell_size.max(1)).max(1);
-        let cells = usize::try_from(cells).unwrap_or(usize::MAX);
+        usize::try_from(cells).unwrap_or(usize::MAX)
+    }
+
+    /// The parts that can run at the same time.
+    fn forks(self) -> Vec<ReadJob<'a>> {
+        let cells = self.group_len();
         let groups = self.tiles.len().div_ceil(cells);
-        if groups <= 1 {
-            return Err(self);
-        }
-        let share = groups.div_ceil(groups.min(MAX_FORK)) * cells;
+        let share = groups.div_ceil(groups.clamp(1, MAX_FORK)).saturating_mul(cells);
         let Self { context, cuts, mut tiles, source, cell_size } = self;
         let mut forks = Vec::new();
         while tiles.len() > 0 {
@@ -154,7 +154,7 @@ impl<'a> Spread<'a> {
             let (cuts, source) = (Arc::clone(&cuts), source.clone());
             forks.push(ReadJob::Spread(Self { context, cuts, tiles: part, source, cell_size }));
         }
-        Ok(forks)
+        forks
     }
 
     fn into_leaf(self) -> Result<Leaf<'a>> {
@@ -366,7 +366,7 @@ impl<'a> Item<'a> {
         match decode.step(got, &mut self.out)? {
             Step::Need(ranges) => Ok(After::Wants(ranges)),
             Step::Done => Ok(After::Done),
-            Step::Split(split) => Ok(After::Shard(self.spread(split, size, context)?)),
+            Step::Split(split) => Ok(After::Shard(self.spread(*split, size, context)?)),
         }
     }
 

@@ -65,6 +65,10 @@ fn shuffle(value: &Value, type_size: usize) -> Option<Shuffle> {
 }
 
 impl BytesToBytes for BloscCodec {
+    fn name(&self) -> &'static str {
+        CODEC
+    }
+
     fn encoded_size(&self, decoded: Size) -> Size {
         decoded.at_most(|size| size.checked_add(HEADER_SIZE as u64))
     }

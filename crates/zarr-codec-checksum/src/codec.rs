@@ -107,6 +107,10 @@ impl Checksum {
 }
 
 impl BytesToBytes for Checksum {
+    fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
     fn encoded_size(&self, decoded: Size) -> Size {
         decoded.map(|size| size.checked_add(SIZE as u64))
     }

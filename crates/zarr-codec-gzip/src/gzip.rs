@@ -36,6 +36,10 @@ struct Gzip {
 }
 
 impl BytesToBytes for Gzip {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
     fn encoded_size(&self, decoded: Size) -> Size {
         encoded_size(decoded)
     }

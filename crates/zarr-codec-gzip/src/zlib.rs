@@ -26,6 +26,10 @@ struct Zlib {
 }
 
 impl BytesToBytes for Zlib {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
     fn encoded_size(&self, decoded: Size) -> Size {
         encoded_size(decoded)
     }

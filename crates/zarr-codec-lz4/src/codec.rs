@@ -51,6 +51,10 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
 struct Lz4;
 
 impl BytesToBytes for Lz4 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
     fn encoded_size(&self, decoded: Size) -> Size {
         // The bound of a block (`LZ4_compressBound`) behind four bytes.
         decoded.at_most(|size| size.checked_add(size / 255)?.checked_add(20))

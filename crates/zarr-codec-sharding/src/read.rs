@@ -56,11 +56,11 @@ impl Decode for Shard {
             return Ok(Step::Need(vec![self.codec.index.range(size)]));
         }
         let index = self.codec.index.decode(got.first().copied().unwrap_or_default(), &grid)?;
-        Ok(Step::Split(Split {
+        Ok(Step::Split(Box::new(Split {
             order: None,
             cuts: self.grid.meet(&self.region),
             index: Arc::new(index),
             codecs: Arc::clone(&self.codec.codecs),
-        }))
+        })))
     }
 }

@@ -1,4 +1,5 @@
 //! Sharding with real inner codecs: round trips, parts, patches, broken shards.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -21,6 +21,10 @@ struct Zstd {
 }
 
 impl BytesToBytes for Zstd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
     /// Generous, as not all software compresses as well as the library: many small frames, blocks that are flushed.
     fn encoded_size(&self, decoded: Size) -> Size {
         decoded.at_most(|size| size.checked_add(size / 4)?.checked_add(8 << 10))

@@ -101,6 +101,9 @@ pub trait ArrayToBytes: Debug + Send + Sync {
 
 /// A codec that turns bytes into bytes: compressors, checksums.
 pub trait BytesToBytes: Debug + Send + Sync {
+    /// The codec's name, for errors about the size of what it decodes to.
+    fn name(&self) -> &'static str;
+
     /// The number of bytes that `decoded` bytes are encoded to.
     fn encoded_size(&self, decoded: Size) -> Size;
 

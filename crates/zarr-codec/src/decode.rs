@@ -43,7 +43,7 @@ pub enum Step {
     /// These ranges of the encoded chunk.
     Need(Vec<ByteRange>),
     /// `out` is to be cut, and each part decoded on its own.
-    Split(Split),
+    Split(Box<Split>),
     /// `out` is complete.
     Done,
 }

@@ -20,6 +20,8 @@ pub struct Pipeline {
     to_bytes: Arc<dyn ArrayToBytes>,
     bytes: Vec<Arc<dyn BytesToBytes>>,
     names: Vec<String>,
+    /// JSON pointers to the array-to-array codecs and to the array-to-bytes codec, from the list of codecs.
+    places: Vec<String>,
     limits: Limits,
 }
 
@@ -44,7 +46,12 @@ impl Pipeline {
     /// # Errors
     /// [`Error::Metadata`] if not.
     pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
-        self.to_bytes.check(&self.encoded_shape(shape)?)
+        let mut shape = Shape::from_slice(shape);
+        for (codec, place) in self.array.iter().zip(&self.places) {
+            shape = codec.encoded_shape(&shape).map_err(|error| error.under(place))?;
+        }
+        let place = self.places.get(self.array.len()).map_or("", String::as_str);
+        self.to_bytes.check(&shape).map_err(|error| error.under(place))
     }
 
     /// The shape of what the array-to-bytes codec gets.
@@ -114,10 +121,12 @@ impl Pipeline {
             return self.decode_array(&self.array, encoded, shape, region, out);
         }
         let decoded = self.to_bytes.encoded_size(&self.encoded_shape(shape)?);
-        if self.array.is_empty() && self.to_bytes.is_memory_order() && region.is_whole(shape) {
-            if let Some(place) = out.as_contiguous() {
-                return self.decode_bytes(encoded, decoded, Some(place), |_| Ok(()));
-            }
+        if self.array.is_empty()
+            && self.to_bytes.is_memory_order()
+            && region.is_whole(shape)
+            && let Some(place) = out.as_contiguous()
+        {
+            return self.decode_bytes(encoded, decoded, Some(place), |_| Ok(()));
         }
         self.decode_bytes(encoded, decoded, None, |bytes| self.decode_array(&self.array, bytes, shape, region, out))
     }
@@ -145,7 +154,7 @@ impl Pipeline {
                 && let Some(cut) = codec.decode_in_place(bytes)
             {
                 let cut = cut?;
-                check_size(cut.len(), size)?;
+                check_size(codec.name(), cut.len(), size)?;
                 stage = Stage::Borrowed(cut);
                 continue;
             }
@@ -153,13 +162,13 @@ impl Pipeline {
             if codecs.peek().is_none()
                 && let Some(place) = place.take()
             {
-                let mut sink = Sink::exact(place);
+                let mut sink = Sink::exact(place).of(codec.name());
                 codec.decode(bytes, &mut sink)?;
                 sink.finish()?;
                 return Ok(());
             }
             let mut buffer = Scratch::take();
-            let mut sink = Sink::growing(&mut buffer, size, self.limits.max_chunk)?;
+            let mut sink = Sink::growing(&mut buffer, size, self.limits.max_chunk)?.of(codec.name());
             codec.decode(bytes, &mut sink)?;
             let len = sink.finish()?;
             stage = Stage::Owned(buffer, len);
@@ -167,7 +176,7 @@ impl Pipeline {
         let bytes = stage.bytes();
         match place {
             Some(place) => {
-                check_size(bytes.len(), Size::Exact(place.len() as u64))?;
+                check_size("bytes", bytes.len(), Size::Exact(place.len() as u64))?;
                 place.copy_from_slice(bytes);
                 Ok(())
             }
@@ -218,8 +227,9 @@ impl Pipeline {
         let mut order: Option<SmallVec<[usize; 6]>> = None;
         for codec in &self.array {
             // A codec that changes values needs all of them.
+            let encoded = codec.encoded_shape(&shape).ok()?;
             let turn = codec.permutation()?;
-            shape = codec.encoded_shape(&shape).ok()?;
+            shape = encoded;
             region = region.permuted(turn);
             order = Some(match order {
                 None => turn.into(),
@@ -273,8 +283,9 @@ impl Pipeline {
         let mut shape = Shape::from_slice(shape);
         let (mut region, mut new) = (region.clone(), new.clone());
         for codec in &self.array {
+            let encoded = codec.encoded_shape(&shape).ok()?;
             let order = codec.permutation()?;
-            shape = codec.encoded_shape(&shape).ok()?;
+            shape = encoded;
             (region, new) = (region.permuted(order), new.permuted(order));
         }
         if self.bytes.is_empty() {
@@ -307,12 +318,12 @@ impl Stage<'_> {
     }
 }
 
-fn check_size(found: usize, due: Size) -> Result<(), Error> {
+fn check_size(codec: &'static str, found: usize, due: Size) -> Result<(), Error> {
     let found = found as u64;
     match due {
-        Size::Exact(expected) if found < expected => Err(Error::Truncated { codec: "bytes", found, expected }),
+        Size::Exact(expected) if found < expected => Err(Error::Truncated { codec, found, expected }),
         Size::Exact(expected) | Size::AtMost(expected) if found > expected => {
-            Err(Error::TooLong { codec: "bytes", found, expected })
+            Err(Error::TooLong { codec, found, expected })
         }
         _ => Ok(()),
     }
@@ -385,7 +396,7 @@ impl Decode for Turned {
                     None => self.order.clone(),
                     Some(inner) => inner.iter().map(|&axis| self.order.get(axis).copied().unwrap_or(axis)).collect(),
                 };
-                Step::Split(Split { order: Some(order), ..split })
+                Step::Split(Box::new(Split { order: Some(order), ..*split }))
             }
             step => step,
         })

@@ -29,6 +29,7 @@ impl Pipeline {
         let mut to_bytes = None;
         let mut bytes = Vec::new();
         let mut names = Vec::new();
+        let mut places = Vec::new();
         let mut current = element.clone();
         for (place, codec) in codecs.iter().enumerate() {
             let pointer = format!("/{place}");
@@ -59,6 +60,9 @@ impl Pipeline {
                 warnings.add(format!("{pointer}/configuration/{member}: unknown member, ignored"));
             }
             names.push(codec.name.clone());
+            if !matches!(built, Codec::BytesToBytes(_)) {
+                places.push(pointer.clone());
+            }
             match built {
                 Codec::ArrayToArray(codec) if to_bytes.is_none() => {
                     current = codec.encoded().clone();
@@ -75,6 +79,6 @@ impl Pipeline {
             pointer: String::new(),
             what: "no codec turns the array into bytes".to_owned(),
         })?;
-        Ok(Self { element: element.clone(), array, to_bytes, bytes, names, limits: limits.clone() })
+        Ok(Self { element: element.clone(), array, to_bytes, bytes, names, places, limits: limits.clone() })
     }
 }

@@ -129,35 +129,32 @@ pub(super) fn copy(target: &mut ViewMut<'_>, source: &View<'_>, width: usize) {
         return;
     }
     let item = target.geometry.item;
-    let axes = merged(axes_of(&target.geometry, Some(&source.geometry)));
-    let (to, from) = (target.ptr, source.ptr);
-    // SAFETY (of all calls): the loops visit the offsets of the items of both views, which lie in their allocations;
-    // the target is exclusively borrowed, so the two do not overlap.
-    match (item, width) {
-        (_, 1) => match item {
-            1 => unsafe { run::<Move<1>>(to, from, &axes, item) },
-            2 => unsafe { run::<Move<2>>(to, from, &axes, item) },
-            4 => unsafe { run::<Move<4>>(to, from, &axes, item) },
-            8 => unsafe { run::<Move<8>>(to, from, &axes, item) },
-            16 => unsafe { run::<Move<16>>(to, from, &axes, item) },
-            _ => unsafe { run::<MoveAny>(to, from, &axes, item) },
-        },
-        (2, 2) => unsafe { run::<Swap<2>>(to, from, &axes, item) },
-        (4, 4) => unsafe { run::<Swap<4>>(to, from, &axes, item) },
-        (8, 8) => unsafe { run::<Swap<8>>(to, from, &axes, item) },
-        _ => {
-            // Items of several scalars: a further axis over the scalars.
-            let parts = Axis { len: item / width, to: width as isize, from: width as isize };
-            let axes = merged(axes.iter().copied().chain([parts]));
-            match width {
-                2 => unsafe { run::<Swap<2>>(to, from, &axes, width) },
-                4 => unsafe { run::<Swap<4>>(to, from, &axes, width) },
-                8 => unsafe { run::<Swap<8>>(to, from, &axes, width) },
-                _ => unsafe { run::<SwapAny>(to, from, &axes, width) },
-            }
-        }
+    let mut axes = merged(axes_of(&target.geometry, Some(&source.geometry)));
+    let parts = item / width;
+    if width > 1 && parts > 1 {
+        // Items of several scalars: a further axis over the scalars.
+        let scalars = Axis { len: parts, to: width as isize, from: width as isize };
+        axes = merged(axes.iter().copied().chain([scalars]));
     }
+    let (run, unit): (Run, usize) = match (width, item) {
+        (1, 1) => (run::<Move<1>>, item),
+        (1, 2) => (run::<Move<2>>, item),
+        (1, 4) => (run::<Move<4>>, item),
+        (1, 8) => (run::<Move<8>>, item),
+        (1, 16) => (run::<Move<16>>, item),
+        (1, _) => (run::<MoveAny>, item),
+        (2, _) => (run::<Swap<2>>, width),
+        (4, _) => (run::<Swap<4>>, width),
+        (8, _) => (run::<Swap<8>>, width),
+        _ => (run::<SwapAny>, width),
+    };
+    // SAFETY: the loops visit the offsets of the items (or their scalars) of both views, which lie in their allocations;
+    // the target is exclusively borrowed, so the two do not overlap.
+    unsafe { run(target.ptr, source.ptr, &axes, unit) };
 }
+
+/// One of the loops below, chosen once for a copy.
+type Run = unsafe fn(*mut u8, *const u8, &[Axis], usize);
 
 /// How one item is carried over.
 trait Carry {
