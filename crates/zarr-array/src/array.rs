@@ -303,7 +303,7 @@ impl Array {
         while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
             self.run(batch.read_job(&context, true)?)?;
             batch.collect(&bytes);
-            for (region, view) in batch.boxes(&self.core)? {
+            for (region, view) in batch.boxes()? {
                 self.run(WriteJob::new(&self.core, &region, view.as_view(), conditional))?;
             }
         }
@@ -386,7 +386,7 @@ impl Array {
             let outside = self.stored_chunk_keys()?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
             self.run(jobs::All::erase(outside.map(|(_, key)| key).collect()))?;
         }
-        self.replace_metadata(metadata)
+        self.replace_node(&Node::Array(metadata))
     }
 
     /// Appends elements along `axis`: grows the array, and writes them at its end. `data` has the array's shape but for
@@ -405,13 +405,11 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`].
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        let metadata = ArrayMetadata { attributes, ..self.core.metadata.clone() };
-        self.replace_metadata(metadata)
+        self.replace_node(&self.core.found.with_attributes(attributes))
     }
 
-    fn replace_metadata(&mut self, metadata: ArrayMetadata) -> Result<()> {
-        let (job, found) =
-            node::replace(&self.core.found, &Node::Array(metadata)).map_err(|error| self.core.place(error))?;
+    fn replace_node(&mut self, node: &Node) -> Result<()> {
+        let (job, found) = node::replace(&self.core.found, node).map_err(|error| self.core.place(error))?;
         self.run(job)?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())

@@ -196,7 +196,7 @@ impl AsyncArray {
         while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
             self.run(batch.read_job(&context, true)?).await?;
             batch.collect(&bytes);
-            for (region, view) in batch.boxes(&self.core)? {
+            for (region, view) in batch.boxes()? {
                 self.run(WriteJob::new(&self.core, &region, view.as_view(), conditional)).await?;
             }
         }
@@ -267,7 +267,7 @@ impl AsyncArray {
             let outside = stored.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
             self.run(jobs::All::erase(outside.map(|(_, key)| key).collect())).await?;
         }
-        self.replace_metadata(metadata).await
+        self.replace_node(&Node::Array(metadata)).await
     }
 
     /// Appends elements along `axis`, as [`Array::append`](crate::Array::append).
@@ -285,12 +285,11 @@ impl AsyncArray {
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        let metadata = ArrayMetadata { attributes, ..self.core.metadata.clone() };
-        self.replace_metadata(metadata).await
+        self.replace_node(&self.core.found.with_attributes(attributes)).await
     }
 
-    async fn replace_metadata(&mut self, metadata: ArrayMetadata) -> Result<()> {
-        let replaced = node::replace(&self.core.found, &Node::Array(metadata));
+    async fn replace_node(&mut self, node: &Node) -> Result<()> {
+        let replaced = node::replace(&self.core.found, node);
         let (job, found) = replaced.map_err(|error| self.core.place(error))?;
         self.run(job).await?;
         self.core = Arc::new(self.core.with_found(found)?);

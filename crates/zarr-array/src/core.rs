@@ -88,7 +88,7 @@ impl ArrayCore {
         if found.separator_unmarked && metadata.shape.len() > 1 {
             separator.0.store(UNKNOWN, Ordering::Relaxed);
         }
-        let prefix = zarr_meta::chunk_prefix(found.dialect, &found.path);
+        let prefix = found.chunk_prefix();
         let mut all_warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
         all_warnings.extend(warnings.into_vec().into_iter().map(|warning| format!("/codecs{warning}")));
         Ok(Self {

@@ -10,7 +10,7 @@ use crate::read::{ReadContext, ReadJob};
 use std::sync::Arc;
 use zarr_codec::{ElementSpec, ViewMut};
 use zarr_dtype::Heap;
-use zarr_grid::{AxisRange, Cell, Part, Parts, Region, Resolved};
+use zarr_grid::{AxisRange, Cell, ChunkGrid, Part, Parts, Region, Resolved};
 
 /// Bytes staged at a time, but for single boxes that are larger.
 const BATCH: u64 = 64 << 20;
@@ -18,6 +18,8 @@ const BATCH: u64 = 64 << 20;
 /// The parts of a selection, batch by batch.
 #[derive(Debug)]
 pub(crate) struct Gather {
+    /// The grid that parts belong to: of inner chunks, where chunks are shards.
+    grid: ChunkGrid,
     parts: Parts,
     next: u64,
 }
@@ -25,6 +27,7 @@ pub(crate) struct Gather {
 /// Some parts of a selection, and memory for their boxes.
 #[derive(Debug)]
 pub(crate) struct Batch<'p> {
+    grid: &'p ChunkGrid,
     parts: Vec<Part<'p>>,
     staged: Buffer,
     heap: Option<Arc<Heap>>,
@@ -33,7 +36,8 @@ pub(crate) struct Batch<'p> {
 
 impl Gather {
     pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
-        Ok(Self { parts: resolved.parts(&core.grid)?, next: 0 })
+        let grid = finest(core)?;
+        Ok(Self { parts: resolved.parts(&grid)?, grid, next: 0 })
     }
 
     /// The next parts; `None` at the end. Elements of variable length go into `heap`.
@@ -54,7 +58,7 @@ impl Gather {
             return Ok(None);
         }
         let staged = Buffer::zeroed(usize::try_from(size).unwrap_or(usize::MAX))?;
-        Ok(Some(Batch { parts, staged, heap, item }))
+        Ok(Some(Batch { grid: &self.grid, parts, staged, heap, item }))
     }
 }
 
@@ -62,9 +66,18 @@ fn box_size(cell: &Cell, item: usize) -> u64 {
     cell.out_shape.iter().fold(item as u64, |size, &len| size.saturating_mul(len))
 }
 
+/// The finest grid whose cells can be read on their own: a box around picks in a whole shard might span most of it.
+fn finest(core: &ArrayCore) -> Result<ChunkGrid> {
+    let Some(chunk) = core.grid.regular_chunk_shape() else { return Ok(core.grid.clone()) };
+    match core.codecs.part_shape(chunk) {
+        Some(part) => Ok(ChunkGrid::regular(core.grid.shape(), &part)?),
+        None => Ok(core.grid.clone()),
+    }
+}
+
 /// The box of a part as a region of the array.
-fn region(core: &ArrayCore, cell: &Cell) -> Result<Region> {
-    let chunk = core.grid.chunk_region(&cell.index);
+fn region(grid: &ChunkGrid, cell: &Cell) -> Result<Region> {
+    let chunk = grid.chunk_region(&cell.index);
     let shifted = chunk.axes().iter().zip(cell.region.axes()).map(|(chunk, inner)| AxisRange {
         start: chunk.start + inner.start,
         len: inner.len,
@@ -87,7 +100,7 @@ impl Batch<'_> {
                 continue;
             }
             let view = view(bytes, item, &part.cell, self.heap.clone())?;
-            jobs.push(ReadJob::new(context, &region(context.core, &part.cell)?, view)?);
+            jobs.push(ReadJob::new(context, &region(self.grid, &part.cell)?, view)?);
         }
         Ok(ReadJob::Many(jobs))
     }
@@ -127,14 +140,14 @@ impl Batch<'_> {
     }
 
     /// The boxes with the regions of the array they belong to, to be written.
-    pub(crate) fn boxes(&mut self, core: &ArrayCore) -> Result<Vec<(Region, ViewMut<'_>)>> {
+    pub(crate) fn boxes(&mut self) -> Result<Vec<(Region, ViewMut<'_>)>> {
         let item = self.item;
         let mut rest = self.staged.as_bytes_mut();
         let mut boxes = Vec::new();
         for part in &self.parts {
             let (bytes, others) = rest.split_at_mut(box_size(&part.cell, item) as usize);
             rest = others;
-            boxes.push((region(core, &part.cell)?, view(bytes, item, &part.cell, self.heap.clone())?));
+            boxes.push((region(self.grid, &part.cell)?, view(bytes, item, &part.cell, self.heap.clone())?));
         }
         Ok(boxes)
     }

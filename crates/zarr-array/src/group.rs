@@ -1,7 +1,7 @@
 //! Groups over blocking stores.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{self, CreateNode, EraseNode};
+use crate::node::{self, EraseNode};
 use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk, open_node};
 use std::sync::Arc;
 use zarr_meta::json::Map;
@@ -75,7 +75,7 @@ impl Group {
         let place = |error| in_store(store, error);
         let group = GroupMetadata { attributes: new.attributes, ..GroupMetadata::default() };
         let path = node::parse_path(path).map_err(place)?;
-        let job = CreateNode::new(path, new.dialect, &Node::Group(group), new.overwrite).map_err(place)?;
+        let job = node::create(path, new.dialect, &Node::Group(group), new.overwrite).map_err(place)?;
         Self::from_found(store, run(&**store, job).map_err(place)?, registry)
     }
 
@@ -112,8 +112,7 @@ impl Group {
     /// # Errors
     /// [`ErrorKind::Store`].
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        let mut changed = self.found.node.clone();
-        *changed.attributes_mut() = attributes;
+        let changed = self.found.with_attributes(attributes);
         let (job, found) = node::replace(&self.found, &changed).map_err(|error| self.place(error))?;
         run(&*self.store, job).map_err(|error| self.place(error))?;
         self.found = found;
@@ -140,7 +139,7 @@ impl Group {
     }
 
     fn walk_down(&self, depth: Option<usize>) -> Result<Walk> {
-        let job = WalkJob::new(self.found.clone(), depth);
+        let job = WalkJob::new(self.found.clone(), depth, self.store.capabilities().list);
         run(&*self.store, job).map_err(|error| self.place(error)).map(|walk| walk.in_store(&self.store))
     }
 

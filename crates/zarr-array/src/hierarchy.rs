@@ -1,9 +1,9 @@
 //! The nodes below a group, found level by level.
 
-use crate::node::{OpenNode, Probed, parse_path};
+use crate::node::{OpenNode, Probed, parse_path, reread};
 use crate::{Error, Result};
-use zarr_meta::{Dialect, Found, Node, NodePath};
-use zarr_store::{AsyncStore, Job, Key, Listing, Next, Prefix, Reply, Request, Store, run, run_async};
+use zarr_meta::{Consolidated, Dialect, Found, Node, NodePath};
+use zarr_store::{AsyncStore, ByteRange, Job, Key, Listing, Next, Prefix, Reply, Request, Store, run, run_async};
 
 /// What a walk found.
 #[derive(Debug, Default)]
@@ -41,7 +41,9 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
 /// As [`open_node`], for the node at `path`; what is wrong with those below is in [`Walk::broken`].
 pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = open_node(store, path, dialect)?;
-    run(store, WalkJob::new(root, None)).map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+    run(store, WalkJob::new(root, None, store.capabilities().list))
+        .map_err(|error| in_store(store, error))
+        .map(|walk| walk.in_store(store))
 }
 
 /// As [`walk`], on a store that does not block.
@@ -50,7 +52,7 @@ pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<W
 /// As [`walk`].
 pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = open_node_async(store, path, dialect).await?;
-    let walked = run_async(store, WalkJob::new(root, None)).await;
+    let walked = run_async(store, WalkJob::new(root, None, store.capabilities().list)).await;
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
 }
 
@@ -79,15 +81,80 @@ pub(crate) struct WalkJob {
     next: Vec<NodePath>,
     /// Prefixes without a document: groups if a node lies below.
     maybe: Vec<NodePath>,
+    can_list: bool,
+    /// Whether the document of consolidated metadata that lies beside the group was asked for.
+    asked_consolidated: bool,
 }
 
 impl WalkJob {
     /// Walks down from `root`, `depth` levels or all.
-    pub(crate) fn new(root: Found, depth: Option<usize>) -> Self {
+    pub(crate) fn new(root: Found, depth: Option<usize>, can_list: bool) -> Self {
         let next = if root.node.as_group().is_some() { vec![root.path.clone()] } else { Vec::new() };
         let dialect = root.dialect;
         let walk = Walk { nodes: vec![root], broken: Vec::new() };
-        Self { dialect, depth, walk, listing: Vec::new(), probing: Vec::new(), next, maybe: Vec::new() }
+        Self {
+            dialect,
+            depth,
+            walk,
+            listing: Vec::new(),
+            probing: Vec::new(),
+            next,
+            maybe: Vec::new(),
+            can_list,
+            asked_consolidated: false,
+        }
+    }
+
+    /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so where the store can list it is
+    /// only checked; where not, it is all there is to go by.
+    fn consolidated(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let Some(root) = self.walk.nodes.first().cloned() else { return Ok(Next::Done(self.finish())) };
+        let key = zarr_meta::consolidated::document_key(&root);
+        if let (Some(key), false) = (&key, self.asked_consolidated) {
+            self.asked_consolidated = true;
+            return Ok(Next::Ask(vec![Request::Get { key: Key::new(key)?, ranges: vec![ByteRange::Full] }]));
+        }
+        self.asked_consolidated = true;
+        let beside = match (&key, replies.first()) {
+            (Some(key), Some(Reply::Got(Some(fetched)))) => Consolidated::parse_v2(key, fetched.part(0)),
+            _ => Ok(None),
+        };
+        let inside = root.node.as_group().and_then(|group| group.consolidated.clone());
+        let place = |error: zarr_meta::Error| {
+            let key = key.clone();
+            Error::from(error).at(|place| {
+                place.path = Some(root.path.to_string());
+                place.key = key;
+            })
+        };
+        match beside.map(|beside| beside.or(inside)) {
+            Err(error) => self.walk.broken.push(place(error)),
+            Ok(None) => {}
+            Ok(Some(consolidated)) => {
+                if let Err(error) = consolidated.check() {
+                    self.walk.broken.push(place(error));
+                }
+                if !self.can_list {
+                    self.walk_consolidated(&root, &consolidated);
+                    return Ok(Next::Done(self.finish()));
+                }
+            }
+        }
+        self.list_next_level()
+    }
+
+    /// Takes the nodes from consolidated metadata.
+    fn walk_consolidated(&mut self, root: &Found, consolidated: &Consolidated) {
+        for (path, documents) in consolidated.nodes(&root.path) {
+            let depth = path.names().count() - root.path.names().count();
+            if path == root.path || self.depth.is_some_and(|most| depth > most) {
+                continue;
+            }
+            match reread(self.dialect, &path, &documents) {
+                Ok(found) => self.walk.nodes.push(found),
+                Err(error) => self.walk.broken.push(error.at(|place| place.path = Some(path.to_string()))),
+            }
+        }
     }
 
     fn list_next_level(&mut self) -> Result<Next<Self>> {
@@ -168,6 +235,9 @@ impl Job for WalkJob {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let mut requests = Vec::new();
+        if !self.asked_consolidated || (self.listing.is_empty() && self.probing.is_empty() && !replies.is_empty()) {
+            return self.consolidated(replies);
+        }
         if !self.listing.is_empty() {
             requests = self.probe(replies);
         } else {

@@ -8,10 +8,6 @@ use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Next, Precondition, Prefix
 pub(crate) struct All(Vec<Request>);
 
 impl All {
-    pub(crate) fn new(requests: Vec<Request>) -> Self {
-        Self(requests)
-    }
-
     pub(crate) fn set(key: Key, value: Vec<u8>) -> Self {
         Self(vec![Request::Set { key, value, when: Precondition::None }])
     }

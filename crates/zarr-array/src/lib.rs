@@ -8,6 +8,7 @@
 mod array;
 mod async_array;
 mod buffer;
+mod convert;
 mod core;
 mod create;
 mod data;
@@ -25,6 +26,7 @@ mod write;
 
 pub use array::Array;
 pub use async_array::AsyncArray;
+pub use convert::{Conversion, ConvertOptions, How, Planned, Progress, Shards};
 pub use create::NewArray;
 pub use data::ArrayData;
 pub use error::{Error, ErrorKind, Location, Result};

@@ -1,6 +1,5 @@
 //! Nodes as jobs: finding, creating, replacing and erasing one.
 
-use crate::jobs::All;
 use crate::{Error, ErrorKind, Result};
 use zarr_meta::json::Map;
 use zarr_meta::{Dialect, Documents, Found, GroupMetadata, Node, NodePath, Probe, ProbeStep};
@@ -123,120 +122,151 @@ pub(crate) fn reread(dialect: Dialect, path: &NodePath, documents: &Documents) -
     }
 }
 
+/// The groups above a node, from the nearest to the root: which are not there, and what in them a change makes stale.
+#[derive(Debug)]
+struct Ancestors {
+    node: NodePath,
+    dialect: Dialect,
+    open: Option<OpenNode>,
+    missing: Vec<NodePath>,
+    stale: Vec<Request>,
+}
+
+impl Ancestors {
+    fn new(node: NodePath, dialect: Dialect) -> Self {
+        let open = node.parent().map(|path| OpenNode::new(path, Some(dialect), false));
+        Self { node, dialect, open, missing: Vec::new(), stale: Vec::new() }
+    }
+
+    /// Goes on with replies to what was asked last; `None`: all have been looked at.
+    fn go_on(&mut self, mut replies: &[Reply]) -> Result<Option<Vec<Request>>> {
+        while let Some(open) = &mut self.open {
+            let path = open.path().clone();
+            match open.go_on(std::mem::take(&mut replies))? {
+                Probed::Asks(requests) => return Ok(Some(requests)),
+                Probed::NotFound(_) => self.missing.push(path.clone()),
+                Probed::Found(found) if found.node.as_array().is_some() => {
+                    let message = format!("{path} is an array, expected a group");
+                    return Err(Error::argument(message).at(|place| place.path = Some(self.node.to_string())));
+                }
+                // Consolidated metadata is a copy that a change of the hierarchy makes stale: it is dropped, not left wrong.
+                Probed::Found(found) => {
+                    self.stale.extend(changes(zarr_meta::consolidated::without_consolidated(&found)?)?);
+                }
+            }
+            self.open = path.parent().map(|path| OpenNode::new(path, Some(self.dialect), false));
+        }
+        Ok(None)
+    }
+
+    /// Writes of the groups that are missing, outermost first, so that no node is ever without the groups above it.
+    fn create_missing(&mut self) -> Result<Vec<Request>> {
+        let mut requests = Vec::new();
+        for path in std::mem::take(&mut self.missing).iter().rev() {
+            let group = Node::Group(GroupMetadata::default());
+            requests.extend(changes(zarr_meta::documents(self.dialect, path, &group, None)?)?);
+        }
+        Ok(requests)
+    }
+}
+
 /// Replaces the metadata of a node that was found: the job, and what will be found then.
-pub(crate) fn replace(found: &Found, node: &Node) -> Result<(All, Found)> {
+pub(crate) fn replace(found: &Found, node: &Node) -> Result<(ChangeNode, Found)> {
     let written = zarr_meta::documents(found.dialect, &found.path, node, Some(&found.documents))?;
     let mut documents = found.documents.clone();
     documents.apply(&written);
     let replaced = reread(found.dialect, &found.path, &documents)?;
-    Ok((All::new(changes(written)?), replaced))
+    let job = ChangeNode {
+        written: changes(written)?,
+        create_missing: false,
+        found: replaced.clone(),
+        state: Change::Above(Box::new(Ancestors::new(found.path.clone(), found.dialect))),
+    };
+    Ok((job, replaced))
 }
 
 /// Creates a node, and groups above it where there are none.
+pub(crate) fn create(path: NodePath, dialect: Dialect, node: &Node, overwrite: bool) -> Result<ChangeNode> {
+    dialect.check_path(&path)?;
+    let written = zarr_meta::documents(dialect, &path, node, None)?;
+    let mut documents = Documents::new();
+    documents.apply(&written);
+    // What cannot be read back is not written.
+    let found = reread(dialect, &path, &documents)?;
+    let state = Change::Here { open: OpenNode::new(path, None, false), overwrite };
+    Ok(ChangeNode { written: changes(written)?, create_missing: true, found, state })
+}
+
+/// Writes the documents of a node, after what stands in the way is gone and what is above it is looked at.
 ///
-/// Start ── wants what is there ──► Here ── something, to be replaced ──► Below ── erases ──► Above ── wants the groups above,
-/// one after another from the nearest ──► writes documents, outermost first ──► done
+/// Here ── something, to be replaced ──► Below ── erased ──► Above ── missing groups ──► Node ── written ──► Done
+///   └──── nothing ────────────────────────────────────────────┘
 #[derive(Debug)]
-pub(crate) struct CreateNode {
-    documents: Documents,
-    written: Vec<(String, Option<Vec<u8>>)>,
+pub(crate) struct ChangeNode {
+    written: Vec<Request>,
+    create_missing: bool,
     found: Found,
-    overwrite: bool,
-    state: Create,
+    state: Change,
 }
 
 #[derive(Debug)]
-enum Create {
-    Here(OpenNode),
+enum Change {
+    Here { open: OpenNode, overwrite: bool },
     Below,
     Erased,
-    Above { open: OpenNode, missing: Vec<NodePath>, stale: Vec<Request> },
-    Written,
+    Above(Box<Ancestors>),
+    Node,
+    Done,
 }
 
-impl CreateNode {
-    pub(crate) fn new(path: NodePath, dialect: Dialect, node: &Node, overwrite: bool) -> Result<Self> {
-        dialect.check_path(&path)?;
-        let written = zarr_meta::documents(dialect, &path, node, None)?;
-        let mut documents = Documents::new();
-        documents.apply(&written);
-        // What cannot be read back is not written.
-        let found = reread(dialect, &path, &documents)?;
-        let state = Create::Here(OpenNode::new(path, None, false));
-        Ok(Self { documents, written, found, overwrite, state })
-    }
-
+impl ChangeNode {
     /// The node as it will be found.
     pub(crate) fn found(&self) -> &Found {
         &self.found
     }
 
-    fn above(&mut self, path: Option<NodePath>, missing: Vec<NodePath>, stale: Vec<Request>) -> Result<Next<Self>> {
-        let dialect = self.found.dialect;
-        if let Some(path) = path {
-            let mut open = OpenNode::new(path, Some(dialect), false);
-            let next = open.go_on(&[])?;
-            return self.at_ancestor(open, next, missing, stale);
+    fn above(&mut self, mut ancestors: Ancestors, replies: &[Reply]) -> Result<Next<Self>> {
+        if let Some(requests) = ancestors.go_on(replies)? {
+            self.state = Change::Above(Box::new(ancestors));
+            return Ok(Next::Ask(requests));
         }
-        // Outermost first, so that no node is ever without the groups above it; the node itself last.
-        let mut requests = stale;
-        for path in missing.iter().rev() {
-            let group = Node::Group(GroupMetadata::default());
-            requests.extend(changes(zarr_meta::documents(dialect, path, &group, None)?)?);
+        let mut requests = std::mem::take(&mut ancestors.stale);
+        if self.create_missing {
+            requests.extend(ancestors.create_missing()?);
         }
-        requests.extend(changes(std::mem::take(&mut self.written))?);
-        self.state = Create::Written;
+        if requests.is_empty() {
+            return Ok(self.node());
+        }
+        self.state = Change::Node;
         Ok(Next::Ask(requests))
     }
 
-    fn at_ancestor(
-        &mut self,
-        open: OpenNode,
-        probed: Probed,
-        mut missing: Vec<NodePath>,
-        mut stale: Vec<Request>,
-    ) -> Result<Next<Self>> {
-        let path = open.path().clone();
-        match probed {
-            Probed::Asks(requests) => {
-                self.state = Create::Above { open, missing, stale };
-                return Ok(Next::Ask(requests));
-            }
-            Probed::NotFound(_) => missing.push(path.clone()),
-            Probed::Found(found) => {
-                if found.node.as_array().is_some() {
-                    let message = format!("{path} is an array, expected a group");
-                    return Err(Error::argument(message).at(|place| place.path = Some(self.found.path.to_string())));
-                }
-                stale.extend(drop_consolidated(&found)?);
-            }
+    fn node(&mut self) -> Next<Self> {
+        self.state = Change::Done;
+        if self.written.is_empty() {
+            return Next::Done(self.found.clone());
         }
-        self.above(path.parent(), missing, stale)
+        Next::Ask(std::mem::take(&mut self.written))
     }
 }
 
-/// Consolidated metadata is a copy that a change of the hierarchy makes stale: it is dropped, not left wrong.
-fn drop_consolidated(group: &Found) -> Result<Vec<Request>> {
-    let dropped = zarr_meta::consolidated::without_consolidated(group)?;
-    changes(dropped)
-}
-
-impl Job for CreateNode {
+impl Job for ChangeNode {
     type Output = Found;
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let path = self.found.path.clone();
-        match std::mem::replace(&mut self.state, Create::Written) {
-            Create::Here(mut open) => match open.go_on(replies) {
+        let ancestors = Ancestors::new(path.clone(), self.found.dialect);
+        match std::mem::replace(&mut self.state, Change::Done) {
+            Change::Here { mut open, overwrite } => match open.go_on(replies) {
                 Ok(Probed::Asks(requests)) => {
-                    self.state = Create::Here(open);
+                    self.state = Change::Here { open, overwrite };
                     Ok(Next::Ask(requests))
                 }
-                Ok(Probed::NotFound(_)) => self.above(path.parent(), Vec::new(), Vec::new()),
+                Ok(Probed::NotFound(_)) => self.above(ancestors, &[]),
                 // A broken node may be replaced, too.
-                Ok(Probed::Found(_)) | Err(_) if self.overwrite => {
-                    self.state = Create::Below;
+                Ok(Probed::Found(_)) | Err(_) if overwrite => {
+                    self.state = Change::Below;
                     Ok(Next::Ask(vec![Request::ListAll { prefix: Prefix::new(&path.key_prefix())? }]))
                 }
                 Ok(Probed::Found(found)) => {
@@ -246,38 +276,51 @@ impl Job for CreateNode {
                 }
                 Err(error) => Err(error),
             },
-            Create::Below => {
-                let keys = match replies.first() {
-                    Some(Reply::Keys(keys)) => keys.clone(),
-                    _ => Vec::new(),
-                };
-                self.state = Create::Erased;
-                Ok(Next::Ask(keys.into_iter().map(|key| Request::Erase { key }).collect()))
-            }
-            Create::Erased => self.above(path.parent(), Vec::new(), Vec::new()),
-            Create::Above { mut open, missing, stale } => {
-                let probed = open.go_on(replies)?;
-                self.at_ancestor(open, probed, missing, stale)
-            }
-            Create::Written => {
-                let mut found = self.found.clone();
-                found.documents = std::mem::take(&mut self.documents);
-                Ok(Next::Done(found))
-            }
+            Change::Below => match replies.first() {
+                Some(Reply::Keys(keys)) if !keys.is_empty() => {
+                    self.state = Change::Erased;
+                    Ok(Next::Ask(keys.iter().map(|key| Request::Erase { key: key.clone() }).collect()))
+                }
+                _ => self.above(ancestors, &[]),
+            },
+            Change::Erased => self.above(ancestors, &[]),
+            Change::Above(ancestors) => self.above(*ancestors, replies),
+            Change::Node => Ok(self.node()),
+            Change::Done => Ok(Next::Done(self.found.clone())),
         }
     }
 }
 
-/// Erases a node: all keys below it, its documents last, so that an interrupted erase leaves a node that can be erased.
+/// Erases a node: all keys below it first, its documents last, so that an interrupted erase leaves a node that can be erased
+/// again.
+///
+/// List ── all keys ──► Below ── erased ──► Documents ── erased ──► Above ── stale copies dropped ──► Done
 #[derive(Debug)]
 pub(crate) struct EraseNode {
     found: Found,
-    listed: bool,
+    state: Erase,
+}
+
+#[derive(Debug)]
+enum Erase {
+    List,
+    Below,
+    Documents(Vec<Key>),
+    Above(Box<Ancestors>),
+    Done,
 }
 
 impl EraseNode {
     pub(crate) fn new(found: Found) -> Self {
-        Self { found, listed: false }
+        Self { found, state: Erase::List }
+    }
+
+    fn ask_erase(&mut self, keys: Vec<Key>, then: Erase) -> Result<Next<Self>> {
+        self.state = then;
+        if keys.is_empty() {
+            return self.step(&[]);
+        }
+        Ok(Next::Ask(keys.into_iter().map(|key| Request::Erase { key }).collect()))
     }
 }
 
@@ -286,19 +329,35 @@ impl Job for EraseNode {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if !self.listed {
-            self.listed = true;
-            let prefix = Prefix::new(&self.found.path.key_prefix())?;
-            return Ok(Next::Ask(vec![Request::ListAll { prefix }]));
-        }
-        if let Some(Reply::Keys(keys)) = replies.first() {
-            let is_document = |key: &Key| self.found.documents.get(key.as_str()).is_some();
-            let (documents, mut order): (Vec<_>, Vec<_>) = keys.iter().cloned().partition(is_document);
-            order.extend(documents);
-            if !order.is_empty() {
-                return Ok(Next::Ask(order.into_iter().map(|key| Request::Erase { key }).collect()));
+        match std::mem::replace(&mut self.state, Erase::Done) {
+            Erase::List => {
+                self.state = Erase::Below;
+                let prefix = Prefix::new(&self.found.path.key_prefix())?;
+                Ok(Next::Ask(vec![Request::ListAll { prefix }]))
             }
+            Erase::Below => {
+                let keys = match replies.first() {
+                    Some(Reply::Keys(keys)) => keys.clone(),
+                    _ => Vec::new(),
+                };
+                let is_document = |key: &Key| self.found.documents.get(key.as_str()).is_some();
+                let (documents, others) = keys.into_iter().partition(is_document);
+                self.ask_erase(others, Erase::Documents(documents))
+            }
+            Erase::Documents(documents) => {
+                let ancestors = Ancestors::new(self.found.path.clone(), self.found.dialect);
+                self.ask_erase(documents, Erase::Above(Box::new(ancestors)))
+            }
+            Erase::Above(mut ancestors) => {
+                // The replies to the last erasures are none of the ancestors'.
+                let replies = if matches!(replies.first(), Some(Reply::Erased)) { &[] } else { replies };
+                if let Some(requests) = ancestors.go_on(replies)? {
+                    self.state = Erase::Above(ancestors);
+                    return Ok(Next::Ask(requests));
+                }
+                Ok(if ancestors.stale.is_empty() { Next::Done(()) } else { Next::Ask(ancestors.stale) })
+            }
+            Erase::Done => Ok(Next::Done(())),
         }
-        Ok(Next::Done(()))
     }
 }

@@ -1,7 +1,7 @@
 //! What blocking and async arrays share besides jobs: applying selections to shapes and memory.
 
 use crate::core::ArrayCore;
-use crate::node::{self, CreateNode};
+use crate::node::{self, ChangeNode};
 use crate::{Error, Result};
 use crate::{NewArray, Options, Registry};
 use std::borrow::Cow;
@@ -215,11 +215,11 @@ pub(crate) fn create(
     new: &NewArray,
     store: String,
     registry: &Arc<Registry>,
-) -> Result<(CreateNode, Options)> {
+) -> Result<(ChangeNode, Options)> {
     let path = node::parse_path(path)?;
     let in_path = |error: Error| error.at(|place| place.path = Some(path.to_string()));
     let metadata = new.metadata(registry).map_err(in_path)?;
-    let job = CreateNode::new(path.clone(), new.dialect, &Node::Array(metadata), new.overwrite).map_err(in_path)?;
+    let job = node::create(path.clone(), new.dialect, &Node::Array(metadata), new.overwrite).map_err(in_path)?;
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use zarr::ErrorKind;
 
 /// The result of a part of the command.
@@ -9,7 +10,11 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Why the command failed, for people and for scripts.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Facts>);
+
+/// What is known of a failure.
+#[derive(Debug)]
+pub(crate) struct Facts {
     /// The kind in kebab case.
     pub(crate) kind: &'static str,
     pub(crate) exit: Exit,
@@ -52,7 +57,7 @@ impl Failure {
 
     fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self {
+        Self(Box::new(Facts {
             kind,
             exit,
             line: message.clone(),
@@ -63,7 +68,7 @@ impl Failure {
             pointer: None,
             hint: None,
             broken_pipe: false,
-        }
+        }))
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -82,6 +87,20 @@ impl Failure {
     }
 }
 
+impl Deref for Failure {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.0
+    }
+}
+
+impl DerefMut for Failure {
+    fn deref_mut(&mut self) -> &mut Facts {
+        &mut self.0
+    }
+}
+
 impl From<zarr::Error> for Failure {
     fn from(error: zarr::Error) -> Self {
         let exit = match error.kind() {
@@ -91,7 +110,7 @@ impl From<zarr::Error> for Failure {
             _ => Exit::Data,
         };
         let location = error.location();
-        Self {
+        Self(Box::new(Facts {
             kind: error.kind().name(),
             exit,
             line: whole(&error),
@@ -102,7 +121,7 @@ impl From<zarr::Error> for Failure {
             pointer: location.pointer.clone(),
             hint: error.hint().map(str::to_owned),
             broken_pipe: false,
-        }
+        }))
     }
 }
 

@@ -32,7 +32,9 @@ impl Header {
         let broken = |what: &str| Failure::data("invalid-metadata", format!("{name}: {what}"));
         let mut exact = |bytes: &mut [u8]| match input.read_exact(bytes) {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(broken("the file ends in its header")),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                Err(broken("the file ends in its header"))
+            }
             Err(error) => Err(Failure::io(name, &error)),
         };
         let mut start = [0; 8];
@@ -152,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(shape in proptest::collection::vec(0_u64..100_000, 0..6)) {
+        fn what_is_written_is_read(shape in proptest::collection::vec(0_u64..1000, 0..6)) {
             let bytes = header("<M8[25s]", &shape);
             prop_assert_eq!(bytes.len() % ALIGNMENT, 0);
             let header = read(&bytes).unwrap();

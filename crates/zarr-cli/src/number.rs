@@ -1,7 +1,5 @@
 //! Numbers for people: thousands, sizes, ratios, shapes; and back.
 
-use std::fmt::Write;
-
 /// Lengths along dimensions, given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lengths(pub(crate) Vec<u64>);
@@ -60,15 +58,6 @@ pub(crate) fn tuple(shape: &[u64]) -> String {
     }
     text.push_str(if shape.len() == 1 { ",)" } else { ")" });
     text
-}
-
-/// `24x721x1440`.
-pub(crate) fn by(shape: &[u64]) -> String {
-    let mut text = String::new();
-    for (axis, len) in shape.iter().enumerate() {
-        let _ = write!(text, "{}{len}", if axis > 0 { "x" } else { "" });
-    }
-    if shape.is_empty() { "()".to_owned() } else { text }
 }
 
 /// Lengths divided by commas or `x`, perhaps in brackets; the empty text has none.
@@ -151,7 +140,6 @@ mod tests {
         assert_eq!((ratio(10, 4), ratio(1, 0)), ("2.5".to_owned(), "-".to_owned()));
         assert_eq!(tuple(&[365, 1_000_000]), "(365, 1_000_000)");
         assert_eq!((tuple(&[]), tuple(&[7])), ("()".to_owned(), "(7,)".to_owned()));
-        assert_eq!((by(&[24, 721]), by(&[])), ("24x721".to_owned(), "()".to_owned()));
         assert_eq!((percent(2, 13), percent(0, 0)), ("15 %".to_owned(), "100 %".to_owned()));
     }
 

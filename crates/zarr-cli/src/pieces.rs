@@ -18,7 +18,13 @@ pub(crate) struct Pieces(State);
 #[derive(Debug)]
 enum State {
     /// A box, cut along `axis`; along the axes before it one index is taken at a time.
-    Box { part: BoxSelection, axis: usize, step: u64, alignment: u64, at: Vec<u64> },
+    Box {
+        part: BoxSelection,
+        axis: usize,
+        step: u64,
+        alignment: u64,
+        at: Vec<u64>,
+    },
     Whole(Option<Piece>),
 }
 

@@ -6,11 +6,12 @@ mod build;
 mod read;
 mod stale;
 
-pub use stale::without_consolidated;
+pub use stale::{document_key, without_consolidated};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
+use crate::json::Map;
 use crate::{Documents, NodePath};
+use std::collections::BTreeMap;
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
 pub const V2_KEY: &str = ".zmetadata";
@@ -41,43 +42,18 @@ impl Consolidated {
         }
     }
 
-    /// The documents of the node at `path`, as they would be in the store, if the group that this belongs to is at
-    /// `group`.
-    pub fn documents_of(&self, group: &NodePath, path: &NodePath) -> Documents {
-        let prefix = group.key_prefix();
-        let node = path.key_prefix();
-        let Some(below) = node.strip_prefix(prefix.as_str()) else { return Documents::new() };
-        let names = ["zarr.json", ".zarray", ".zgroup", ".zattrs"];
-        names
-            .iter()
-            .filter_map(|name| {
-                let document = self.documents.get(&format!("{below}{name}"))?;
-                Some((format!("{node}{name}"), document.to_string().into_bytes()))
-            })
-            .collect()
-    }
-
-    /// All documents, under their keys relative to the root of the store, if the group that this belongs to is at `group`.
-    pub fn all_documents(&self, group: &NodePath) -> impl Iterator<Item = (String, &Value)> {
-        let prefix = group.key_prefix();
-        self.documents.iter().map(move |(key, document)| (format!("{prefix}{key}"), document))
-    }
-
-    /// The paths of the nodes that have documents here, sorted, if the group that this belongs to is at `group`.
-    pub fn paths(&self, group: &NodePath) -> Vec<NodePath> {
-        let name_of = |key: &str| key.rsplit_once('/').map_or(String::new(), |(path, _)| path.to_owned());
-        let is_node = |key: &&str| !key.ends_with(".zattrs");
-        let mut paths: Vec<_> = self
-            .documents
-            .keys()
-            .filter(is_node)
-            .filter_map(|key| {
-                let below = name_of(key);
-                if below.is_empty() { Some(group.clone()) } else { group.join(&below).ok() }
-            })
-            .collect();
-        paths.sort();
-        paths.dedup();
-        paths
+    /// The documents of each node, under their keys relative to the root of the store, if the group that this belongs to is at
+    /// `group`: as they would be in the store, to be given to a [`Probe`](crate::Probe).
+    pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
+        let mut nodes = BTreeMap::<NodePath, Documents>::new();
+        for (key, document) in self.documents.iter() {
+            let (below, name) = key.rsplit_once('/').unwrap_or(("", key));
+            let path = if below.is_empty() { Ok(group.clone()) } else { group.join(below) };
+            // Names that are not safe were left out on reading.
+            let Ok(path) = path else { continue };
+            let key = format!("{}{name}", path.key_prefix());
+            nodes.entry(path).or_default().insert(key, document.to_string());
+        }
+        nodes
     }
 }

@@ -51,7 +51,7 @@ pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
     let path = NodePath::root();
     let refused = |error: Error| error.with_kind(ErrorKind::NotExpressible);
     let mut stored = Documents::new();
-    for (key, document) in rules.write(dialect, &path, &node)? {
+    for (key, document) in rules.write(dialect, &path, &node, &stored)? {
         stored.insert(key, document.to_string().into_bytes());
     }
     let Some(parsed) = rules.parse(&path, &stored).map_err(refused)? else { return Ok((node, notes)) };

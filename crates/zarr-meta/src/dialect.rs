@@ -101,8 +101,19 @@ pub(crate) trait Rules: Sync {
     /// The dialects these rules are for.
     fn dialects(&self) -> &'static [Dialect];
 
+    /// Whether a node is told by its own documents alone. If not, the dialect is asked only where one of the entry
+    /// documents (`detect::entry_keys`) names it.
+    fn is_self_contained(&self) -> bool {
+        true
+    }
+
     /// The keys of the documents that a node at `path` may have.
     fn document_keys(&self, path: &NodePath) -> Vec<String>;
+
+    /// Further keys, where they depend on the documents at the first ones.
+    fn more_keys(&self, _path: &NodePath, _documents: &Documents) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The node that `documents` describe; `None` if there is none among them.
     fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>>;
@@ -110,11 +121,12 @@ pub(crate) trait Rules: Sync {
     /// The documents of `node`, as near to it as the dialect comes.
     ///
     /// What the dialect cannot say at all is an error. Whether what it says is exactly `node` is for the caller to see by
-    /// parsing the result.
-    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node) -> Result<Vec<(String, Map)>>;
+    /// parsing the result. `known` are the documents that the node has or had, for dialects that say in one of them how the
+    /// others are called.
+    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>>;
 
-    /// What the keys of the chunks of an array at `path` begin with.
-    fn chunk_prefix(&self, path: &NodePath) -> String {
+    /// What the keys of the chunks of an array at `path` begin with; `known` as for [`write`](Self::write).
+    fn chunk_prefix(&self, path: &NodePath, _known: &Documents) -> String {
         path.key_prefix()
     }
 

@@ -1,6 +1,7 @@
 //! A node that was found.
 
 use crate::conventions::Convention;
+use crate::dialect::rules;
 use crate::json::Map;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
 
@@ -31,7 +32,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// A group without a document, implied by what lies below it.
+    /// A group without a document of its own.
     pub fn implicit(dialect: Dialect, path: NodePath) -> Self {
         Self {
             dialect,
@@ -46,6 +47,12 @@ impl Found {
         }
     }
 
+    /// What the keys of its chunks begin with if it is an array, relative to the root of the store: empty, or ending in `/`.
+    pub fn chunk_prefix(&self) -> String {
+        rules(self.dialect)
+            .map_or_else(|_| self.path.key_prefix(), |rules| rules.chunk_prefix(&self.path, &self.documents))
+    }
+
     /// The attributes.
     ///
     /// # Errors
@@ -55,5 +62,15 @@ impl Found {
             None => Ok(self.node.attributes()),
             Some(error) => Err(error),
         }
+    }
+
+    /// The node with other attributes. Dimension names that come from attributes follow them.
+    pub fn with_attributes(&self, attributes: Map) -> Node {
+        let mut node = self.node.clone();
+        *node.attributes_mut() = attributes;
+        if let (Node::Array(array), Dialect::V2) = (&mut node, self.dialect) {
+            crate::conventions::refresh(array);
+        }
+        node
     }
 }

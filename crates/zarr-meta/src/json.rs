@@ -110,7 +110,8 @@ impl Value {
             (Self::Number(a), Self::Number(b)) => a.same(b),
             (Self::Array(a), Self::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b)),
             (Self::Object(a), Self::Object(b)) => {
-                a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| a.same(b)))
+                a.len() == b.len()
+                    && a.iter().enumerate().all(|(at, (name, a))| b.get_near(at, name).is_some_and(|b| a.same(b)))
             }
             (a, b) => a == b,
         }

@@ -55,6 +55,10 @@ pub struct GroupMetadata {
 
 /// An array or a group.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nodes are few; a box would be in the way of everybody who matches on one"
+)]
 pub enum Node {
     /// An array.
     Array(ArrayMetadata),

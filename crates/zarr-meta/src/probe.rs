@@ -2,9 +2,9 @@
 
 use crate::dialect::{DIALECTS, Rules, detect, rules};
 use crate::documents::parse_document;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::found::Found;
-use crate::json::{Leniency, Map, Value};
+use crate::json::Leniency;
 use crate::{Dialect, Documents, NodePath, Warning};
 use std::collections::VecDeque;
 
@@ -18,9 +18,9 @@ const MAX_LISTINGS: usize = 1000;
 /// imply a group, breadth first and at most 1000 prefixes.
 ///
 /// ```text
-/// Documents ── none ──► Entry ── none ──► Search ── none ──► not found
-///     └── found            └── a dialect that is not read: error
-///                                           └── found ──► Look (at what is said to be a zarr.json of version 3)
+/// Start ──► Documents ── none ──► Entry ── none ──► Search ── none ──► not found
+///   ▲           └── found           │                 └── a document below: found
+///   └────────── another dialect ────┘
 /// ```
 ///
 /// # Example
@@ -67,7 +67,8 @@ pub enum ProbeStep {
 #[derive(Debug)]
 enum State {
     Start,
-    Documents,
+    /// The documents so far, and whether those that depend on others were asked for.
+    Documents(Documents, bool),
     Entry,
     Search(Search),
     Done,
@@ -108,23 +109,39 @@ impl Probe {
     pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
-                let mut keys = Vec::new();
-                for rules in self.rules()? {
-                    keys.extend(rules.document_keys(&self.path));
-                }
-                Ok(self.need(keys, State::Documents))
+                let keys = self.rules()?.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+                Ok(self.need(keys, State::Documents(Documents::new(), false)))
             }
-            State::Documents => {
-                let documents: Documents =
-                    got.iter().filter_map(|(key, bytes)| Some((key.clone(), bytes.clone()?))).collect();
+            State::Documents(mut documents, all) => {
+                for (key, bytes) in got {
+                    if let Some(bytes) = bytes {
+                        documents.insert(key.as_str(), bytes.as_slice());
+                    }
+                }
+                if let (None, Some(entry)) = (self.forced, documents.get("zarr.json"))
+                    && let Some(dialect) = detect::of_entry("zarr.json", entry)?
+                {
+                    return self.begin_again(dialect);
+                }
+                let rules = self.rules()?;
+                let more: Vec<_> = rules.iter().flat_map(|rules| rules.more_keys(&self.path, &documents)).collect();
+                if !all && !more.is_empty() {
+                    return Ok(self.need(more, State::Documents(documents, true)));
+                }
                 match self.read(&documents)? {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
                     None if self.forced.is_some() => Ok(self.search()),
-                    None => Ok(self.need(self.entry_keys(), State::Entry)),
+                    None => Ok(self.need(detect::entry_keys(&self.path), State::Entry)),
                 }
             }
             State::Entry => {
-                got.iter().try_for_each(|(key, bytes)| refuse_other_dialects(key, bytes.as_deref()))?;
+                for (key, bytes) in got {
+                    if let Some(bytes) = bytes
+                        && let Some(dialect) = detect::of_entry(key, bytes)?
+                    {
+                        return self.begin_again(dialect);
+                    }
+                }
                 Ok(self.search())
             }
             State::Search(search) => self.search_on(search, got),
@@ -134,7 +151,15 @@ impl Probe {
 
     /// The rules in question, newest first.
     fn rules(&self) -> Result<Vec<&'static dyn Rules>> {
-        self.forced.map_or_else(|| Ok(DIALECTS.to_vec()), |dialect| Ok(vec![rules(dialect)?]))
+        let self_contained = || DIALECTS.iter().copied().filter(|rules| rules.is_self_contained()).collect();
+        self.forced.map_or_else(|| Ok(self_contained()), |dialect| Ok(vec![rules(dialect)?]))
+    }
+
+    /// Begins again, now that the dialect is known.
+    fn begin_again(&mut self, dialect: Dialect) -> Result<ProbeStep> {
+        self.forced = Some(dialect);
+        self.state = State::Start;
+        self.step(&[])
     }
 
     fn need(&mut self, keys: Vec<String>, state: State) -> ProbeStep {
@@ -152,7 +177,8 @@ impl Probe {
     fn read(&self, documents: &Documents) -> Result<Option<Found>> {
         let all = self.rules()?;
         for (place, rules) in all.iter().enumerate() {
-            let own_keys = rules.document_keys(&self.path);
+            let mut own_keys = rules.document_keys(&self.path);
+            own_keys.extend(rules.more_keys(&self.path, documents));
             let own: Documents = own_keys
                 .iter()
                 .filter_map(|key| documents.get(key).map(|bytes| (key.clone(), bytes.to_vec())))
@@ -183,17 +209,6 @@ impl Probe {
 
     fn is_document(&self, name: &str) -> bool {
         DIALECTS.iter().any(|rules| rules.is_node_document(name))
-    }
-
-    /// The keys by which dialects are told that are not self-contained.
-    fn entry_keys(&self) -> Vec<String> {
-        let mut keys: Vec<_> = ["meta/group.json", "meta/array.json"].map(str::to_owned).into();
-        if self.path.is_root() {
-            keys.extend(["meta", "__zmeta__"].map(str::to_owned));
-        } else {
-            keys.push("zarr.json".to_owned());
-        }
-        keys
     }
 
     fn search(&mut self) -> ProbeStep {
@@ -255,36 +270,7 @@ impl Probe {
     }
 
     /// A group without a document.
-    fn implied(&mut self, dialect: Dialect) -> ProbeStep {
+    fn implied(&self, dialect: Dialect) -> ProbeStep {
         ProbeStep::Found(Box::new(Found::implicit(dialect, self.path.clone())))
     }
-}
-
-/// An error if the document at one of the entry keys shows a dialect that is not read.
-fn refuse_other_dialects(key: &str, bytes: Option<&[u8]>) -> Result<()> {
-    let Some(bytes) = bytes else { return Ok(()) };
-    Error::if_too_large(key, bytes.len())?;
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
-    let value = crate::json::parse(bytes, leniency).map(|parsed| parsed.value).unwrap_or_default();
-    let is_object = value.as_object().is_some_and(|map: &Map| !map.is_empty());
-    let format = value.get("zarr_format").map(Value::excerpt);
-    let found = format.map_or_else(String::new, |format| format!("zarr_format {format}"));
-    let dialect = match key {
-        "zarr.json" => match detect::of_zarr_json(&value) {
-            Some(dialect @ (Dialect::P2020 | Dialect::D2022)) => dialect,
-            _ => return Ok(()),
-        },
-        "meta" if value.get("zarr_format").and_then(Value::as_u64) == Some(1) => Dialect::V1,
-        "meta" if value.get("zarr_format").is_some_and(|format| format.as_number().is_some()) => {
-            return Err(Error::new(ErrorKind::UnsupportedVersion, "/zarr_format", found, "1").in_document(key));
-        }
-        "meta/group.json" | "meta/array.json" if value.as_object().is_some() => Dialect::P2019,
-        "__zmeta__" if is_object => Dialect::V0,
-        "__zmeta__" => {
-            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
-            return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "").in_document(key));
-        }
-        _ => return Ok(()),
-    };
-    Err(detect::unsupported(dialect, &found).in_document(key))
 }

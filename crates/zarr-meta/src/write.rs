@@ -33,11 +33,12 @@ pub fn documents(
     previous: Option<&Documents>,
 ) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     let rules = rules(dialect)?;
-    let new = rules.write(dialect, path, node)?;
-    if let Some(previous) = previous {
-        if let Some(merged) = merged(rules, dialect, path, node, previous, &new) {
-            return Ok(merged);
-        }
+    let none = Documents::new();
+    let new = rules.write(dialect, path, node, previous.unwrap_or(&none))?;
+    if let Some(previous) = previous
+        && let Some(merged) = merged(rules, dialect, path, node, previous, &new)
+    {
+        return Ok(merged);
     }
     let fresh: Vec<_> = new.into_iter().map(|(key, document)| (key, Some(text(&document)))).collect();
     let mut stored = Documents::new();
@@ -49,8 +50,11 @@ pub fn documents(
 }
 
 /// What the chunk keys of an array begin with, relative to the root of the store: empty, or ending in `/`.
+///
+/// For an array that was found, [`Found::chunk_prefix`](crate::Found::chunk_prefix) knows better: some dialects have several
+/// forms.
 pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
-    rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.chunk_prefix(path))
+    rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.chunk_prefix(path, &Documents::new()))
 }
 
 fn text(document: &Map) -> Vec<u8> {
@@ -110,7 +114,7 @@ fn merged(
 ) -> Option<Vec<(String, Option<Vec<u8>>)>> {
     // What the previous documents said, in the spelling of `new`: what is the same in both has not changed.
     let before = rules.parse(path, previous).ok()??;
-    let canonical = rules.write(dialect, path, &before.node).ok()?;
+    let canonical = rules.write(dialect, path, &before.node, previous).ok()?;
     let is_array = before.node.as_array().is_some();
     let mut changes = Vec::new();
     let mut after = previous.clone();
@@ -148,17 +152,19 @@ fn merged(
 /// `old` with the members in it changed that differ between `base`, which means the same as `old`, and `new`.
 fn merge(old: &Map, base: &Map, new: &Map) -> Map {
     let mut merged = Vec::new();
-    for (name, value) in old.iter() {
-        match (base.get(name), new.get(name)) {
+    for (place, (name, value)) in old.iter().enumerate() {
+        match (base.get_near(place, name), new.get_near(place, name)) {
             (Some(base), Some(new)) => merged.push((name.to_owned(), merge_value(value, base, new))),
             (None, Some(new)) => merged.push((name.to_owned(), new.clone())),
             (None, None) => merged.push((name.to_owned(), value.clone())),
             (Some(_), None) => {}
         }
     }
-    let absent = new.iter().filter(|(name, _)| !old.contains_key(name));
-    let changed = absent.filter(|(name, value)| base.get(name) != Some(value));
-    merged.extend(changed.map(|(name, value)| (name.to_owned(), value.clone())));
+    for (place, (name, value)) in new.iter().enumerate() {
+        if old.get_near(place, name).is_none() && base.get_near(place, name) != Some(value) {
+            merged.push((name.to_owned(), value.clone()));
+        }
+    }
     merged.into_iter().collect()
 }
 

@@ -70,7 +70,7 @@ impl Format for Text {
 }
 
 fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::String | DataType::FixedUtf32 { .. } | DataType::FixedBytes { .. })
+    matches!(data_type, DataType::String | DataType::FixedUtf32 { .. })
 }
 
 #[cfg(test)]

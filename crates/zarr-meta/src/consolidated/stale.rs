@@ -1,5 +1,6 @@
 //! Consolidated metadata that a change makes stale.
 
+use super::V2_KEY;
 use crate::error::Result;
 use crate::{Dialect, Found, GroupMetadata, Node, documents};
 
@@ -12,11 +13,17 @@ use crate::{Dialect, Found, GroupMetadata, Node, documents};
 /// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) if the dialect is not written.
 pub fn without_consolidated(found: &Found) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     match (found.dialect, &found.node) {
-        (Dialect::V2, Node::Group(_)) => Ok(vec![(format!("{}.zmetadata", found.path.key_prefix()), None)]),
+        (Dialect::V2, Node::Group(_)) => Ok(vec![(format!("{}{V2_KEY}", found.path.key_prefix()), None)]),
         (_, Node::Group(group)) if group.consolidated.is_some() => {
             let plain = Node::Group(GroupMetadata { consolidated: None, ..group.clone() });
             documents(found.dialect, &found.path, &plain, Some(&found.documents))
         }
         _ => Ok(Vec::new()),
     }
+}
+
+/// The key of the document that holds the consolidated metadata of a group, where that is not the group's own document.
+pub fn document_key(found: &Found) -> Option<String> {
+    let apart = found.dialect == Dialect::V2 && found.node.as_group().is_some();
+    apart.then(|| format!("{}{V2_KEY}", found.path.key_prefix()))
 }

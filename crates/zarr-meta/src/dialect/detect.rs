@@ -1,8 +1,9 @@
 //! Which dialect a document is of.
 
-use super::Dialect;
-use crate::json::Value;
-use crate::{Error, ErrorKind};
+use super::{Dialect, rules};
+use crate::NodePath;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Leniency, Value, parse};
 
 /// The dialect that `zarr_format` in a `zarr.json` names; `None` if it is none that is known.
 pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
@@ -19,6 +20,55 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
         _ if uri.strip_prefix("core/3.").is_some_and(is_minor) => Some(Dialect::D2022),
         _ if uri.strip_prefix("protocol/core/3.").is_some_and(is_minor) => Some(Dialect::P2020),
         _ => None,
+    }
+}
+
+/// The keys of the documents by which dialects are told that are not self-contained, beside those of a node at `path` in the
+/// self-contained ones.
+pub(crate) fn entry_keys(path: &NodePath) -> Vec<String> {
+    let mut keys: Vec<_> = ["meta/group.json", "meta/array.json"].map(str::to_owned).into();
+    if path.is_root() {
+        keys.extend(["meta", "__zmeta__"].map(str::to_owned));
+    } else {
+        keys.push("zarr.json".to_owned());
+    }
+    keys
+}
+
+/// The dialect that the document at one of these keys names; `None` for none, or a self-contained one.
+///
+/// # Errors
+/// [`ErrorKind::UnsupportedVersion`] for one that is not read.
+pub(crate) fn of_entry(key: &str, bytes: &[u8]) -> Result<Option<Dialect>> {
+    Error::if_too_large(key, bytes.len())?;
+    // Whether it is well-formed in its dialect is for the rules of that to say.
+    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+    let value = parse(bytes, leniency).map(|parsed| parsed.value).unwrap_or_default();
+    let format = value.get("zarr_format");
+    let found = format.map_or_else(String::new, |format| format!("zarr_format {}", format.excerpt()));
+    let unsupported_as = |pointer: &str, found: &str, expected: &str| {
+        Err(Error::new(ErrorKind::UnsupportedVersion, pointer, found, expected).in_document(key))
+    };
+    let dialect = match key {
+        "zarr.json" => match of_zarr_json(&value) {
+            Some(dialect @ (Dialect::P2020 | Dialect::D2022)) => dialect,
+            _ => return Ok(None),
+        },
+        "meta" if format.and_then(Value::as_u64) == Some(1) => Dialect::V1,
+        "meta" if format.is_some_and(|format| format.as_number().is_some()) => {
+            return unsupported_as("/zarr_format", &found, "1");
+        }
+        "meta/group.json" | "meta/array.json" if value.as_object().is_some() => Dialect::P2019,
+        "__zmeta__" if value.as_object().is_some() => Dialect::V0,
+        "__zmeta__" => {
+            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
+            return unsupported_as("", found, "");
+        }
+        _ => return Ok(None),
+    };
+    match rules(dialect) {
+        Ok(_) => Ok(Some(dialect)),
+        Err(_) => Err(unsupported(dialect, &found).in_document(key)),
     }
 }
 

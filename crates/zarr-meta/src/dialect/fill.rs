@@ -12,6 +12,9 @@ use crate::pointer::At;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+/// Up to how many raw bytes the fill value is a list, as version 3 has it, and not base64, which readers take as well.
+const MAX_LIST: usize = 4096;
+
 /// The fill value in the notation of the model; `None` for null. `data_type` is the name of the type in the model,
 /// which tells objects apart.
 pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &str) -> Result<Option<Value>> {
@@ -33,7 +36,11 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &
                 return Err(at.invalid(format!("a text of at most {len} characters")));
             }
         }
-        Dtype::Raw(size) => Value::from(element(at, *size)?),
+        Dtype::Raw(size) => {
+            let bytes = element(at, *size)?;
+            // A list takes far more memory than the text it comes from.
+            if bytes.len() <= MAX_LIST { Value::from(bytes) } else { Value::from(STANDARD.encode(bytes)) }
+        }
         Dtype::Struct(_) => {
             let size = dtype.size().unwrap_or(u64::MAX);
             packed::unpack(dtype, endian, &element(at, size)?).ok_or_else(|| at.invalid("an element of the dtype"))?
@@ -177,7 +184,7 @@ mod tests {
         for (dtype, fill, model) in [
             ("<i4", json!(5.0), json!(5)),
             ("<u8", json!(18446744073709551615_u64), json!(18446744073709551615_u64)),
-            ("<i8", json!((i64::MIN)), json!((i64::MIN))),
+            ("<i8", json!(i64::MIN), json!(i64::MIN)),
             ("|b1", json!(0), json!(false)),
             ("|b1", json!(1.0), json!(true)),
             ("<f8", json!(1), json!(1)),

@@ -161,6 +161,8 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
     let mut stored: Vec<Map> = Vec::new();
     let mut array_endian = None;
     let mut elements = Some(dtype.clone());
+    // The size of the elements that the bytes directly in front of a codec consist of.
+    let mut typesize = 1;
     for (place, codec) in chain.iter().enumerate() {
         let below = |error: Error| error.below(&format!("/{}", place + offset));
         let no = |expected: &str| {
@@ -171,13 +173,14 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
             let Some(current) = elements.take().filter(|dtype| *dtype != Dtype::Object) else {
                 return Err(no("a codec for data of variable length"));
             };
+            typesize = current.size().unwrap_or(1);
             let found = current.endian(&codec.configuration).map_err(below)?;
             // Behind a filter that changes the type, the byte order is that of the filter.
             array_endian.get_or_insert(if current == *dtype { found } else { Endian::all_little(dtype) });
             continue;
         }
         let kind = codecs::kind(&codec.name);
-        let map = stored_form(codec, elements.as_ref()).ok_or_else(|| no("a codec that version 2 has"))?;
+        let map = stored_form(codec, typesize).ok_or_else(|| no("a codec that version 2 has"))?;
         if kind == Some(Kind::ArrayToArray) {
             let value = Value::Object(map.clone());
             let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
@@ -195,6 +198,7 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
             }
         } else {
             elements = None;
+            typesize = 1;
         }
         stored.push(map);
     }
@@ -212,7 +216,7 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
 }
 
 /// A codec as version 2 has it; `None` if it has none such.
-fn stored_form(codec: &NamedConfig, elements: Option<&Dtype>) -> Option<Map> {
+fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
     let id = match codec.name.as_str() {
         "blosc" | "zstd" | "gzip" | "crc32c" | "vlen-utf8" | "vlen-bytes" | "bitround" => codec.name.as_str(),
         name => name.strip_prefix("numcodecs.")?,
@@ -227,8 +231,7 @@ fn stored_form(codec: &NamedConfig, elements: Option<&Dtype>) -> Option<Map> {
             let word = codec.configuration.get("shuffle").and_then(Value::as_str).unwrap_or("noshuffle");
             map.insert("shuffle", codecs::SHUFFLES.iter().position(|known| *known == word)?);
             // numcodecs before 0.16 refuses the member; it is what a reader finds by itself.
-            let natural = elements.map_or(Some(1), Dtype::size).unwrap_or(1);
-            if map.get("typesize").and_then(Value::as_u64) == Some(natural) {
+            if map.get("typesize").and_then(Value::as_u64) == Some(typesize) {
                 map.remove("typesize");
             }
         }

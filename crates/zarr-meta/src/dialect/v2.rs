@@ -30,7 +30,7 @@ impl Rules for V2 {
         parse::parse(&path.key_prefix(), documents)
     }
 
-    fn write(&self, _dialect: Dialect, path: &NodePath, node: &Node) -> Result<Vec<(String, Map)>> {
+    fn write(&self, _dialect: Dialect, path: &NodePath, node: &Node, _: &Documents) -> Result<Vec<(String, Map)>> {
         let prefix = path.key_prefix();
         let (name, document) = match node {
             Node::Array(array) => (ARRAY, write::array(array)?),

@@ -27,7 +27,7 @@ impl Rules for V3 {
         parse::parse(&format!("{}{DOCUMENT}", path.key_prefix()), documents)
     }
 
-    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node) -> Result<Vec<(String, Map)>> {
+    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, _: &Documents) -> Result<Vec<(String, Map)>> {
         let document = write::document(dialect, node)?;
         Ok(vec![(format!("{}{DOCUMENT}", path.key_prefix()), document)])
     }

@@ -139,10 +139,14 @@ fn fields(at: &At<'_>, depth: usize) -> Result<(Dtype, Endian)> {
         if dtype == Dtype::Object {
             return Err(item.error(ErrorKind::UnknownExtension, "fields of a fixed size"));
         }
+        // Any number of them would fit into no bytes at all.
+        if !shape.is_empty() && dtype.size() == Some(0) {
+            return Err(item.invalid("items of at least one byte"));
+        }
         // Padding has no name; numpy names such fields by their place.
         let mut name = if name.is_empty() { format!("f{place}") } else { name.to_owned() };
         if fields.iter().any(|field| field.name == name) {
-            if !parts.first().is_some_and(|name| name.value().as_str() == Some("")) {
+            if parts.first().is_none_or(|name| name.value().as_str() != Some("")) {
                 return Err(item.invalid("fields of different names"));
             }
             name.push('_');
@@ -250,6 +254,7 @@ mod tests {
             json!([["a"]]),
             json!([["a", "<i4"], ["a", "<i4"]]),
             json!([["a", "|V9223372036854775807", [9]]]),
+            json!([["a", "|V0", [9007199254740992_u64]]]),
         ] {
             assert_eq!(Dtype::parse(&At::root(&list)).unwrap_err().kind(), ErrorKind::InvalidMetadata, "{list}");
         }

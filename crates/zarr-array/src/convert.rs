@@ -1,0 +1,196 @@
+//! Conversion of hierarchies and arrays: into another dialect, other chunks, other codecs.
+//!
+//! A conversion is planned from metadata alone, and can be looked at before it writes anything. Where only metadata
+//! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
+
+mod copy;
+mod place;
+mod plan;
+mod recode;
+mod slabs;
+mod target;
+
+use crate::{Error, Options, Registry, Result};
+use std::sync::Arc;
+use zarr_meta::{Dialect, Found, Node, NodePath};
+use zarr_store::Store;
+
+/// What a [`Conversion`] is to do. A plain value: change what differs from the default.
+#[derive(Clone, Debug)]
+pub struct ConvertOptions {
+    /// The dialect to write. By default the one found, or Zarr v3 where that is older than v2.
+    pub dialect: Option<Dialect>,
+    /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
+    pub chunks: Option<Vec<u64>>,
+    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, but for those
+    /// that get other chunks, which are not sharded.
+    pub shards: Option<Shards>,
+    /// The codecs of chunks, as [`NewArray::codecs_text`](crate::NewArray::codecs_text) takes them.
+    pub codecs: Option<String>,
+    /// Convert this array alone, with the groups above it.
+    pub array: Option<NodePath>,
+    /// How many bytes of memory may be used for data. Default 1 GiB.
+    pub memory: u64,
+    /// Whether nodes that are in the way are erased.
+    pub overwrite: bool,
+    /// How arrays are read and written.
+    pub options: Options,
+}
+
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        Self {
+            dialect: None,
+            chunks: None,
+            shards: None,
+            codecs: None,
+            array: None,
+            memory: 1 << 30,
+            overwrite: false,
+            options: Options::default(),
+        }
+    }
+}
+
+/// Whether arrays get shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shards {
+    /// No array is sharded.
+    None,
+    /// Shards of this shape.
+    Of(Vec<u64>),
+}
+
+/// How a node is converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It is a group: metadata is all there is.
+    Group,
+    /// Only metadata changes: chunks are copied as they are stored.
+    Copy,
+    /// Elements are decoded, and encoded again.
+    Recode,
+}
+
+/// A node that is to be converted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Planned {
+    /// The node as it was found.
+    pub source: Found,
+    /// The node as it will be written.
+    pub target: Node,
+    /// The dialect it will be written in.
+    pub dialect: Dialect,
+    /// How it is converted.
+    pub how: How,
+    /// What becomes different in its metadata.
+    pub notes: Vec<String>,
+    /// Bytes of all its elements, decoded (of variable length: 16 for each).
+    pub size: u64,
+}
+
+/// What happens while a conversion runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// A node is begun.
+    Begin(&'a Planned),
+    /// So many bytes of elements, as [`Planned::size`] counts them, are done.
+    Done(u64),
+}
+
+/// A conversion of a hierarchy, or of one array in it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, Conversion, ConvertOptions, How, NewArray, Registry, Store};
+/// use zarr_store::MemoryStore;
+///
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::ENTRY);
+/// # let registry = Arc::new(registry);
+/// let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let new = NewArray::new(&[100, 100], "int16").chunks(&[100, 1]).codecs_text("bytes")?;
+/// Array::create(&source, "/a", new, &registry)?.write(.., &vec![7_i16; 10_000])?;
+///
+/// let options = ConvertOptions { chunks: Some(vec![1, 100]), ..ConvertOptions::default() };
+/// let conversion = Conversion::plan(&source, &registry, options)?;
+/// let planned: Vec<How> = conversion.nodes().iter().map(|node| node.how).collect();
+/// assert_eq!(planned, [How::Group, How::Recode]);
+///
+/// let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// conversion.run(&target, &|_| {})?;
+/// assert_eq!(Array::open(&target, "/a", &registry)?.read::<i16>((0, 98..))?, [7, 7]);
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Conversion {
+    source: Arc<dyn Store>,
+    registry: Arc<Registry>,
+    options: ConvertOptions,
+    nodes: Vec<Planned>,
+    /// The group whose consolidated metadata is to be made anew, since the source has some.
+    consolidate: Option<NodePath>,
+}
+
+impl Conversion {
+    /// Plans the conversion of what is in `source`. Reads metadata only.
+    ///
+    /// # Errors
+    /// If a node in the source is broken, [`NotExpressible`](crate::ErrorKind::NotExpressible) if one cannot be said in the
+    /// dialect, [`Argument`](crate::ErrorKind::Argument) if chunks, shards or codecs fit no array.
+    pub fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<Self> {
+        let (nodes, consolidate) = plan::plan(source, registry, &options)?;
+        Ok(Self { source: Arc::clone(source), registry: Arc::clone(registry), options, nodes, consolidate })
+    }
+
+    /// The nodes, sorted by path.
+    pub fn nodes(&self) -> &[Planned] {
+        &self.nodes
+    }
+
+    /// Bytes of the elements of all nodes.
+    pub fn size(&self) -> u64 {
+        self.nodes.iter().fold(0, |sum: u64, node| sum.saturating_add(node.size))
+    }
+
+    /// Writes everything to `target`. The source is not changed.
+    ///
+    /// The metadata of an array is written after all its chunks: an array that is there is complete, also if the
+    /// conversion is interrupted.
+    ///
+    /// # Errors
+    /// [`Exists`](crate::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set,
+    /// [`Argument`](crate::ErrorKind::Argument) if the target is the source or a chunk needs more memory than there may be;
+    /// those of reading and writing arrays.
+    pub fn run(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+        if is_same(&self.source, target) {
+            let error = Error::argument("the source and the target of a conversion are the same store");
+            return Err(error.at(|place| place.store = Some(target.to_string())));
+        }
+        let in_target = |error: Error| error.at(|place| place.store = Some(target.to_string()));
+        let place = place::prepare(target, self).map_err(in_target)?;
+        for planned in &self.nodes {
+            progress(Progress::Begin(planned));
+            let documents = place::Documents::new(planned)?;
+            let advance = |bytes: u64| progress(Progress::Done(bytes));
+            match planned.how {
+                How::Group if place.is_there(&planned.source.path) => continue,
+                How::Group => {}
+                How::Copy => copy::copy(self, planned, documents.found(), target, &advance)?,
+                How::Recode => recode::recode(self, planned, documents.found(), target, &advance)?,
+            }
+            documents.write(target).map_err(in_target)?;
+        }
+        if let Some(group) = &self.consolidate {
+            place::consolidate(target, group).map_err(in_target)?;
+        }
+        target.flush().map_err(|error| in_target(error.into()))
+    }
+}
+
+/// Whether both are one store, as far as can be told. Every store in memory has the same address.
+fn is_same(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> bool {
+    let address = a.to_string();
+    Arc::ptr_eq(a, b) || (address == b.to_string() && !address.starts_with("memory:"))
+}

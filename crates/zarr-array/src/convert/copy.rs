@@ -1,0 +1,155 @@
+//! Copying chunks as they are stored.
+
+use super::{Conversion, Planned};
+use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use zarr_grid::{ChunkGrid, ChunkIndex, ChunkKeyEncoding, Separator};
+use zarr_meta::Found;
+use zarr_store::{ByteRange, Fetched, Key, Precondition, Prefix, Store};
+
+/// Copies all chunks of a node. Needs neither its codecs nor its data type.
+pub(super) fn copy(
+    conversion: &Conversion,
+    planned: &Planned,
+    written: &Found,
+    target: &Arc<dyn Store>,
+    advance: &(dyn Fn(u64) + Sync),
+) -> Result<()> {
+    let source = &conversion.source;
+    let place = |error: Error| {
+        error.at(|place| {
+            (place.store, place.path) = (Some(source.to_string()), Some(planned.source.path.to_string()));
+        })
+    };
+    let from = Keys::new(&planned.source).map_err(place)?;
+    let to = Keys::new(written).map_err(place)?;
+    let chunks = from.stored(&**source).map_err(place)?;
+    let elements = |chunk: &[u64]| from.grid.chunk_region(chunk).len_checked().unwrap_or(0);
+    let all = zarr_grid::element_count(from.grid.shape()).unwrap_or(0).max(1);
+    let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u64;
+    let one = |(key, chunk): &(Key, ChunkIndex), fetched: &mut Fetched| {
+        let located = |error: Error| {
+            place(error.at(|place| (place.chunk, place.key) = (Some(chunk.clone()), Some(key.to_string()))))
+        };
+        fits(&**source, key, conversion.options.memory).map_err(located)?;
+        // A key that is gone since it was listed is a missing chunk.
+        if source.get(key, &[ByteRange::Full], fetched).map_err(|error| located(error.into()))? {
+            let set = target.set(&to.key(chunk)?, fetched.part(0), &Precondition::None);
+            set.map_err(|error| located(error.into()))?;
+        }
+        advance(share(chunk));
+        Ok(())
+    };
+    let done: u64 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
+    in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
+    advance(planned.size.saturating_sub(done));
+    Ok(())
+}
+
+/// Erases the chunks of an array, and nothing else.
+pub(super) fn erase_chunks(store: &dyn Store, array: &Found) -> Result<()> {
+    let stored = Keys::new(array)?.stored(store)?;
+    stored.iter().try_for_each(|(key, _)| Ok(store.erase(key)?))
+}
+
+/// Where the chunks of an array lie.
+struct Keys {
+    grid: ChunkGrid,
+    encoding: ChunkKeyEncoding,
+    /// Where they may lie instead, as the metadata does not say.
+    other: Option<ChunkKeyEncoding>,
+    prefix: String,
+}
+
+impl Keys {
+    fn new(found: &Found) -> Result<Self> {
+        let Some(array) = found.node.as_array() else {
+            return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
+        };
+        let invalid = |error: zarr_grid::Error| Error::from(error).with_kind(ErrorKind::InvalidMetadata);
+        let other = ChunkKeyEncoding::V2 { separator: Separator::Slash };
+        Ok(Self {
+            grid: ChunkGrid::from_config(&array.chunk_grid, &array.shape).map_err(invalid)?,
+            encoding: ChunkKeyEncoding::from_config(&array.chunk_key_encoding).map_err(invalid)?,
+            other: found.separator_unmarked.then_some(other),
+            prefix: zarr_meta::chunk_prefix(found.dialect, &found.path),
+        })
+    }
+
+    fn key(&self, chunk: &[u64]) -> Result<Key> {
+        let mut text = self.prefix.clone();
+        self.encoding.write_key(chunk, &mut text);
+        Ok(Key::new(&text)?)
+    }
+
+    /// The chunks that are stored; all there could be if the store cannot list.
+    fn stored(&self, store: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {
+        if !store.capabilities().list {
+            let cuts = self.grid.meet(&zarr_grid::Region::whole(self.grid.shape()));
+            return cuts.iter().map(|cell| Ok((self.key(&cell.index)?, cell.index))).collect();
+        }
+        let parse = |key: Key| {
+            let rest = key.as_str().strip_prefix(self.prefix.as_str())?;
+            let rank = self.grid.rank();
+            let parse_other = || self.other.as_ref()?.parse_key(rest, rank);
+            let chunk = self.encoding.parse_key(rest, rank).or_else(parse_other)?;
+            self.grid.check_index(&chunk).is_ok().then_some((key, chunk))
+        };
+        Ok(store.list_prefix(&Prefix::new(&self.prefix)?)?.into_iter().filter_map(parse).collect())
+    }
+}
+
+/// Checks that a value may be held in memory.
+fn fits(store: &dyn Store, key: &Key, memory: u64) -> Result<()> {
+    match store.size(key)? {
+        Some(size) if size > memory => {
+            let error =
+                Error::argument(format!("the chunk has {size} bytes, more than the {memory} of memory allowed"));
+            Err(error.with_hint("allow more memory"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As many threads as asked for, as long as each can hold a chunk.
+fn threads(conversion: &Conversion, chunks: &[(Key, ChunkIndex)], store: &dyn Store) -> usize {
+    let wanted = conversion.options.options.threads.or_else(|| std::thread::available_parallelism().ok());
+    // Some chunks stand for all: sizes differ, but not by orders of magnitude.
+    let step = (chunks.len() / 16).max(1);
+    let sizes = chunks.iter().step_by(step).filter_map(|(key, _)| store.size(key).ok().flatten());
+    let room = conversion.options.memory / sizes.max().unwrap_or(1).saturating_mul(2).max(1);
+    wanted.map_or(1, usize::from).min(usize::try_from(room).unwrap_or(usize::MAX)).min(chunks.len()).max(1)
+}
+
+/// Calls `one` for each item on several threads; after the first error no further items are begun. Copying waits for
+/// stores and computes nothing, so that it stays off the threads that decode.
+fn in_parallel<T: Sync>(
+    threads: usize,
+    items: &[T],
+    one: &(dyn Fn(&T, &mut Fetched) -> Result<()> + Sync),
+) -> Result<()> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = || {
+        let mut fetched = Fetched::new();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if failed.load(Ordering::Relaxed) {
+                break;
+            }
+            if let Err(error) = one(item, &mut fetched) {
+                failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            let result = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done = done.and(result);
+        }
+        done
+    })
+}

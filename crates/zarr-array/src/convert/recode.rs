@@ -1,0 +1,127 @@
+//! Decoding and encoding an array, slab by slab.
+
+use super::slabs::Slabs;
+use super::{Conversion, Planned};
+use crate::{Array, Error, Options, Result};
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use zarr_grid::{ChunkIndex, Region};
+use zarr_meta::Found;
+use zarr_store::Store;
+
+/// What is set aside of the memory for everything that is not data, at most.
+const OVERHEAD: u64 = 16 << 20;
+/// How many places of an array of elements of variable length are looked at for their usual length.
+const SAMPLES: u64 = 3;
+
+/// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array.
+pub(super) fn recode(
+    conversion: &Conversion,
+    planned: &Planned,
+    written: &Found,
+    target: &Arc<dyn Store>,
+    advance: &(dyn Fn(u64) + Sync),
+) -> Result<()> {
+    let open = |store: &Arc<dyn Store>, found: &Found, options: &Options| {
+        Array::from_found(store, found.clone(), &conversion.registry, options.clone())
+    };
+    let options = &conversion.options.options;
+    let source = open(&conversion.source, &planned.source, options)?;
+    let sink = open(target, written, options)?;
+    let item = item_size(&source)?;
+    let plan = Plan::new(&source, &sink, item, conversion).ok_or_else(|| too_large(&sink, item, conversion))?;
+    let options = Options { threads: plan.threads.or(options.threads), ..options.clone() };
+    let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
+    let mut done: u64 = 0;
+    for slab in plan.slabs_to_do(&source)? {
+        let region = plan.slabs.region(&slab);
+        let data = source.read_data(&region)?;
+        sink.write_from(&region, data.view())?;
+        let elements = region.len_checked().unwrap_or(0);
+        let bytes = elements.saturating_mul(source.data_type().item_size() as u64);
+        done = done.saturating_add(bytes);
+        advance(bytes);
+    }
+    advance(planned.size.saturating_sub(done));
+    Ok(())
+}
+
+struct Plan {
+    slabs: Slabs,
+    /// Fewer than were asked for, where memory does not suffice for all.
+    threads: Option<NonZeroUsize>,
+}
+
+impl Plan {
+    /// The most threads for which memory suffices, and slabs for what they leave over; `None` if a chunk is too large.
+    fn new(source: &Array, sink: &Array, item: u64, conversion: &Conversion) -> Option<Self> {
+        let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);
+        let memory = conversion.options.memory;
+        let memory = memory - OVERHEAD.min(memory / 4);
+        let part = source.part_shape();
+        // A thread holds a chunk encoded, and decoded where it reaches beyond the array or is read in part.
+        let for_thread = bytes(&part)?.max(bytes(&sink.chunk_grid().largest_chunk_shape())?).checked_mul(2)?;
+        let wanted = conversion.options.options.threads.or_else(|| std::thread::available_parallelism().ok());
+        let wanted = wanted.map_or(1, usize::from);
+        (1..=wanted).rev().find_map(|threads| {
+            let budget = memory.checked_sub(for_thread.checked_mul(threads as u64)?)?;
+            let slabs = Slabs::plan(sink.chunk_grid(), &part, item, budget)?;
+            Some(Self { slabs, threads: NonZeroUsize::new(threads).filter(|_| threads < wanted) })
+        })
+    }
+
+    /// The slabs in which anything is stored; all if the store cannot list.
+    fn slabs_to_do(&self, source: &Array) -> Result<Box<dyn Iterator<Item = ChunkIndex> + '_>> {
+        if !source.store().capabilities().list {
+            return Ok(Box::new(self.slabs.all()));
+        }
+        let stored = source.stored_chunks()?;
+        let all = zarr_grid::element_count(&source.chunk_grid().grid_shape());
+        if all == Some(stored.len() as u64) {
+            return Ok(Box::new(self.slabs.all()));
+        }
+        let mut met = BTreeSet::new();
+        for chunk in stored {
+            met.extend(self.slabs.meeting(&source.chunk_grid().chunk_region(&chunk)));
+            if met.len() as u64 == self.slabs.len() {
+                break;
+            }
+        }
+        Ok(Box::new(met.into_iter()))
+    }
+}
+
+fn too_large(sink: &Array, item: u64, conversion: &Conversion) -> Error {
+    let shape = sink.chunk_grid().largest_chunk_shape();
+    let what = if sink.is_sharded() { "shards" } else { "chunks" };
+    let size = zarr_grid::element_count(&shape).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
+    let memory = conversion.options.memory;
+    let message =
+        format!("{what} {:?} of {size} bytes need more than the {memory} of memory allowed", shape.as_slice());
+    let error = Error::argument(message).with_hint(format!("allow more memory, or write smaller {what}"));
+    error.at(|place| (place.store, place.path) = (Some(sink.store().to_string()), Some(sink.path().to_string())))
+}
+
+/// Bytes that an element takes in memory. Elements of variable length are looked at in a few places.
+fn item_size(source: &Array) -> Result<u64> {
+    let item = source.data_type().item_size() as u64;
+    if !source.data_type().is_variable() {
+        return Ok(item);
+    }
+    let (mut elements, mut bytes) = (0_u64, 0_u64);
+    for sample in 0..SAMPLES {
+        let part = source.part_shape();
+        let range = |(&len, &part): (&u64, &u64)| {
+            let part = part.min(len);
+            let start = (len - part) / (SAMPLES - 1) * sample;
+            start..start + part
+        };
+        let ranges: Vec<_> = source.shape().iter().zip(&part).map(range).collect();
+        let data = source.read_data(Region::from_ranges(&ranges))?;
+        elements += data.len() as u64;
+        bytes += data.heap().map_or(0, |heap| heap.size());
+    }
+    // Twice the usual length: other places may have longer ones, and writing copies them.
+    Ok(item + 2 * bytes.div_ceil(elements.max(1)))
+}

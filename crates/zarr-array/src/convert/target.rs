@@ -1,0 +1,152 @@
+//! What a node becomes.
+
+use super::{ConvertOptions, Shards};
+use crate::{NewArray, Registry, Result};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node};
+
+/// The node to be written, and what in it becomes different by the dialect.
+pub(super) fn target(
+    found: &Found,
+    dialect: Dialect,
+    options: &ConvertOptions,
+    registry: &Registry,
+) -> Result<(Node, Vec<String>)> {
+    let mut node = found.node.clone();
+    match &mut node {
+        // It is made anew at the end.
+        Node::Group(group) => group.consolidated = None,
+        Node::Array(array) => {
+            rechunk(array, dialect, options, registry)?;
+            if dialect != Dialect::V2 && found.dialect <= Dialect::V2 {
+                let mut separator = Map::new();
+                separator.insert("separator", "/");
+                array.chunk_key_encoding = NamedConfig::with("default", separator);
+            }
+        }
+    }
+    let (node, notes) = zarr_meta::for_dialect(&node, dialect)?;
+    Ok((node, notes.iter().map(ToString::to_string).collect()))
+}
+
+/// Whether the encoded chunks of `from` are those of `to`.
+pub(super) fn same_chunks(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
+    let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(NamedConfig::to_value).collect());
+    let fill = match (&from.fill_value, &to.fill_value) {
+        (Some(from), Some(to)) => from.same(to),
+        // What was undefined may be anything.
+        (None, _) => true,
+        (Some(_), None) => false,
+    };
+    fill && from.shape == to.shape
+        && from.data_type.to_value().same(&to.data_type.to_value())
+        && from.chunk_grid.to_value().same(&to.chunk_grid.to_value())
+        && list(&from.codecs).same(&list(&to.codecs))
+}
+
+/// Changes chunks, shards and codecs as the options say.
+fn rechunk(array: &mut ArrayMetadata, dialect: Dialect, options: &ConvertOptions, registry: &Registry) -> Result<()> {
+    let rank = array.shape.len();
+    let fits = |shape: &&Vec<u64>| shape.len() == rank;
+    let chunks = options.chunks.as_ref().filter(fits);
+    let shards = match &options.shards {
+        Some(Shards::None) => Some(None),
+        Some(Shards::Of(shape)) => Some(shape).filter(fits).map(Some),
+        None => None,
+    };
+    let flat = Flat::of(array);
+    // Version 2 has no shards: inner chunks become chunks.
+    let unsharded = flat.shard.is_some() && (dialect == Dialect::V2 || shards == Some(None));
+    let sharded = matches!(shards, Some(Some(_)));
+    if chunks.is_none() && options.codecs.is_none() && !unsharded && !sharded {
+        return Ok(());
+    }
+    let mut new = NewArray::new(&array.shape, array.data_type.to_value().to_string()).dialect(dialect);
+    new = match &options.codecs {
+        Some(codecs) => new.codecs_text(codecs)?,
+        None => new.codecs(flat.codecs),
+    };
+    let chunk = chunks.cloned().or(flat.chunk);
+    let shard = match shards {
+        Some(shape) => shape.cloned(),
+        None if chunks.is_some() || dialect == Dialect::V2 => None,
+        None => flat.shard,
+    };
+    new = match (chunk, shard) {
+        (Some(chunk), Some(shard)) => new.chunks(&chunk).shards(&shard),
+        (Some(chunk), None) => new.chunks(&chunk),
+        // A grid of chunks of various shapes stays.
+        (None, _) => new.chunk_grid(array.chunk_grid.clone()),
+    };
+    let new = new.metadata(registry)?;
+    array.chunk_grid = new.chunk_grid;
+    array.codecs = new.codecs;
+    Ok(())
+}
+
+/// The chunks of an array without regard to shards.
+#[derive(Debug)]
+struct Flat {
+    /// The shape of (innermost inner) chunks; `None` if they have various shapes.
+    chunk: Option<Vec<u64>>,
+    /// The shape of shards, if there are any.
+    shard: Option<Vec<u64>>,
+    /// The codecs of a chunk.
+    codecs: Vec<NamedConfig>,
+}
+
+impl Flat {
+    fn of(array: &ArrayMetadata) -> Self {
+        let outer = array.chunk_grid.configuration.get("chunk_shape").and_then(lengths);
+        match unshard(&array.codecs) {
+            Some((inner, codecs)) => Self { chunk: Some(inner), shard: outer, codecs },
+            None => Self { chunk: outer, shard: None, codecs: array.codecs.clone() },
+        }
+    }
+}
+
+fn lengths(list: &Value) -> Option<Vec<u64>> {
+    list.as_array()?.iter().map(Value::as_u64).collect()
+}
+
+/// The shape of inner chunks in the order of the array's dimensions, and the codecs that an inner chunk goes through from
+/// there; `None` if there are no shards.
+fn unshard(codecs: &[NamedConfig]) -> Option<(Vec<u64>, Vec<NamedConfig>)> {
+    let at = codecs.iter().position(|codec| codec.name == "sharding_indexed")?;
+    let (before, shard) = (codecs.get(..at)?, codecs.get(at)?);
+    let list = shard.configuration.get("codecs")?.as_array()?;
+    let inner: Vec<NamedConfig> = list.iter().map(NamedConfig::from_value).collect::<Option<_>>()?;
+    let (mut shape, inner) = match unshard(&inner) {
+        Some(nested) => nested,
+        None => (shard.configuration.get("chunk_shape").and_then(lengths)?, inner),
+    };
+    // Dimension i of what a transpose gives is dimension order[i] of what it takes.
+    for transpose in before.iter().filter(|codec| codec.name == "transpose").rev() {
+        let order = transpose.configuration.get("order").and_then(lengths)?;
+        let mut turned = shape.clone();
+        for (len, axis) in shape.iter().zip(order) {
+            *turned.get_mut(usize::try_from(axis).ok()?)? = *len;
+        }
+        shape = turned;
+    }
+    Some((shape, before.iter().cloned().chain(inner).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_taken_apart() {
+        let json = r#"[{"name":"transpose","configuration":{"order":[1,2,0]}},
+            {"name":"sharding_indexed","configuration":{"chunk_shape":[8,10,12],"codecs":[
+                {"name":"sharding_indexed","configuration":{"chunk_shape":[4,5,6],"codecs":["bytes","gzip"]}}]}},
+            "crc32c"]"#;
+        let list = Value::from_json(json).unwrap();
+        let codecs: Vec<NamedConfig> = list.as_array().unwrap().iter().filter_map(NamedConfig::from_value).collect();
+        let (shape, flat) = unshard(&codecs).unwrap();
+        assert_eq!(shape, [6, 4, 5]);
+        assert_eq!(flat.iter().map(|codec| codec.name.as_str()).collect::<Vec<_>>(), ["transpose", "bytes", "gzip"]);
+        assert!(unshard(&flat).is_none());
+    }
+}

@@ -1,0 +1,35 @@
+//! The commands, one module each.
+
+mod convert;
+mod create;
+mod describe;
+mod info;
+mod read;
+mod tree;
+mod write;
+
+use crate::args::{Cli, Command};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output;
+use clap::CommandFactory;
+use std::process::ExitCode;
+
+/// Runs what the command line says.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    let context = Context::new(cli.global);
+    match cli.command {
+        Command::Tree(args) => return tree::run(&context, &args),
+        Command::Info(node) => info::run(&context, &node)?,
+        Command::Read(args) => read::run(&context, &args)?,
+        Command::Create(args) => create::run(&context, &args)?,
+        Command::Write(args) => write::run(&context, &args)?,
+        Command::Convert(args) => convert::run(&context, &args)?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "zarr", &mut script);
+            output::print(&String::from_utf8_lossy(&script))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,38 @@
+//! The progress of a conversion, on a terminal.
+
+use crate::escape;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use zarr::Progress;
+
+/// Shown on standard error if that is a terminal, else silent.
+#[derive(Debug)]
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    pub(super) fn new(size: u64, quiet: bool) -> Self {
+        if quiet || size == 0 || !std::io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let bar = ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::stderr_with_hz(10));
+        let template = "[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("##-"));
+        }
+        Self(Some(bar))
+    }
+
+    pub(super) fn show(&self, progress: Progress<'_>) {
+        let Some(bar) = &self.0 else { return };
+        match progress {
+            Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
+            Progress::Done(bytes) => bar.inc(bytes),
+        }
+    }
+
+    pub(super) fn finish(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What is told of a node: as JSON, and its codecs in short. All of it comes from metadata alone, so that nodes whose data
+//! types or codecs are unknown can be told of, too.
+
+use zarr::meta::json::{Map, Value};
+use zarr::meta::{ArrayMetadata, Found, NamedConfig, Node};
+
+/// The facts about a node that `tree --json` prints.
+pub(crate) fn facts(found: &Found) -> Map {
+    let mut facts = Map::new();
+    facts.insert("path", found.path.to_string());
+    facts.insert("kind", kind(found));
+    facts.insert("dialect", found.dialect.name());
+    facts.insert("implicit", found.implicit);
+    if let Node::Array(array) = &found.node {
+        let parts = Parts::new(array);
+        facts.insert("shape", array.shape.clone());
+        facts.insert("data_type", array.data_type.short_value());
+        facts.insert("fill_value", array.fill_value.clone().unwrap_or_default());
+        facts.insert("chunk_shape", parts.chunk);
+        facts.insert("shard_shape", parts.shard.unwrap_or_default());
+        facts.insert("codecs", array.codecs.iter().map(|codec| codec.name.clone()).collect::<Vec<_>>());
+        facts.insert("dimension_names", dimension_names(array));
+    }
+    facts.insert("attributes", found.node.attributes().clone());
+    facts
+}
+
+pub(crate) fn kind(found: &Found) -> &'static str {
+    if found.node.as_array().is_some() { "array" } else { "group" }
+}
+
+fn dimension_names(array: &ArrayMetadata) -> Value {
+    let name = |name: &Option<String>| name.as_deref().map_or(Value::Null, Value::from);
+    array.dimension_names.as_ref().map_or(Value::Null, |names| Value::Array(names.iter().map(name).collect()))
+}
+
+/// The shapes of what is stored, as in the metadata: lists of lengths, or for rectilinear grids of lists.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// The smallest part that is stored on its own: the innermost inner chunk of a shard, else the chunk.
+    pub(crate) chunk: Value,
+    /// The shard, if there are shards.
+    pub(crate) shard: Option<Value>,
+}
+
+impl Parts {
+    pub(crate) fn new(array: &ArrayMetadata) -> Self {
+        let grid = &array.chunk_grid.configuration;
+        let outer = grid.get("chunk_shape").or_else(|| grid.get("chunk_shapes")).cloned().unwrap_or_default();
+        match inner_shape(&array.codecs) {
+            Some(inner) => Self { chunk: inner, shard: Some(outer) },
+            None => Self { chunk: outer, shard: None },
+        }
+    }
+}
+
+/// The shape of the innermost inner chunks, in the order of the array's dimensions.
+fn inner_shape(codecs: &[NamedConfig]) -> Option<Value> {
+    let at = codecs.iter().position(|codec| codec.name == "sharding_indexed")?;
+    let (before, shard) = (codecs.get(..at)?, codecs.get(at)?);
+    let inner: Vec<NamedConfig> = inner_codecs(shard);
+    let mut shape = match inner_shape(&inner) {
+        Some(shape) => shape.as_array()?.to_vec(),
+        None => shard.configuration.get("chunk_shape")?.as_array()?.to_vec(),
+    };
+    // Dimension i of what a transpose gives is dimension order[i] of what it takes.
+    for transpose in before.iter().filter(|codec| codec.name == "transpose").rev() {
+        let mut turned = shape.clone();
+        for (from, to) in transpose.configuration.get("order")?.as_array()?.iter().enumerate() {
+            *turned.get_mut(usize::try_from(to.as_u64()?).ok()?)? = shape.get(from)?.clone();
+        }
+        shape = turned;
+    }
+    Some(Value::Array(shape))
+}
+
+fn inner_codecs(shard: &NamedConfig) -> Vec<NamedConfig> {
+    let list = shard.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
+    list.iter().filter_map(NamedConfig::from_value).collect()
+}
+
+/// The codecs in short, as in `transpose(2,1,0)+zstd(3)`: of shards those of the inner chunks; little-endian bytes, which
+/// nearly all arrays have, are left out.
+pub(crate) fn short_codecs(codecs: &[NamedConfig]) -> String {
+    let mut names = Vec::new();
+    for codec in codecs {
+        match codec.name.as_str() {
+            "sharding_indexed" => names.push(short_codecs(&inner_codecs(codec))),
+            "bytes" if word(codec, "endian").as_deref() != Some("big") => {}
+            _ => names.push(codec_text(codec)),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names.join("+")
+}
+
+/// The codecs in full, as in `bytes(little) > zstd(0)`.
+pub(crate) fn long_codecs(codecs: &[NamedConfig]) -> String {
+    let text = |codec: &NamedConfig| match codec.name.as_str() {
+        "sharding_indexed" => {
+            let index = codec.configuration.get("index_codecs").and_then(Value::as_array).unwrap_or_default();
+            let index: Vec<NamedConfig> = index.iter().filter_map(NamedConfig::from_value).collect();
+            let location = word(codec, "index_location").unwrap_or_else(|| "end".to_owned());
+            let inner = long_codecs(&inner_codecs(codec));
+            format!("sharding_indexed[{inner}], index: {} at {location}", long_codecs(&index))
+        }
+        _ => codec_text(codec),
+    };
+    codecs.iter().map(text).collect::<Vec<_>>().join(" > ")
+}
+
+/// A codec with what matters most of its configuration.
+fn codec_text(codec: &NamedConfig) -> String {
+    const SHOWN: [&str; 10] =
+        ["endian", "order", "cname", "level", "clevel", "shuffle", "keepbits", "elementsize", "astype", "acceleration"];
+    let values: Vec<String> = SHOWN.iter().filter_map(|member| word(codec, member)).collect();
+    let name = codec.name.strip_prefix("numcodecs.").unwrap_or(&codec.name);
+    if values.is_empty() { name.to_owned() } else { format!("{name}({})", values.join(",")) }
+}
+
+fn word(codec: &NamedConfig, member: &str) -> Option<String> {
+    match codec.configuration.get(member)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(items) => Some(items.iter().map(Value::to_string).collect::<Vec<_>>().join(",")),
+        _ => None,
+    }
+}
+
+/// A data type in short: its name, and a unit or length where it has one.
+pub(crate) fn short_type(data_type: &NamedConfig) -> String {
+    let member = |name: &str| data_type.configuration.get(name);
+    let detail = match (member("unit").and_then(Value::as_str), member("scale_factor").and_then(Value::as_u64)) {
+        (Some(unit), None | Some(1)) => Some(unit.to_owned()),
+        (Some(unit), Some(scale)) => Some(format!("{scale}{unit}")),
+        _ => member("length_bytes").map(|size| format!("{size} bytes")),
+    };
+    detail.map_or_else(|| data_type.name.clone(), |detail| format!("{}[{detail}]", data_type.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codecs(text: &str) -> Vec<NamedConfig> {
+        let list = Value::from_json(text).unwrap();
+        list.as_array().unwrap().iter().filter_map(NamedConfig::from_value).collect()
+    }
+
+    #[test]
+    fn codecs_in_short_and_in_full() {
+        let chain = codecs(
+            r#"[{"name":"transpose","configuration":{"order":[1,2,0]}},
+                {"name":"sharding_indexed","configuration":{"chunk_shape":[4,5,6],"index_location":"start",
+                 "codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"zstd","configuration":{"level":3}}],
+                 "index_codecs":["bytes","crc32c"]}}]"#,
+        );
+        assert_eq!(short_codecs(&chain), "transpose(1,2,0)+zstd(3)");
+        assert_eq!(
+            long_codecs(&chain),
+            "transpose(1,2,0) > sharding_indexed[bytes(little) > zstd(3)], index: bytes > crc32c at start"
+        );
+        // Encoded dimension 0 is dimension 1 of the array.
+        assert_eq!(inner_shape(&chain), Some(Value::from(vec![6_u64, 4, 5])));
+        assert_eq!(short_codecs(&codecs(r#"["bytes"]"#)), "");
+        assert_eq!(short_codecs(&codecs(r#"[{"name":"bytes","configuration":{"endian":"big"}}]"#)), "bytes(big)");
+    }
+
+    #[test]
+    fn types_in_short() {
+        let parsed = |text: &str| NamedConfig::from_value(&Value::from_json(text).unwrap()).unwrap();
+        let date = r#"{"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":25}}"#;
+        assert_eq!(short_type(&parsed(date)), "numpy.datetime64[25s]");
+        assert_eq!(short_type(&parsed("\"int8\"")), "int8");
+    }
+}

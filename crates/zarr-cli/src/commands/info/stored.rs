@@ -1,0 +1,102 @@
+//! How much of an array is stored.
+
+use super::Facts;
+use crate::failure::Result;
+use crate::number;
+use zarr::Array;
+use zarr::grid::{ChunkGrid, element_count};
+use zarr::meta::json::Value;
+
+/// How much of an array is stored, and how large it is decoded.
+#[derive(Debug)]
+pub(super) struct Stored {
+    /// Bytes of all elements.
+    logical: Option<u64>,
+    /// Bytes of all chunks at full size, beyond the edges of the array too.
+    padded: Option<u64>,
+    /// Bytes of the chunks that are stored, decoded.
+    written: Option<u64>,
+    /// Chunks of the grid.
+    chunks: u64,
+    /// Encoded sizes of the chunks that are stored, sorted; `None` if the store cannot list.
+    sizes: Option<Vec<u64>>,
+}
+
+impl Stored {
+    /// Counts what is stored.
+    pub(super) fn of(array: &Array) -> Result<Self> {
+        let item = (!array.data_type().is_variable()).then(|| array.data_type().item_size() as u64);
+        let grid = array.chunk_grid();
+        let bytes = |shape: &[u64]| element_count(shape)?.checked_mul(item?);
+        let chunks = element_count(&grid.grid_shape()).unwrap_or(u64::MAX);
+        let (mut sizes, mut written) = (None, None);
+        if array.store().capabilities().list {
+            let stored = array.stored_chunk_sizes()?;
+            let decoded = |chunk: &[u64]| bytes(&grid.chunk_shape(chunk));
+            written = stored.iter().try_fold(0_u64, |sum, (chunk, _)| sum.checked_add(decoded(chunk)?));
+            let mut all: Vec<u64> = stored.into_iter().map(|(_, size)| size).collect();
+            all.sort_unstable();
+            sizes = Some(all);
+        }
+        Ok(Self {
+            logical: bytes(array.shape()),
+            padded: padded(grid).and_then(|shape| bytes(&shape)),
+            written,
+            chunks,
+            sizes,
+        })
+    }
+
+    /// Adds it to what is told.
+    pub(super) fn tell(&self, facts: &mut Facts, array: &Array) {
+        let stored = self.sizes.as_ref().map(|sizes| sizes.iter().sum::<u64>());
+        let count = self.sizes.as_ref().map(|sizes| sizes.len() as u64);
+        let number = |value: Option<u64>| value.map_or(Value::Null, Value::from);
+        let ratio = match (self.logical, stored) {
+            (Some(logical), Some(stored)) if stored > 0 => Value::from(logical as f64 / stored as f64),
+            _ => Value::Null,
+        };
+        for (name, value) in [
+            ("chunks", Value::from(self.chunks)),
+            ("chunks_stored", number(count)),
+            ("logical_bytes", number(self.logical)),
+            ("padded_bytes", number(self.padded)),
+            ("stored_bytes", number(stored)),
+            ("ratio", ratio),
+        ] {
+            facts.json.insert(name, value);
+        }
+        if let Some(logical) = self.logical {
+            facts.line("No. bytes", &format!("{} ({})", number::size(logical), number::grouped(logical)));
+        }
+        if let Some(padded) = self.padded.filter(|&padded| self.logical != Some(padded)) {
+            facts.line("Padded", &format!("{} with the overhang of chunks at the edges", number::size(padded)));
+        }
+        let what = if array.is_sharded() { "Shards" } else { "Chunks" };
+        let Some(sizes) = &self.sizes else {
+            facts.line(&format!("{what} initialized"), &format!("unknown of {}", number::grouped(self.chunks)));
+            return;
+        };
+        let (stored, count) = (stored.unwrap_or(0), count.unwrap_or(0));
+        facts.line("No. bytes stored", &format!("{} ({})", number::size(stored), number::grouped(stored)));
+        if let (Some(logical), Some(written)) = (self.logical, self.written) {
+            let (logical, written) = (number::ratio(logical, stored), number::ratio(written, stored));
+            facts.line("Storage ratio", &format!("{logical} logical, {written} over written chunks"));
+        }
+        let share = number::percent(count, self.chunks);
+        let text = format!("{} of {} ({share})", number::grouped(count), number::grouped(self.chunks));
+        facts.line(&format!("{what} initialized"), &text);
+        if let [least, .., most] = sizes.as_slice() {
+            let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
+            let [least, median, most] = [*least, median, *most].map(number::size);
+            facts.line(&format!("{} bytes", &what[..5]), &format!("min {least}  median {median}  max {most}"));
+        }
+    }
+}
+
+/// The shape of all chunks together: up to where the last one ends.
+fn padded(grid: &ChunkGrid) -> Option<Vec<u64>> {
+    let last: Vec<u64> = grid.grid_shape().iter().map(|count| count.saturating_sub(1)).collect();
+    let (start, len) = (grid.chunk_region(&last), grid.chunk_shape(&last));
+    start.axes().iter().zip(len).map(|(range, len)| range.start.checked_add(len)).collect()
+}

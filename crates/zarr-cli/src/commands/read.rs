@@ -1,0 +1,37 @@
+//! `zarr read`: elements, on standard output or into a file.
+
+use crate::args::{Form, Read};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::format::format;
+use crate::output::Output;
+use crate::pieces::Pieces;
+use zarr::Selection;
+
+/// Elements are held in memory in pieces of at most so many bytes.
+const PIECE: u64 = 128 << 20;
+/// What an element of variable length is taken to be long, in bytes.
+const VARIABLE: u64 = 64;
+
+pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
+    let array = context.array(&context.place(&args.node)?)?;
+    let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
+    let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
+    let resolved = selection.resolve_on(array.chunk_grid())?;
+    let mut printer = format(form, array.data_type(), &resolved.result_shape())?;
+    let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
+    let mut pieces = Pieces::new(&selection, &resolved, item, &array.part_shape(), PIECE);
+    let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
+    // The first piece comes before any output, so that what fails at once leaves nothing behind.
+    let mut piece = pieces.next()?;
+    let mut data = piece.map(|piece| array.read_data(piece.selection)).transpose()?;
+    printer.begin(&mut out)?;
+    while let Some(read) = data {
+        printer.piece(&read, &mut out)?;
+        drop(read);
+        piece = pieces.next()?;
+        data = piece.map(|piece| array.read_data(piece.selection)).transpose()?;
+    }
+    printer.end(&mut out)?;
+    out.finish()
+}

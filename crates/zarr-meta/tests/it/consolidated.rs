@@ -1,0 +1,101 @@
+//! Consolidated metadata.
+
+use crate::store::Store;
+use zarr_meta::consolidated::without_consolidated;
+use zarr_meta::{Consolidated, Dialect, ErrorKind, Found, Node, NodePath, documents};
+
+const ARRAY2: &str = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i4","fill_value":0.0,"order":"C","compressor":null,"filters":null}"#;
+const ARRAY3: &str = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"uint8","fill_value":0,
+    "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},
+    "chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"codecs":[{"name":"bytes"}],"attributes":{"n":1.0}}"#;
+
+fn paths(consolidated: &Consolidated, group: &NodePath) -> Vec<String> {
+    consolidated.nodes(group).keys().map(ToString::to_string).collect()
+}
+
+fn all(store: &Store, paths: &[&str]) -> Vec<Found> {
+    paths.iter().map(|path| store.found(path)).collect()
+}
+
+#[test]
+fn version_2_there_and_back() {
+    let store = Store::with(&[
+        ("g/.zgroup", r#"{"zarr_format":2}"#),
+        ("g/a/.zarray", ARRAY2),
+        ("g/a/.zattrs", r#"{"x":1}"#),
+        ("g/h/b/.zarray", ARRAY2),
+        ("other/.zgroup", r#"{"zarr_format":2}"#),
+    ]);
+    let group = NodePath::parse("/g").unwrap();
+    let nodes = all(&store, &["/g", "/g/a", "/g/h", "/g/h/b", "/other"]);
+    let consolidated = Consolidated::collect(Dialect::V2, &group, &nodes).unwrap();
+    assert_eq!(consolidated.documents.keys().collect::<Vec<_>>(), [".zgroup", "a/.zarray", "a/.zattrs", "h/b/.zarray"]);
+    assert_eq!(consolidated.documents.get("a/.zarray").unwrap().to_string(), ARRAY2);
+    let read = Consolidated::parse_v2("g/.zmetadata", &consolidated.to_v2()).unwrap().unwrap();
+    assert_eq!(read, consolidated);
+    assert_eq!(paths(&read, &group), ["/g", "/g/a", "/g/h/b"]);
+    let a = NodePath::parse("/g/a").unwrap();
+    let nodes_read = read.nodes(&group);
+    assert_eq!(nodes_read[&a].iter().map(|(key, _)| key).collect::<Vec<_>>(), ["g/a/.zarray", "g/a/.zattrs"]);
+    assert_eq!(nodes_read[&group].get("g/.zgroup"), Some(&br#"{"zarr_format":2}"#[..]));
+    assert_eq!(without_consolidated(&nodes[0]).unwrap(), [("g/.zmetadata".to_owned(), None)]);
+}
+
+#[test]
+fn version_3_there_and_back() {
+    let store = Store::with(&[
+        ("zarr.json", r#"{"zarr_format":3,"node_type":"group"}"#),
+        ("a/zarr.json", ARRAY3),
+        ("g/zarr.json", r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":null}"#),
+        ("g/b/zarr.json", ARRAY3),
+    ]);
+    let root = NodePath::root();
+    let nodes = all(&store, &["/", "/a", "/g", "/g/b"]);
+    let consolidated = Consolidated::collect(Dialect::V3, &root, &nodes).unwrap();
+    assert_eq!(paths(&consolidated, &root), ["/a", "/g", "/g/b"]);
+    let mut node = nodes[0].node.clone();
+    if let Node::Group(group) = &mut node {
+        group.consolidated = Some(consolidated.clone());
+    }
+    let mut written = Store(store.0.clone());
+    written.apply(documents(Dialect::V3, &root, &node, Some(&nodes[0].documents)).unwrap());
+    let found = written.found("/");
+    assert_eq!(found.node, node);
+    assert!(found.warnings.is_empty());
+    assert!(consolidated.nodes(&root)[&NodePath::parse("/g/b").unwrap()].get("g/b/zarr.json").is_some());
+    // Without it the member is gone.
+    let plain = without_consolidated(&found).unwrap();
+    assert!(!String::from_utf8(plain[0].1.clone().unwrap()).unwrap().contains("consolidated"));
+    assert!(without_consolidated(&nodes[0]).unwrap().is_empty());
+}
+
+#[test]
+fn names_that_lead_out_are_left_out() {
+    let document = r#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},"../e/.zarray":{},
+        "a/../../e/.zgroup":{},"/abs/.zgroup":{},"ok/.zgroup":{"zarr_format":2},"ok/0.0":{}}}"#;
+    let read = Consolidated::parse_v2(".zmetadata", document.as_bytes()).unwrap().unwrap();
+    assert_eq!(read.documents.keys().collect::<Vec<_>>(), [".zgroup", "ok/.zgroup"]);
+    assert_eq!(read.refused.len(), 3);
+    assert_eq!(read.check().unwrap_err().kind(), ErrorKind::Path);
+    let inline = r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":
+        {"kind":"inline","must_understand":false,"metadata":{"../e":{},"ok":{"consolidated_metadata":{}},"":{}}}}"#;
+    let found = Store::with(&[("zarr.json", inline)]).found("/");
+    let read = found.node.as_group().unwrap().consolidated.clone().unwrap();
+    assert_eq!((read.refused.len(), found.warnings.len()), (2, 2));
+    assert_eq!(read.documents.to_string(), r#"{"ok/zarr.json":{}}"#);
+}
+
+#[test]
+fn other_forms() {
+    let other = r#"{"zarr_consolidated_format":2,"metadata":{}}"#;
+    assert_eq!(Consolidated::parse_v2("k", other.as_bytes()).unwrap(), None);
+    assert_eq!(Consolidated::parse_v2("k", b"[]").unwrap_err().kind(), ErrorKind::InvalidMetadata);
+    assert_eq!(Consolidated::parse_v2("k", b"{").unwrap_err().kind(), ErrorKind::InvalidJson);
+    let kind = |must: &str| {
+        format!(r#"{{"zarr_format":3,"node_type":"group","consolidated_metadata":{{"kind":"far"{must}}}}}"#)
+    };
+    let found = Store::with(&[("zarr.json", &kind(r#","must_understand":false"#))]).found("/");
+    assert!(found.node.as_group().unwrap().extra.contains_key("consolidated_metadata"));
+    let error = Store::with(&[("zarr.json", &kind(""))]).probe("/", None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownExtension);
+}

@@ -1,0 +1,102 @@
+//! Finding nodes.
+
+use crate::store::Store;
+use zarr_meta::{Dialect, ErrorKind, MAX_DOCUMENT_SIZE, NodePath, Probe, ProbeStep};
+
+const GROUP3: &str = r#"{"zarr_format":3,"node_type":"group"}"#;
+const GROUP2: &str = r#"{"zarr_format":2}"#;
+
+#[test]
+fn the_self_contained_dialects_are_asked_for_at_once() {
+    let mut probe = Probe::new(NodePath::parse("/a").unwrap(), None);
+    let ProbeStep::Need(keys) = probe.step(&[]).unwrap() else { unreachable!() };
+    assert_eq!(keys, ["a/zarr.json", "a/.zarray", "a/.zgroup", "a/.zattrs"]);
+    let mut probe = Probe::new(NodePath::root(), Some(Dialect::V2));
+    let ProbeStep::Need(keys) = probe.step(&[]).unwrap() else { unreachable!() };
+    assert_eq!(keys, [".zarray", ".zgroup", ".zattrs"]);
+}
+
+#[test]
+fn the_newer_dialect_wins_unless_told() {
+    let store = Store::with(&[("zarr.json", GROUP3), (".zgroup", GROUP2)]);
+    let found = store.found("/");
+    assert_eq!(found.dialect, Dialect::V3);
+    assert_eq!(found.warnings[0].key, ".zgroup");
+    assert_eq!(store.probe("/", Some(Dialect::V2)).unwrap().unwrap().dialect, Dialect::V2);
+}
+
+#[test]
+fn a_broken_document_is_an_error_and_no_reason_to_look_further() {
+    let store = Store::with(&[("zarr.json", "{"), (".zgroup", GROUP2)]);
+    assert_eq!(store.probe("/", None).unwrap_err().kind(), ErrorKind::InvalidJson);
+    let large = " ".repeat(MAX_DOCUMENT_SIZE + 1);
+    assert_eq!(Store::with(&[("zarr.json", &large)]).probe("/", None).unwrap_err().kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn documents_below_imply_groups() {
+    let store = Store::with(&[("a/b/.zgroup", GROUP2), ("c/d/e/zarr.json", GROUP3), ("f/x.txt", "")]);
+    for (path, dialect) in [("/a", Dialect::V2), ("/c", Dialect::V3), ("/c/d", Dialect::V3)] {
+        let found = store.found(path);
+        assert!(found.implicit && found.dialect == dialect && found.documents.is_empty(), "{path}");
+        assert!(found.node.as_group().is_some());
+    }
+    assert!(store.found("/").implicit);
+    assert!(!store.found("/a/b").implicit);
+    assert!(store.probe("/f", None).unwrap().is_none());
+    assert!(store.probe("/a", Some(Dialect::V3)).unwrap().is_none());
+    let unlistable = Probe::new(NodePath::parse("/a").unwrap(), None).can_list(false);
+    let ProbeStep::NotFound { tried } = store.run(unlistable).unwrap() else { unreachable!() };
+    assert!(tried.contains(&"a/zarr.json".to_owned()) && tried.contains(&"a/.zgroup".to_owned()));
+    // The root of a hierarchy of another dialect implies no group of this one.
+    let draft = r#"{"zarr_format":"https://purl.org/zarr/spec/core/3.0"}"#;
+    assert!(Store::with(&[("a/b/zarr.json", draft)]).probe("/a", None).unwrap().is_none());
+}
+
+#[test]
+fn a_search_ends() {
+    let mut probe = Probe::new(NodePath::root(), Some(Dialect::V3));
+    let mut got = Vec::new();
+    for step in 0.. {
+        assert!(step < 2000);
+        got = match probe.step(&got).unwrap() {
+            ProbeStep::Need(keys) => keys.into_iter().map(|key| (key, None)).collect(),
+            ProbeStep::List { prefix } => vec![(format!("{prefix}a/"), None), (format!("{prefix}b/"), None)],
+            ProbeStep::NotFound { .. } => break,
+            ProbeStep::Found(found) => unreachable!("{found:?}"),
+        }
+    }
+}
+
+#[test]
+fn dialects_that_are_not_read_are_named() {
+    for (key, text, part) in [
+        ("meta", r#"{"zarr_format": 1, "shape": [1]}"#, "dialect v1"),
+        ("__zmeta__", r#"{"shape": [1]}"#, "dialect v0"),
+        ("__zmeta__", "(dp0\nS'shape'", "pickle"),
+        ("meta/group.json", "{}", "dialect p2019"),
+        ("meta", r#"{"zarr_format": 9}"#, "expected 1"),
+    ] {
+        let error = Store::with(&[(key, text)]).probe("/", None).unwrap_err();
+        assert_eq!((error.kind(), error.key()), (ErrorKind::UnsupportedVersion, Some(key)));
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let forced = Probe::new(NodePath::root(), Some(Dialect::V1)).step(&[]).unwrap_err();
+    assert_eq!(forced.kind(), ErrorKind::UnsupportedVersion);
+}
+
+#[test]
+fn names_to_be_written() {
+    let check = |dialect: Dialect, path: &str| dialect.check_path(&NodePath::parse(path).unwrap());
+    assert!(check(Dialect::V3, "/a/b").unwrap().is_empty());
+    assert_eq!(check(Dialect::V3, "/é").unwrap().len(), 1);
+    assert_eq!(check(Dialect::V2, "/a/é").unwrap().len(), 1);
+    for (dialect, path) in
+        [(Dialect::V3, "/a/__b"), (Dialect::V3, "/zarr.json"), (Dialect::V2, "/a/.zarray"), (Dialect::V2, "/a\\b")]
+    {
+        assert_eq!(check(dialect, path).unwrap_err().kind(), ErrorKind::Path, "{path}");
+    }
+    for dialect in Dialect::ALL {
+        assert_eq!(dialect.to_string().parse::<Dialect>().unwrap(), dialect);
+    }
+}

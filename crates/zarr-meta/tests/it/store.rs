@@ -1,0 +1,57 @@
+//! A store that is a list of keys, and the loop that answers a probe.
+
+use std::collections::BTreeMap;
+use zarr_meta::{Dialect, Error, Found, NodePath, Probe, ProbeStep};
+
+#[derive(Default)]
+pub(crate) struct Store(pub(crate) BTreeMap<String, Vec<u8>>);
+
+impl Store {
+    pub(crate) fn with(values: &[(&str, &str)]) -> Self {
+        Self(values.iter().map(|(key, text)| ((*key).to_owned(), text.as_bytes().to_vec())).collect())
+    }
+
+    pub(crate) fn apply(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) {
+        for (key, bytes) in changes {
+            match bytes {
+                Some(bytes) => drop(self.0.insert(key, bytes)),
+                None => drop(self.0.remove(&key)),
+            }
+        }
+    }
+
+    /// The keys and prefixes directly below `prefix`.
+    pub(crate) fn list(&self, prefix: &str) -> Vec<String> {
+        let below = self.0.keys().filter_map(|key| key.strip_prefix(prefix));
+        let mut names: Vec<_> = below
+            .map(|rest| match rest.find('/') {
+                Some(end) => format!("{prefix}{}", &rest[..=end]),
+                None => format!("{prefix}{rest}"),
+            })
+            .collect();
+        names.dedup();
+        names
+    }
+
+    pub(crate) fn run(&self, mut probe: Probe) -> Result<ProbeStep, Error> {
+        let mut got = Vec::new();
+        loop {
+            got = match probe.step(&got)? {
+                ProbeStep::Need(keys) => keys.into_iter().map(|key| (key.clone(), self.0.get(&key).cloned())).collect(),
+                ProbeStep::List { prefix } => self.list(&prefix).into_iter().map(|key| (key, None)).collect(),
+                end => return Ok(end),
+            }
+        }
+    }
+
+    pub(crate) fn probe(&self, path: &str, dialect: Option<Dialect>) -> Result<Option<Found>, Error> {
+        match self.run(Probe::new(NodePath::parse(path)?, dialect))? {
+            ProbeStep::Found(found) => Ok(Some(*found)),
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn found(&self, path: &str) -> Found {
+        self.probe(path, None).unwrap().unwrap()
+    }
+}
