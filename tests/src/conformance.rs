@@ -59,6 +59,7 @@ fn check_array(case: &Case, contents: &Contents, path: &str) -> ArrayResult {
         path: path.to_owned(),
         data_type: String::new(),
         codecs: Default::default(),
+        read: false,
         verdict: Verdict::Passed,
     };
     let Some(expected) = contents.arrays.get(path) else { return result };
@@ -75,6 +76,8 @@ fn verdict(lacks: Option<&'static str>, check: impl FnOnce() -> Result<(), Fault
         (None, Err(fault)) => Verdict::Failed(fault),
         (Some(what), Ok(())) => Verdict::Failed(format!("passes, but is listed as left for want of {what}")),
         (Some(what), Err(fault)) if fault.starts_with("unknown-extension") => Verdict::Left(what),
-        (Some(what), Err(fault)) => Verdict::Failed(format!("is left for want of {what}, but fails otherwise: {fault}")),
+        (Some(what), Err(fault)) => {
+            Verdict::Failed(format!("is left for want of {what}, but fails otherwise: {fault}"))
+        }
     }
 }

@@ -199,11 +199,8 @@ fn parse_array(value: &Value) -> Result<ExpectedArray, Fault> {
         other => return Err(format!("encoding {other}")),
     };
     let undefined = data.get("undefined").map(|mask| string(mask, "file")).transpose()?;
-    let data = ExpectedData {
-        file: string(data, "file")?.to_owned(),
-        encoding,
-        undefined: undefined.map(str::to_owned),
-    };
+    let data =
+        ExpectedData { file: string(data, "file")?.to_owned(), encoding, undefined: undefined.map(str::to_owned) };
     Ok(ExpectedArray {
         shape: lengths(member(value, "shape")?)?,
         dtype: member(value, "dtype")?.clone(),

@@ -22,8 +22,5 @@ pub use expected::{
 pub use fixtures::{ARCHIVES, Case, cases};
 pub use left::{LEFT, Left};
 pub use random::Random;
-pub use report::{ArrayResult, CaseResult, Report, Verdict};
+pub use report::{ArrayResult, CaseResult, Fault, Report, Verdict};
 pub use robust::{Damage, damaged_chunks, damaged_documents};
-
-/// What is wrong, in words.
-pub type Fault = String;

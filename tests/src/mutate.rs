@@ -5,19 +5,58 @@ use zarr_meta::json::{Map, Number, Value};
 
 /// Numbers at the edges of what readers compute with.
 const NUMBERS: [&str; 22] = [
-    "0", "1", "-1", "2", "7", "8", "255", "256", "65535", "2147483647", "2147483648", "4294967295", "4294967296",
-    "9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",
-    "-9223372036854775808", "0.5", "1e400", "-0",
+    "0",
+    "1",
+    "-1",
+    "2",
+    "7",
+    "8",
+    "255",
+    "256",
+    "65535",
+    "2147483647",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "9007199254740993",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-9223372036854775808",
+    "0.5",
+    "1e400",
+    "-0",
 ];
 
 /// Texts that mean something somewhere in a document.
 const TEXTS: [&str; 22] = [
-    "", "/", ".", "..", "NaN", "0x00000000", "-Infinity", "int8", "float64", "complex128", "string", "bytes", "<f8", "|S0",
-    ">U3", "<M8[25s]", "gzip", "transpose", "sharding_indexed", "vlen-utf8", "little", "end",
+    "",
+    "/",
+    ".",
+    "..",
+    "NaN",
+    "0x00000000",
+    "-Infinity",
+    "int8",
+    "float64",
+    "complex128",
+    "string",
+    "bytes",
+    "<f8",
+    "|S0",
+    ">U3",
+    "<M8[25s]",
+    "gzip",
+    "transpose",
+    "sharding_indexed",
+    "vlen-utf8",
+    "little",
+    "end",
 ];
 
 /// A damaged form of a metadata document: `text`, which is the document `value`.
-pub fn document(random: &mut Random, text: &[u8], value: &Value) -> Vec<u8> {
+pub(crate) fn document(random: &mut Random, text: &[u8], value: &Value) -> Vec<u8> {
     let mut damaged = match random.below(4) {
         0 => bytes(random, text),
         _ => tree(random, value),
@@ -33,7 +72,7 @@ pub fn document(random: &mut Random, text: &[u8], value: &Value) -> Vec<u8> {
 }
 
 /// Damaged bytes: flipped, cut off, lengthened, swapped, overwritten.
-pub fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
     for _ in 0..=random.below(3) {
         // Headers and indexes stand at both ends, and are hit more often than they are long.
@@ -52,7 +91,7 @@ pub fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
             }
             3 => damaged.truncate(place),
             4 => {
-                let value = random.next().to_le_bytes().first().copied().unwrap_or(0);
+                let value = random.number().to_le_bytes().first().copied().unwrap_or(0);
                 damaged.insert(place, value);
             }
             5 => {
@@ -64,7 +103,7 @@ pub fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
                     0 => u64::MAX,
                     1 => 0,
                     2 => 1 << random.below(64),
-                    _ => random.next(),
+                    _ => random.number(),
                 };
                 let width = 1 << random.below(4);
                 for (byte, new) in damaged.iter_mut().skip(place).zip(number.to_le_bytes()).take(width) {
@@ -111,11 +150,10 @@ fn collect<'a>(value: &'a Value, into: &mut Vec<&'a Value>) {
 }
 
 fn number(random: &mut Random) -> Number {
-    let spelled = match random.below(4) {
+    match random.below(4) {
         0 => Number::from(random.below(20)),
         _ => Number::parse(random.pick(&NUMBERS).unwrap_or(&"0")).unwrap_or_else(|| Number::from(0)),
-    };
-    spelled
+    }
 }
 
 fn special(random: &mut Random) -> Value {

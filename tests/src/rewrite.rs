@@ -3,8 +3,9 @@
 use crate::Fault;
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Options};
-use zarr_meta::json::{Leniency, Value, parse};
-use zarr_meta::{Documents, Found};
+use zarr_grid::Selection;
+use zarr_meta::json::{self, Leniency, Value};
+use zarr_meta::{Dialect, Documents, Found, NodePath};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 /// Writes the documents of a node again, over those it was read from, and compares them.
@@ -17,8 +18,8 @@ pub(crate) fn documents(found: &Found) -> Result<(), Fault> {
     }
     let written = zarr_meta::documents(found.dialect, &found.path, &found.node, Some(&found.documents));
     for (key, bytes) in written.map_err(|error| format!("writing documents: {error}"))? {
-        let before = found.documents.get(&key).map(json).transpose()?;
-        let after = bytes.as_deref().map(json).transpose()?;
+        let before = found.documents.get(&key).map(value).transpose()?;
+        let after = bytes.as_deref().map(value).transpose()?;
         let empty = |value: &Option<Value>| value.as_ref().and_then(Value::as_object).is_none_or(|map| map.is_empty());
         let same = match (&before, &after) {
             (Some(before), Some(after)) => before.same(after),
@@ -33,10 +34,29 @@ pub(crate) fn documents(found: &Found) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The node that documents describe.
+///
+/// # Errors
+/// Says what is wrong with them.
+pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<Found, Fault> {
+    let store = in_memory(documents)?;
+    zarr::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
+}
+
+/// A store in memory with nothing but documents.
+fn in_memory(documents: &Documents) -> Result<Arc<dyn Store>, Fault> {
+    let store = MemoryStore::new();
+    for (key, document) in documents.iter() {
+        let key = Key::new(key).map_err(|error| error.to_string())?;
+        store.set_all(&key, document).map_err(|error| error.to_string())?;
+    }
+    Ok(Arc::new(store))
+}
+
 /// A document as JSON, with the liberties of old writers.
-fn json(bytes: &[u8]) -> Result<Value, Fault> {
+fn value(bytes: &[u8]) -> Result<Value, Fault> {
     let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
-    parse(bytes, leniency).map(|parsed| parsed.value).map_err(|error| error.to_string())
+    json::parse(bytes, leniency).map(|parsed| parsed.value).map_err(|error| error.to_string())
 }
 
 /// Writes an array into a new store, from its metadata and all its elements, and compares what comes back.
@@ -50,8 +70,8 @@ pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     if !before.same(&after) {
         return Err(format!("metadata {after}, before it was {before}"));
     }
-    copied.write_from(.., elements.view()).map_err(fault)?;
-    let again = copied.read_data(..).map_err(fault)?;
+    copied.write_from(Selection::all(), elements.view()).map_err(fault)?;
+    let again = copied.read_data(Selection::all()).map_err(fault)?;
     if !same_elements(&again, elements) {
         return Err("elements differ".to_owned());
     }
@@ -64,15 +84,13 @@ pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
 /// If its metadata cannot be written or read again.
 pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let found = array.found();
-    let written = zarr_meta::documents(found.dialect, &found.path, &found.node, None);
+    // An undefined fill value was written while v3 settled, and is no longer: only the document that has it keeps it.
+    let keeps = found.dialect == Dialect::V3Of2023 && array.metadata().fill_value.is_none();
+    let previous = keeps.then_some(&found.documents);
+    let written = zarr_meta::documents(found.dialect, &found.path, &found.node, previous);
     let mut documents = Documents::new();
     documents.apply(&written.map_err(|error| format!("writing documents: {error}"))?);
-    let store = MemoryStore::new();
-    for (key, document) in documents.iter() {
-        let key = Key::new(key).map_err(|error| error.to_string())?;
-        store.set_all(&key, document).map_err(|error| error.to_string())?;
-    }
-    let store: Arc<dyn Store> = Arc::new(store);
+    let store = in_memory(&documents)?;
     let path = found.path.to_string();
     let copied = zarr::open_node(&*store, &path, Some(found.dialect));
     let copied = copied.and_then(|found| Array::from_found(&store, found, array.registry(), Options::default()));

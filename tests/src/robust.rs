@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use zarr_array::{Array, Limits, Options};
 use zarr_grid::{ChunkIndex, Region, Selection};
 use zarr_meta::json::{Leniency, Value, parse};
+use zarr_meta::{Dialect, NodePath};
 use zarr_store::{Bytes, Key, MemoryStore, Store, StoreExt};
 
 /// What came of damage.
@@ -44,9 +45,10 @@ pub fn damaged_documents(count: u64) -> Result<Damage, Fault> {
             let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
             let value = parse(text, leniency).map(|parsed| parsed.value).unwrap_or_default();
             let damaged = mutate::document(&mut random, text, &value);
-            damage.take(|| open_document(name, &damaged), || {
-                format!("document {name} with seed {seed}: {}", String::from_utf8_lossy(&damaged))
-            })?;
+            damage.take(
+                || open_document(name, &damaged),
+                || format!("document {name} with seed {seed}: {}", String::from_utf8_lossy(&damaged)),
+            )?;
         }
         Ok(())
     })
@@ -66,10 +68,13 @@ pub fn damaged_chunks(count: u64) -> Result<Damage, Fault> {
             let mut random = Random::new(seed);
             let Some((array, index, bytes)) = random.pick(&copies) else { continue };
             let damaged = mutate::bytes(&mut random, bytes);
-            damage.take(|| read_damaged(array, index, &damaged, seed.is_multiple_of(8)), || {
-                let codecs: Vec<_> = array.metadata().codecs.iter().map(|codec| &codec.name).collect();
-                format!("a chunk of {} with seed {seed}, codecs {codecs:?}: {damaged:02x?}", array.path())
-            })?;
+            damage.take(
+                || read_damaged(array, index, &damaged, seed.is_multiple_of(8)),
+                || {
+                    let codecs: Vec<_> = array.metadata().codecs.iter().map(|codec| &codec.name).collect();
+                    format!("a chunk of {} with seed {seed}, codecs {codecs:?}: {damaged:02x?}", array.path())
+                },
+            )?;
         }
         Ok(())
     })
@@ -160,7 +165,9 @@ fn open_document(name: &str, document: &[u8]) -> Result<(), Fault> {
     if name == ".zmetadata" {
         let consolidated = zarr_meta::Consolidated::parse_v2(name, document).map_err(|error| error.to_string())?;
         let consolidated = consolidated.unwrap_or_default();
-        consolidated.paths(&zarr_meta::NodePath::root());
+        for (path, documents) in consolidated.nodes(&NodePath::root()) {
+            rewrite::parse(Dialect::V2, &path, &documents)?;
+        }
         return consolidated.check().map_err(|error| error.to_string());
     }
     let store: Arc<dyn Store> = Arc::new(store);
@@ -171,7 +178,8 @@ fn open_document(name: &str, document: &[u8]) -> Result<(), Fault> {
         return zarr::walk(&*store, "/", None).map(drop).map_err(fault);
     }
     let array = Array::from_found(&store, found, &zarr::registry(), limited()).map_err(fault)?;
-    let last = array.shape().iter().map(|len| len.checked_sub(1).map(|last| last..last + 1)).collect::<Option<Vec<_>>>();
+    let last =
+        array.shape().iter().map(|len| len.checked_sub(1).map(|last| last..last + 1)).collect::<Option<Vec<_>>>();
     if let Some(last) = last {
         let element = array.read_data(Selection::Region(Region::from_ranges(&last))).map_err(fault)?;
         element.json(0);

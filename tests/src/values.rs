@@ -11,7 +11,7 @@ use zarr_meta::json::Value;
 ///
 /// # Errors
 /// Says where they differ.
-pub fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -> Result<(), Fault> {
+pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -> Result<(), Fault> {
     let file = case.file(&expected.file)?;
     let undefined = expected.undefined.as_ref().map(|mask| case.file(mask)).transpose()?;
     let counts = |place: usize| undefined.as_ref().is_none_or(|mask| mask.get(place) != Some(&1));
@@ -56,7 +56,7 @@ fn differing(
 }
 
 /// Elements in memory form with the bytes of each number in little-endian order.
-pub fn little_endian(data_type: &DataType, items: &[u8]) -> Vec<u8> {
+pub(crate) fn little_endian(data_type: &DataType, items: &[u8]) -> Vec<u8> {
     let mut bytes = items.to_vec();
     if cfg!(target_endian = "big") {
         let scalar = data_type.layout().scalar().map_or(1, |scalar| scalar.size());
@@ -76,4 +76,26 @@ fn variable(file: &[u8]) -> Result<Vec<&[u8]>, Fault> {
         rest = after;
     }
     Ok(elements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_where_elements_differ() {
+        let check = |expected, equal: &[bool], mask: &[usize]| {
+            differing(expected, equal.len(), equal.iter().copied(), |place| !mask.contains(&place)).err()
+        };
+        assert_eq!(check(2, &[true, true], &[]), None);
+        assert_eq!(check(3, &[true, true], &[]).as_deref(), Some("found 2 elements, expected 3"));
+        assert_eq!(check(2, &[true, false], &[]).as_deref(), Some("1 of 2 elements differ, the first at 1"));
+        assert_eq!(check(2, &[true, false], &[1]), None);
+    }
+
+    #[test]
+    fn elements_of_variable_length() {
+        assert_eq!(variable(b"\x01\0\0\0a\0\0\0\0").unwrap(), [&b"a"[..], b""]);
+        assert!(variable(b"\x02\0\0\0a").is_err());
+    }
 }

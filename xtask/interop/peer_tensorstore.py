@@ -157,7 +157,9 @@ def write(writer: manifest.Writer, count: int, rng) -> None:
         facts = {"fill": manifest.fill_hex(fill, elements)}
         if maker is write_v3:
             facts["attributes"] = metadata["attributes"]
-            facts["dimension_names"] = metadata.get("dimension_names")
+            # tensorstore stores no names if there is none among them.
+            names = metadata.get("dimension_names") or []
+            facts["dimension_names"] = names if any(names) else None
         writer.add(name, name, "/a", elements, about=json.dumps(metadata), **facts)
 
 

@@ -79,7 +79,8 @@ def write(writer: manifest.Writer, count: int, rng) -> None:
                 facts = {
                     "fill": manifest.fill_hex(array.metadata.fill_value, np.empty(0, array.dtype)),
                     "attributes": {key: value for key, value in array.attrs.items() if key != "_ARRAY_DIMENSIONS"},
-                    "dimension_names": list(variable.dims),
+                    # zarr-python stores no list of no names in v3; in v2 the list is an attribute.
+                    "dimension_names": list(variable.dims) or (None if zarr_format == 3 else []),
                 }
                 about = f"v{zarr_format}, {encoding[name]}"
                 if array.dtype.kind in "OT":
@@ -106,7 +107,8 @@ def read(folder: Path, line: dict) -> list[str]:
     if line["dtype"] == "string":
         elements = elements.astype("T")
     line["attributes"] = without_own(line["attributes"])
-    facts = {"attributes": without_own(raw.attrs), "dimension_names": list(raw.dims)}
+    line["dimension_names"] = line["dimension_names"] or None
+    facts = {"attributes": without_own(raw.attrs), "dimension_names": list(raw.dims) or None}
     found = manifest.differences(line, folder, elements, **facts)
     if "scale_factor" in raw.attrs:
         found += decoded_differences(folder, line, elements, raw.attrs)

@@ -1,5 +1,6 @@
 //! `cargo xtask conformance`: what other software wrote is read, and what comes out is shown as tables.
 
+use std::process::Command;
 use zarr_tests::{ARCHIVES, Damage, Fault, Report, check_archive, damaged_chunks, damaged_documents, leftovers};
 
 /// How many damaged inputs of each kind `--robustness` makes.
@@ -13,6 +14,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             "--robustness" => robustness = true,
             other => return Err(format!("conformance takes no {other}")),
         }
+    }
+    if robustness && cfg!(debug_assertions) {
+        return optimised();
     }
     let mut report = Report::default();
     for archive in ARCHIVES {
@@ -32,6 +36,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         0 => Ok(()),
         count => Err(format!("{count} failed")),
     }
+}
+
+/// Does the same in a release build: damage by the hundred thousand is for optimised code.
+fn optimised() -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["run", "--quiet", "--release", "--package", "xtask", "--", "conformance", "--robustness"];
+    let status = Command::new(cargo).args(arguments).status().map_err(|error| format!("cargo run: {error}"))?;
+    if status.success() { Ok(()) } else { Err("not as it should be in the release build".to_owned()) }
 }
 
 fn show(what: &str, result: Result<Damage, Fault>, faults: &mut Vec<Fault>) {

@@ -1,6 +1,7 @@
 //! Tasks of the workspace, run as `cargo xtask TASK`. Builds and tests of the crates do not need them.
 
 mod conformance;
+mod interop;
 mod tidy;
 
 use std::process::ExitCode;
@@ -9,12 +10,14 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   conformance   reads what other software wrote and compares it (--robustness: damages it as well)
+  interop       writes arrays with other software and reads them, and the other way around
   tidy          checks crate edges, `unsafe`, and the form of files";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
+        Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "tidy" => tidy::run(rest),
         _ => Err(USAGE.to_owned()),
     };

@@ -215,6 +215,7 @@ impl From<zarr_store::Error> for Error {
             Kind::NotFound => ErrorKind::NotFound,
             Kind::Range => ErrorKind::CorruptChunk,
             Kind::Path => ErrorKind::Path,
+            Kind::Invalid => ErrorKind::InvalidMetadata,
             Kind::Limit => ErrorKind::Limit,
             Kind::Argument => ErrorKind::Argument,
             _ => ErrorKind::Store,

@@ -1,6 +1,6 @@
 //! The configuration.
 
-use crate::Sharding;
+use crate::codec::Sharding;
 use crate::index::{Index, Location};
 use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, CodecEntry, ElementSpec, Error, Limits, Pipeline, Size};

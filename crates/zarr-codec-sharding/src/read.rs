@@ -1,6 +1,6 @@
 //! Reading: from bytes in memory, and by saying what is wanted.
 
-use crate::Sharding;
+use crate::codec::Sharding;
 use crate::index::part;
 use std::sync::Arc;
 use zarr_codec::decode::windows;

@@ -1,6 +1,6 @@
 //! Writing: whole shards, and parts of them.
 
-use crate::Sharding;
+use crate::codec::Sharding;
 use crate::index::{Location, part};
 use zarr_codec::{Error, View};
 use zarr_grid::{Cell, ChunkGrid, Region};

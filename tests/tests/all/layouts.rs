@@ -28,10 +28,14 @@ pub(crate) enum Grid {
 }
 
 impl Grid {
-    /// The lengths of all chunks of each axis.
+    /// The lengths of the chunks of each axis that hold a part of the array.
     pub(crate) fn lengths(&self, shape: &[u64]) -> Vec<Vec<u64>> {
+        let within = |(lengths, &len): (&Vec<u64>, &u64)| {
+            let start = |chunk: usize| lengths[..chunk].iter().sum::<u64>();
+            (0..lengths.len()).take_while(|&chunk| start(chunk) < len).map(|chunk| lengths[chunk]).collect()
+        };
         match self {
-            Self::Rectilinear(axes) => axes.clone(),
+            Self::Rectilinear(axes) => axes.iter().zip(shape).map(within).collect(),
             Self::Regular(chunk) => {
                 chunk.iter().zip(shape).map(|(&chunk, len)| vec![chunk; len.div_ceil(chunk) as usize]).collect()
             }
@@ -53,9 +57,8 @@ pub(crate) fn layout(text: bool, wide: bool) -> impl Strategy<Value = Layout> {
         let stored = if v2 {
             (chunks.prop_map(Grid::Regular), v2_codecs(rank, text, wide)).boxed()
         } else {
-            let regular = chunks.prop_flat_map(move |chunks| {
-                (Just(Grid::Regular(chunks.clone())), v3_codecs(chunks, text, wide, 2))
-            });
+            let regular = chunks
+                .prop_flat_map(move |chunks| (Just(Grid::Regular(chunks.clone())), v3_codecs(chunks, text, wide, 2)));
             let rectilinear = (rectilinear(&shape), plain_codecs(rank, text, wide));
             prop_oneof![4 => regular, 1 => rectilinear].boxed()
         };
@@ -145,7 +148,7 @@ fn v3_codecs(chunk: Vec<u64>, text: bool, wide: bool, depth: u32) -> BoxedStrate
 }
 
 fn divisors(len: u64) -> Vec<u64> {
-    (1..=len).filter(|part| len % part == 0).collect()
+    (1..=len).filter(|part| len.is_multiple_of(*part)).collect()
 }
 
 /// A permutation of the axes as a codec, or none.
@@ -170,13 +173,14 @@ fn serializer(text: bool, wide: bool) -> BoxedStrategy<Value> {
 }
 
 fn compressor() -> impl Strategy<Value = Option<Value>> {
-    let blosc = (select(vec!["lz4", "blosclz", "zlib", "zstd", "snappy"]), select(vec!["noshuffle", "shuffle", "bitshuffle"]))
-        .prop_map(|(cname, shuffle)| {
-            let configuration = json!({
-                "cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": 4, "blocksize": 0
+    let blosc =
+        (select(vec!["lz4", "blosclz", "zlib", "zstd", "snappy"]), select(vec!["noshuffle", "shuffle", "bitshuffle"]))
+            .prop_map(|(cname, shuffle)| {
+                let configuration = json!({
+                    "cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": 4, "blocksize": 0
+                });
+                Some(json!({"name": "blosc", "configuration": configuration}))
             });
-            Some(json!({"name": "blosc", "configuration": configuration}))
-        });
     prop_oneof![
         Just(None),
         Just(Some(json!({"name": "gzip", "configuration": {"level": 5}}))),

@@ -1,5 +1,7 @@
 //! The integration tests of the workspace, in one binary.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
+
 mod concurrent;
 mod conformance;
 mod laws;

@@ -51,9 +51,13 @@ impl Line {
 
     fn to_json(&self) -> Value {
         let mut line = Map::new();
-        for (name, text) in
-            [("id", &self.id), ("store", &self.store), ("path", &self.path), ("dtype", &self.dtype), ("values", &self.values)]
-        {
+        for (name, text) in [
+            ("id", &self.id),
+            ("store", &self.store),
+            ("path", &self.path),
+            ("dtype", &self.dtype),
+            ("values", &self.values),
+        ] {
             line.insert(name, text.as_str());
         }
         line.insert("shape", self.shape.clone());

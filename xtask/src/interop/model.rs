@@ -70,8 +70,7 @@ impl Model {
         if data_type.is_variable() {
             return ArrayData::from_elements(data_type, &self.shape, &self.elements);
         }
-        let items: Vec<u8> =
-            self.elements.iter().flat_map(|element| turned(data_type, element.clone())).collect();
+        let items: Vec<u8> = self.elements.iter().flat_map(|element| turned(data_type, element.clone())).collect();
         ArrayData::from_items(data_type, &self.shape, &items, None::<Arc<Heap>>)
     }
 

@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
 
 /// The lists of packages, by the least version of Python that they are for, newest first.
-const REQUIREMENTS: [((u32, u32), &str); 2] =
-    [((3, 12), "requirements-3.12.txt"), ((3, 11), "requirements-3.11.txt")];
+const REQUIREMENTS: [((u32, u32), &str); 2] = [((3, 12), "requirements-3.12.txt"), ((3, 11), "requirements-3.11.txt")];
 
 /// An environment with all peers in it.
 pub(super) struct Python {
@@ -67,9 +66,9 @@ fn find() -> Result<(PathBuf, (u32, u32)), String> {
     let usable = |program: &PathBuf| version(program).filter(|&version| version < (3, 14));
     let found = named.into_iter().chain(kept).filter_map(|program| usable(&program).map(|version| (program, version)));
     // The first of those that are equally new, which is one in the path of programs.
-    found.reduce(|best, next| if next.1 > best.1 { next } else { best }).ok_or_else(|| {
-        "no Python from 3.11 to 3.13 that has the modules venv and ensurepip".to_owned()
-    })
+    found
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+        .ok_or_else(|| "no Python from 3.11 to 3.13 that has the modules venv and ensurepip".to_owned())
 }
 
 fn version(program: &Path) -> Option<(u32, u32)> {

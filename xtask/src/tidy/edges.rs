@@ -5,30 +5,13 @@ use std::path::Path;
 use std::process::Command;
 use zarr_meta::json::Value;
 
-/// The edges where `docs/architecture.md` has no table of them. A `*` stands for any text: a crate named with one may have
-/// the edges, any other must have them all, but for those named with one.
-const EDGES: [(&str, &str); 10] = [
-    ("zarr-store", ""),
-    ("zarr-meta", ""),
-    ("zarr-dtype", "zarr-meta"),
-    ("zarr-grid", "zarr-meta"),
-    ("zarr-codec", "zarr-store, zarr-meta, zarr-dtype, zarr-grid"),
-    ("zarr-codec-*", "zarr-codec, zarr-store, zarr-meta, zarr-dtype, zarr-grid"),
-    ("zarr-array", "zarr-codec, zarr-store, zarr-meta, zarr-dtype, zarr-grid"),
-    ("zarr", "zarr-array, zarr-codec, zarr-codec-*, zarr-store, zarr-meta, zarr-dtype, zarr-grid"),
-    ("zarr-cli", "zarr"),
-    ("zarr-tests", "zarr*"),
-];
-
 /// The faults in the edges between the crates of the workspace. Edges of development only are free.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let table = table(root)?;
     let mut faults = Vec::new();
     for (name, found) in edges(root)? {
-        if name == "xtask" {
-            continue;
-        }
-        let row = table.iter().find(|(row, _)| *row == name).or_else(|| table.iter().find(|(row, _)| matches(row, &name)));
+        let row =
+            table.iter().find(|(row, _)| *row == name).or_else(|| table.iter().find(|(row, _)| matches(row, &name)));
         let Some((row, allowed)) = row else {
             faults.push(format!("{name}: no row in the table of crate edges"));
             continue;
@@ -44,29 +27,29 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// Whether `name` fits `pattern`, in which `*` at the end or in front of more text stands for any text.
+/// Whether `name` fits `pattern`, in which one `*` stands for any text.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
-        Some((start, end)) => {
-            name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end))
-        }
+        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
         None => pattern == name,
     }
 }
 
-/// The rows of the table in `docs/architecture.md` whose heading is `crate` and `depends on`, else [`EDGES`].
+/// The rows of the table in `docs/architecture.md` with the headings `crate` and `depends on`: a crate, and its edges.
+///
+/// Names stand in backquotes. A `*` stands for any text: a crate named with one may have the edges of its row, any other must
+/// have them all, but for those named with one. `all of the above` and `any` are what they say.
 fn table(root: &Path) -> Result<Vec<(String, Vec<String>)>, String> {
     let path = root.join("docs/architecture.md");
-    let text = if path.exists() {
-        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?
-    } else {
-        String::new()
-    };
-    let names = |cell: &str| {
-        let names = cell.split(',').map(|name| name.trim().trim_matches('`').to_owned());
-        names.filter(|name| name.starts_with("zarr")).collect::<Vec<_>>()
-    };
-    let mut rows = Vec::new();
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let rows = parse_table(&text);
+    if rows.is_empty() { Err(format!("{}: no table of crate edges", path.display())) } else { Ok(rows) }
+}
+
+fn parse_table(text: &str) -> Vec<(String, Vec<String>)> {
+    // Between backquotes are the second piece, the fourth..
+    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     // The column of the edges while inside the table.
     let mut column = None;
     for line in text.lines() {
@@ -74,21 +57,22 @@ fn table(root: &Path) -> Result<Vec<(String, Vec<String>)>, String> {
             column = None;
             continue;
         };
-        let cells: Vec<_> = cells.trim_end_matches('|').split('|').map(str::trim).collect();
-        match column {
-            None if cells.first() == Some(&"crate") => column = cells.iter().position(|cell| *cell == "depends on"),
-            None => {}
-            Some(column) => {
-                for name in names(cells.first().unwrap_or(&"")) {
-                    rows.push((name, names(cells.get(column).unwrap_or(&""))));
-                }
+        let cells: Vec<_> = cells.trim_end().trim_end_matches('|').split('|').map(str::trim).collect();
+        let Some(column) = column else {
+            if cells.first() == Some(&"crate") {
+                column = cells.iter().position(|cell| *cell == "depends on");
             }
-        }
+            continue;
+        };
+        let cell = cells.get(column).copied().unwrap_or_default();
+        let edges = match cell {
+            "any" => vec!["*".to_owned()],
+            "all of the above" => rows.iter().map(|(name, _)| name.clone()).collect(),
+            cell => names(cell),
+        };
+        rows.extend(names(cells.first().unwrap_or(&"")).into_iter().map(|name| (name, edges.clone())));
     }
-    if rows.is_empty() {
-        rows = EDGES.iter().map(|(name, edges)| ((*name).to_owned(), names(edges))).collect();
-    }
-    Ok(rows)
+    rows
 }
 
 /// The crates of the workspace, and which others of it each depends on.
@@ -102,8 +86,8 @@ fn edges(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>, String> {
     if !output.status.success() {
         return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)));
     }
-    let metadata =
-        Value::from_json(&String::from_utf8_lossy(&output.stdout)).map_err(|error| format!("cargo metadata: {error}"))?;
+    let metadata = Value::from_json(&String::from_utf8_lossy(&output.stdout))
+        .map_err(|error| format!("cargo metadata: {error}"))?;
     let list = |value: &Value, name: &str| value.get(name).and_then(Value::as_array).unwrap_or_default().to_vec();
     let name = |value: &Value| value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let packages = list(&metadata, "packages");
@@ -114,4 +98,25 @@ fn edges(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>, String> {
         (name(package), normal.map(name).filter(|edge| members.contains(edge)).collect())
     });
     Ok(edges.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables() {
+        let text = "| a | b |\n|---|---|\n| `x` | `y` |\n\n| crate | never | depends on |\n|---|---|---|\n\
+                    | `a` | | |\n| `b-*` | | `a` |\n| `c` | | all of the above |\n| `d` | | any |\n";
+        let found = parse_table(text);
+        let found: Vec<_> = found.iter().map(|(name, edges)| format!("{name}: {}", edges.join(" "))).collect();
+        assert_eq!(found, ["a: ", "b-*: a", "c: a b-*", "d: *"]);
+    }
+
+    #[test]
+    fn patterns() {
+        assert!(matches("zarr-codec-*", "zarr-codec-gzip"));
+        assert!(!matches("zarr-codec-*", "zarr-codec"));
+        assert!(matches("*", "zarr"));
+    }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files that may hold `unsafe`, or folders of them.
-const UNSAFE: [&str; 4] = ["crates/zarr-codec/src/view.rs", "crates/zarr-codec/src/view/", "crates/zarr-array/src/buffer.rs", "tests/"];
+const UNSAFE: [&str; 4] =
+    ["crates/zarr-codec/src/view.rs", "crates/zarr-codec/src/view/", "crates/zarr-array/src/buffer.rs", "tests/"];
 
 /// Files hold one idea each, so they are no longer than this.
 const MAX_LINES: usize = 500;
@@ -55,7 +56,9 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
     if NAMELESS.contains(&file) {
         faults.push(format!("{name}: the name does not say what is in it"));
     }
-    if !UNSAFE.iter().any(|allowed| name.starts_with(allowed)) {
+    // Tests that hold the crate against C code, or watch its allocations, stand beside its sources.
+    let in_tests = name.contains("/tests/");
+    if !in_tests && !UNSAFE.iter().any(|allowed| name.starts_with(allowed)) {
         for (number, line) in text.lines().enumerate().filter(|(_, line)| is_unsafe(line)) {
             faults.push(format!("{name}:{}: unsafe code: {}", number + 1, line.trim()));
         }
@@ -64,7 +67,7 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
         if !text.starts_with("//!") {
             faults.push(format!("{name}: does not begin with what the crate is"));
         }
-        for statement in other_statements(text) {
+        if let Some(statement) = other_statements(text).first() {
             faults.push(format!("{name}: more than docs, `mod` and `use`: {statement}"));
         }
     }

@@ -1,6 +1,7 @@
 //! Which nodes are converted, and into what.
 
-use super::{ConvertOptions, How, Planned, Shards, target};
+use super::place::Documents;
+use super::{ConvertOptions, How, Planned, Shards, recode, target};
 use crate::{Array, Error, ErrorKind, Registry, Result, Walk, open_node, walk};
 use std::sync::Arc;
 use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath, consolidated};
@@ -103,7 +104,11 @@ fn planned(
             let opened = Array::from_found(source, found.clone(), registry, options.options.clone());
             let copied = target::same_chunks(from, to);
             match opened {
-                Ok(array) => (if copied { How::Copy } else { How::Recode }, size(&array)),
+                Ok(array) if copied => (How::Copy, size(&array)),
+                Ok(array) => {
+                    let size = size(&array);
+                    return recoded(array, target, dialect, notes, size, options);
+                }
                 // What is not known need not be, where chunks stay as they are.
                 Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (How::Copy, 0),
                 Err(error) => return Err(error),
@@ -112,6 +117,24 @@ fn planned(
         _ => (How::Group, 0),
     };
     Ok(Planned { source: found, target, dialect, how, notes, size })
+}
+
+/// An array that is decoded and encoded again, if it can be.
+fn recoded(
+    array: Array,
+    target: Node,
+    dialect: Dialect,
+    notes: Vec<String>,
+    size: u64,
+    options: &ConvertOptions,
+) -> Result<Planned> {
+    let source = array.found().clone();
+    let planned = Planned { source, target, dialect, how: How::Recode, notes, size };
+    // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
+    let found = Documents::new(&planned)?.found().clone();
+    let sink = Array::from_found(array.store(), found, array.registry(), options.options.clone())?;
+    recode::check(&array, &sink, options)?;
+    Ok(planned)
 }
 
 /// Says what can be done about an array that a dialect cannot express.

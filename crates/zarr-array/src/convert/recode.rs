@@ -1,7 +1,7 @@
 //! Decoding and encoding an array, slab by slab.
 
 use super::slabs::Slabs;
-use super::{Conversion, Planned};
+use super::{Conversion, ConvertOptions, Planned};
 use crate::{Array, Error, Options, Result};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -14,6 +14,13 @@ use zarr_store::Store;
 const OVERHEAD: u64 = 16 << 20;
 /// How many places of an array of elements of variable length are looked at for their usual length.
 const SAMPLES: u64 = 3;
+
+/// Checks that memory suffices, as far as metadata tells.
+pub(super) fn check(source: &Array, sink: &Array, options: &ConvertOptions) -> Result<()> {
+    let item = source.data_type().item_size() as u64;
+    let plan = Plan::new(source, sink, item, options);
+    plan.map(drop).ok_or_else(|| too_large(sink, item, options.memory))
+}
 
 /// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array.
 pub(super) fn recode(
@@ -30,7 +37,8 @@ pub(super) fn recode(
     let source = open(&conversion.source, &planned.source, options)?;
     let sink = open(target, written, options)?;
     let item = item_size(&source)?;
-    let plan = Plan::new(&source, &sink, item, conversion).ok_or_else(|| too_large(&sink, item, conversion))?;
+    let too_large = || too_large(&sink, item, conversion.options.memory);
+    let plan = Plan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = Options { threads: plan.threads.or(options.threads), ..options.clone() };
     let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
     let mut done: u64 = 0;
@@ -55,14 +63,13 @@ struct Plan {
 
 impl Plan {
     /// The most threads for which memory suffices, and slabs for what they leave over; `None` if a chunk is too large.
-    fn new(source: &Array, sink: &Array, item: u64, conversion: &Conversion) -> Option<Self> {
+    fn new(source: &Array, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);
-        let memory = conversion.options.memory;
-        let memory = memory - OVERHEAD.min(memory / 4);
+        let memory = options.memory - OVERHEAD.min(options.memory / 4);
         let part = source.part_shape();
         // A thread holds a chunk encoded, and decoded where it reaches beyond the array or is read in part.
         let for_thread = bytes(&part)?.max(bytes(&sink.chunk_grid().largest_chunk_shape())?).checked_mul(2)?;
-        let wanted = conversion.options.options.threads.or_else(|| std::thread::available_parallelism().ok());
+        let wanted = options.options.threads.or_else(|| std::thread::available_parallelism().ok());
         let wanted = wanted.map_or(1, usize::from);
         (1..=wanted).rev().find_map(|threads| {
             let budget = memory.checked_sub(for_thread.checked_mul(threads as u64)?)?;
@@ -92,11 +99,10 @@ impl Plan {
     }
 }
 
-fn too_large(sink: &Array, item: u64, conversion: &Conversion) -> Error {
+fn too_large(sink: &Array, item: u64, memory: u64) -> Error {
     let shape = sink.chunk_grid().largest_chunk_shape();
     let what = if sink.is_sharded() { "shards" } else { "chunks" };
     let size = zarr_grid::element_count(&shape).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
-    let memory = conversion.options.memory;
     let message =
         format!("{what} {:?} of {size} bytes need more than the {memory} of memory allowed", shape.as_slice());
     let error = Error::argument(message).with_hint(format!("allow more memory, or write smaller {what}"));

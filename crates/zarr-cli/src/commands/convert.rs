@@ -34,8 +34,9 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         warn(&conversion);
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
-    conversion.run(&target, &|progress| bar.show(progress))?;
+    let done = conversion.run(&target, &|progress| bar.show(progress));
     bar.finish();
+    done?;
     summarize(context, args, &conversion, started)
 }
 

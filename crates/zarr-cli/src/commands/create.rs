@@ -3,6 +3,8 @@
 use crate::args::Create;
 use crate::context::{Context, node_path};
 use crate::failure::{Exit, Failure, Result};
+use zarr::meta::Dialect;
+use zarr::meta::conventions::ARRAY_DIMENSIONS;
 use zarr::meta::json::{Map, Value};
 use zarr::{Array, NewArray};
 
@@ -22,15 +24,19 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     if let Some(fill) = &args.fill {
         new = new.fill(fill_value(fill, &args.dtype));
     }
+    if let Some(attributes) = &args.attributes {
+        new = new.attributes(object(attributes)?);
+    }
     if let Some(dims) = &args.dims {
         if dims.len() != args.shape.0.len() {
             let message = format!("{} names for {} dimensions", dims.len(), args.shape.0.len());
             return Err(Failure::usage(message));
         }
         new = new.dimension_names(dims);
-    }
-    if let Some(attributes) = &args.attributes {
-        new = new.attributes(object(attributes)?);
+        if args.dialect == Some(Dialect::V2) {
+            // Version 2 has names by xarray's convention only.
+            new = new.attribute(ARRAY_DIMENSIONS, dims.iter().map(String::as_str).collect::<Vec<_>>());
+        }
     }
     if let Some(dialect) = args.dialect {
         new = new.dialect(dialect);

@@ -7,6 +7,10 @@ use crate::error::{Error, Result};
 
 const LENGTH: &str = "an integer from 1 to 2^63-1";
 
+/// The most chunks that metadata may list along one axis. Runs cost nothing however long, but no array has had 10^12 chunks
+/// along an axis listed in earnest, and other readers expand runs.
+const MAX_LISTED: u64 = 1 << 40;
+
 impl ChunkGrid {
     /// The chunk grid of an array of `shape`, from its metadata: `regular` or `rectilinear`.
     ///
@@ -107,6 +111,9 @@ fn axis_chunks(axis: usize, entry: &Value) -> Result<AxisChunks> {
         run(item).ok_or_else(|| unexpected(pointer(axis, &format!("/{i}")), Some(item), expected))
     });
     let runs: Vec<Run> = runs.collect::<Result<_>>()?;
+    if runs.iter().fold(0u64, |count, run| count.saturating_add(run.count)) > MAX_LISTED {
+        return Err(unexpected(pointer(axis, ""), Some(entry), "at most 2^40 chunks"));
+    }
     AxisChunks::listed(runs).map_err(|problem| Error::At { pointer: pointer(axis, ""), problem: problem.into() })
 }
 

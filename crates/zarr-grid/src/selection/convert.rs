@@ -124,7 +124,19 @@ macro_rules! integers {
 }
 
 integers!(i32 i64 isize u32 u64 usize);
-axis!(RangeFull, _ => AxisSelection::All);
+
+impl From<RangeFull> for AxisSelection {
+    fn from(_: RangeFull) -> Self {
+        Self::All
+    }
+}
+
+impl IntoSelection for RangeFull {
+    /// All of the array, whatever its number of dimensions.
+    fn into_selection(self) -> Result<Selection> {
+        Ok(Selection::all())
+    }
+}
 
 impl From<Vec<i64>> for AxisSelection {
     fn from(indices: Vec<i64>) -> Self {

@@ -19,11 +19,11 @@ proptest! {
 
 #[test]
 fn a_run_of_many_chunks_stays_a_run() {
-    let runs = config("rectilinear", r#"{"kind": "inline", "chunk_shapes": [[7, [1, 1000000000000000], 3]]}"#);
-    let grid = ChunkGrid::from_config(&runs, &[1_000_000_000_000_009]).unwrap();
-    assert_eq!(grid.grid_shape().as_slice(), [1_000_000_000_000_002]);
-    assert_eq!(grid.chunk_at(&[500_000_000_000_006]).unwrap().as_slice(), [500_000_000_000_000]);
-    assert_eq!(grid.chunk_region(&[1_000_000_000_000_001]).shape().as_slice(), [2]);
+    let runs = config("rectilinear", r#"{"kind": "inline", "chunk_shapes": [[7, [1, 1000000000000], 3]]}"#);
+    let grid = ChunkGrid::from_config(&runs, &[1_000_000_000_009]).unwrap();
+    assert_eq!(grid.grid_shape().as_slice(), [1_000_000_000_002]);
+    assert_eq!(grid.chunk_at(&[500_000_000_006]).unwrap().as_slice(), [500_000_000_000]);
+    assert_eq!(grid.chunk_region(&[1_000_000_000_001]).shape().as_slice(), [2]);
     assert_eq!(grid.to_config(), runs);
 }
 
@@ -47,6 +47,7 @@ fn errors_say_where() {
     };
     check("rectilinear", r#"{"chunk_shapes": [[4]]}"#, &[4], "/kind");
     rectilinear("[[2, 1]]", &[4], "/chunk_shapes/0");
+    rectilinear("[[[1, 1000000000000], [1, 1000000000000]]]", &[4], "/chunk_shapes/0");
     rectilinear("[4, [2, 0, 2]]", &[4, 4], "/chunk_shapes/1/1");
     rectilinear("[[[4, 0]]]", &[4], "/chunk_shapes/0/0");
     rectilinear("[[[4, 1, 1]]]", &[4], "/chunk_shapes/0/0");

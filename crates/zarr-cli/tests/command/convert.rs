@@ -1,0 +1,180 @@
+//! `zarr convert`.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+/// A hierarchy of two arrays in a group, of version 3.
+fn source() -> Folder {
+    let folder = Folder::new();
+    let create = |args: &str| folder.ok(&[&["create", "s"][..], &args.split(' ').collect::<Vec<_>>()].concat());
+    create(
+        "g/a --shape 20,30 --dtype int16 --chunks 7,30 --fill -9 --dims y,x --attributes {\"long_name\":\"a\",\"n\":1.50}",
+    );
+    create("g/b --shape 5 --dtype float32 --fill NaN");
+    folder.fill("s", "g/a", "<i2", "(20, 30)", &int16(0..600));
+    folder
+}
+
+fn facts(folder: &Folder, store: &str, path: &str) -> Value {
+    let list = Value::from_json(&folder.ok(&["tree", store, "--json"])).unwrap();
+    let nodes = list.as_array().unwrap();
+    nodes.iter().find(|node| node.get("path").and_then(Value::as_str) == Some(path)).cloned().unwrap()
+}
+
+fn member(folder: &Folder, store: &str, path: &str, name: &str) -> String {
+    facts(folder, store, path).get(name).cloned().unwrap_or_default().to_string()
+}
+
+fn how(folder: &Folder, args: &[&str]) -> Vec<String> {
+    let summary = Value::from_json(&folder.ok(&[&["convert", "--json"], args].concat())).unwrap();
+    let nodes = summary.get("nodes").and_then(Value::as_array).unwrap();
+    nodes.iter().filter_map(|node| Some(node.get("how")?.as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn a_change_of_chunks_keeps_everything_else() {
+    let folder = source();
+    folder.ok(&["create", "s", "g/c", "--shape", "5", "--dtype", "float32", "--fill", "0x7fc00001"]);
+    let before = folder.files("s");
+    let nodes = how(&folder, &["s", "d", "--chunks", "20,4"]);
+    assert_eq!(nodes, ["group", "group", "recoded", "copied", "copied"]);
+    assert_eq!(folder.raw("d", "g/a"), folder.raw("s", "g/a"));
+    let kept = ["shape", "data_type", "fill_value", "codecs", "dimension_names", "attributes", "dialect"];
+    for path in ["/g/a", "/g/b", "/g/c"] {
+        for name in kept {
+            assert_eq!(member(&folder, "d", path, name), member(&folder, "s", path, name), "{path} {name}");
+        }
+    }
+    assert_eq!(member(&folder, "d", "/g/a", "chunk_shape"), "[20,4]");
+    assert_eq!(member(&folder, "d", "/g/c", "fill_value"), "\"0x7fc00001\"");
+    assert_eq!(folder.files("s"), before);
+}
+
+#[test]
+fn metadata_alone_is_changed_by_copying_chunks() {
+    let folder = source();
+    folder.ok(&[
+        "create",
+        "v2",
+        "a",
+        "--shape",
+        "20,30",
+        "--dtype",
+        ">i2",
+        "--dialect",
+        "v2",
+        "--chunks",
+        "7,30",
+        "--fill",
+        "-9",
+        "--dims",
+        "y,x",
+    ]);
+    folder.fill("v2", "a", "<i2", "(20, 30)", &int16(0..600));
+    assert_eq!(how(&folder, &["v2", "v3", "--dialect", "v3"]), ["group", "copied"]);
+    let chunk = |file: &str| std::fs::read(folder.path(file)).unwrap();
+    assert_eq!(chunk("v2/a/1.0"), chunk("v3/a/c/1/0"));
+    assert_eq!(folder.raw("v3", "a"), int16(0..600));
+    assert_eq!(member(&folder, "v3", "/a", "dimension_names"), "[\"y\",\"x\"]");
+    assert_eq!(member(&folder, "v3", "/a", "attributes"), "{}");
+    // And back: xarray's convention has the names.
+    assert_eq!(how(&folder, &["v3", "back", "--dialect", "v2"]), ["group", "copied"]);
+    assert_eq!(member(&folder, "back", "/a", "attributes"), "{\"_ARRAY_DIMENSIONS\":[\"y\",\"x\"]}");
+    assert_eq!(folder.raw("back", "a"), int16(0..600));
+}
+
+#[test]
+fn shards_come_and_go() {
+    let folder = source();
+    folder.ok(&["convert", "s", "sharded", "--array", "g/a", "--chunks", "5,6", "--shards", "10,30"]);
+    assert_eq!(member(&folder, "sharded", "/g/a", "shard_shape"), "[10,30]");
+    assert_eq!(folder.files("sharded"), ["g/a/c/0/0", "g/a/c/1/0", "g/a/zarr.json", "g/zarr.json", "zarr.json"]);
+    folder.ok(&["convert", "sharded", "plain", "--shards", "none"]);
+    assert_eq!(member(&folder, "plain", "/g/a", "chunk_shape"), "[5,6]");
+    assert_eq!(member(&folder, "plain", "/g/a", "shard_shape"), "null");
+    // Version 2 has no shards.
+    folder.ok(&["convert", "sharded", "old", "--dialect", "v2", "--codecs", "gzip"]);
+    assert_eq!(member(&folder, "old", "/g/a", "chunk_shape"), "[5,6]");
+    for store in ["sharded", "plain", "old"] {
+        assert_eq!(folder.raw(store, "g/a"), int16(0..600), "{store}");
+    }
+}
+
+#[test]
+fn memory_is_kept_to() {
+    let folder = Folder::new();
+    folder
+        .ok(&["create", "s", "a", "--shape", "64,4096", "--dtype", "int16", "--chunks", "1,4096", "--codecs", "none"]);
+    let items: Vec<u8> = int16((0..64 * 4096).map(|number| number as i16));
+    folder.fill("s", "a", "<i2", "(64, 4096)", &items);
+    let refused = folder.run(&["convert", "s", "d", "--chunks", "64,4096", "--memory", "256KiB"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("hint: "), "{}", refused.err);
+    folder.ok(&["convert", "s", "e", "--chunks", "64,16", "--memory", "256KiB", "--threads", "2"]);
+    assert_eq!(folder.raw("e", "a"), items);
+}
+
+#[test]
+fn the_source_and_what_exists_are_safe() {
+    let folder = source();
+    for target in ["s", "./s/", "s/g", "."] {
+        let ran = folder.run(&["convert", "s", target, "--overwrite"]);
+        assert_eq!(ran.code, Some(2), "{target}: {}", ran.err);
+    }
+    folder.ok(&["convert", "s", "d"]);
+    std::fs::write(folder.path("d/notes.txt"), "mine").unwrap();
+    let ran = folder.run(&["convert", "s", "d", "--dialect", "v2"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--overwrite"), "{}", ran.err);
+    folder.ok(&["convert", "s", "d", "--dialect", "v2", "--overwrite"]);
+    assert_eq!(member(&folder, "d", "/g/a", "dialect"), "\"v2\"");
+    let files = folder.files("d");
+    assert!(
+        files.contains(&"notes.txt".to_owned()) && !files.iter().any(|name| name.ends_with("zarr.json")),
+        "{files:?}"
+    );
+    // Files of others are no store to be filled.
+    std::fs::create_dir(folder.path("home")).unwrap();
+    std::fs::write(folder.path("home/letter"), "dear").unwrap();
+    assert_eq!(folder.run(&["convert", "s", "home"]).code, Some(2));
+    assert_eq!(folder.files("home"), ["letter"]);
+}
+
+#[test]
+fn what_cannot_be_leaves_nothing_behind() {
+    let folder = source();
+    for args in [
+        &["convert", "s", "d", "--chunks", "1,2,3"][..],
+        &[
+            "convert",
+            "s",
+            "d",
+            "--dialect",
+            "v2",
+            "--codecs",
+            "[{\"name\":\"transpose\",\"configuration\":{\"order\":[9]}}]",
+        ],
+        &["convert", "s", "d", "--codecs", "nil"],
+        &["convert", "nowhere", "d"],
+    ] {
+        assert!(matches!(folder.run(args).code, Some(2..=4)), "{args:?}");
+        assert!(!folder.path("d").exists(), "{args:?}");
+    }
+    std::fs::write(folder.path("s/g/a/c/1/0"), "torn").unwrap();
+    let ran = folder.run(&["convert", "s", "d", "--chunks", "5,5"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    // An array that is not complete is not there.
+    assert!(!folder.files("d").contains(&"g/a/zarr.json".to_owned()));
+}
+
+#[test]
+fn one_array_joins_a_hierarchy() {
+    let folder = source();
+    folder.ok(&["create", "d", "g/other", "--shape", "2", "--dtype", "int8", "--attributes", "{\"mine\":true}"]);
+    folder.ok(&["convert", "s", "d", "--array", "/g/a"]);
+    assert_eq!(folder.raw("d", "g/a"), int16(0..600));
+    assert_eq!(member(&folder, "d", "/g/other", "attributes"), "{\"mine\":true}");
+    assert_eq!(folder.run(&["convert", "s", "d", "--array", "/g/a"]).code, Some(2));
+    folder.ok(&["convert", "s", "d", "--array", "/g/a", "--overwrite", "--chunks", "1,30"]);
+    assert_eq!(folder.run(&["convert", "s", "d", "--array", "/g", "--overwrite"]).code, Some(3));
+}

@@ -1,0 +1,77 @@
+//! Exit codes and errors.
+
+use crate::folder::Folder;
+use zarr::meta::json::Value;
+
+fn check(folder: &Folder, args: &[&str], code: i32, kind: &str, word: &str) {
+    let ran = folder.run(&[args, &["--json"]].concat());
+    assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);
+    let mut lines = ran.err.lines();
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("error: ") && first.contains(word), "{args:?}: {}", ran.err);
+    let object = Value::from_json(ran.err.lines().last().unwrap()).unwrap();
+    assert_eq!(object.get("kind").and_then(Value::as_str), Some(kind), "{args:?}: {}", ran.err);
+    for member in ["message", "path", "key", "pointer"] {
+        assert!(object.get(member).is_some(), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn exit_codes_and_kinds() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "float32", "--chunks", "2", "--codecs", "crc32c"]);
+    folder.fill("s", "a", "<f4", "(4,)", &[1; 16]);
+    let check = |args: &[&str], code, kind, word| check(&folder, args, code, kind, word);
+    check(&["tree", "nowhere"], 3, "not-found", "nowhere");
+    check(&["read", "s", "b"], 3, "not-found", "/b");
+    check(&["read", "s", "/"], 3, "not-found", "expected an array");
+    check(&["read", "s", "a/../b"], 2, "path", "periods");
+    check(&["read", "s", "a", "--select", "9"], 2, "argument", "9");
+    check(&["read", "s", "a", "--select", "1:2:3:4"], 2, "argument", "");
+    check(&["read", "s", "a", "--as", "png"], 2, "argument", "png");
+    check(&["frobnicate"], 2, "argument", "frobnicate");
+    check(&["create", "s", "c", "--shape", "4", "--dtype", "float33"], 2, "argument", "float33");
+    check(&["create", "s", "c", "--shape", "4", "--dtype", "int8", "--fill", "300"], 2, "argument", "300");
+    check(&["create", "s", "c", "--shape", "4", "--dtype", "int8", "--codecs", "nil"], 2, "unknown-extension", "nil");
+    check(&["write", "s", "a", "--from", "no.npy"], 3, "not-found", "no.npy");
+    check(&["tree", "s3://bucket/x"], 2, "argument", "s3://");
+    assert!(!folder.path("nowhere").exists());
+
+    let chunk = folder.path("s/a/c/0");
+    let mut bytes = std::fs::read(&chunk).unwrap();
+    bytes[0] ^= 1;
+    std::fs::write(&chunk, &bytes).unwrap();
+    check(&["read", "s", "a", "--as", "raw"], 4, "checksum-mismatch", "key a/c/0");
+    std::fs::write(&chunk, &bytes[..3]).unwrap();
+    check(&["read", "s", "a", "--as", "raw"], 4, "corrupt-chunk", "/a: chunk [0]");
+    // One broken chunk does not make others unreadable.
+    assert_eq!(folder.ok(&["read", "s", "a", "--select", "2:3"]).lines().count(), 1);
+    std::fs::write(folder.path("s/a/zarr.json"), "{\"zarr_format\": 3, \"node_type\": \"array\"}").unwrap();
+    check(&["info", "s", "a"], 4, "invalid-metadata", "a/zarr.json");
+}
+
+#[test]
+fn help_is_no_error() {
+    let folder = Folder::new();
+    assert!(folder.ok(&["--help"]).contains("convert"));
+    assert!(folder.ok(&["read", "--help"]).contains("--select"));
+    assert!(folder.ok(&["--version"]).starts_with("zarr "));
+    assert!(folder.ok(&["completions", "bash"]).contains("_zarr"));
+    let bare = folder.run(&[]);
+    assert_eq!(bare.code, Some(2));
+    assert!(bare.err.contains("Usage"));
+}
+
+#[test]
+fn an_output_file_is_whole_or_not_there() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int8", "--codecs", "crc32c"]);
+    folder.fill("s", "a", "|i1", "(4,)", &[1, 2, 3, 4]);
+    std::fs::write(folder.path("out"), "old").unwrap();
+    folder.ok(&["read", "s", "a", "--as", "raw", "-o", "out"]);
+    assert_eq!(std::fs::read(folder.path("out")).unwrap(), [1, 2, 3, 4]);
+    std::fs::write(folder.path("s/a/c/0"), "torn").unwrap();
+    assert_eq!(folder.run(&["read", "s", "a", "--as", "raw", "-o", "out"]).code, Some(4));
+    assert_eq!(std::fs::read(folder.path("out")).unwrap(), [1, 2, 3, 4]);
+    assert_eq!(std::fs::read_dir(folder.path(".")).unwrap().count(), 2);
+}

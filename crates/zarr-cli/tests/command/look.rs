@@ -1,0 +1,99 @@
+//! `zarr tree` and `zarr info`.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+fn weather() -> Folder {
+    let folder = Folder::new();
+    let create = |args: &str| folder.ok(&[&["create", "air.zarr"][..], &args.split(' ').collect::<Vec<_>>()].concat());
+    create(
+        "t2m --shape 30,18,36 --dtype int16 --chunks 5,9,9 --shards 10,18,36 --dims time,lat,lon --attributes {\"units\":\"K\"}",
+    );
+    create("time --shape 30 --dims time --dtype int64 --codecs none");
+    create("deep/er/mask --shape 18,36 --dtype bool --codecs none");
+    folder.fill("air.zarr", "time", "<i8", "(30,)", &(0..30_i64).flat_map(i64::to_le_bytes).collect::<Vec<_>>());
+    folder
+}
+
+#[test]
+fn the_tree_is_drawn() {
+    let folder = weather();
+    let expected = "\
+air.zarr  v3 group  3 arrays, 2 groups
+|- deep/
+|  `- er/
+|     `- mask  (18, 36)  bool  chunks 18x36
+|- t2m   (time 30, lat 18, lon 36)  int16  chunks 5x9x9  shards 10x18x36  zstd(0)  \"K\"
+`- time  (time 30)                  int64  chunks 30
+";
+    assert_eq!(folder.ok(&["tree", "air.zarr"]), expected);
+    assert_eq!(folder.ok(&["tree", "air.zarr", "-L", "1"]).lines().count(), 4);
+    assert_eq!(folder.ok(&["tree", "air.zarr::deep/er"]).lines().next(), Some("er  v3 group  1 array, 0 groups"));
+}
+
+#[test]
+fn the_tree_as_json() {
+    let folder = weather();
+    let list = Value::from_json(&folder.ok(&["tree", "air.zarr", "--json"])).unwrap();
+    let nodes = list.as_array().unwrap();
+    let paths: Vec<&str> = nodes.iter().filter_map(|node| node.get("path")?.as_str()).collect();
+    assert_eq!(paths, ["/", "/deep", "/deep/er", "/deep/er/mask", "/t2m", "/time"]);
+    let facts = r#"{"path":"/t2m","kind":"array","dialect":"v3","implicit":false,"shape":[30,18,36],"data_type":"int16","fill_value":0,"chunk_shape":[5,9,9],"shard_shape":[10,18,36],"codecs":["sharding_indexed"],"dimension_names":["time","lat","lon"],"attributes":{"units":"K"}}"#;
+    assert_eq!(nodes[4].to_string(), facts);
+    assert_eq!(nodes[0].to_string(), r#"{"path":"/","kind":"group","dialect":"v3","implicit":false,"attributes":{}}"#);
+}
+
+#[test]
+fn a_node_in_full() {
+    let folder = weather();
+    let items = int16(0..5 * 9);
+    let args = ["write", "air.zarr", "t2m", "--from", "-", "--select", "0:5, 0:9, 0"];
+    let file = crate::folder::npy("<i2", false, "(5, 9)", &items);
+    assert_eq!(folder.run_with(&args, &file).code, Some(0));
+    let text = folder.ok(&["info", "air.zarr", "t2m"]);
+    for line in [
+        "Type               : Array",
+        "Shape              : (30, 18, 36)  dims (time, lat, lon)",
+        "Shard shape        : 10x18x36",
+        "Chunk shape        : 5x9x9",
+        "No. bytes          : 38.0 KiB (38_880)",
+        "Shards initialized : 1 of 3 (33 %)",
+        "Attributes         : units = \"K\"",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    let json = Value::from_json(&folder.ok(&["info", "air.zarr", "t2m", "--json"])).unwrap();
+    let number = |name: &str| json.get(name).and_then(Value::as_u64);
+    assert_eq!((number("chunks"), number("chunks_stored")), (Some(3), Some(1)));
+    assert_eq!((number("logical_bytes"), number("padded_bytes")), (Some(38_880), Some(38_880)));
+    assert!(number("stored_bytes").is_some_and(|size| size > 0));
+    let group = folder.ok(&["info", "air.zarr"]);
+    assert!(group.contains("Arrays             : 2 here, 3 in all"), "{group}");
+}
+
+#[test]
+fn unknown_codecs_hide_nothing_but_data() {
+    let folder = weather();
+    let document = folder.path("air.zarr/time/zarr.json");
+    let text = std::fs::read_to_string(&document).unwrap();
+    std::fs::write(&document, text.replace("\"codecs\": [", "\"codecs\": [{\"name\": \"new\\u001b\"},")).unwrap();
+    assert!(folder.ok(&["tree", "air.zarr"]).contains("|- t2m"));
+    let info = folder.run(&["info", "air.zarr", "time"]);
+    assert_eq!(info.code, Some(4));
+    assert!(String::from_utf8(info.out).unwrap().contains("Codecs             : new\\u{1b}"));
+    assert!(info.err.contains("unknown codec"), "{}", info.err);
+}
+
+#[test]
+fn a_broken_node_does_not_hide_others() {
+    let folder = weather();
+    std::fs::write(folder.path("air.zarr/time/zarr.json"), "{").unwrap();
+    let ran = folder.run(&["tree", "air.zarr", "--json"]);
+    assert_eq!(ran.code, Some(4));
+    let list = Value::from_json(std::str::from_utf8(&ran.out).unwrap()).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 5);
+    let error = Value::from_json(ran.err.lines().last().unwrap()).unwrap();
+    assert_eq!(error.get("kind").and_then(Value::as_str), Some("invalid-json"));
+    assert_eq!(error.get("path").and_then(Value::as_str), Some("/time"));
+    assert_eq!(error.get("key").and_then(Value::as_str), Some("time/zarr.json"));
+}

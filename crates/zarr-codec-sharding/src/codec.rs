@@ -1,0 +1,79 @@
+//! The codec itself.
+
+use crate::index::Index;
+use crate::read;
+use std::sync::Arc;
+use zarr_codec::{Access, ArrayToBytes, Decode, Error, Pipeline, Size, View, ViewMut};
+use zarr_grid::{ChunkGrid, Region, Shape};
+
+/// The codec, bound to the elements of its array.
+#[derive(Debug)]
+pub(crate) struct Sharding {
+    /// The shape of inner chunks, in elements.
+    pub(crate) chunk_shape: Shape,
+    /// What inner chunks are encoded with.
+    pub(crate) codecs: Arc<Pipeline>,
+    pub(crate) index: Index,
+}
+
+impl Sharding {
+    /// The grid of inner chunks in a shard of `shape`.
+    pub(crate) fn grid(&self, shape: &[u64]) -> Result<ChunkGrid, Error> {
+        let at = |what: String| Error::Metadata { pointer: "/configuration/chunk_shape".to_owned(), what };
+        if shape.len() != self.chunk_shape.len() {
+            return Err(at(format!("{} dimensions, expected {}", self.chunk_shape.len(), shape.len())));
+        }
+        if !shape.iter().zip(&self.chunk_shape).all(|(shard, chunk)| shard.is_multiple_of(*chunk)) {
+            return Err(at(format!(
+                "inner chunks {:?} do not divide the shard {shape:?} without remainder",
+                self.chunk_shape.as_slice()
+            )));
+        }
+        ChunkGrid::regular(shape, &self.chunk_shape).map_err(|error| at(error.to_string()))
+    }
+}
+
+impl ArrayToBytes for Sharding {
+    fn check(&self, shape: &[u64]) -> Result<(), Error> {
+        let grid = self.grid(shape)?.grid_shape();
+        self.index.size(&grid)?;
+        self.codecs.check(&self.chunk_shape).map_err(|error| error.under("/configuration/codecs"))
+    }
+
+    fn encoded_size(&self, shape: &[u64]) -> Size {
+        let Ok(grid) = self.grid(shape).map(|grid| grid.grid_shape()) else { return Size::Unknown };
+        let (Some(count), Ok(index)) = (zarr_grid::element_count(&grid), self.index.size(&grid)) else {
+            return Size::Unknown;
+        };
+        // Inner chunks may be absent, so an exact inner size is but a bound here.
+        self.codecs.encoded_size(&self.chunk_shape).at_most(|chunk| chunk.checked_mul(count)?.checked_add(index))
+    }
+
+    fn part_shape(&self, _: &[u64]) -> Option<Shape> {
+        Some(self.codecs.part_shape(&self.chunk_shape).unwrap_or_else(|| self.chunk_shape.clone()))
+    }
+
+    fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.write_all(chunk, out)
+    }
+
+    fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        self.read_from_memory(encoded, shape, region, out)
+    }
+
+    fn partial(self: Arc<Self>, shape: &[u64], region: &Region, _: &Access) -> Option<Box<dyn Decode>> {
+        let grid = self.grid(shape).ok()?;
+        Some(Box::new(read::Shard::new(self, grid, region.clone())))
+    }
+
+    fn patch(
+        &self,
+        old: &[u8],
+        shape: &[u64],
+        region: &Region,
+        new: &View<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Result<(), Error>> {
+        Some(self.write_part(old, shape, region, new, out))
+    }
+}

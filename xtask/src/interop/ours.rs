@@ -1,0 +1,365 @@
+//! Random arrays that ours writes, each within what a peer has.
+
+use super::Peer;
+use super::manifest::{self, Line};
+use super::model::{Model, turned};
+use super::random::Random;
+use std::fs;
+use std::path::Path;
+use zarr::{Array, Dialect, NewArray, NewGroup, Selection, Store};
+use zarr_dtype::{DataType, FillValue};
+use zarr_meta::NamedConfig;
+use zarr_meta::json::{Map, Value};
+
+/// Types that all peers have in both formats.
+const NUMBERS: [&str; 14] = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "int64",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+];
+
+/// Types of numpy that zarr-python has besides.
+const NUMPY: [&str; 9] = ["|S1", "|S5", "<U1", "<U7", "<M8[ns]", "<M8[D]", "<M8[25s]", "<m8[us]", "<m8[h]"];
+
+/// Bytes without a meaning. The type `r24` of the specification is not known to zarr-python.
+const RAW: &str = r#"{"name": "raw_bytes", "configuration": {"length_bytes": 3}}"#;
+
+/// An array that is to be written.
+struct Plan {
+    dialect: Dialect,
+    data_type: String,
+    shape: Vec<u64>,
+    chunks: Vec<u64>,
+    separator: char,
+    /// The list of codecs, as JSON.
+    codecs: String,
+    dimension_names: Option<Vec<String>>,
+    attributes: Map,
+}
+
+/// Writes arrays for a peer to read, and the manifest of them.
+pub(super) fn write(folder: &Path, peer: Peer, arrays: u64, seed: u64) -> Result<Vec<Line>, String> {
+    let mut random = Random::new(seed);
+    let mut lines = Vec::new();
+    while (lines.len() as u64) < arrays {
+        let store = format!("ours-{}", lines.len());
+        let plans = match peer {
+            Peer::Xarray => data_set(&mut random),
+            _ => vec![("a".to_owned(), plan(&mut random, peer))],
+        };
+        let address = folder.join(&store).display().to_string();
+        let opened = zarr::create_store(&address).map_err(|error| error.to_string())?;
+        if peer == Peer::Xarray
+            && let Some((_, plan)) = plans.first()
+        {
+            let group = NewGroup { dialect: plan.dialect, ..NewGroup::default() };
+            let group = zarr::Group::create(&opened, "/", group, &zarr::registry());
+            group.map_err(|error| error.to_string())?;
+        }
+        for (name, plan) in plans {
+            let line = write_one(folder, &opened, &store, &name, plan, &mut random);
+            lines.push(line.map_err(|error| format!("{store}/{name}: {error}"))?);
+        }
+    }
+    manifest::write(folder, &lines)?;
+    Ok(lines)
+}
+
+fn write_one(
+    folder: &Path,
+    opened: &std::sync::Arc<dyn Store>,
+    store: &str,
+    name: &str,
+    plan: Plan,
+    random: &mut Random,
+) -> Result<Line, String> {
+    let text = |error: zarr::Error| error.to_string();
+    let about = format!("{}, {}, chunks {:?}, {}", plan.dialect, plan.data_type, plan.chunks, plan.codecs);
+    let mut new = NewArray::new(&plan.shape, plan.data_type.as_str())
+        .chunks(&plan.chunks)
+        .dialect(plan.dialect)
+        .separator(plan.separator)
+        .attributes(plan.attributes.clone())
+        .codecs_text(&plan.codecs)
+        .map_err(text)?;
+    if let Some(names) = &plan.dimension_names {
+        new = new.dimension_names(names);
+    }
+    let known = data_type_of(&plan.data_type)?;
+    let fill = random.fill(&known);
+    let value = FillValue::from_bytes(&known, &fill).map_err(|error| error.to_string())?.to_json(&known);
+    let path = format!("/{name}");
+    let array = zarr::create_array(opened, &path, new.fill(value)).map_err(|error| format!("{about}: {error}"))?;
+    let fill = if known.is_variable() { fill } else { turned(&known, fill) };
+    let model = fill_in(&array, &fill, random).map_err(|error| format!("{about}: {error}"))?;
+    let values = format!("{store}-{name}.bin");
+    fs::write(folder.join(&values), model.to_file(&known)).map_err(|error| format!("{values}: {error}"))?;
+    let names = plan.dimension_names.map_or(Value::Null, Value::from);
+    Ok(Line {
+        id: format!("{store}-{name}"),
+        store: store.to_owned(),
+        path,
+        dtype: manifest::type_name(&known),
+        shape: plan.shape,
+        values,
+        fill: Some(Value::from(manifest::hex(&fill))),
+        attributes: Some(Value::Object(plan.attributes)),
+        // v2 has no names but xarray's.
+        dimension_names: Some(names),
+        about,
+    })
+}
+
+/// Writes elements, all at once or in parts that overlap, and leaves others as they are.
+fn fill_in(array: &Array, fill: &[u8], random: &mut Random) -> Result<Model, zarr::Error> {
+    let data_type = array.data_type();
+    let mut model = Model::filled(array.shape(), fill);
+    let parts = random.pick(&[0, 1, 1, 1, 2, 3]);
+    for part in 0..parts {
+        // The first part is everything, half of the time.
+        let selected = random.area(array.shape());
+        let whole = part == 0 && random.chance(50);
+        let positions: Vec<Vec<u64>> =
+            if whole { array.shape().iter().map(|&len| (0..len).collect()).collect() } else { selected.positions };
+        let shape: Vec<u64> = positions.iter().map(|positions| positions.len() as u64).collect();
+        let selection = if whole { Selection::all() } else { Selection::Axes(selected.axes) };
+        let len = shape.iter().product::<u64>();
+        let new = Model { shape, elements: (0..len).map(|_| random.element(data_type)).collect() };
+        array.write_from(&selection, new.to_data(data_type)?.view())?;
+        model.put(&positions, &new);
+    }
+    Ok(model)
+}
+
+fn data_type_of(text: &str) -> Result<DataType, String> {
+    let known = match text.chars().next() {
+        Some('<' | '|') => zarr_dtype::from_npy_descr(text).map(|(data_type, _)| data_type),
+        Some('{') => {
+            let value = Value::from_json(text).map_err(|error| error.to_string())?;
+            let config = NamedConfig::from_value(&value).ok_or_else(|| format!("{text}: no data type"))?;
+            DataType::from_config(&config)
+        }
+        _ => DataType::from_config(&NamedConfig::new(text)),
+    };
+    known.map_err(|error| error.to_string())
+}
+
+/// Any array that a peer has.
+fn plan(random: &mut Random, peer: Peer) -> Plan {
+    let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
+    let mut types = [NUMBERS, NUMBERS].concat();
+    match (peer, dialect) {
+        (Peer::Zarr, Dialect::V2) => types.extend(NUMPY.iter().chain(&["string", "bytes", "|V3"])),
+        (Peer::Zarr, _) => types.extend(NUMPY.iter().chain(&["string", "bytes", RAW])),
+        // tensorstore has no texts and no dates, and int4 in v3 only.
+        (Peer::Tensorstore, Dialect::V3) => types.extend(["bfloat16", "bfloat16", "int4", "int4"]),
+        _ => {}
+    }
+    let data_type = random.pick(&types).to_owned();
+    let shape = random.shape();
+    let named = dialect == Dialect::V3 && random.chance(60);
+    let dimension_names = named.then(|| (0..shape.len()).map(|axis| format!("{}{axis}", random.word())).collect());
+    let attributes = random.attributes();
+    with_codecs(
+        random,
+        peer,
+        Plan {
+            dialect,
+            data_type,
+            chunks: Vec::new(),
+            separator: '.',
+            codecs: String::new(),
+            dimension_names,
+            attributes,
+            shape,
+        },
+    )
+}
+
+/// The variables and coordinates of a data set.
+fn data_set(random: &mut Random) -> Vec<(String, Plan)> {
+    let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
+    let sizes: [(&str, u64); 3] =
+        [("time", 1 + random.below(30)), ("lat", 1 + random.below(12)), ("lon", 1 + random.below(14))];
+    let mut variables: Vec<(String, Vec<(&str, u64)>, &str)> = Vec::new();
+    for &(name, len) in &sizes {
+        variables.push((name.to_owned(), vec![(name, len)], random.pick(&["float32", "float64", "int64"])));
+    }
+    for number in 0..=random.below(3) {
+        let dimensions = sizes.iter().copied().filter(|_| random.chance(80)).collect();
+        let data_type = random.pick(&["float32", "float64", "int16", "int16", "int32", "uint8", "bool", "string"]);
+        variables.push((format!("v{number}"), dimensions, data_type));
+    }
+    let mut plans = Vec::new();
+    for (name, dimensions, data_type) in variables {
+        let names: Vec<String> = dimensions.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut attributes = Map::new();
+        attributes.insert("long_name", random.word());
+        if data_type == "int16" {
+            attributes.insert("scale_factor", 0.01);
+            attributes.insert("add_offset", 273.15);
+        }
+        if dialect == Dialect::V2 {
+            attributes.insert("_ARRAY_DIMENSIONS", names.clone());
+        }
+        let plan = with_codecs(
+            random,
+            Peer::Xarray,
+            Plan {
+                dialect,
+                data_type: data_type.to_owned(),
+                shape: dimensions.iter().map(|(_, len)| *len).collect(),
+                chunks: Vec::new(),
+                separator: '.',
+                codecs: String::new(),
+                dimension_names: Some(names),
+                attributes,
+            },
+        );
+        plans.push((name, plan));
+    }
+    plans
+}
+
+/// The plan, with chunks and codecs that the peer has for its data type.
+fn with_codecs(random: &mut Random, peer: Peer, plan: Plan) -> Plan {
+    let chunks = random.chunks(&plan.shape);
+    let separator = random.pick(&['.', '/']);
+    let codecs = match plan.dialect {
+        Dialect::V2 => v2_codecs(random, peer, &plan.data_type, &chunks),
+        _ => {
+            let depth = random.pick(&[0, 0, 1, 1, 2]);
+            v3_codecs(random, peer, &plan.data_type, &chunks, depth)
+        }
+    };
+    Plan { chunks, separator, codecs: format!("[{}]", codecs.join(", ")), ..plan }
+}
+
+/// Order and byte order, and one compressor at most.
+fn v2_codecs(random: &mut Random, peer: Peer, data_type: &str, chunks: &[u64]) -> Vec<String> {
+    let mut codecs = Vec::new();
+    match data_type {
+        "string" => codecs.push(named("vlen-utf8")),
+        "bytes" => codecs.push(named("vlen-bytes")),
+        _ => {
+            if chunks.len() > 1 && random.chance(40) {
+                codecs.push(transpose(&(0..chunks.len()).rev().collect::<Vec<_>>()));
+            }
+            codecs.push(bytes(random, data_type));
+        }
+    }
+    let mut kinds = vec!["none", "blosc", "blosc", "blosc", "zstd", "gzip", "zlib"];
+    if peer != Peer::Tensorstore {
+        kinds.push("lz4");
+    }
+    let kind = random.pick(&kinds);
+    codecs.extend(compressor(random, peer, Some(item_size(data_type)), kind));
+    codecs
+}
+
+fn v3_codecs(random: &mut Random, peer: Peer, data_type: &str, chunks: &[u64], depth: u32) -> Vec<String> {
+    let mut codecs = Vec::new();
+    let mut chunks = chunks.to_vec();
+    let variable = matches!(data_type, "string" | "bytes");
+    let sharded = depth > 0 && !chunks.is_empty() && !variable;
+    // zarr-python compares the shape of inner chunks with that of the shard before it is transposed.
+    let may_turn = !(variable || sharded && peer != Peer::Tensorstore);
+    if chunks.len() > 1 && may_turn && random.chance(30) {
+        let order = random.permutation(chunks.len());
+        chunks = order.iter().filter_map(|&axis| chunks.get(axis).copied()).collect();
+        codecs.push(transpose(&order));
+    }
+    match data_type {
+        "string" => codecs.push(named("vlen-utf8")),
+        "bytes" => codecs.push(named("vlen-bytes")),
+        _ if sharded => {
+            let inner = random.inner(&chunks);
+            let nested = v3_codecs(random, peer, data_type, &inner, depth - 1).join(", ");
+            let endian = random.pick(&["little", "little", "big"]);
+            let checksum = if random.chance(80) { r#", {"name": "crc32c"}"# } else { "" };
+            let location = random.pick(&["end", "end", "start"]);
+            let configuration = format!(
+                r#"{{"chunk_shape": {inner:?}, "codecs": [{nested}], "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "{endian}"}}}}{checksum}], "index_location": "{location}"}}"#
+            );
+            codecs.push(configured("sharding_indexed", &configuration));
+            return codecs;
+        }
+        _ => codecs.push(bytes(random, data_type)),
+    }
+    for _ in 0..random.pick(&[0, 1, 1, 1, 2]) {
+        let mut kinds = vec!["blosc", "blosc", "zstd", "gzip", "crc32c"];
+        if peer != Peer::Tensorstore {
+            kinds.extend(["zlib", "lz4"]);
+        }
+        let kind = random.pick(&kinds);
+        codecs.extend(compressor(random, peer, None, kind));
+    }
+    codecs
+}
+
+/// Bytes of the elements that blosc is to shuffle, which v2 does not leave open.
+fn item_size(data_type: &str) -> usize {
+    data_type_of(data_type).map_or(1, |known| if known.is_variable() { 1 } else { known.item_size() })
+}
+
+/// The codec by the name it has in Zarr v3.
+fn compressor(random: &mut Random, peer: Peer, item_size: Option<usize>, kind: &str) -> Option<String> {
+    let level = random.below(10);
+    Some(match kind {
+        "blosc" => {
+            let mut names = vec!["blosclz", "lz4", "lz4hc", "zlib", "zstd"];
+            if peer == Peer::Tensorstore {
+                // The wheels of numcodecs are built without it.
+                names.push("snappy");
+            }
+            let name = random.pick(&names);
+            let shuffle = random.pick(&["noshuffle", "shuffle", "bitshuffle"]);
+            let typesize = item_size.unwrap_or_else(|| random.pick(&[1, 2, 4, 8]));
+            let configuration = format!(
+                r#"{{"cname": "{name}", "clevel": {level}, "shuffle": "{shuffle}", "typesize": {typesize}, "blocksize": 0}}"#
+            );
+            configured("blosc", &configuration)
+        }
+        // tensorstore has no checksums in v2, where the size of elements is given.
+        "zstd" if peer == Peer::Tensorstore && item_size.is_some() => {
+            configured("zstd", &format!(r#"{{"level": {level}, "checksum": false}}"#))
+        }
+        "zstd" => configured("zstd", &format!(r#"{{"level": {}, "checksum": {}}}"#, level * 2, random.chance(50))),
+        "gzip" => configured("gzip", &format!(r#"{{"level": {level}}}"#)),
+        "zlib" => configured("numcodecs.zlib", &format!(r#"{{"level": {level}}}"#)),
+        "lz4" => configured("numcodecs.lz4", r#"{"acceleration": 1}"#),
+        "crc32c" => named("crc32c"),
+        _ => return None,
+    })
+}
+
+fn bytes(random: &mut Random, data_type: &str) -> String {
+    let has_order = !matches!(data_type, "bool" | "int8" | "uint8" | "int4") && !data_type.starts_with(['|', '{']);
+    match has_order {
+        true => configured("bytes", &format!(r#"{{"endian": "{}"}}"#, random.pick(&["little", "little", "big"]))),
+        false => named("bytes"),
+    }
+}
+
+fn transpose(order: &[usize]) -> String {
+    configured("transpose", &format!(r#"{{"order": {order:?}}}"#))
+}
+
+fn named(name: &str) -> String {
+    format!(r#"{{"name": "{name}"}}"#)
+}
+
+fn configured(name: &str, configuration: &str) -> String {
+    format!(r#"{{"name": "{name}", "configuration": {configuration}}}"#)
+}
