@@ -9,6 +9,8 @@ mod plan;
 mod recode;
 mod slabs;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use crate::{Error, Options, Registry, Result};
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub struct Planned {
     pub how: How,
     /// What becomes different in its metadata.
     pub notes: Vec<String>,
+    /// What stays, but will be taken for something else by those who follow a convention.
+    pub warning: Option<String>,
     /// Bytes of all its elements, decoded (of variable length: 16 for each).
     pub size: u64,
 }

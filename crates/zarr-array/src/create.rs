@@ -2,7 +2,7 @@
 
 use crate::{Error, ErrorKind, Options, Registry, Result};
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
-use zarr_dtype::{DataType, FillValue, from_npy_descr};
+use zarr_dtype::{ByteOrder, DataType, FillValue, from_npy_descr};
 use zarr_grid::ChunkGrid;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, NamedConfig};
@@ -150,7 +150,7 @@ impl NewArray {
 
     /// The metadata of the array.
     pub(crate) fn metadata(&self, registry: &Registry) -> Result<ArrayMetadata> {
-        let data_type = parse_data_type(&self.data_type)?;
+        let (data_type, order) = parse_data_type(&self.data_type)?;
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
             Some(value) => FillValue::parse(&data_type, value)
@@ -158,7 +158,7 @@ impl NewArray {
         };
         let fill_value = Some(fill.to_json(&data_type));
         let element = ElementSpec { data_type: data_type.clone(), fill };
-        let codecs = self.chain(&element, registry)?;
+        let codecs = self.chain(&element, order, registry)?;
         let (grid, codecs) = match (&self.grid, &self.shards) {
             (Some(grid), None) => (grid.clone(), codecs),
             (Some(_), Some(_)) => return Err(Error::argument("shards and a chunk grid of its own")),
@@ -195,25 +195,30 @@ impl NewArray {
     }
 
     /// The codecs, completed by one that turns the array into bytes.
-    fn chain(&self, element: &ElementSpec, registry: &Registry) -> Result<Vec<NamedConfig>> {
+    fn chain(&self, element: &ElementSpec, order: ByteOrder, registry: &Registry) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
+        let data_type = &element.data_type;
+        let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
         let Some(given) = &self.codecs else {
-            let serializer = defaults.serializer.map(|serializer| serializer(&element.data_type));
-            let compressor = defaults.compressor.map(|compressor| compressor(&element.data_type));
+            let compressor = defaults.compressor.map(|compressor| compressor(data_type));
             return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());
         };
-        let mut codecs = given.clone();
+        let complete = |codec: &NamedConfig| match defaults.complete {
+            Some(complete) => complete(codec.clone(), data_type),
+            None => codec.clone(),
+        };
+        let mut codecs: Vec<NamedConfig> = given.iter().map(complete).collect();
         // The first codec that takes bytes, or the end: where the array has to have become bytes.
         let mut place = codecs.len();
-        for (at, codec) in given.iter().enumerate() {
+        for (at, codec) in codecs.iter().enumerate() {
             match kind(codec, element, registry)? {
                 Some(Codec::ArrayToBytes(_)) => return Ok(codecs),
                 Some(Codec::BytesToBytes(_)) => place = place.min(at),
                 _ => {}
             }
         }
-        if let Some(serializer) = defaults.serializer {
-            codecs.insert(place, serializer(&element.data_type));
+        if let Some(serializer) = serializer {
+            codecs.insert(place, serializer);
         }
         Ok(codecs)
     }
@@ -241,22 +246,23 @@ fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
     Ok(ChunkGrid::regular(shape, chunks)?.to_config())
 }
 
-/// A data type by name, JSON or numpy's spelling.
-fn parse_data_type(text: &str) -> Result<DataType> {
+/// A data type by name, JSON or numpy's spelling, and the byte order that the latter says.
+fn parse_data_type(text: &str) -> Result<(DataType, ByteOrder)> {
     let in_type =
         |error: zarr_dtype::Error| Error::from(error).at(|place| place.pointer = Some("/data_type".to_owned()));
     if text.trim_start().starts_with('{') {
         let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
         let config = NamedConfig::from_value(&value)
             .ok_or_else(|| Error::argument("data type: expected an object with a name"))?;
-        return DataType::from_config(&config).map_err(in_type);
+        return Ok((DataType::from_config(&config).map_err(in_type)?, ByteOrder::Little));
     }
     if text.starts_with(['<', '>', '|', '=']) {
-        return Ok(from_npy_descr(text).map_err(in_type)?.0);
+        return from_npy_descr(text).map_err(in_type);
     }
-    DataType::from_config(&NamedConfig::new(text)).map_err(|error| {
+    let named = DataType::from_config(&NamedConfig::new(text)).map_err(|error| {
         in_type(error).with_kind(ErrorKind::Argument).with_hint("names are those of Zarr v3 (float32) or numpy (<f4)")
-    })
+    })?;
+    Ok((named, ByteOrder::Little))
 }
 
 /// Halves the longest side until a chunk has about [`CHUNK_SIZE`] bytes.

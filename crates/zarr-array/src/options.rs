@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 use zarr_codec::{Codecs, Limits};
-use zarr_dtype::DataType;
+use zarr_dtype::{ByteOrder, DataType};
 use zarr_meta::NamedConfig;
 
 /// How an array is read and written. A plain value: change what differs from the default.
@@ -61,10 +61,12 @@ pub type MakeShard = fn(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig;
 /// The codecs that new arrays get where nothing else is asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
-    /// The codec that turns elements of a type into bytes.
-    pub serializer: Option<fn(&DataType) -> NamedConfig>,
+    /// The codec that turns elements of a type into bytes of a byte order.
+    pub serializer: Option<fn(&DataType, ByteOrder) -> NamedConfig>,
     /// The codecs that compress bytes of elements of a type.
     pub compressor: Option<fn(&DataType) -> Vec<NamedConfig>>,
     /// The codec that makes shards.
     pub shard: Option<MakeShard>,
+    /// Gives a codec the members that the format demands and that were left out: not all readers have defaults.
+    pub complete: Option<fn(NamedConfig, &DataType) -> NamedConfig>,
 }

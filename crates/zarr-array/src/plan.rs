@@ -218,8 +218,10 @@ pub(crate) fn create(
 ) -> Result<(ChangeNode, Options)> {
     let path = node::parse_path(path)?;
     let in_path = |error: Error| error.at(|place| place.path = Some(path.to_string()));
-    let metadata = new.metadata(registry).map_err(in_path)?;
-    let job = node::create(path.clone(), new.dialect, &Node::Array(metadata), new.overwrite).map_err(in_path)?;
+    let node = Node::Array(new.metadata(registry).map_err(in_path)?);
+    // Dimension names become attributes where the dialect has no other way to say them.
+    let (node, _) = zarr_meta::for_dialect(&node, new.dialect).map_err(|error| in_path(error.into()))?;
+    let job = node::create(path.clone(), new.dialect, &node, new.overwrite).map_err(in_path)?;
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))
 }

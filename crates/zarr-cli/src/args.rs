@@ -132,7 +132,8 @@ pub(crate) struct Create {
     /// The shape of shards, a multiple of that of chunks.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
     pub(crate) shards: Option<number::Lengths>,
-    /// The codecs of chunks: names divided by commas, or the JSON list of a Zarr v3 document; `none`: no compression.
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, `none`, or the JSON list of a Zarr v3
+    /// document.
     #[arg(long, value_name = "CODECS")]
     pub(crate) codecs: Option<String>,
     /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text".
@@ -184,7 +185,8 @@ pub(crate) struct Convert {
     /// The shape of shards, for arrays of as many dimensions; `none`: no shards.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none)]
     pub(crate) shards: Option<number::LengthsOrNone>,
-    /// The codecs of chunks: names divided by commas, or the JSON list of a Zarr v3 document; `none`: no compression.
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, `none`, or the JSON list of a Zarr v3
+    /// document.
     #[arg(long, value_name = "CODECS")]
     pub(crate) codecs: Option<String>,
     /// Convert this array alone, with the groups above it.

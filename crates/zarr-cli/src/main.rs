@@ -3,6 +3,7 @@
 //! Knows how to talk to people and scripts; everything about Zarr itself is in the libraries.
 
 mod args;
+mod codecs;
 mod commands;
 mod context;
 mod escape;

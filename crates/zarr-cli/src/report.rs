@@ -103,7 +103,9 @@ pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
 pub(crate) fn on_panic(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
-        let what = panic.payload_as_str().unwrap_or("unknown");
+        let payload = panic.payload();
+        let what = payload.downcast_ref::<&str>().copied();
+        let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown");
         let line = format!("internal error{place}: {what}");
         print(&Failure::data("internal", line).with_hint("please report this, with the command and the data"), json);
         std::process::exit(Exit::Data as i32);

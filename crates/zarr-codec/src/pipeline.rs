@@ -90,11 +90,26 @@ impl Pipeline {
     /// [`Error::Encode`] for values that a codec cannot encode.
     pub fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.bytes.is_empty() {
-            return encode_array(&self.array, &*self.to_bytes, chunk, out);
+            return self.encode_array(&self.array, chunk, out);
         }
         let mut bytes = Scratch::empty();
-        encode_array(&self.array, &*self.to_bytes, chunk, &mut bytes)?;
+        self.encode_array(&self.array, chunk, &mut bytes)?;
         self.encode_bytes(bytes, out)
+    }
+
+    /// Sends a chunk through `codecs`, the array-to-array codecs that are left, and turns it into bytes.
+    fn encode_array(&self, codecs: &[Arc<dyn ArrayToArray>], chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some((codec, inner)) = codecs.split_first() else { return self.to_bytes.encode(chunk, out) };
+        if let Some(order) = codec.permutation() {
+            return self.encode_array(inner, &chunk.clone().permuted(order), out);
+        }
+        let shape: Shape = chunk.shape().iter().map(|&len| len as u64).collect();
+        let mut scratch = Scratch::take();
+        let encoded_shape = codec.encoded_shape(&shape)?;
+        let mut encoded =
+            chunk_view(&mut scratch, codec.encoded(), &encoded_shape, &self.limits)?.with_heap(chunk.heap().cloned());
+        codec.encode(chunk, &mut encoded)?;
+        self.encode_array(inner, &encoded.as_view(), out)
     }
 
     /// Sends what the array-to-bytes codec made through the bytes-to-bytes codecs.
@@ -327,26 +342,6 @@ fn check_size(codec: &'static str, found: usize, due: Size) -> Result<(), Error>
         }
         _ => Ok(()),
     }
-}
-
-fn encode_array(
-    codecs: &[Arc<dyn ArrayToArray>],
-    to_bytes: &dyn ArrayToBytes,
-    chunk: &View<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), Error> {
-    let Some((codec, inner)) = codecs.split_first() else { return to_bytes.encode(chunk, out) };
-    if let Some(order) = codec.permutation() {
-        return encode_array(inner, to_bytes, &chunk.clone().permuted(order), out);
-    }
-    let shape: Shape = chunk.shape().iter().map(|&len| len as u64).collect();
-    let mut scratch = Scratch::take();
-    let limits = Limits::default();
-    let heap = chunk.heap().cloned();
-    let mut encoded =
-        chunk_view(&mut scratch, codec.encoded(), &codec.encoded_shape(&shape)?, &limits)?.with_heap(heap);
-    codec.encode(chunk, &mut encoded)?;
-    encode_array(inner, to_bytes, &encoded.as_view(), out)
 }
 
 struct Element {

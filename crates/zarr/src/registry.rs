@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 use zarr_array::{Defaults, Registry};
 use zarr_codec::CodecEntry;
-use zarr_dtype::{DataType, Layout};
+use zarr_dtype::{ByteOrder, DataType, Layout};
 use zarr_meta::NamedConfig;
-use zarr_meta::json::Map;
+use zarr_meta::json::{Map, Value};
 
 /// Everything that the features of this build bring. Shared: made once.
 ///
@@ -22,7 +22,12 @@ use zarr_meta::json::Map;
 pub fn registry() -> Arc<Registry> {
     static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
         let mut registry = registry_without_defaults();
-        registry.defaults = Defaults { serializer: Some(serializer), compressor: Some(compressor), shard: Some(shard) };
+        registry.defaults = Defaults {
+            serializer: Some(serializer),
+            compressor: Some(compressor),
+            shard: Some(shard),
+            complete: Some(complete),
+        };
         Arc::new(registry)
     });
     Arc::clone(&REGISTRY)
@@ -81,35 +86,58 @@ static ELSEWHERE: &[(&str, &str)] = &[
     ("numcodecs.pickle", "pickled objects are refused: decoding them would run code from the data"),
 ];
 
-fn endian(data_type: &DataType) -> Map {
-    let mut configuration = Map::new();
-    if data_type.layout().scalar().is_some_and(|scalar| scalar.size() > 1) {
-        configuration.insert("endian", "little");
-    }
-    configuration
-}
-
-fn serializer(data_type: &DataType) -> NamedConfig {
+fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
     match data_type.layout() {
         Layout::Variable { utf8: true } => NamedConfig::new("vlen-utf8"),
         Layout::Variable { utf8: false } => NamedConfig::new("vlen-bytes"),
-        _ => NamedConfig::with("bytes", endian(data_type)),
+        _ if order == ByteOrder::Big => complete(with("bytes", &[("endian", Value::from("big"))]), data_type),
+        _ => complete(NamedConfig::new("bytes"), data_type),
     }
 }
 
-/// As zarr-python 3 and netCDF do: zstd with its usual level, or gzip where zstd is not in this build.
-fn compressor(_: &DataType) -> Vec<NamedConfig> {
-    let mut configuration = Map::new();
-    if cfg!(feature = "zstd") {
-        configuration.insert("level", 0);
-        configuration.insert("checksum", false);
-        vec![NamedConfig::with("zstd", configuration)]
-    } else if cfg!(feature = "gzip") {
-        configuration.insert("level", 5);
-        vec![NamedConfig::with("gzip", configuration)]
-    } else {
-        Vec::new()
+fn with(name: &str, members: &[(&str, Value)]) -> NamedConfig {
+    NamedConfig::with(name, members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
+}
+
+fn has_byte_order(data_type: &DataType) -> bool {
+    match data_type.layout() {
+        Layout::Bytes { .. } => false,
+        Layout::Fixed { scalar, .. } => scalar.size() > 1,
+        _ => true,
     }
+}
+
+/// The members that the specifications of these codecs demand, with the values that zarr-python gives them.
+fn complete(mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
+    let members = match codec.name.as_str() {
+        "bytes" if has_byte_order(data_type) => vec![("endian", Value::from("little"))],
+        "gzip" => vec![("level", Value::from(5))],
+        "zstd" => vec![("level", Value::from(0)), ("checksum", Value::from(false))],
+        "blosc" => vec![
+            ("cname", Value::from("zstd")),
+            ("clevel", Value::from(5)),
+            ("shuffle", Value::from(if data_type.item_size() == 1 { "bitshuffle" } else { "shuffle" })),
+            ("typesize", Value::from(if data_type.is_variable() { 1 } else { data_type.item_size() })),
+            ("blocksize", Value::from(0)),
+        ],
+        _ => Vec::new(),
+    };
+    for (name, value) in members {
+        if !codec.configuration.contains_key(name) {
+            codec.configuration.insert(name, value);
+        }
+    }
+    codec
+}
+
+/// As zarr-python 3 and netCDF do: zstd with its usual level, or gzip where zstd is not in this build.
+fn compressor(data_type: &DataType) -> Vec<NamedConfig> {
+    let name = match () {
+        () if cfg!(feature = "zstd") => "zstd",
+        () if cfg!(feature = "gzip") => "gzip",
+        () => return Vec::new(),
+    };
+    vec![complete(NamedConfig::new(name), data_type)]
 }
 
 fn shard(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig {
@@ -117,7 +145,7 @@ fn shard(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig {
     let mut configuration = Map::new();
     configuration.insert("chunk_shape", chunks.to_vec());
     configuration.insert("codecs", list(codecs));
-    let mut index = vec![NamedConfig::with("bytes", endian(&DataType::UInt64))];
+    let mut index = vec![complete(NamedConfig::new("bytes"), &DataType::UInt64)];
     if cfg!(feature = "checksum") {
         index.push(NamedConfig::new("crc32c"));
     }

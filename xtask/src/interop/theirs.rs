@@ -90,3 +90,40 @@ fn without_dimensions(attributes: &Map) -> Value {
     attributes.remove("_ARRAY_DIMENSIONS");
     Value::Object(attributes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr::NewArray;
+    use zarr_dtype::DataType;
+
+    #[test]
+    fn a_single_wrong_element_is_found() {
+        let store = zarr::open_store("memory:").unwrap();
+        let array = zarr::create_array(&store, "/a", NewArray::new(&[3, 4], "int16").chunks(&[2, 3])).unwrap();
+        let elements: Vec<i16> = (0..12).collect();
+        array.write(.., &elements).unwrap();
+        let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+        let mut model = Model::from_file(&DataType::Int16, &[3, 4], &bytes).unwrap();
+        let mut random = Random::new(1);
+        let mut found = Vec::new();
+        for _ in 0..200 {
+            let selected = random.selection(&[3, 4]);
+            let expected = model.take(&selected.positions, selected.shape);
+            same("right", &array, &Selection::Axes(selected.axes), &expected, &mut found);
+        }
+        assert_eq!(found, Vec::<String>::new());
+        model.elements[7] = vec![0, 1];
+        same("..", &array, &Selection::all(), &model, &mut found);
+        assert_eq!(found, ["..: element 7 is 0700, expected 0001"]);
+    }
+
+    #[test]
+    fn a_file_of_values_that_is_cut_is_refused() {
+        assert_eq!(Model::from_file(&DataType::Int16, &[1], &[1]), None);
+        assert_eq!(Model::from_file(&DataType::String, &[1], &[2, 0, 0, 0, b'a']), None);
+        let model = Model::from_file(&DataType::String, &[2], &[1, 0, 0, 0, b'a', 0, 0, 0, 0]).unwrap();
+        assert_eq!(model.elements, [b"a".to_vec(), Vec::new()]);
+        assert_eq!(model.to_file(&DataType::String), [1, 0, 0, 0, b'a', 0, 0, 0, 0]);
+    }
+}

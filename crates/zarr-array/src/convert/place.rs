@@ -2,7 +2,7 @@
 
 use super::{Conversion, Planned};
 use crate::node::reread;
-use crate::{Error, ErrorKind, Result, open_node, walk};
+use crate::{Error, ErrorKind, Result, Walk, open_node, walk};
 use std::sync::Arc;
 use zarr_meta::{Consolidated, Dialect, Found, Node, NodePath, consolidated};
 use zarr_store::{Key, Precondition, Prefix, Store};
@@ -77,30 +77,36 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
         };
         return Err(exists(path, what, "--overwrite replaces it, with all that lies below it"));
     }
-    if !path.is_root() {
-        return Ok(target.erase_prefix(&Prefix::new(&path.key_prefix())?)?);
-    }
-    erase_root(target, found)
+    erase(target, path, found.ok())
 }
 
-/// At the root anything may lie beside the nodes (the folder may be a home directory): only nodes are erased.
-fn erase_root(target: &Arc<dyn Store>, found: Result<Found>) -> Result<()> {
+/// Erases the nodes at `path` and below. Anything may lie beside them (the folder may be a home directory): of groups only
+/// documents are erased, of arrays what lies under their keys.
+fn erase(target: &Arc<dyn Store>, path: &NodePath, found: Option<Found>) -> Result<()> {
     const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", consolidated::V2_KEY];
-    if let Ok(root) = found {
-        let below = walk(&**target, "/", Some(root.dialect))?;
-        let children = below.nodes.iter().map(|node| &node.path).filter(|path| path.names().count() == 1);
-        for child in children {
-            target.erase_prefix(&Prefix::new(&child.key_prefix())?)?;
+    let known = |path: &NodePath| -> Result<()> {
+        DOCUMENTS.iter().try_for_each(|name| Ok(target.erase(&Key::new(&format!("{}{name}", path.key_prefix()))?)?))
+    };
+    let below = match &found {
+        Some(found) => walk(&**target, &path.to_string(), Some(found.dialect))?,
+        None => Walk::default(),
+    };
+    // The innermost first: an interrupted erase leaves a hierarchy that can be erased.
+    for node in below.nodes.iter().rev() {
+        let chunks = zarr_meta::chunk_prefix(node.dialect, &node.path);
+        match &node.node {
+            Node::Array(_) if chunks.is_empty() => super::copy::erase_chunks(&**target, node)?,
+            Node::Array(_) => target.erase_prefix(&Prefix::new(&chunks)?)?,
+            Node::Group(_) => {}
         }
-        if root.node.as_array().is_some() {
-            super::copy::erase_chunks(&**target, &root)?;
-        }
-        for (key, _) in root.documents.iter() {
-            target.erase(&Key::new(key)?)?;
-        }
+        node.documents.iter().try_for_each(|(key, _)| Ok::<_, Error>(target.erase(&Key::new(key)?)?))?;
+        known(&node.path)?;
     }
-    // A document that cannot be read would be found instead of the new ones.
-    DOCUMENTS.iter().try_for_each(|name| Ok(target.erase(&Key::new(name)?)?))
+    // Documents that cannot be read would be found instead of new ones.
+    for broken in below.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok()) {
+        known(&broken)?;
+    }
+    known(path)
 }
 
 fn exists(path: &NodePath, message: &str, hint: &str) -> Error {

@@ -16,13 +16,14 @@ pub(super) fn plan(
     let found = find(source, options.array.as_ref())?;
     let arrays = || found.iter().filter_map(|found| found.node.as_array());
     check_ranks(arrays(), options)?;
+    let named = arrays().any(|array| array.dimension_names.is_some());
     let consolidate = match found.first() {
         Some(root) if root.path.is_root() && is_consolidated(source, root)? => Some(root.path.clone()),
         _ => None,
     };
     let node = |found: Found| {
         let place = (source.to_string(), found.path.to_string());
-        planned(source, found, registry, options)
+        planned(source, found, named, registry, options)
             .map_err(|error| error.at(|location| (location.store, location.path) = (Some(place.0), Some(place.1))))
     };
     Ok((found.into_iter().map(node).collect::<Result<_>>()?, consolidate))
@@ -88,6 +89,7 @@ fn is_consolidated(source: &Arc<dyn Store>, root: &Found) -> Result<bool> {
 fn planned(
     source: &Arc<dyn Store>,
     found: Found,
+    named: bool,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<Planned> {
@@ -98,7 +100,7 @@ fn planned(
         _ => Dialect::V3,
     });
     dialect.check_path(&found.path)?;
-    let (target, notes) = target::target(&found, dialect, options, registry).map_err(with_way_out)?;
+    let (target, notes, warning) = target::target(&found, dialect, named, options, registry).map_err(with_way_out)?;
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
             let opened = Array::from_found(source, found.clone(), registry, options.options.clone());
@@ -107,7 +109,8 @@ fn planned(
                 Ok(array) if copied => (How::Copy, size(&array)),
                 Ok(array) => {
                     let size = size(&array);
-                    return recoded(array, target, dialect, notes, size, options);
+                    let planned = Planned { source: found, target, dialect, how: How::Recode, notes, warning, size };
+                    return recoded(array, planned, options);
                 }
                 // What is not known need not be, where chunks stay as they are.
                 Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (How::Copy, 0),
@@ -116,20 +119,11 @@ fn planned(
         }
         _ => (How::Group, 0),
     };
-    Ok(Planned { source: found, target, dialect, how, notes, size })
+    Ok(Planned { source: found, target, dialect, how, notes, warning, size })
 }
 
 /// An array that is decoded and encoded again, if it can be.
-fn recoded(
-    array: Array,
-    target: Node,
-    dialect: Dialect,
-    notes: Vec<String>,
-    size: u64,
-    options: &ConvertOptions,
-) -> Result<Planned> {
-    let source = array.found().clone();
-    let planned = Planned { source, target, dialect, how: How::Recode, notes, size };
+fn recoded(array: Array, planned: Planned, options: &ConvertOptions) -> Result<Planned> {
     // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
     let found = Documents::new(&planned)?.found().clone();
     let sink = Array::from_found(array.store(), found, array.registry(), options.options.clone())?;

@@ -2,17 +2,21 @@
 
 use super::{ConvertOptions, Shards};
 use crate::{NewArray, Registry, Result};
+use zarr_meta::conventions::Convention;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node};
 
-/// The node to be written, and what in it becomes different by the dialect.
+/// The node to be written, what in it becomes different by the dialect, and what will be taken for something else. `named`:
+/// there are arrays with dimension names in the hierarchy.
 pub(super) fn target(
     found: &Found,
     dialect: Dialect,
+    named: bool,
     options: &ConvertOptions,
     registry: &Registry,
-) -> Result<(Node, Vec<String>)> {
+) -> Result<(Node, Vec<String>, Option<String>)> {
     let mut node = found.node.clone();
+    let mut warning = None;
     match &mut node {
         // It is made anew at the end.
         Node::Group(group) => group.consolidated = None,
@@ -23,15 +27,40 @@ pub(super) fn target(
                 separator.insert("separator", "/");
                 array.chunk_key_encoding = NamedConfig::with("default", separator);
             }
+            warning = missing_data(found, array, dialect);
+            // xarray demands the attribute of every array in version 2, and in version 3 no names of no dimensions.
+            if dialect == Dialect::V2 && found.dialect > Dialect::V2 && named && array.shape.is_empty() {
+                array.dimension_names.get_or_insert_default();
+            }
         }
     }
     let (node, notes) = zarr_meta::for_dialect(&node, dialect)?;
-    Ok((node, notes.iter().map(ToString::to_string).collect()))
+    Ok((node, notes.iter().map(ToString::to_string).collect(), warning))
+}
+
+/// To xarray the fill value of version 2 marks missing data. In version 3 the attribute `_FillValue` does, and nothing if
+/// there is none. Neither is changed here: what is kept as it is means something else there.
+fn missing_data(found: &Found, array: &ArrayMetadata, dialect: Dialect) -> Option<String> {
+    let fill = array.fill_value.as_ref()?;
+    let attribute = array.attributes.get("_FillValue");
+    let (was_v2, is_v2) = (found.dialect <= Dialect::V2, dialect <= Dialect::V2);
+    if !was_v2 && is_v2 {
+        let named = array.dimension_names.as_ref().is_some_and(|names| names.iter().all(Option::is_some));
+        let same = attribute.is_some_and(|attribute| attribute.same(fill)) || fill.as_str() == Some("NaN");
+        return (named && !same)
+            .then(|| format!("/fill_value: {} now marks missing data to xarray, which it did not", fill.excerpt()));
+    }
+    let is_xarray = found.dimension_names_from == Some(Convention::Xarray);
+    // NaN is missing to it in any case.
+    (was_v2 && !is_v2 && is_xarray && attribute.is_none() && fill.as_str() != Some("NaN")).then(|| {
+        let fill = fill.excerpt();
+        format!("/fill_value: {fill} no longer marks missing data to xarray, which looks for the attribute _FillValue")
+    })
 }
 
 /// Whether the encoded chunks of `from` are those of `to`.
 pub(super) fn same_chunks(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
-    let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(NamedConfig::to_value).collect());
+    let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(explicit).collect());
     let fill = match (&from.fill_value, &to.fill_value) {
         (Some(from), Some(to)) => from.same(to),
         // What was undefined may be anything.
@@ -42,6 +71,15 @@ pub(super) fn same_chunks(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
         && from.data_type.to_value().same(&to.data_type.to_value())
         && from.chunk_grid.to_value().same(&to.chunk_grid.to_value())
         && list(&from.codecs).same(&list(&to.codecs))
+}
+
+/// A codec with the byte order that it has if it does not say: dialects differ in whether it stands there.
+fn explicit(codec: &NamedConfig) -> Value {
+    let mut codec = codec.clone();
+    if codec.name == "bytes" && !codec.configuration.contains_key("endian") {
+        codec.configuration.insert("endian", "little");
+    }
+    codec.to_value()
 }
 
 /// Changes chunks, shards and codecs as the options say.

@@ -3,6 +3,7 @@
 mod bar;
 
 use crate::args::Convert;
+use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Failure, Result};
 use crate::{escape, number, output, report};
@@ -12,6 +13,9 @@ use std::time::Instant;
 use zarr::meta::json::{Map, Value};
 use zarr::{Conversion, ConvertOptions, How, Shards};
 
+/// Large hierarchies have the same in every array.
+const MAX_WARNINGS: usize = 6;
+
 pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
     refuse_overlap(&args.source, &args.target)?;
@@ -20,7 +24,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         dialect: args.dialect,
         chunks: args.chunks.as_ref().map(|chunks| chunks.0.clone()),
         shards,
-        codecs: args.codecs.as_deref().map(|codecs| if codecs.trim() == "none" { "" } else { codecs }.to_owned()),
+        codecs: args.codecs.as_deref().map(codecs::expand).transpose()?,
         array: args.array.as_deref().map(node_path).transpose()?,
         memory: args.memory,
         overwrite: args.overwrite,
@@ -40,12 +44,16 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     summarize(context, args, &conversion, started)
 }
 
-/// Tells what was lost. What merely stands in another place now is no loss.
+/// Tells what is lost. What merely stands in another place now is no loss.
 fn warn(conversion: &Conversion) {
-    for node in conversion.nodes() {
-        for note in node.notes.iter().filter(|note| note.contains("left out")) {
-            report::warning(&format!("{}: {note}", node.source.path));
-        }
+    let of_node = |node: &zarr::Planned| {
+        let lost = node.notes.iter().filter(|note| note.contains("left out"));
+        lost.chain(&node.warning).map(|note| format!("{}: {note}", node.source.path)).collect::<Vec<_>>()
+    };
+    let losses: Vec<String> = conversion.nodes().iter().flat_map(of_node).collect();
+    losses.iter().take(MAX_WARNINGS).for_each(|loss| report::warning(loss));
+    if losses.len() > MAX_WARNINGS {
+        report::warning(&format!("{} more like these; --json lists them", losses.len() - MAX_WARNINGS));
     }
 }
 
@@ -65,6 +73,7 @@ fn summarize(context: &Context, args: &Convert, conversion: &Conversion, started
             object.insert("how", how);
             object.insert("bytes", node.size);
             object.insert("notes", node.notes.clone());
+            object.insert("warning", node.warning.as_deref().map_or(Value::Null, Value::from));
             Value::Object(object)
         };
         let mut summary = Map::new();

@@ -1,10 +1,9 @@
 //! `zarr create`: a new array.
 
 use crate::args::Create;
+use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Exit, Failure, Result};
-use zarr::meta::Dialect;
-use zarr::meta::conventions::ARRAY_DIMENSIONS;
 use zarr::meta::json::{Map, Value};
 use zarr::{Array, NewArray};
 
@@ -19,7 +18,7 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
         new = new.shards(&shards.0);
     }
     if let Some(codecs) = &args.codecs {
-        new = new.codecs_text(if codecs.trim() == "none" { "" } else { codecs })?;
+        new = new.codecs_text(&codecs::expand(codecs)?)?;
     }
     if let Some(fill) = &args.fill {
         new = new.fill(fill_value(fill, &args.dtype));
@@ -33,10 +32,6 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
             return Err(Failure::usage(message));
         }
         new = new.dimension_names(dims);
-        if args.dialect == Some(Dialect::V2) {
-            // Version 2 has names by xarray's convention only.
-            new = new.attribute(ARRAY_DIMENSIONS, dims.iter().map(String::as_str).collect::<Vec<_>>());
-        }
     }
     if let Some(dialect) = args.dialect {
         new = new.dialect(dialect);

@@ -49,7 +49,8 @@ struct Facts {
 
 impl Facts {
     fn line(&mut self, label: &str, value: &str) {
-        self.text.push_str(&format!("{label:<18} : {}\n", escape::line(value)));
+        let colon = if label.is_empty() { ' ' } else { ':' };
+        self.text.push_str(&format!("{label:<18} {colon} {}\n", escape::line(value)));
     }
 
     fn node(&mut self, found: &Found) {

@@ -123,6 +123,11 @@ fn the_source_and_what_exists_are_safe() {
     }
     folder.ok(&["convert", "s", "d"]);
     std::fs::write(folder.path("d/notes.txt"), "mine").unwrap();
+    std::fs::create_dir_all(folder.path("d/letters/old")).unwrap();
+    std::fs::write(folder.path("d/letters/aunt"), "dear").unwrap();
+    // A node that is in a folder of other things, and one that is broken.
+    folder.ok(&["create", "d/letters/old", "a", "--shape", "2", "--dtype", "int8"]);
+    std::fs::write(folder.path("d/g/b/zarr.json"), "{").unwrap();
     let ran = folder.run(&["convert", "s", "d", "--dialect", "v2"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("--overwrite"), "{}", ran.err);
@@ -177,4 +182,26 @@ fn one_array_joins_a_hierarchy() {
     assert_eq!(folder.run(&["convert", "s", "d", "--array", "/g/a"]).code, Some(2));
     folder.ok(&["convert", "s", "d", "--array", "/g/a", "--overwrite", "--chunks", "1,30"]);
     assert_eq!(folder.run(&["convert", "s", "d", "--array", "/g", "--overwrite"]).code, Some(3));
+}
+
+/// xarray read -999 as a number after a conversion to version 3, and 0 as missing after one to version 2.
+#[test]
+fn fill_values_that_mean_something_else_are_told() {
+    let folder = Folder::new();
+    let create = |path: &str, fill: &str| {
+        let args = ["create", "s", path, "--shape", "2", "--dtype", "float32", "--dims", "x", "--fill", fill];
+        folder.ok(&[&args[..], &["--dialect", "v2"]].concat());
+    };
+    create("a", "-999");
+    create("b", "NaN");
+    let ran = folder.run(&["convert", "s", "v3", "--dialect", "v3"]);
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{}", ran.err);
+    assert!(ran.err.starts_with("warning: /a: /fill_value: -999"), "{}", ran.err);
+    let ran = folder.run(&["convert", "v3", "v2", "--dialect", "v2"]);
+    assert!(ran.err.starts_with("warning: /a: /fill_value: -999"), "{}", ran.err);
+    assert_eq!(folder.run(&["convert", "v3", "quiet", "--dialect", "v2", "-q"]).err, "");
+    // xarray demands names of every array of version 2, also of those without dimensions.
+    folder.ok(&["create", "v3", "scalar", "--shape", "", "--dtype", "int8"]);
+    folder.ok(&["convert", "v3", "named", "--dialect", "v2"]);
+    assert_eq!(member(&folder, "named", "/scalar", "attributes"), "{\"_ARRAY_DIMENSIONS\":[]}");
 }
