@@ -168,7 +168,7 @@ fn plan(random: &mut Random, peer: Peer) -> Plan {
     }
     let data_type = random.pick(&types).to_owned();
     let shape = random.shape();
-    let named = dialect == Dialect::V3 && random.chance(60);
+    let named = dialect == Dialect::V3 && !shape.is_empty() && random.chance(60);
     let dimension_names = named.then(|| (0..shape.len()).map(|axis| format!("{}{axis}", random.word())).collect());
     let attributes = random.attributes();
     with_codecs(
@@ -192,12 +192,12 @@ fn data_set(random: &mut Random) -> Vec<(String, Plan)> {
     let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
     let sizes: [(&str, u64); 3] =
         [("time", 1 + random.below(30)), ("lat", 1 + random.below(12)), ("lon", 1 + random.below(14))];
-    let mut variables: Vec<(String, Vec<(&str, u64)>, &str)> = Vec::new();
+    let mut variables = Vec::new();
     for &(name, len) in &sizes {
         variables.push((name.to_owned(), vec![(name, len)], random.pick(&["float32", "float64", "int64"])));
     }
     for number in 0..=random.below(3) {
-        let dimensions = sizes.iter().copied().filter(|_| random.chance(80)).collect();
+        let dimensions: Vec<_> = sizes.iter().copied().filter(|_| random.chance(80)).collect();
         let data_type = random.pick(&["float32", "float64", "int16", "int16", "int32", "uint8", "bool", "string"]);
         variables.push((format!("v{number}"), dimensions, data_type));
     }
