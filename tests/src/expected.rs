@@ -12,6 +12,10 @@ pub struct Expected {
     pub what: String,
     /// The name of the zip file that is the store, where it is none of plain files.
     pub zip: Option<String>,
+    /// Whether the option `v1_f_order_is_c` is needed to read it.
+    pub v1_f_order_is_c: bool,
+    /// Whether it is right as well to say that chunks are encoded in a way that is not known.
+    pub may_refuse: bool,
     /// What comes out.
     pub outcome: Outcome,
 }
@@ -156,7 +160,14 @@ impl Expected {
             _ => Outcome::Refused(refusal(member(&value, "error")?)?),
         };
         let zip = value.get("container").map(|_| string(&value, "store")).transpose()?;
-        Ok(Self { what: string(&value, "what")?.to_owned(), zip: zip.map(str::to_owned), outcome })
+        let options = value.get("options").and_then(Value::as_array).unwrap_or_default();
+        Ok(Self {
+            what: string(&value, "what")?.to_owned(),
+            zip: zip.map(str::to_owned),
+            v1_f_order_is_c: options.iter().any(|option| option.as_str() == Some("v1_f_order_is_c")),
+            may_refuse: value.get("may_refuse").is_some(),
+            outcome,
+        })
     }
 }
 
@@ -201,18 +212,38 @@ fn parse_array(value: &Value) -> Result<ExpectedArray, Fault> {
     let undefined = data.get("undefined").map(|mask| string(mask, "file")).transpose()?;
     let data =
         ExpectedData { file: string(data, "file")?.to_owned(), encoding, undefined: undefined.map(str::to_owned) };
+    let shape = lengths(member(value, "shape")?)?;
+    let (chunk_shape, subchunk_shape) = chunks(value, &shape)?;
     Ok(ExpectedArray {
-        shape: lengths(member(value, "shape")?)?,
+        shape,
         dtype: member(value, "dtype")?.clone(),
         data_type: value.get("data_type").cloned(),
-        chunk_shape: list(value, "chunk_shape")?.to_vec(),
-        subchunk_shape: value.get("subchunk_shape").map(lengths).transpose()?,
+        chunk_shape,
+        subchunk_shape,
         fill: fill(member(value, "fill_value")?, encoding)?,
         attributes: object(value, "attributes").map(plain_members)?,
         names_by_convention: names.is_none() && value.get("dimension_names_from").is_some(),
         dimension_names: names,
         data: value.get("unreadable").is_none().then_some(data),
     })
+}
+
+/// The shapes of chunks and inner chunks.
+fn chunks(value: &Value, shape: &[u64]) -> Result<(Vec<Value>, Option<Vec<u64>>), Fault> {
+    let mut chunk_shape = list(value, "chunk_shape")?.to_vec();
+    // Where there are no chunks, their length makes no difference.
+    for (chunk, length) in chunk_shape.iter_mut().zip(shape) {
+        if chunk.as_u64() == Some(0) && *length == 0 {
+            *chunk = Value::from(1);
+        }
+    }
+    // Storage transformers put the chunks of the grid into shards.
+    let Some(counts) = value.get("chunks_per_shard").map(lengths).transpose()? else {
+        return Ok((chunk_shape, value.get("subchunk_shape").map(lengths).transpose()?));
+    };
+    let inner = lengths(&Value::Array(chunk_shape))?;
+    let shards = inner.iter().zip(&counts).map(|(chunk, count)| Value::from(chunk * count));
+    Ok((shards.collect(), Some(inner)))
 }
 
 fn fill(value: &Value, encoding: Encoding) -> Result<Option<ExpectedFill>, Fault> {
@@ -225,7 +256,11 @@ fn fill(value: &Value, encoding: Encoding) -> Result<Option<ExpectedFill>, Fault
     if encoding != Encoding::Variable {
         return Ok(Some(ExpectedFill::Json(member(value, "value")?.clone())));
     }
-    let text = string(value, "value")?;
+    let text = match member(value, "value")? {
+        // The default of old software, which means nothing.
+        Value::Number(zero) if zero.as_f64() == 0.0 => "",
+        text => text.as_str().ok_or_else(|| format!("value is no text: {text}"))?,
+    };
     Ok(Some(ExpectedFill::Variable(match value.get("value_encoding").and_then(Value::as_str) {
         Some("base64") => base64::Engine::decode(&base64::prelude::BASE64_STANDARD, text)
             .map_err(|error| format!("fill value {text:?}: {error}"))?,

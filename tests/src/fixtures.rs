@@ -8,8 +8,29 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The archives in `tests/fixtures`: a dialect each, or what must be refused in stores of a dialect (`bad-none`: of none).
-pub const ARCHIVES: [&str; 9] =
-    ["v2", "v3-2023", "v3", "nczarr", "xarray-v2", "xarray-v3", "bad-v2", "bad-v3", "bad-none"];
+pub const ARCHIVES: [&str; 21] = [
+    "v2",
+    "v3-2023",
+    "v3",
+    "nczarr",
+    "xarray-v2",
+    "xarray-v3",
+    "bad-v2",
+    "bad-v3",
+    "bad-none",
+    "v3-protocol-2019",
+    "v3-draft-2022",
+    "bad-v3-draft-2022",
+    "v0",
+    "v1",
+    "v3-zarrita",
+    "v3-gdal",
+    "v3-zarr-python-2",
+    "bad-v0",
+    "bad-v1",
+    "bad-v3-zarrita",
+    "bad-v3-zarr-python-2",
+];
 
 /// One store that other software wrote, and what a reader must find in it.
 #[derive(Clone, Debug)]

@@ -99,11 +99,11 @@ impl Report {
         rows.push(("all", sums));
         writeln!(
             f,
-            "{:12} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
+            "{:17} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
             "", "cases", "passed", "left", "arrays", "passed", "left"
         )?;
         for (archive, [cases, good, partly, arrays, passed, left]) in rows {
-            writeln!(f, "{archive:12} {cases:>7} {good:>7} {partly:>7} {arrays:>7} {passed:>7} {left:>7}")?;
+            writeln!(f, "{archive:17} {cases:>7} {good:>7} {partly:>7} {arrays:>7} {passed:>7} {left:>7}")?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::Fault;
 use crate::expected::{Encoding, ExpectedData};
 use crate::fixtures::Case;
 use zarr_array::ArrayData;
-use zarr_dtype::DataType;
+use zarr_dtype::{ByteOrder, DataType};
 use zarr_meta::json::Value;
 
 /// Compares the elements of an array with those that a case expects.
@@ -58,10 +58,7 @@ fn differing(
 /// Elements in memory form with the bytes of each number in little-endian order.
 pub(crate) fn little_endian(data_type: &DataType, items: &[u8]) -> Vec<u8> {
     let mut bytes = items.to_vec();
-    if cfg!(target_endian = "big") {
-        let scalar = data_type.layout().scalar().map_or(1, |scalar| scalar.size());
-        bytes.chunks_mut(scalar.max(1)).for_each(<[u8]>::reverse);
-    }
+    data_type.layout().swap(&ByteOrder::Little, &mut bytes);
     bytes
 }
 

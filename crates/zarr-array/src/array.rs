@@ -1,5 +1,7 @@
 //! Arrays over blocking stores.
 
+mod field;
+
 use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::gather::Gather;
@@ -291,7 +293,7 @@ impl Array {
     }
 
     fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
-        self.settle_separator()?;
+        self.settle_place()?;
         let conditional = self.store.capabilities().conditional;
         if let Resolved::Box(selected) = resolved {
             let turned = plan::turned_view(data, &selected.flipped);
@@ -315,11 +317,13 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
     pub fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?))?;
-        match self.core.other_key(chunk).filter(|_| bytes.is_none()) {
-            Some(key) => self.run(jobs::get(key)),
-            None => Ok(bytes),
+        let mut bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?))?;
+        let mut place = 0;
+        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, place)) {
+            bytes = self.run(jobs::get(key))?;
+            place = other;
         }
+        Ok(bytes)
     }
 
     /// Replaces the encoded bytes of a chunk, which are not checked.
@@ -327,7 +331,7 @@ impl Array {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
-        self.settle_separator()?;
+        self.settle_place()?;
         self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec()))
     }
 
@@ -336,7 +340,7 @@ impl Array {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
-        self.settle_separator()?;
+        self.settle_place()?;
         self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?]))
     }
 
@@ -345,7 +349,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`] if the store fails or cannot list.
     pub fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
-        self.settle_separator()?;
+        self.settle_place()?;
         Ok(self.stored_chunk_keys()?.into_iter().map(|(chunk, _)| chunk).collect())
     }
 
@@ -354,7 +358,7 @@ impl Array {
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
     pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
-        self.settle_separator()?;
+        self.settle_place()?;
         let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys()?.into_iter().unzip();
         let sizes = self.run(jobs::Sizes::new(keys))?;
         // A chunk that was erased in between has no size.
@@ -362,15 +366,18 @@ impl Array {
     }
 
     fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
-        let keys = self.run(jobs::keys_below(&self.core.prefix)?)?;
+        let keys = self.run(jobs::keys_below(self.core.chunk_prefix())?)?;
         Ok(plan::chunk_keys(&self.core, keys))
     }
 
-    /// Finds out which separator chunk keys have, where the metadata leaves it open, before new chunks are written.
-    fn settle_separator(&self) -> Result<()> {
-        if self.core.separator_unknown() && self.store.capabilities().list {
-            let listing = self.run(jobs::list(&self.core.prefix)?)?;
-            plan::settle_separator(&self.core, &listing);
+    /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
+    fn settle_place(&self) -> Result<()> {
+        if !self.store.capabilities().list {
+            return Ok(());
+        }
+        for prefix in plan::possible_prefixes(&self.core) {
+            let listing = self.run(jobs::list(&prefix)?)?;
+            plan::settle_place(&self.core, &prefix, &listing);
         }
         Ok(())
     }
@@ -382,7 +389,7 @@ impl Array {
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let (metadata, grid) = plan::resized(&self.core, shape)?;
         if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
-            self.settle_separator()?;
+            self.settle_place()?;
             let outside = self.stored_chunk_keys()?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
             self.run(jobs::All::erase(outside.map(|(_, key)| key).collect()))?;
         }

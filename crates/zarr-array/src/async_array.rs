@@ -184,7 +184,7 @@ impl AsyncArray {
     }
 
     async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
-        self.settle_separator().await?;
+        self.settle_place().await?;
         let conditional = self.store.capabilities().conditional;
         if let Resolved::Box(selected) = resolved {
             let turned = plan::turned_view(data, &selected.flipped);
@@ -208,11 +208,13 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
     pub async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?)).await?;
-        match self.core.other_key(chunk).filter(|_| bytes.is_none()) {
-            Some(key) => self.run(jobs::get(key)).await,
-            None => Ok(bytes),
+        let mut bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?)).await?;
+        let mut place = 0;
+        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, place)) {
+            bytes = self.run(jobs::get(key)).await?;
+            place = other;
         }
+        Ok(bytes)
     }
 
     /// Replaces the encoded bytes of a chunk, which are not checked.
@@ -220,7 +222,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
-        self.settle_separator().await?;
+        self.settle_place().await?;
         self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
     }
 
@@ -229,7 +231,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
-        self.settle_separator().await?;
+        self.settle_place().await?;
         self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?])).await
     }
 
@@ -238,19 +240,22 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::stored_chunks`](crate::Array::stored_chunks).
     pub async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
-        self.settle_separator().await?;
+        self.settle_place().await?;
         Ok(self.stored_chunk_keys().await?.into_iter().map(|(chunk, _)| chunk).collect())
     }
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
-        let keys = self.run(jobs::keys_below(&self.core.prefix)?).await?;
+        let keys = self.run(jobs::keys_below(self.core.chunk_prefix())?).await?;
         Ok(plan::chunk_keys(&self.core, keys))
     }
 
-    async fn settle_separator(&self) -> Result<()> {
-        if self.core.separator_unknown() && self.store.capabilities().list {
-            let listing = self.run(jobs::list(&self.core.prefix)?).await?;
-            plan::settle_separator(&self.core, &listing);
+    async fn settle_place(&self) -> Result<()> {
+        if !self.store.capabilities().list {
+            return Ok(());
+        }
+        for prefix in plan::possible_prefixes(&self.core) {
+            let listing = self.run(jobs::list(&prefix)?).await?;
+            plan::settle_place(&self.core, &prefix, &listing);
         }
         Ok(())
     }
@@ -262,7 +267,7 @@ impl AsyncArray {
     pub async fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let (metadata, grid) = plan::resized(&self.core, shape)?;
         if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
-            self.settle_separator().await?;
+            self.settle_place().await?;
             let stored = self.stored_chunk_keys().await?;
             let outside = stored.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
             self.run(jobs::All::erase(outside.map(|(_, key)| key).collect())).await?;

@@ -23,27 +23,36 @@ pub(crate) struct ArrayCore {
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
     pub(crate) warnings: Vec<String>,
-    separator: FoundSeparator,
+    /// Where chunks may lie instead, in the order to be tried.
+    others: Vec<Place>,
+    place: FoundPlace,
     #[cfg(feature = "parallel")]
     pool: std::sync::OnceLock<Option<Arc<rayon::ThreadPool>>>,
 }
 
-/// Which separator the chunk keys of an array have that does not say (Zarr v2 before 2021 left it out).
-#[derive(Debug, Default)]
-struct FoundSeparator(AtomicU8);
+/// Where chunks may lie, and under which keys.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) prefix: String,
+    pub(crate) keys: ChunkKeyEncoding,
+}
 
-/// The array says which separator it has, or it was found out.
-const KNOWN: u8 = 0;
-const UNKNOWN: u8 = 1;
-/// Chunks were found at keys with `/`, against what the metadata implies.
-const SLASH: u8 = 2;
+/// Which place the chunks of an array lie in: 0 is the one that its metadata implies, others follow in their order.
+///
+/// Zarr v2 before 2021 left out which separator its keys have, and the drafts of v3 changed keys under one name.
+#[derive(Debug, Default)]
+struct FoundPlace(AtomicU8);
+
+/// No chunk was found yet.
+const UNKNOWN: u8 = u8::MAX;
 
 impl ArrayCore {
     /// Binds what was found to codecs and types, and checks all of it: an array that opens does not fail later for a
     /// reason that its metadata shows.
     pub(crate) fn new(found: Found, store: String, registry: Arc<Registry>, options: Options) -> Result<Self> {
+        let found = if options.v1_f_order_is_c { found.v1_f_order_is_c() } else { found };
         let path = found.path.clone();
-        let key = found.documents.iter().next().map(|(key, _)| key.to_owned());
+        let key = found.own_documents().next().map(str::to_owned);
         Self::bind(found, store.clone(), registry, options).map_err(|error| {
             error.at(|place| {
                 place.store = Some(store);
@@ -84,11 +93,9 @@ impl ArrayCore {
             .and_then(|count| count.checked_mul(item))
             .ok_or_else(|| too_large("a chunk"))?;
         codecs.check(&largest).map_err(in_codecs)?;
-        let separator = FoundSeparator::default();
-        if found.separator_unmarked && metadata.shape.len() > 1 {
-            separator.0.store(UNKNOWN, Ordering::Relaxed);
-        }
         let prefix = found.chunk_prefix();
+        let others = other_places(&found, &prefix, metadata.shape.len())?;
+        let place = FoundPlace(AtomicU8::new(if others.is_empty() { 0 } else { UNKNOWN }));
         let mut all_warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
         all_warnings.extend(warnings.into_vec().into_iter().map(|warning| format!("/codecs{warning}")));
         Ok(Self {
@@ -102,7 +109,8 @@ impl ArrayCore {
             options,
             registry,
             warnings: all_warnings,
-            separator,
+            others,
+            place,
             #[cfg(feature = "parallel")]
             pool: std::sync::OnceLock::new(),
         })
@@ -126,44 +134,70 @@ impl ArrayCore {
 
     /// The key of a chunk, as the array's metadata or what was found in the store says.
     pub(crate) fn key(&self, index: &[u64]) -> Result<Key> {
-        match self.separator.0.load(Ordering::Relaxed) {
-            SLASH => self.key_as(&ChunkKeyEncoding::V2 { separator: Separator::Slash }, index),
-            _ => self.key_as(&self.keys, index),
+        match self.other_place() {
+            Some(other) => self.key_as(&other.prefix, &other.keys, index),
+            None => self.key_as(&self.prefix, &self.keys, index),
         }
     }
 
-    /// The key to try for a chunk that is not where the metadata implies, as long as the separator is not known.
-    pub(crate) fn other_key(&self, index: &[u64]) -> Option<Key> {
-        let unknown = self.separator.0.load(Ordering::Relaxed) == UNKNOWN;
-        unknown.then(|| self.key_as(&ChunkKeyEncoding::V2 { separator: Separator::Slash }, index).ok()).flatten()
+    /// The place that chunks were found in, if it is another than the metadata implies.
+    pub(crate) fn other_place(&self) -> Option<&Place> {
+        let found = self.place.0.load(Ordering::Relaxed);
+        if found == UNKNOWN { None } else { self.others.get(usize::from(found).checked_sub(1)?) }
     }
 
-    /// Whether it is still not known which separator the chunk keys have.
-    pub(crate) fn separator_unknown(&self) -> bool {
-        self.separator.0.load(Ordering::Relaxed) == UNKNOWN
+    /// The place to try next for a chunk that is not in place number `tried`, and its key there.
+    pub(crate) fn other_key(&self, index: &[u64], tried: u8) -> Option<(u8, Key)> {
+        let next = match self.place.0.load(Ordering::Relaxed) {
+            UNKNOWN => tried.checked_add(1)?,
+            // Found meanwhile.
+            found if found > tried => found,
+            _ => return None,
+        };
+        let other = self.others.get(usize::from(next).checked_sub(1)?)?;
+        Some((next, self.key_as(&other.prefix, &other.keys, index).ok()?))
     }
 
-    /// A chunk was found; `other`: at its other key.
-    pub(crate) fn found_separator(&self, other: bool) {
-        if self.separator_unknown() {
-            self.separator.0.store(if other { SLASH } else { KNOWN }, Ordering::Relaxed);
+    /// Whether it is still not known where chunks lie.
+    pub(crate) fn place_unknown(&self) -> bool {
+        self.place.0.load(Ordering::Relaxed) == UNKNOWN
+    }
+
+    /// A chunk was found in the place of this number.
+    pub(crate) fn found_place(&self, place: u8) {
+        if self.place_unknown() {
+            self.place.0.store(place, Ordering::Relaxed);
         }
     }
 
-    fn key_as(&self, keys: &ChunkKeyEncoding, index: &[u64]) -> Result<Key> {
-        let mut text = String::with_capacity(self.prefix.len() + 8 * index.len() + 4);
-        text.push_str(&self.prefix);
+    /// What all chunk keys begin with, as far as is known.
+    pub(crate) fn chunk_prefix(&self) -> &str {
+        self.other_place().map_or(self.prefix.as_str(), |other| other.prefix.as_str())
+    }
+
+    /// The places that chunks may lie in, with their numbers: one if it is known.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (u8, &str, &ChunkKeyEncoding)> {
+        let found = self.place.0.load(Ordering::Relaxed);
+        let others = self.others.iter().map(|other| (other.prefix.as_str(), &other.keys));
+        let all = std::iter::once((self.prefix.as_str(), &self.keys)).chain(others);
+        (0..UNKNOWN)
+            .zip(all)
+            .filter(move |(number, _)| found == UNKNOWN || found == *number)
+            .map(|(number, (prefix, keys))| (number, prefix, keys))
+    }
+
+    fn key_as(&self, prefix: &str, keys: &ChunkKeyEncoding, index: &[u64]) -> Result<Key> {
+        let mut text = String::with_capacity(prefix.len() + 8 * index.len() + 4);
+        text.push_str(prefix);
         keys.write_key(index, &mut text);
         Ok(Key::new(&text)?)
     }
 
-    /// The chunk whose key this is, the array's prefix taken off.
-    pub(crate) fn parse_key(&self, rest: &str) -> Option<zarr_grid::ChunkIndex> {
+    /// The chunk whose key this is.
+    pub(crate) fn parse_key(&self, key: &str) -> Option<zarr_grid::ChunkIndex> {
         let rank = self.grid.rank();
-        let index = self.keys.parse_key(rest, rank).or_else(|| {
-            let other = ChunkKeyEncoding::V2 { separator: Separator::Slash };
-            (self.separator.0.load(Ordering::Relaxed) != KNOWN).then(|| other.parse_key(rest, rank)).flatten()
-        })?;
+        let parse = |prefix: &str, keys: &ChunkKeyEncoding| keys.parse_key(key.strip_prefix(prefix)?, rank);
+        let index = self.places().find_map(|(_, prefix, keys)| parse(prefix, keys))?;
         self.grid.check_index(&index).is_ok().then_some(index)
     }
 
@@ -193,9 +227,23 @@ impl ArrayCore {
     /// The same array with other metadata, as found in `found`.
     pub(crate) fn with_found(&self, found: Found) -> Result<Self> {
         let core = Self::new(found, self.store.clone(), Arc::clone(&self.registry), self.options.clone())?;
-        core.separator.0.store(self.separator.0.load(Ordering::Relaxed), Ordering::Relaxed);
+        core.place.0.store(self.place.0.load(Ordering::Relaxed), Ordering::Relaxed);
         Ok(core)
     }
+}
+
+/// Where chunks may lie beside the place that the metadata implies.
+fn other_places(found: &Found, prefix: &str, rank: usize) -> Result<Vec<Place>> {
+    let mut others = Vec::new();
+    if found.separator_unmarked && rank > 1 {
+        others.push(Place { prefix: prefix.to_owned(), keys: ChunkKeyEncoding::V2 { separator: Separator::Slash } });
+    }
+    for other in &found.fallback_keys {
+        let keys =
+            ChunkKeyEncoding::from_config(&other.encoding).map_err(|error| in_member("/chunk_key_encoding", error))?;
+        others.push(Place { prefix: other.prefix.clone(), keys });
+    }
+    Ok(others)
 }
 
 /// The type and fill value of an array's elements.

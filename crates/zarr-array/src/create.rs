@@ -2,10 +2,10 @@
 
 use crate::{Error, ErrorKind, Options, Registry, Result};
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
-use zarr_dtype::{ByteOrder, DataType, FillValue, from_npy_descr};
+use zarr_dtype::{ByteOrder, DataType, FillValue, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
 use zarr_meta::json::{Map, Value};
-use zarr_meta::{ArrayMetadata, Dialect, NamedConfig};
+use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
 
 /// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
 /// that compressors and object stores work well.
@@ -40,7 +40,8 @@ pub struct NewArray {
 
 impl NewArray {
     /// An array of `shape`, whose elements are of a type given by its name in Zarr v3 (`"float32"`), by its JSON
-    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"<M8[s]"`).
+    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"<M8[s]"`, structs as
+    /// `[["a", "<i4"], ["b", "<f8", [3]]]`).
     pub fn new(shape: &[u64], data_type: impl Into<String>) -> Self {
         Self {
             shape: shape.to_vec(),
@@ -130,7 +131,8 @@ impl NewArray {
         self
     }
 
-    /// What stands between the numbers of a chunk key, `'/'` or `'.'`. By default `/` in v3 and `.` in v2.
+    /// What stands between the numbers of a chunk key, `'/'` or `'.'`. By default `/` in v3 and its drafts, and `.` in v2 and
+    /// before.
     pub fn separator(mut self, separator: char) -> Self {
         self.separator = Some(separator);
         self
@@ -170,17 +172,23 @@ impl NewArray {
                 };
                 let shard =
                     registry.defaults.shard.ok_or_else(|| Error::argument("no sharding codec is registered"))?;
-                (regular(&self.shape, shards)?, vec![shard(&chunks, &codecs)])
+                let mut shard = shard(&chunks, &codecs);
+                // The storage transformer of the drafts has indexes without a checksum.
+                if let (Dialect::P2020 | Dialect::D2022, Some(Value::Array(index))) =
+                    (self.dialect, shard.configuration.get_mut("index_codecs"))
+                {
+                    index.truncate(1);
+                }
+                (regular(&self.shape, shards)?, vec![shard])
             }
         };
-        let mut keys = Map::new();
-        let (name, separator) = if self.dialect == Dialect::V2 { ("v2", '.') } else { ("default", '/') };
-        keys.insert("separator", self.separator.unwrap_or(separator).to_string());
+        let separator = self.separator.map(String::from);
+        let keys = zarr_meta::chunk_keys(self.dialect, self.shape.len(), separator.as_deref(), &Documents::new());
         Ok(ArrayMetadata {
             shape: self.shape.clone(),
             data_type: data_type.to_config(),
             chunk_grid: grid,
-            chunk_key_encoding: NamedConfig::with(name, keys),
+            chunk_key_encoding: keys,
             fill_value,
             codecs,
             storage_transformers: Vec::new(),
@@ -199,7 +207,9 @@ impl NewArray {
         let defaults = &registry.defaults;
         let data_type = &element.data_type;
         let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
-        let Some(given) = &self.codecs else {
+        // The only compressor of what came before version 1, and the usual one there.
+        let old = matches!(self.dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);
+        let Some(given) = self.codecs.as_ref().or(old.as_ref()) else {
             let compressor = defaults.compressor.map(|compressor| compressor(data_type));
             return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());
         };
@@ -222,6 +232,12 @@ impl NewArray {
         }
         Ok(codecs)
     }
+}
+
+/// As zarr-python 1 had it by default.
+fn blosc() -> NamedConfig {
+    let configuration = zarr_meta::json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "blocksize": 0});
+    NamedConfig::with("blosc", configuration.as_object().cloned().unwrap_or_default())
 }
 
 /// Builds a codec to see of what kind it is; `None` if it is not known, which is for the pipeline to say.
@@ -255,6 +271,10 @@ fn parse_data_type(text: &str) -> Result<(DataType, ByteOrder)> {
         let config = NamedConfig::from_value(&value)
             .ok_or_else(|| Error::argument("data type: expected an object with a name"))?;
         return Ok((DataType::from_config(&config).map_err(in_type)?, ByteOrder::Little));
+    }
+    if text.trim_start().starts_with('[') {
+        let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
+        return from_npy_value(&value).map_err(in_type);
     }
     if text.starts_with(['<', '>', '|', '=']) {
         return from_npy_descr(text).map_err(in_type);

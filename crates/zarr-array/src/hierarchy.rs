@@ -2,7 +2,8 @@
 
 use crate::node::{OpenNode, Probed, parse_path, reread};
 use crate::{Error, Result};
-use zarr_meta::{Consolidated, Dialect, Found, Node, NodePath};
+use std::collections::BTreeSet;
+use zarr_meta::{Consolidated, Dialect, Documents, Found, Node, NodePath};
 use zarr_store::{AsyncStore, ByteRange, Job, Key, Listing, Next, Prefix, Reply, Request, Store, run, run_async};
 
 /// What a walk found.
@@ -73,8 +74,14 @@ pub(crate) struct WalkJob {
     dialect: Dialect,
     depth: Option<usize>,
     walk: Walk,
+    /// The documents that are for the whole hierarchy.
+    entry: Documents,
     /// Groups whose children are being listed.
     listing: Vec<NodePath>,
+    /// Whether all keys below the group are being listed at once.
+    listing_all: bool,
+    /// Whether no further level is to be listed.
+    is_last: bool,
     /// What may be nodes, with the number of replies each waits for.
     probing: Vec<(OpenNode, usize)>,
     /// The groups of the next level.
@@ -91,12 +98,19 @@ impl WalkJob {
     pub(crate) fn new(root: Found, depth: Option<usize>, can_list: bool) -> Self {
         let next = if root.node.as_group().is_some() { vec![root.path.clone()] } else { Vec::new() };
         let dialect = root.dialect;
+        let entry = match zarr_meta::entry_key(dialect).and_then(|key| Some((key, root.documents.get(key)?))) {
+            Some((key, bytes)) => [(key.to_owned(), bytes.to_vec())].into_iter().collect(),
+            None => Documents::new(),
+        };
         let walk = Walk { nodes: vec![root], broken: Vec::new() };
         Self {
             dialect,
             depth,
             walk,
+            entry,
             listing: Vec::new(),
+            listing_all: false,
+            is_last: false,
             probing: Vec::new(),
             next,
             maybe: Vec::new(),
@@ -116,7 +130,9 @@ impl WalkJob {
         }
         self.asked_consolidated = true;
         let beside = match (&key, replies.first()) {
-            (Some(key), Some(Reply::Got(Some(fetched)))) => Consolidated::parse_v2(key, fetched.part(0)),
+            (Some(key), Some(Reply::Got(Some(fetched)))) => {
+                Consolidated::parse_document(self.dialect, key, fetched.part(0))
+            }
             _ => Ok(None),
         };
         let inside = root.node.as_group().and_then(|group| group.consolidated.clone());
@@ -159,8 +175,18 @@ impl WalkJob {
 
     fn list_next_level(&mut self) -> Result<Next<Self>> {
         let more = self.depth.is_none_or(|depth| depth > 0);
-        if self.next.is_empty() || !more {
+        if self.is_last {
             return Ok(Next::Done(self.finish()));
+        }
+        if self.next.is_empty() || !more {
+            return self.settle();
+        }
+        // Where documents lie apart from chunks, one listing shows all nodes. Of a few levels only it could show too much.
+        if self.depth.is_none() && self.dialect.implies_groups() {
+            self.listing_all = true;
+            let all = self.next.iter().map(|path| zarr_meta::listing_prefix(self.dialect, path));
+            let request = |prefix: String| Ok(Request::ListAll { prefix: Prefix::new(&prefix)? });
+            return Ok(Next::Ask(all.map(request).collect::<Result<_>>()?));
         }
         self.depth = self.depth.map(|depth| depth - 1);
         self.listing = std::mem::take(&mut self.next);
@@ -177,13 +203,53 @@ impl WalkJob {
             let Reply::Listing(Listing { keys, prefixes }) = reply else { continue };
             let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
             let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
-            for child in zarr_meta::children(self.dialect, &path, &keys, &prefixes).candidates {
-                let mut open = OpenNode::new(child, Some(self.dialect), false);
-                let probed = open.go_on(&[]);
-                self.probed(open, probed, &mut requests);
-            }
+            let children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
+            self.maybe.extend(children.maybe_implied.iter().cloned());
+            self.next.extend(children.maybe_implied);
+            self.begin(children.candidates, false, &mut requests);
         }
         requests
+    }
+
+    /// Begins to probe paths.
+    fn begin(&mut self, paths: Vec<NodePath>, can_list: bool, requests: &mut Vec<Request>) {
+        for path in paths {
+            let mut open = OpenNode::new(path, Some(self.dialect), can_list).knowing(&self.entry);
+            let probed = open.go_on(&[]);
+            self.probed(open, probed, requests);
+        }
+    }
+
+    /// Begins to probe all nodes whose documents are listed. All groups above them are there.
+    fn probe_all(&mut self, replies: &[Reply]) -> Vec<Request> {
+        (self.listing_all, self.is_last) = (false, true);
+        let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Vec::new() };
+        let mut paths = BTreeSet::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { continue };
+            let path = |key: &Key| zarr_meta::document_path(self.dialect, key.as_str(), &self.entry);
+            paths.extend(keys.iter().filter_map(path).filter(|path| path.is_within(&root) && *path != root));
+        }
+        let above = paths.iter().flat_map(NodePath::ancestors).filter(|path| path.is_within(&root) && *path != root);
+        let implied: BTreeSet<_> = above.filter(|path| !paths.contains(path)).collect();
+        self.maybe.extend(implied);
+        let mut requests = Vec::new();
+        self.begin(paths.into_iter().collect(), false, &mut requests);
+        requests
+    }
+
+    /// Looks below prefixes whose children were not asked for, whether there is a node that makes groups of them.
+    fn settle(&mut self) -> Result<Next<Self>> {
+        let open: BTreeSet<_> = std::mem::take(&mut self.next).into_iter().collect();
+        let unknown: Vec<_> = self.maybe.iter().filter(|path| open.contains(path)).cloned().collect();
+        if !self.can_list || !self.dialect.implies_groups() || unknown.is_empty() {
+            return Ok(Next::Done(self.finish()));
+        }
+        self.maybe.retain(|path| !open.contains(path));
+        self.is_last = true;
+        let mut requests = Vec::new();
+        self.begin(unknown, true, &mut requests);
+        if requests.is_empty() { Ok(Next::Done(self.finish())) } else { Ok(Next::Ask(requests)) }
     }
 
     fn probed(&mut self, open: OpenNode, probed: Result<Probed>, requests: &mut Vec<Request>) {
@@ -223,7 +289,12 @@ impl WalkJob {
                     .any(|node| node.path.is_within(path))
             })
             .collect();
-        walk.nodes.extend(implied.into_iter().map(|path| Found::implicit(self.dialect, path)));
+        let implicit = |path| {
+            let mut found = Found::implicit(self.dialect, path);
+            found.documents = self.entry.clone();
+            found
+        };
+        walk.nodes.extend(implied.into_iter().map(implicit));
         walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
         walk
     }
@@ -235,6 +306,10 @@ impl Job for WalkJob {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let mut requests = Vec::new();
+        if self.listing_all {
+            let requests = self.probe_all(replies);
+            return if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) };
+        }
         if !self.asked_consolidated || (self.listing.is_empty() && self.probing.is_empty() && !replies.is_empty()) {
             return self.consolidated(replies);
         }

@@ -26,6 +26,16 @@ impl OpenNode {
         Self { probe: Probe::new(path.clone(), dialect).can_list(can_list), path, asked: Vec::new(), begun: false }
     }
 
+    /// Gives documents that were read before, so that those that are for the whole hierarchy are not asked for again.
+    pub(crate) fn knowing(self, documents: &Documents) -> Self {
+        Self { probe: self.probe.knowing(documents), ..self }
+    }
+
+    /// The dialect, as far as it is known by now.
+    fn dialect(&self) -> Option<Dialect> {
+        self.probe.dialect()
+    }
+
     pub(crate) fn path(&self) -> &NodePath {
         &self.path
     }
@@ -127,15 +137,19 @@ pub(crate) fn reread(dialect: Dialect, path: &NodePath, documents: &Documents) -
 struct Ancestors {
     node: NodePath,
     dialect: Dialect,
+    /// Documents of the node, among them those of the whole hierarchy.
+    known: Documents,
     open: Option<OpenNode>,
     missing: Vec<NodePath>,
     stale: Vec<Request>,
 }
 
 impl Ancestors {
-    fn new(node: NodePath, dialect: Dialect) -> Self {
-        let open = node.parent().map(|path| OpenNode::new(path, Some(dialect), false));
-        Self { node, dialect, open, missing: Vec::new(), stale: Vec::new() }
+    fn new(found: &Found) -> Self {
+        let (node, dialect) = (found.path.clone(), found.dialect);
+        let known = found.documents.clone();
+        let open = node.parent().map(|path| OpenNode::new(path, Some(dialect), false).knowing(&known));
+        Self { node, dialect, known, open, missing: Vec::new(), stale: Vec::new() }
     }
 
     /// Goes on with replies to what was asked last; `None`: all have been looked at.
@@ -154,7 +168,8 @@ impl Ancestors {
                     self.stale.extend(changes(zarr_meta::consolidated::without_consolidated(&found)?)?);
                 }
             }
-            self.open = path.parent().map(|path| OpenNode::new(path, Some(self.dialect), false));
+            let open = |path| OpenNode::new(path, Some(self.dialect), false).knowing(&self.known);
+            self.open = path.parent().map(open);
         }
         Ok(None)
     }
@@ -162,6 +177,10 @@ impl Ancestors {
     /// Writes of the groups that are missing, outermost first, so that no node is ever without the groups above it.
     fn create_missing(&mut self) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
+        // Where a node implies the groups above it, writing them would be in the way of others who create nodes at the same time.
+        if self.dialect.implies_groups() {
+            return Ok(requests);
+        }
         for path in std::mem::take(&mut self.missing).iter().rev() {
             let group = Node::Group(GroupMetadata::default());
             requests.extend(changes(zarr_meta::documents(self.dialect, path, &group, None)?)?);
@@ -180,7 +199,8 @@ pub(crate) fn replace(found: &Found, node: &Node) -> Result<(ChangeNode, Found)>
         written: changes(written)?,
         create_missing: false,
         found: replaced.clone(),
-        state: Change::Above(Box::new(Ancestors::new(found.path.clone(), found.dialect))),
+        node: node.clone(),
+        state: Change::Above(Box::new(Ancestors::new(found))),
     };
     Ok((job, replaced))
 }
@@ -188,32 +208,44 @@ pub(crate) fn replace(found: &Found, node: &Node) -> Result<(ChangeNode, Found)>
 /// Creates a node, and groups above it where there are none.
 pub(crate) fn create(path: NodePath, dialect: Dialect, node: &Node, overwrite: bool) -> Result<ChangeNode> {
     dialect.check_path(&path)?;
-    let written = zarr_meta::documents(dialect, &path, node, None)?;
-    let mut documents = Documents::new();
+    let (written, found) = new_documents(dialect, &path, node, &Documents::new())?;
+    let state = Change::Here { open: Box::new(OpenNode::new(path, None, false)), overwrite };
+    Ok(ChangeNode { written: changes(written)?, create_missing: true, found, node: node.clone(), state })
+}
+
+type Changes = Vec<(String, Option<Vec<u8>>)>;
+
+/// The documents of a new node in a hierarchy that has the document `entry` for all of them, and the node as it will be found.
+fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documents) -> Result<(Changes, Found)> {
+    let written = zarr_meta::documents(dialect, path, node, Some(entry).filter(|entry| !entry.is_empty()))?;
+    let mut documents = entry.clone();
     documents.apply(&written);
     // What cannot be read back is not written.
-    let found = reread(dialect, &path, &documents)?;
-    let state = Change::Here { open: OpenNode::new(path, None, false), overwrite };
-    Ok(ChangeNode { written: changes(written)?, create_missing: true, found, state })
+    let found = reread(dialect, path, &documents)?;
+    Ok((written, found))
 }
 
 /// Writes the documents of a node, after what stands in the way is gone and what is above it is looked at.
 ///
-/// Here ── something, to be replaced ──► Below ── erased ──► Above ── missing groups ──► Node ── written ──► Done
+/// Here ── something, to be replaced ──► Below ── erased ──► Entry ──► Above ── missing groups ──► Node ── written ──► Done
 ///   └──── nothing ────────────────────────────────────────────┘
+///
+/// `Entry` is for dialects in which one document is for the whole hierarchy: a new node has to fit in.
 #[derive(Debug)]
 pub(crate) struct ChangeNode {
     written: Vec<Request>,
     create_missing: bool,
     found: Found,
+    node: Node,
     state: Change,
 }
 
 #[derive(Debug)]
 enum Change {
-    Here { open: OpenNode, overwrite: bool },
-    Below,
+    Here { open: Box<OpenNode>, overwrite: bool },
+    Below(Vec<String>),
     Erased,
+    Entry,
     Above(Box<Ancestors>),
     Node,
     Done,
@@ -241,6 +273,46 @@ impl ChangeNode {
         Ok(Next::Ask(requests))
     }
 
+    /// The dialect of the hierarchy, if the node would be a stranger there.
+    fn foreign(&self, open: &OpenNode) -> Option<Dialect> {
+        open.dialect().filter(|dialect| *dialect != self.found.dialect && !self.found.path.is_root())
+    }
+
+    /// Erases what is in the way: everything below the node that is there, and its documents.
+    fn erase(&mut self, there: Option<&Found>) -> Result<Next<Self>> {
+        let owned = match there {
+            Some(found) => found.owned(),
+            // One that is broken: in the dialect of the one that takes its place.
+            None => zarr_meta::owned(self.found.dialect, &self.found.path, &self.found.documents),
+        };
+        self.state = Change::Below(owned.keys);
+        Ok(Next::Ask(list_all(&owned.prefixes)?))
+    }
+
+    /// Looks at the document that is for the whole hierarchy.
+    fn entry(&mut self) -> Result<Next<Self>> {
+        match zarr_meta::entry_key(self.found.dialect).filter(|_| self.create_missing) {
+            None => self.above(Ancestors::new(&self.found), &[]),
+            Some(key) => {
+                self.state = Change::Entry;
+                Ok(Next::Ask(vec![Request::Get { key: Key::new(key)?, ranges: vec![ByteRange::Full] }]))
+            }
+        }
+    }
+
+    /// Makes the node fit into the hierarchy that is there.
+    fn fit_in(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let (path, dialect) = (self.found.path.clone(), self.found.dialect);
+        if let (Some(key), Some(Reply::Got(Some(entry)))) = (zarr_meta::entry_key(dialect), replies.first()) {
+            let entry = [(key.to_owned(), entry.part(0).to_vec())].into_iter().collect();
+            zarr_meta::fit_in(&mut self.node, dialect, &entry);
+            let (written, found) = new_documents(dialect, &path, &self.node, &entry)?;
+            self.written = changes(written)?;
+            self.found = found;
+        }
+        self.above(Ancestors::new(&self.found), &[])
+    }
+
     fn node(&mut self) -> Next<Self> {
         self.state = Change::Done;
         if self.written.is_empty() {
@@ -256,19 +328,22 @@ impl Job for ChangeNode {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let path = self.found.path.clone();
-        let ancestors = Ancestors::new(path.clone(), self.found.dialect);
         match std::mem::replace(&mut self.state, Change::Done) {
             Change::Here { mut open, overwrite } => match open.go_on(replies) {
                 Ok(Probed::Asks(requests)) => {
                     self.state = Change::Here { open, overwrite };
                     Ok(Next::Ask(requests))
                 }
-                Ok(Probed::NotFound(_)) => self.above(ancestors, &[]),
-                // A broken node may be replaced, too.
-                Ok(Probed::Found(_)) | Err(_) if overwrite => {
-                    self.state = Change::Below;
-                    Ok(Next::Ask(vec![Request::ListAll { prefix: Prefix::new(&path.key_prefix())? }]))
+                Ok(_) if let Some(dialect) = self.foreign(&open) => {
+                    let message = format!("the hierarchy is of dialect {dialect}, not {}", self.found.dialect);
+                    Err(Error::argument(message).at(|place| place.path = Some(path.to_string())))
                 }
+                Ok(Probed::NotFound(_)) => self.entry(),
+                // A broken node may be replaced, too.
+                Err(_) if overwrite => self.erase(None),
+                Ok(Probed::Found(found)) if overwrite => self.erase(Some(&found)),
+                // A group that has no document gets one.
+                Ok(Probed::Found(found)) if found.implicit && found.dialect == self.found.dialect => self.entry(),
                 Ok(Probed::Found(found)) => {
                     let kind = if found.node.as_array().is_some() { "an array" } else { "a group" };
                     Err(Error::new(ErrorKind::Exists, format!("there is {kind} already"))
@@ -276,19 +351,33 @@ impl Job for ChangeNode {
                 }
                 Err(error) => Err(error),
             },
-            Change::Below => match replies.first() {
-                Some(Reply::Keys(keys)) if !keys.is_empty() => {
-                    self.state = Change::Erased;
-                    Ok(Next::Ask(keys.iter().map(|key| Request::Erase { key: key.clone() }).collect()))
+            Change::Below(beside) => {
+                let mut keys = listed(replies);
+                keys.extend(beside.iter().map(|key| Key::new(key)).collect::<Result<Vec<_>, _>>()?);
+                if keys.is_empty() {
+                    return self.entry();
                 }
-                _ => self.above(ancestors, &[]),
-            },
-            Change::Erased => self.above(ancestors, &[]),
+                self.state = Change::Erased;
+                Ok(Next::Ask(keys.into_iter().map(|key| Request::Erase { key }).collect()))
+            }
+            Change::Erased => self.entry(),
+            Change::Entry => self.fit_in(replies),
             Change::Above(ancestors) => self.above(*ancestors, replies),
             Change::Node => Ok(self.node()),
             Change::Done => Ok(Next::Done(self.found.clone())),
         }
     }
+}
+
+/// Requests for all keys below prefixes.
+fn list_all(prefixes: &[String]) -> Result<Vec<Request>> {
+    prefixes.iter().map(|prefix| Ok(Request::ListAll { prefix: Prefix::new(prefix)? })).collect()
+}
+
+/// The keys in the replies to listings.
+fn listed(replies: &[Reply]) -> Vec<Key> {
+    let keys = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
+    replies.iter().flat_map(keys).collect()
 }
 
 /// Erases a node: all keys below it first, its documents last, so that an interrupted erase leaves a node that can be erased
@@ -332,20 +421,18 @@ impl Job for EraseNode {
         match std::mem::replace(&mut self.state, Erase::Done) {
             Erase::List => {
                 self.state = Erase::Below;
-                let prefix = Prefix::new(&self.found.path.key_prefix())?;
-                Ok(Next::Ask(vec![Request::ListAll { prefix }]))
+                Ok(Next::Ask(list_all(&self.found.owned().prefixes)?))
             }
             Erase::Below => {
-                let keys = match replies.first() {
-                    Some(Reply::Keys(keys)) => keys.clone(),
-                    _ => Vec::new(),
-                };
                 let is_document = |key: &Key| self.found.documents.get(key.as_str()).is_some();
-                let (documents, others) = keys.into_iter().partition(is_document);
+                let (mut documents, others): (Vec<Key>, _) = listed(replies).into_iter().partition(is_document);
+                for key in self.found.owned().keys {
+                    documents.push(Key::new(&key)?);
+                }
                 self.ask_erase(others, Erase::Documents(documents))
             }
             Erase::Documents(documents) => {
-                let ancestors = Ancestors::new(self.found.path.clone(), self.found.dialect);
+                let ancestors = Ancestors::new(&self.found);
                 self.ask_erase(documents, Erase::Above(Box::new(ancestors)))
             }
             Erase::Above(mut ancestors) => {

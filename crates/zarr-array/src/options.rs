@@ -22,6 +22,9 @@ pub struct Options {
     pub checksums: Checksums,
     /// What may be held in memory for one chunk.
     pub limits: Limits,
+    /// Whether arrays of Zarr v1 with `order` F and a compressor other than blosc are taken to be in C order: so the only
+    /// software that wrote them stored them, against the text of that version. By default the text holds.
+    pub v1_f_order_is_c: bool,
     /// Threads that decode and encode: by default one for each core, shared by all arrays.
     pub threads: Option<NonZeroUsize>,
 }

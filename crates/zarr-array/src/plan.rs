@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::Heap;
-use zarr_grid::ChunkIndex;
+use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
 use zarr_grid::{IntoSelection, Region, Resolved, Shape};
 use zarr_meta::ArrayMetadata;
 use zarr_meta::Node;
@@ -162,18 +162,35 @@ impl<'o, 'a> Staging<'o, 'a> {
     }
 }
 
-/// Notes which separator the chunk keys in the directory of an array have, if that can be told from them.
-pub(crate) fn settle_separator(core: &ArrayCore, listing: &Listing) {
-    let numbers = |name: &str, count: usize| {
-        let parts: Vec<_> = name.split('.').collect();
-        parts.len() == count
-            && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+/// Notes that chunks lie below `prefix` if a listing of it shows that.
+pub(crate) fn settle_place(core: &ArrayCore, prefix: &str, listing: &Listing) {
+    let rank = core.grid.rank();
+    let shows = |keys: &ChunkKeyEncoding| {
+        // What the key of some chunk would begin with if it lay in a directory of this name.
+        let is_directory = |name: &str| {
+            let digits = name.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+            let mut index = vec![0; rank];
+            if let Some(first) = index.first_mut() {
+                *first = digits.parse().unwrap_or(0);
+            }
+            let mut key = String::new();
+            keys.write_key(&index, &mut key);
+            key.split_once('/').is_some_and(|(first, _)| first == name)
+        };
+        listing.keys.iter().any(|key| keys.parse_key(key.name(), rank).is_some())
+            || listing.prefixes.iter().any(|prefix| prefix.name().is_some_and(is_directory))
     };
-    if listing.keys.iter().any(|key| numbers(key.name(), core.grid.rank())) {
-        core.found_separator(false);
-    } else if listing.prefixes.iter().any(|prefix| prefix.name().is_some_and(|name| numbers(name, 1))) {
-        core.found_separator(true);
+    let found = core.places().find(|(_, place, keys)| *place == prefix && shows(keys)).map(|(number, ..)| number);
+    if let Some(number) = found {
+        core.found_place(number);
     }
+}
+
+/// The prefixes to be listed to find out where the chunks lie: none if that is known.
+pub(crate) fn possible_prefixes(core: &ArrayCore) -> Vec<String> {
+    let mut prefixes: Vec<_> = core.places().map(|(_, prefix, _)| prefix.to_owned()).collect();
+    prefixes.dedup();
+    if core.place_unknown() { prefixes } else { Vec::new() }
 }
 
 /// The metadata and the chunk grid of an array in another shape.
@@ -234,9 +251,6 @@ pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
 
 /// The chunks among keys, with their keys.
 pub(crate) fn chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
-    let parse = |key: Key| {
-        let rest = key.as_str().strip_prefix(core.prefix.as_str())?;
-        Some((core.parse_key(rest)?, key))
-    };
+    let parse = |key: Key| Some((core.parse_key(key.as_str())?, key));
     keys.into_iter().filter_map(parse).collect()
 }

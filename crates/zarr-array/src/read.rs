@@ -184,7 +184,7 @@ impl<'a> Spread<'a> {
                 region: cell.region.clone(),
                 decode: None,
                 pending: None,
-                other_key: false,
+                place: 0,
             });
             cursor.advance();
         }
@@ -249,8 +249,8 @@ struct Item<'a> {
     decode: Option<Box<dyn Decode>>,
     /// Which reply, and which of its parts, hold what was asked for last.
     pending: Option<(usize, Range<usize>)>,
-    /// Whether the key of the other separator was tried.
-    other_key: bool,
+    /// The number of the place that the key is of.
+    place: u8,
 }
 
 enum After<'a> {
@@ -290,7 +290,7 @@ impl<'a> Leaf<'a> {
                 self.missing(item, &mut requests)?;
                 continue;
             };
-            self.context.core.found_separator(item.other_key);
+            self.context.core.found_place(item.place);
             let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
             let after = item.go_on(&got, fetched.size, self.context).map_err(|error| item.place(error))?;
             match after {
@@ -311,9 +311,9 @@ impl<'a> Leaf<'a> {
             let error = Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read");
             return Err(item.place(error));
         }
-        if let Some(key) = self.context.core.other_key(&item.chunk).filter(|_| !item.other_key) {
+        if let Some((place, key)) = self.context.core.other_key(&item.chunk, item.place) {
             item.key = key;
-            item.other_key = true;
+            item.place = place;
             let ranges = match &mut item.decode {
                 None => vec![ByteRange::Full],
                 Some(_) => {

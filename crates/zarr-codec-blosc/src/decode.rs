@@ -181,8 +181,8 @@ impl<'a> Frame<'a> {
             if stream.len() == out.len() {
                 out.copy_from_slice(stream);
             } else {
-                let found =
-                    inner::decompress(format, stream, out).map_err(|what| Error::Stream { block, format, what })?;
+                let found = inner::decompress(format, stream, out)
+                    .map_err(|what| Error::of_stream(block, format, stream, what))?;
                 if found != out.len() {
                     return Err(Error::StreamDecoded { block, format, found, expected: out.len() });
                 }

@@ -113,6 +113,14 @@ pub enum Error {
         /// What its decoder says.
         what: String,
     },
+    /// A zstd stream from before its format settled. zarr-python 1.1 wrote such ones.
+    #[error("block {block}: a stream of zstd 0.{version}, whose format zstd gave up with version 0.8")]
+    OldZstd {
+        /// The number of the block.
+        block: usize,
+        /// The version of the format.
+        version: u8,
+    },
     /// A buffer that is not of the size of the block or range that is to be decoded.
     #[error("buffer of {found} bytes, expected {expected}")]
     Buffer {
@@ -153,6 +161,19 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Why a stream could not be decoded, of which its decoder says `what`.
+    pub(crate) fn of_stream(block: usize, format: Format, stream: &[u8], what: String) -> Self {
+        match stream {
+            // The versions before 0.8 counted their magic number up, from 0.2 on (`lib/legacy` of zstd 1.5).
+            [first @ 0x22..=0x27, 0xb5, 0x2f, 0xfd, ..] if format == Format::Zstd => {
+                Self::OldZstd { block, version: first - 0x20 }
+            }
+            _ => Self::Stream { block, format, what },
+        }
+    }
+}
+
 /// The codec's name in errors.
 pub(crate) const CODEC: &str = "blosc";
 
@@ -175,6 +196,7 @@ impl From<Error> for zarr_codec::Error {
             Error::DecodedSize { found, expected } => {
                 Self::TooLong { codec, found: found as u64, expected: expected as u64 }
             }
+            Error::OldZstd { .. } => Self::Unsupported { codec, what: error.to_string() },
             Error::Allocation { size } => Self::Allocation { size: size as u64 },
             Error::TooLong { .. } | Error::Compressor { .. } => Self::Encode { codec, what: error.to_string() },
             _ => Self::Corrupt { codec, what: error.to_string() },

@@ -1,12 +1,12 @@
 //! Encoding and decoding of chunks all of whose bytes are there.
 
-use crate::config::{BytesConfig, Endian};
+use crate::config::BytesConfig;
 use crate::partial::Parts;
 use crate::slab::Slabs;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use zarr_codec::{Access, ArrayToBytes, BuildContext, Codec, CodecEntry, Decode, Dims, Error, Size, View, ViewMut};
-use zarr_dtype::Layout;
+use zarr_dtype::{Layout, SwapRun};
 use zarr_grid::{Region, element_count};
 
 /// The codec, for the table of codecs.
@@ -16,19 +16,17 @@ pub const ENTRY: CodecEntry = CodecEntry { names: &["bytes", "endian"], build };
 pub(crate) const NAME: &str = "bytes";
 
 fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    let config = BytesConfig::from_config(context.config)?;
     let layout = context.element.layout();
+    let config = BytesConfig::from_config(context.config, &layout)?;
     if layout.is_variable() {
         let data_type = &context.element.data_type;
         let what = format!("elements of data type {data_type} vary in length and need vlen-utf8 or vlen-bytes");
         return Err(Error::Unsupported { codec: NAME, what });
     }
-    let scalar = layout.scalar().map_or(1, |scalar| scalar.size());
-    let swaps = config.endian.unwrap_or_default() != Endian::NATIVE;
     Ok(Codec::ArrayToBytes(Arc::new(BytesCodec {
         item: layout.item_size(),
-        width: if swaps { scalar } else { 1 },
-        any_bits: layout.scalar().is_none_or(|scalar| scalar.takes_any_bits()),
+        swaps: layout.swaps(&config.order()),
+        any_bits: layout.takes_any_bits(),
         layout,
     })))
 }
@@ -39,8 +37,8 @@ pub(crate) struct BytesCodec {
     layout: Layout,
     /// Bytes of one element.
     pub(crate) item: usize,
-    /// How many bytes are to be reversed; 1 where the order is the machine's, or does not matter.
-    width: usize,
+    /// The numbers in an element whose bytes are to be reversed; none where the order is the machine's, or does not matter.
+    swaps: Vec<SwapRun>,
     /// Whether any bytes are elements in memory form.
     any_bits: bool,
 }
@@ -59,7 +57,7 @@ impl BytesCodec {
 
     /// Writes items in the encoded byte order to where they go.
     pub(crate) fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
-        out.copy_swapped(items, self.width);
+        out.copy_swapped(items, &self.swaps);
         self.settle(out)
     }
 
@@ -106,12 +104,12 @@ impl ArrayToBytes for BytesCodec {
     }
 
     fn is_memory_order(&self) -> bool {
-        self.width == 1 && self.any_bits
+        self.swaps.is_empty() && self.any_bits
     }
 
     fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_items(chunk)?;
-        chunk.append_swapped(self.width, out)
+        chunk.append_swapped(&self.swaps, out)
     }
 
     fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
@@ -154,7 +152,7 @@ impl BytesCodec {
         self.items(old, shape)?.append_to(out)?;
         let start = out.len() - old.len();
         let copy = out.get_mut(start..).unwrap_or_default();
-        ViewMut::new(copy, self.item, &dims(shape))?.window(region).copy_swapped(new, self.width);
+        ViewMut::new(copy, self.item, &dims(shape))?.window(region).copy_swapped(new, &self.swaps);
         Ok(())
     }
 }

@@ -8,6 +8,10 @@
 //! order; bytes without a byte order (`r16`, `raw_bytes`) stay as they are. Elements of variable length need another
 //! codec: `vlen-utf8` or `vlen-bytes`.
 //!
+//! Structs are their fields one after another without gaps. `endian` is for all of them. Structs of Zarr v2 may have an
+//! order for each field; reading v2 metadata then gives `field_endian`, a list that no document has: `"little"`, `"big"`,
+//! `null` where there is none, or a list for a struct in the struct.
+//!
 //! Fetches no bytes: a part of a chunk is decoded by saying which ranges of bytes it needs.
 //!
 //! ```
@@ -32,7 +36,7 @@ mod partial;
 mod slab;
 
 pub use codec::ENTRY;
-pub use config::{BytesConfig, Endian};
+pub use config::BytesConfig;
 
 #[cfg(test)]
 mod tests;

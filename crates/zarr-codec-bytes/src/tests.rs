@@ -1,9 +1,12 @@
-use crate::ENTRY;
+use crate::{BytesConfig, ENTRY};
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{self, array_to_bytes, build, chunk_round_trip, corrupt_chunk, decode_parts, element};
-use zarr_codec::{Access, Codecs, Error, ErrorKind, Pipeline, Size, Step, View, ViewMut};
+use zarr_codec::{Access, Codecs, Config, ElementSpec, Error, ErrorKind, Pipeline, Size, Step, View, ViewMut};
+use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{AxisRange, Region};
+use zarr_meta::NamedConfig;
+use zarr_meta::json::Value;
 use zarr_store::ByteRange;
 
 fn chain(data_type: &str, endian: &str) -> Arc<Pipeline> {
@@ -68,6 +71,88 @@ fn configurations_are_checked() {
     assert!(error.to_string().contains("data type string") && error.to_string().contains("vlen-utf8"), "{error}");
 }
 
+fn structs(json: &str) -> ElementSpec {
+    let config = NamedConfig::from_value(&Value::from_json(json).unwrap()).unwrap();
+    let data_type = DataType::from_config(&config).unwrap();
+    ElementSpec { fill: FillValue::zero(&data_type), data_type }
+}
+
+/// `id`, `flag`, `at` with `x` and two `y`, `time`.
+const RECORD: &str = r#"{"name": "struct", "configuration": {"fields": [
+    {"name": "id", "data_type": "uint32"},
+    {"name": "flag", "data_type": "bool"},
+    {"name": "at", "data_type": {"name": "subarray", "configuration": {"shape": [2], "data_type":
+        {"name": "struct", "configuration": {"fields": [
+            {"name": "x", "data_type": "uint16"},
+            {"name": "y", "data_type": {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}}]}}}}},
+    {"name": "tag", "data_type": "r16"}]}}"#;
+
+#[test]
+fn fields_of_structs_have_their_own_order() {
+    let spec = structs(RECORD);
+    let (id, x, y) = (0x01020304_u32, 0x0506_u16, 0x0708090a0b0c0d0e_i64);
+    let stored = |id: [u8; 4], x: [u8; 2], y: [u8; 8]| [&id[..], &[1], &x, &y, &x, &y, b"ab"].concat().repeat(6);
+    let items = stored(id.to_ne_bytes(), x.to_ne_bytes(), y.to_ne_bytes());
+    let check = |configuration: &str, expected: Vec<u8>| {
+        let mut codecs = Codecs::default();
+        codecs.add(ENTRY);
+        let json = format!(r#"[{{"name": "bytes", "configuration": {configuration}}}]"#);
+        let chain = testing::pipeline(&json, &spec, &codecs).unwrap();
+        for shape in [&[6][..], &[2, 3], &[1, 3, 2]] {
+            assert_eq!(chunk_round_trip(&chain, shape, &items), expected, "{configuration}");
+        }
+    };
+    check("{}", stored(id.to_le_bytes(), x.to_le_bytes(), y.to_le_bytes()));
+    check(r#"{"endian": "big"}"#, stored(id.to_be_bytes(), x.to_be_bytes(), y.to_be_bytes()));
+    let mixed = r#"{"field_endian": ["big", null, ["little", "big"], null]}"#;
+    check(mixed, stored(id.to_be_bytes(), x.to_le_bytes(), y.to_be_bytes()));
+    check(
+        r#"{"field_endian": ["little", null, "big", null]}"#,
+        stored(id.to_le_bytes(), x.to_be_bytes(), y.to_be_bytes()),
+    );
+
+    let layout = spec.layout();
+    let read = |text: &str| {
+        BytesConfig::from_config(&Config::new(Value::from_json(text).unwrap().as_object().unwrap()), &layout)
+    };
+    for configuration in [r#"{"endian": "big"}"#, mixed] {
+        let written = read(configuration).unwrap().to_config(&layout).configuration;
+        assert_eq!(Value::from(written), Value::from_json(configuration).unwrap());
+    }
+    let same = read(r#"{"field_endian": ["big", null, ["big", "big"], null]}"#).unwrap().to_config(&layout);
+    assert_eq!(Value::from(same.configuration).to_string(), r#"{"endian":"big"}"#);
+
+    let build = |configuration: &str| build(&ENTRY, configuration, &spec).map(|_| ());
+    for wrong in [
+        r#"["big", null, ["little", "big"]]"#,
+        r#"["big", null, ["little", null], null]"#,
+        r#"[["big"], null, ["little", "big"], null]"#,
+        r#"["big", null, "middle", null]"#,
+        r#""big""#,
+    ] {
+        let error = build(&format!(r#"{{"field_endian": {wrong}}}"#)).unwrap_err();
+        assert!(
+            matches!(&error, Error::Metadata { pointer, .. } if pointer == "/configuration/field_endian"),
+            "{error}"
+        );
+    }
+    assert!(build(r#"{"endian": "big", "field_endian": ["big", null, "big", null]}"#).is_err());
+}
+
+#[test]
+fn fields_of_structs_are_settled() {
+    let spec = structs(RECORD);
+    let codec = array_to_bytes(&ENTRY, "{}", &spec);
+    let mut items = vec![0; 54];
+    items[27 + 4] = 3;
+    let error = codec.encode(&View::new(&items, 27, &[2]).unwrap(), &mut Vec::new()).unwrap_err();
+    assert!(matches!(error, Error::Encode { .. }), "{error}");
+    let mut out = vec![0; 54];
+    let mut out = ViewMut::new(&mut out, 27, &[2]).unwrap();
+    let error = codec.decode(&items, &[2], &Region::whole(&[2]), &mut out).unwrap_err();
+    assert_eq!(error.to_string(), "codec bytes: found byte 0x03, expected a bool: 0x00 or 0x01");
+}
+
 #[test]
 fn memory_order_needs_no_work() {
     let native = if cfg!(target_endian = "big") { "big" } else { "little" };
@@ -82,6 +167,12 @@ fn memory_order_needs_no_work() {
     check("r32", other, true);
     check("bool", native, false);
     check("int4", native, false);
+    let plain = r#"{"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "uint16"}]}}"#;
+    let codec =
+        |json: &str, endian: &str| array_to_bytes(&ENTRY, &format!(r#"{{"endian": "{endian}"}}"#), &structs(json));
+    assert!(codec(plain, native).is_memory_order());
+    assert!(!codec(plain, other).is_memory_order());
+    assert!(!codec(RECORD, native).is_memory_order());
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
 }
 
 const NAME: &str = "gzip";
-const MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The only compression method there is.
 const DEFLATE: u8 = 8;
 /// Of unknown origin.
@@ -62,15 +62,20 @@ impl BytesToBytes for Gzip {
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
-        let mut reader = Reader::new(NAME, bytes);
-        loop {
-            member(&mut reader, out)?;
-            if reader.rest().is_empty() {
-                return Ok(());
-            }
-            if !reader.rest().starts_with(&MAGIC) {
-                return Err(Error::TooLong { codec: NAME, found: bytes.len() as u64, expected: reader.at() as u64 });
-            }
+        decode(bytes, out)
+    }
+}
+
+/// Decodes members in a row.
+pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+    let mut reader = Reader::new(NAME, bytes);
+    loop {
+        member(&mut reader, out)?;
+        if reader.rest().is_empty() {
+            return Ok(());
+        }
+        if !reader.rest().starts_with(&MAGIC) {
+            return Err(Error::TooLong { codec: NAME, found: bytes.len() as u64, expected: reader.at() as u64 });
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! `level` is 0 (stored) to 9 (smallest), 1 if it is missing, as in numcodecs; its -1 stands for 6. Gzip data may be
 //! several members in a row, as bgzip makes them. Checksums and lengths are verified, and bytes after the last member, or
-//! after a zlib stream, are an error.
+//! after a zlib stream, are an error. Where a zlib stream is expected and gzip data are found, these are decoded.
 //!
 //! Knows no array: bytes in, bytes out.
 //!

@@ -10,6 +10,8 @@
 #![expect(unsafe_code)]
 
 mod copy;
+mod part;
+mod swap;
 mod tiles;
 
 pub use tiles::Tiles;
@@ -290,25 +292,7 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for them.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.append_swapped(1, out)
-    }
-
-    /// Appends the items in C order, the bytes of each scalar of `width` bytes reversed.
-    ///
-    /// # Errors
-    /// [`Error::Allocation`] if there is no memory for them.
-    pub fn append_swapped(&self, width: usize, out: &mut Vec<u8>) -> Result<(), Error> {
-        let size = self.size();
-        out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })?;
-        let (geometry, total) =
-            Geometry::contiguous(self.geometry.item, self.shape()).ok_or(Error::Allocation { size: size as u64 })?;
-        debug_assert_eq!(total, size);
-        let ptr = out.spare_capacity_mut().as_mut_ptr().cast();
-        let mut target = ViewMut { ptr, geometry, heap: None, life: PhantomData };
-        target.copy_swapped(self, width);
-        // SAFETY: the copy wrote all items of `target`, which are the `size` bytes behind the vector's length.
-        unsafe { out.set_len(out.len() + size) };
-        Ok(())
+        self.append_swapped(&[], out)
     }
 }
 
@@ -398,18 +382,7 @@ impl<'a> ViewMut<'a> {
     /// # Panics
     /// If shapes or item sizes differ.
     pub fn copy_from(&mut self, source: &View<'_>) {
-        self.copy_swapped(source, 1);
-    }
-
-    /// Copies the items of `source`, the bytes of each scalar of `width` bytes reversed.
-    ///
-    /// # Panics
-    /// If shapes or item sizes differ, or an item is not a whole number of scalars.
-    pub fn copy_swapped(&mut self, source: &View<'_>, width: usize) {
-        assert_eq!(self.geometry.shape, source.geometry.shape, "views of one shape");
-        assert_eq!(self.geometry.item, source.geometry.item, "views of one item size");
-        assert!(width > 0 && self.geometry.item.is_multiple_of(width), "items of whole scalars");
-        copy::copy(self, source, width);
+        self.copy_swapped(source, &[]);
     }
 
     /// Cuts the view into a grid of windows that can be written at the same time, in C order.

@@ -1,7 +1,7 @@
 //! The data types.
 
 use crate::layout::{Layout, Scalar};
-use crate::{SmallFloat, TimeUnit};
+use crate::{SmallFloat, StructType, TimeUnit};
 use std::fmt;
 
 /// What the elements of an array are.
@@ -90,6 +90,8 @@ pub enum DataType {
         /// By which of its names the type goes.
         name: BytesName,
     },
+    /// `struct`, numpy's structured types: fields of fixed size one after another.
+    Struct(StructType),
 }
 
 /// The names of the type of byte strings of any length.
@@ -133,13 +135,17 @@ impl DataType {
             Self::FixedUtf32 { len } => Layout::Fixed { scalar: Scalar::U32, count: len },
             Self::String => Layout::Variable { utf8: true },
             Self::Bytes { .. } => Layout::Variable { utf8: false },
+            Self::Struct(ref fields) => fields.layout(),
         }
     }
 
     /// Bytes of one element in memory; 16 for types of variable length, whose elements are
     /// [`HeapRef`](crate::HeapRef)s.
     pub fn item_size(&self) -> usize {
-        self.layout().item_size()
+        match self {
+            Self::Struct(fields) => fields.item_size(),
+            _ => self.layout().item_size(),
+        }
     }
 
     /// Whether elements have various lengths and lie in a [`Heap`](crate::Heap).

@@ -1,7 +1,10 @@
 //! Rust types that are elements of arrays.
 
 mod plain;
+mod structure;
 mod text;
+
+pub use structure::{FieldElement, StructElement, StructField};
 
 use crate::layout::to_usize;
 use crate::{DataType, Error, Heap};
@@ -21,6 +24,7 @@ use crate::{DataType, Error, Heap};
 /// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
 /// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes` |
+/// | a [`StructElement`] | struct |
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Element, Heap};

@@ -79,8 +79,7 @@ impl FillValue {
     /// The fill value in the notation of Zarr v3 documents, from which [`parse`](Self::parse) gives it back.
     pub fn to_json(&self, data_type: &DataType) -> Value {
         match (&self.0, data_type) {
-            (Repr::Fixed(bytes), DataType::RawBits(_)) => Value::from(bytes.to_vec()),
-            (Repr::Fixed(bytes), _) => print::to_json(data_type, bytes, None),
+            (Repr::Fixed(bytes), _) => print::to_fill_json(data_type, bytes),
             (Repr::Variable(bytes), _) => print::content_to_json(data_type, bytes),
         }
     }

@@ -1,6 +1,7 @@
 //! How elements lie in memory: all that codecs may depend on.
 
 use crate::Error;
+use std::sync::Arc;
 
 /// A number that lies in memory in the byte order of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,6 +132,36 @@ pub enum Layout {
         /// Whether the bytes are UTF-8 text.
         utf8: bool,
     },
+    /// Fields one after another, without gaps.
+    Struct {
+        /// The fields, in the order in which they lie.
+        fields: Arc<[FieldLayout]>,
+        /// Bytes of one element.
+        size: usize,
+    },
+}
+
+/// How a field of a struct lies in each element.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FieldLayout {
+    /// Bytes of the element in front of the field.
+    pub offset: usize,
+    /// How each item of the field lies. No item has variable length.
+    pub layout: Layout,
+    /// How many items lie side by side: 1, or more for a field that is an array.
+    pub count: usize,
+}
+
+impl FieldLayout {
+    /// Bytes of all items of the field.
+    pub fn size(&self) -> usize {
+        self.layout.item_size().saturating_mul(self.count)
+    }
+
+    /// Where the field is in an element.
+    fn range(&self) -> std::ops::Range<usize> {
+        self.offset..self.offset.saturating_add(self.size())
+    }
 }
 
 impl Layout {
@@ -140,6 +171,7 @@ impl Layout {
             Self::Fixed { scalar, count } => scalar.size().saturating_mul(to_usize(count)),
             Self::Bytes { size } => to_usize(size),
             Self::Variable { .. } => crate::HeapRef::SIZE,
+            Self::Struct { size, .. } => size,
         }
     }
 
@@ -153,14 +185,42 @@ impl Layout {
         matches!(self, Self::Variable { .. })
     }
 
+    /// Whether any bytes of the right number are an element in memory form, so that [`settle`](Self::settle) and
+    /// [`check`](Self::check) have nothing to do.
+    pub fn takes_any_bits(&self) -> bool {
+        match self {
+            Self::Fixed { scalar, .. } => scalar.takes_any_bits(),
+            Self::Bytes { .. } | Self::Variable { .. } => true,
+            Self::Struct { fields, .. } => fields.iter().all(|field| field.layout.takes_any_bits()),
+        }
+    }
+
+    /// Whether elements have parts wider than a byte, so that they have a byte order where they are stored.
+    pub fn has_byte_order(&self) -> bool {
+        match self {
+            Self::Fixed { scalar, .. } => scalar.size() > 1,
+            Self::Bytes { .. } | Self::Variable { .. } => false,
+            Self::Struct { fields, .. } => fields.iter().any(|field| field.layout.has_byte_order()),
+        }
+    }
+
     /// Brings elements that were just decoded into memory form, see [`Scalar::settle`].
     ///
     /// # Errors
     /// [`Error::Item`] as from [`Scalar::settle`], counted in elements.
     pub fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
-        match self.scalar() {
-            Some(scalar) => scalar.settle(items).map_err(|error| self.in_elements(error)),
-            None => Ok(()),
+        match self {
+            Self::Fixed { scalar, .. } => scalar.settle(items).map_err(|error| self.in_elements(error)),
+            Self::Struct { fields, size } if !self.takes_any_bits() => {
+                for (index, item) in items.chunks_exact_mut((*size).max(1)).enumerate() {
+                    for field in fields.iter().filter(|field| !field.layout.takes_any_bits()) {
+                        let part = item.get_mut(field.range()).unwrap_or_default();
+                        field.layout.settle(part).map_err(|error| at(index, error))?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -169,9 +229,18 @@ impl Layout {
     /// # Errors
     /// [`Error::Item`] as from [`Scalar::check`], counted in elements.
     pub fn check(&self, items: &[u8]) -> Result<(), Error> {
-        match self.scalar() {
-            Some(scalar) => scalar.check(items).map_err(|error| self.in_elements(error)),
-            None => Ok(()),
+        match self {
+            Self::Fixed { scalar, .. } => scalar.check(items).map_err(|error| self.in_elements(error)),
+            Self::Struct { fields, size } if !self.takes_any_bits() => {
+                for (index, item) in items.chunks_exact((*size).max(1)).enumerate() {
+                    for field in fields.iter().filter(|field| !field.layout.takes_any_bits()) {
+                        let part = item.get(field.range()).unwrap_or_default();
+                        field.layout.check(part).map_err(|error| at(index, error))?;
+                    }
+                }
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -181,6 +250,14 @@ impl Layout {
         }
         error
     }
+}
+
+/// The error about a part of element `index`.
+fn at(index: usize, mut error: Error) -> Error {
+    if let Error::Item { index: place, .. } = &mut error {
+        *place = index;
+    }
+    error
 }
 
 /// Rust runs this code on machines with at least 32 bits; elsewhere no such element could be held.

@@ -1,11 +1,11 @@
 //! Between data types and the names they go by in metadata documents.
 
-use crate::{BytesName, DataType, Error, SmallFloat, TimeUnit, Unit};
+use crate::{BytesName, DataType, Error, SmallFloat, StructType, TimeUnit, Unit};
 use zarr_meta::NamedConfig;
 use zarr_meta::json::{Map, Value};
 
 /// The largest element that is read. Nothing real comes near; it keeps a fill value from taking gigabytes.
-const MAX_ITEM_SIZE: u32 = 1 << 26;
+pub(crate) const MAX_ITEM_SIZE: u32 = 1 << 26;
 
 /// The types that need no configuration. The first name of a type is the one written.
 const PLAIN: [(&str, DataType); 24] = [
@@ -54,6 +54,11 @@ impl DataType {
     /// # Ok::<(), zarr_dtype::Error>(())
     /// ```
     pub fn from_config(config: &NamedConfig) -> Result<Self, Error> {
+        Self::from_config_at(config, 0)
+    }
+
+    /// The data type of a field that lies in `depth` structs.
+    pub(crate) fn from_config_at(config: &NamedConfig, depth: usize) -> Result<Self, Error> {
         let name = config.name.as_str();
         if let Some((_, data_type)) = PLAIN.iter().find(|(known, _)| *known == name) {
             return only(config, &[]).map(|()| data_type.clone());
@@ -67,6 +72,7 @@ impl DataType {
             "null_terminated_bytes" => length(config, 1).map(|len| Self::FixedBytes { len }),
             "raw_bytes" => length(config, 1).map(|len| Self::RawBytes { len }),
             "fixed_length_utf32" => length(config, 4).map(|size| Self::FixedUtf32 { len: size / 4 }),
+            "struct" | "structured" => StructType::from_config(config, depth).map(Self::Struct),
             _ => raw_bits(config),
         }
     }
@@ -92,6 +98,7 @@ impl DataType {
             Self::FixedUtf32 { len } => with_length("fixed_length_utf32", u64::from(*len) * 4),
             Self::DateTime64(time) => with_unit("numpy.datetime64", time),
             Self::TimeDelta64(time) => with_unit("numpy.timedelta64", time),
+            Self::Struct(fields) => fields.to_config(),
             plain => {
                 let known = PLAIN.iter().find(|(_, known)| known == plain);
                 NamedConfig::new(known.map(|(name, _)| *name).expect("every type without parameters is in PLAIN"))
@@ -149,7 +156,7 @@ fn time_unit(config: &NamedConfig) -> Result<TimeUnit, Error> {
     })
 }
 
-fn member<'c>(config: &'c NamedConfig, name: &str, expected: &str) -> Result<&'c Value, Error> {
+pub(crate) fn member<'c>(config: &'c NamedConfig, name: &str, expected: &str) -> Result<&'c Value, Error> {
     config.configuration.get(name).ok_or_else(|| Error::Invalid {
         pointer: format!("/configuration/{name}"),
         found: "nothing".to_owned(),
@@ -158,7 +165,7 @@ fn member<'c>(config: &'c NamedConfig, name: &str, expected: &str) -> Result<&'c
 }
 
 /// Checks that the configuration has no members but those in `names`.
-fn only(config: &NamedConfig, names: &[&str]) -> Result<(), Error> {
+pub(crate) fn only(config: &NamedConfig, names: &[&str]) -> Result<(), Error> {
     match config.configuration.iter().find(|(name, _)| !names.contains(name)) {
         Some((name, value)) => {
             let pointer = format!("/configuration/{}", name.replace('~', "~0").replace('/', "~1"));

@@ -1,20 +1,14 @@
 //! numpy's type strings, as the headers of `.npy` files have them.
 
-use crate::{DataType, Error, TimeUnit, Unit};
+mod structure;
 
-/// The order of the bytes of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ByteOrder {
-    /// The lowest byte first: `<`, and where nothing is said.
-    Little,
-    /// The highest byte first: `>`.
-    Big,
-    /// There is none: `|`, and types of single bytes.
-    Irrelevant,
-}
+pub use structure::{from_npy_value, npy_literal};
+
+use crate::{ByteOrder, DataType, Error, TimeUnit, Unit};
 
 /// numpy's type string for elements of `data_type` in little-endian order, such as `<f4`, `|b1`, `<M8[25s]`; `None` for
-/// types that numpy lacks: bfloat16 and smaller floats, texts and bytes of variable length.
+/// types that numpy lacks (bfloat16 and smaller floats, texts and bytes of variable length), and for structs, which
+/// [`npy_literal`] spells.
 ///
 /// Two- and four-bit integers lie in whole bytes, and are such to numpy.
 pub fn npy_descr(data_type: &DataType) -> Option<String> {
@@ -43,7 +37,11 @@ pub fn npy_descr(data_type: &DataType) -> Option<String> {
         DataType::FixedUtf32 { len } => format!("<U{len}"),
         DataType::DateTime64(unit) => time('M', unit),
         DataType::TimeDelta64(unit) => time('m', unit),
-        DataType::SmallFloat(_) | DataType::BFloat16 | DataType::String | DataType::Bytes { .. } => return None,
+        DataType::SmallFloat(_)
+        | DataType::BFloat16
+        | DataType::String
+        | DataType::Bytes { .. }
+        | DataType::Struct(_) => return None,
     })
 }
 

@@ -1,5 +1,7 @@
 //! One element from JSON.
 
+mod structure;
+
 use crate::data_type::DataType;
 use crate::float::{self, Format};
 use crate::layout::{Scalar, to_usize};
@@ -35,6 +37,7 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
         DataType::FixedUtf32 { len } => fixed_text(value, to_usize(*len), lenient),
         DataType::String => text(value, lenient),
         DataType::Bytes { .. } => variable_bytes(value, lenient),
+        DataType::Struct(fields) => structure::element(fields, value, spelling),
         _ => match data_type.layout() {
             Layout::Fixed { scalar, .. } => number(value, scalar, lenient),
             _ => Err(Error::invalid(value, "a data type with values")),

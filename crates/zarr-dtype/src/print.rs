@@ -1,5 +1,7 @@
 //! One element as JSON and as text, and from JSON.
 
+mod structure;
+
 use crate::data_type::DataType;
 use crate::fill::content;
 use crate::float::{self, Format};
@@ -11,7 +13,8 @@ use base64::engine::general_purpose::STANDARD;
 use zarr_meta::json::Value;
 
 /// The element `item` as JSON, in the notation of fill values: texts as they are, bytes of every kind as base64 text,
-/// dates and lengths of time as counts or `"NaT"`, NaN as `"NaN"` or its bits.
+/// dates and lengths of time as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, and fields of them that
+/// are arrays as nested lists.
 ///
 /// Elements of variable length are in `heap`. Code points that are none come out as U+FFFD. What is no element at all, of
 /// another size than the type has or not in the heap, is `null`.
@@ -22,7 +25,25 @@ use zarr_meta::json::Value;
 /// assert_eq!(print::to_json(&DataType::Float32, &0.1_f32.to_ne_bytes(), None), json!(0.1));
 /// ```
 pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value {
-    let json = match data_type {
+    json(data_type, item, heap, RawBits::Base64).unwrap_or_default()
+}
+
+/// How elements of the types `r8`, `r16`.. are written.
+#[derive(Clone, Copy)]
+enum RawBits {
+    /// As base64 text, which readers take as well.
+    Base64,
+    /// As a list of bytes, as the specification has fill values.
+    List,
+}
+
+/// The element `item` of fixed size as the fill value in a document.
+pub(crate) fn to_fill_json(data_type: &DataType, item: &[u8]) -> Value {
+    json(data_type, item, None, RawBits::List).unwrap_or_default()
+}
+
+fn json(data_type: &DataType, item: &[u8], heap: Option<&Heap>, raw: RawBits) -> Option<Value> {
+    match data_type {
         _ if item.len() != data_type.item_size() => None,
         DataType::SmallFloat(small) => float_json(&small.format(), item),
         DataType::DateTime64(_) | DataType::TimeDelta64(_) => {
@@ -32,9 +53,11 @@ pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value 
             })
         }
         DataType::FixedBytes { .. } => Some(base64_json(without_nuls(item))),
+        DataType::RawBits(_) if matches!(raw, RawBits::List) => Some(Value::from(item.to_vec())),
         DataType::RawBits(_) | DataType::RawBytes { .. } => Some(base64_json(item)),
         DataType::FixedUtf32 { .. } => Some(Value::String(utf32_text(item))),
         DataType::String | DataType::Bytes { .. } => content(item, heap).map(|bytes| content_to_json(data_type, bytes)),
+        DataType::Struct(fields) => structure::json(fields, item, raw),
         _ => match data_type.layout() {
             Layout::Fixed { scalar, count: 1 } => scalar_json(scalar, item),
             Layout::Fixed { scalar, .. } => item
@@ -44,8 +67,7 @@ pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value 
                 .map(Value::Array),
             _ => None,
         },
-    };
-    json.unwrap_or_default()
+    }
 }
 
 /// What is in an element of variable length, as JSON.
@@ -58,7 +80,7 @@ pub(crate) fn content_to_json(data_type: &DataType, bytes: &[u8]) -> Value {
 
 /// The element `item` as text for people: dates as ISO 8601 text as precise as their unit, lengths of time with their
 /// unit, `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as
-/// `1.5-2.0j`, texts as they are.
+/// `1.5-2.0j`, texts as they are, structs as `(1, 2.5, "text")`.
 ///
 /// Elements of variable length are in `heap`. What is no element at all is the empty text.
 ///
@@ -84,6 +106,7 @@ pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String
         DataType::BFloat16 => float_text(&float::BF16, item),
         DataType::Float32 => float_text(&float::F32, item),
         DataType::Float64 => float_text(&float::F64, item),
+        DataType::Struct(fields) => Some(structure::text(fields, item)),
         _ => match to_json(data_type, item, heap) {
             Value::Null => None,
             Value::String(text) => Some(text),

@@ -1,18 +1,50 @@
 //! Which nodes lie below a group.
 
 use crate::dialect::rules;
-use crate::{Dialect, NodePath};
+use crate::{Dialect, Documents, NodePath};
 
 /// The paths at which children of a group may lie, as far as a listing tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Children {
     /// Candidates, sorted, each to be probed: a prefix may also hold files that are no node.
     pub candidates: Vec<NodePath>,
+    /// Paths, sorted, at which there is no document, but there may be some below: groups if there are. None in dialects
+    /// whose documents lie below the path of the node.
+    pub maybe_implied: Vec<NodePath>,
     /// Names in the listing that no node may have, because they could lead out of the hierarchy.
     pub refused: Vec<String>,
 }
 
 impl Children {
+    /// One candidate for each name of a document, and what the prefixes, those directly below `above`, may imply.
+    pub(crate) fn from_names(
+        path: &NodePath,
+        names: impl IntoIterator<Item = impl AsRef<str>>,
+        above: &str,
+        prefixes: &[&str],
+    ) -> Self {
+        let mut children = Self::default();
+        for name in names {
+            match path.join(name.as_ref()) {
+                Ok(child) => children.candidates.push(child),
+                Err(_) => children.refused.push(name.as_ref().to_owned()),
+            }
+        }
+        children.candidates.sort();
+        children.candidates.dedup();
+        for prefix in prefixes {
+            let name = prefix.strip_prefix(above).unwrap_or(prefix);
+            match path.join(name.strip_suffix('/').unwrap_or(name)) {
+                Ok(child) if children.candidates.binary_search(&child).is_err() => children.maybe_implied.push(child),
+                Ok(_) => {}
+                Err(_) => children.refused.push((*prefix).to_owned()),
+            }
+        }
+        children.maybe_implied.sort();
+        children.maybe_implied.dedup();
+        children
+    }
+
     /// One candidate for each prefix directly below `path`.
     pub(crate) fn from_prefixes(path: &NodePath, prefixes: &[&str]) -> Self {
         let mut children = Self::default();
@@ -37,8 +69,17 @@ pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
 
 /// The children of the group at `path`, from the keys and the prefixes (ending in `/`) directly below
 /// [`listing_prefix`], both relative to the root of the store.
-pub fn children(dialect: Dialect, path: &NodePath, keys: &[&str], prefixes: &[&str]) -> Children {
-    rules(dialect).map_or_else(|_| Children::default(), |rules| rules.children(path, keys, prefixes))
+///
+/// `entry` has the document that [`entry_key`](crate::entry_key) names, which says how the others are called; it may have others,
+/// and be empty where the dialect has none.
+pub fn children(dialect: Dialect, path: &NodePath, keys: &[&str], prefixes: &[&str], entry: &Documents) -> Children {
+    rules(dialect).map_or_else(|_| Children::default(), |rules| rules.children(path, keys, prefixes, entry))
+}
+
+/// The path of the node whose document has this key, in dialects that keep documents apart from chunks
+/// ([`Dialect::implies_groups`]); `None` for keys of anything else, and for paths that are not safe. `entry` as for [`children`].
+pub fn document_path(dialect: Dialect, key: &str, entry: &Documents) -> Option<NodePath> {
+    rules(dialect).ok()?.document_path(key, entry)
 }
 
 #[cfg(test)]
@@ -48,7 +89,13 @@ mod tests {
     #[test]
     fn prefixes_are_candidates() {
         let group = NodePath::parse("/g").unwrap();
-        let children = children(Dialect::V3, &group, &["g/zarr.json", "g/.DS_Store"], &["g/b/", "g/../", "g/.a/"]);
+        let children = children(
+            Dialect::V3,
+            &group,
+            &["g/zarr.json", "g/.DS_Store"],
+            &["g/b/", "g/../", "g/.a/"],
+            &Documents::new(),
+        );
         let paths: Vec<_> = children.candidates.iter().map(ToString::to_string).collect();
         assert_eq!(paths, ["/g/.a", "/g/b"]);
         assert_eq!(children.refused, ["g/../"]);

@@ -8,6 +8,7 @@ mod stale;
 
 pub use stale::{document_key, without_consolidated};
 
+use crate::dialect::p2020;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::Map;
 use crate::{Documents, NodePath};
@@ -18,10 +19,12 @@ pub const V2_KEY: &str = ".zmetadata";
 
 /// The documents of all nodes below a group, as they were when somebody collected them.
 ///
-/// In version 3 a member `consolidated_metadata` of the group's document, in version 2 a document `.zmetadata`.
+/// In version 3 a member `consolidated_metadata` of the group's document, in version 2 a document `.zmetadata`, in the protocol
+/// drafts as zarr-python 2 wrote them a document `meta/root/consolidated/.zmetadata`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consolidated {
-    /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored.
+    /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the protocol
+    /// drafts, where they are those of the whole hierarchy, by their keys, the entry document `zarr.json` among them.
     pub documents: Map,
     /// Names that could lead out of the hierarchy. Their documents are left out.
     pub refused: Vec<String>,
@@ -46,6 +49,17 @@ impl Consolidated {
     /// `group`: as they would be in the store, to be given to a [`Probe`](crate::Probe).
     pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
         let mut nodes = BTreeMap::<NodePath, Documents>::new();
+        if let Some(entry) = self.documents.get(p2020::ENTRY) {
+            for (key, document) in self.documents.iter() {
+                let Some(Ok(path)) = p2020::path_of(key, entry) else { continue };
+                if path.is_within(group) {
+                    let documents = nodes.entry(path).or_default();
+                    documents.insert(p2020::ENTRY, entry.to_string());
+                    documents.insert(key, document.to_string());
+                }
+            }
+            return nodes;
+        }
         for (key, document) in self.documents.iter() {
             let (below, name) = key.rsplit_once('/').unwrap_or(("", key));
             let path = if below.is_empty() { Ok(group.clone()) } else { group.join(below) };

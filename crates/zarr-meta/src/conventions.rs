@@ -10,8 +10,8 @@
 //! `_NCZARR_ARRAY {"dimrefs": ["/y", "/x"]}` before 4.9.3, `_nczarr_array {"dimension_references": ["/y", "/x"]}` since.
 //! The attributes stay as they are stored.
 
-use crate::ArrayMetadata;
 use crate::json::{Map, Value};
+use crate::{ArrayMetadata, Dialect};
 
 /// The attribute by which xarray names dimensions in version 2.
 pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -42,6 +42,11 @@ pub fn dimension_names(attributes: &Map, extra: &Map, rank: usize) -> Option<(Ve
         .filter(fits)?;
     let last = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
     Some((references.into_iter().map(last).collect(), Convention::NcZarr))
+}
+
+/// Whether arrays of the dialect have dimension names by convention, since it has none of its own.
+pub(crate) const fn hold_in(dialect: Dialect) -> bool {
+    !matches!(dialect, Dialect::V3Of2023 | Dialect::V3)
 }
 
 /// Sets the dimension names of an array of version 2 to what its attributes now say.

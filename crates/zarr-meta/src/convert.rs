@@ -1,5 +1,7 @@
 //! From one dialect to another.
 
+mod older;
+
 use crate::conventions::ARRAY_DIMENSIONS;
 use crate::dialect::{codecs, rules};
 use crate::error::{Error, ErrorKind, Result};
@@ -37,15 +39,12 @@ pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
     let mut node = node.clone();
     let mut notes = Vec::new();
     match (&mut node, dialect) {
-        (Node::Array(array), Dialect::V2) => array_for_v2(array, &mut notes),
-        (Node::Array(array), _) => array_for_v3(array, &mut notes),
-        (Node::Group(group), Dialect::V2) => {
-            if group.consolidated.take().is_some() {
-                note(&mut notes, "/consolidated_metadata", "left out; in version 2 it is a document of its own");
-            }
-            drop_extra(&mut group.extra, |value| !is_ignorable(value), &mut notes);
+        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, &mut notes),
+        (Node::Array(array), _) => older::array(array, dialect, &mut notes),
+        (Node::Group(group), Dialect::V3 | Dialect::V3Of2023) => {
+            drop_extra(&mut group.extra, |_, value| is_ignorable(value), &mut notes);
         }
-        (Node::Group(group), _) => drop_extra(&mut group.extra, is_ignorable, &mut notes),
+        (Node::Group(group), _) => older::group(group, dialect, &mut notes),
     }
     // What the dialect makes of it: members that it has no way to say come back different.
     let path = NodePath::root();
@@ -74,22 +73,26 @@ fn is_ignorable(value: &Value) -> bool {
     value.get("must_understand") == Some(&Value::Bool(false))
 }
 
-fn drop_extra(extra: &mut Map, keep: impl Fn(&Value) -> bool, notes: &mut Vec<Note>) {
+fn drop_extra(extra: &mut Map, keep: impl Fn(&str, &Value) -> bool, notes: &mut Vec<Note>) {
     let dropped: Vec<String> =
-        extra.iter().filter(|(_, value)| !keep(value)).map(|(name, _)| name.to_owned()).collect();
+        extra.iter().filter(|(name, value)| !keep(name, value)).map(|(name, _)| name.to_owned()).collect();
     for name in dropped {
         extra.remove(&name);
         note(notes, &format!("/{}", escaped(&name)), "left out; the dialect has no such member");
     }
 }
 
-fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
-    drop_extra(&mut array.extra, is_ignorable, notes);
-    // A type whose zero is not known keeps null, which is then refused.
+/// Dialects that have no null need a value. A type whose zero is not known keeps null, which is then refused.
+fn define_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     if let (None, Some(zero)) = (&array.fill_value, zero(&array.data_type)) {
         note(notes, "/fill_value", format!("undefined becomes {}", zero.excerpt()));
         array.fill_value = Some(zero);
     }
+}
+
+fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
+    drop_extra(&mut array.extra, |_, value| is_ignorable(value), notes);
+    define_fill_value(array, notes);
     let is_xarray = array.attributes.get(ARRAY_DIMENSIONS).and_then(Value::as_array).is_some_and(|names| {
         let wanted = array.dimension_names.as_deref().unwrap_or_default();
         names.len() == wanted.len() && names.iter().zip(wanted).all(|(a, b)| a.as_str() == b.as_deref())
@@ -101,6 +104,7 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     if array.dimension_names.as_ref().is_some_and(Vec::is_empty) {
         array.dimension_names = None;
     }
+    older::settled_keys(&mut array.chunk_key_encoding, notes);
     for (place, codec) in array.codecs.iter_mut().enumerate() {
         let pointer = format!("/codecs/{place}/configuration");
         if codec.configuration.remove("field_endian").is_some() {
@@ -114,44 +118,6 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
                 "shard indexes get a checksum, which they may not have had",
             );
         }
-    }
-}
-
-fn array_for_v2(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
-    drop_extra(&mut array.extra, |value| !is_ignorable(value), notes);
-    if !array.storage_transformers.is_empty() {
-        array.storage_transformers.clear();
-        note(notes, "/storage_transformers", "left out; version 2 has none");
-    }
-    let names = array.dimension_names.take();
-    crate::conventions::refresh(array);
-    if let Some(names) = names.filter(|names| array.dimension_names.as_ref() != Some(names)) {
-        let texts: Option<Vec<Value>> = names.iter().map(|name| name.as_deref().map(Value::from)).collect();
-        match texts {
-            Some(texts) if !array.attributes.contains_key(ARRAY_DIMENSIONS) => {
-                array.attributes.insert(ARRAY_DIMENSIONS, Value::Array(texts));
-                crate::conventions::refresh(array);
-                note(notes, "/dimension_names", "become the attribute _ARRAY_DIMENSIONS");
-            }
-            Some(_) => note(notes, "/dimension_names", "left out; the attribute _ARRAY_DIMENSIONS says otherwise"),
-            None => note(notes, "/dimension_names", "left out; in version 2 all dimensions have names or none"),
-        }
-    }
-    let encoding = &mut array.chunk_key_encoding;
-    let default = if encoding.name == "default" { "/" } else { "." };
-    let separator = encoding.configuration.get("separator").and_then(Value::as_str).unwrap_or(default).to_owned();
-    if encoding.name == "default" {
-        note(notes, "/chunk_key_encoding", format!("default becomes v2 with the separator {separator}"));
-    }
-    if matches!(encoding.name.as_str(), "default" | "v2") {
-        let separator = [("separator".to_owned(), Value::String(separator))];
-        *encoding = NamedConfig::with("v2", separator.into_iter().collect());
-    }
-    // A codec that may be ignored is assumed to change nothing.
-    let known = |codec: &NamedConfig| codec.must_understand || codecs::kind(&codec.name).is_some();
-    if !array.codecs.iter().all(known) {
-        array.codecs.retain(known);
-        note(notes, "/codecs", "codecs that may be ignored are left out");
     }
 }
 
@@ -173,6 +139,12 @@ fn zero(data_type: &NamedConfig) -> Option<Value> {
                 Some((field.get("name")?.as_str()?.to_owned(), zero(&data_type)?))
             };
             Value::Object(fields.iter().map(field).collect::<Option<_>>()?)
+        }
+        "subarray" => {
+            let shape = configuration.get("shape")?.as_array()?;
+            let len = shape.iter().try_fold(1_u64, |len, length| len.checked_mul(length.as_u64()?))?;
+            let len = usize::try_from(len).ok().filter(|&len| len <= 1 << 16)?;
+            Value::Array(vec![zero(&NamedConfig::from_value(configuration.get("data_type")?)?)?; len])
         }
         name if name.starts_with("int") || name.starts_with("uint") => json!(0),
         name if name.starts_with("float") || name == "bfloat16" => json!(0.0),

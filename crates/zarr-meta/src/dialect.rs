@@ -2,17 +2,24 @@
 
 pub(crate) mod age;
 pub(crate) mod codecs;
+mod d2022;
 pub(crate) mod detect;
+pub(crate) mod draft;
 pub(crate) mod fill;
+pub(crate) mod layout;
 pub(crate) mod numcodecs;
+pub(crate) mod p2019;
+pub(crate) mod p2020;
 pub(crate) mod packed;
 pub(crate) mod typestr;
+pub(crate) mod v0;
+mod v1;
 mod v2;
 mod v3;
 
 use crate::conventions::Convention;
 use crate::json::Map;
-use crate::{Children, Documents, Error, ErrorKind, Node, NodePath, Result, Warning};
+use crate::{Children, ChunkKeys, Documents, Error, ErrorKind, NamedConfig, Node, NodePath, Result, Warning};
 use std::fmt;
 use std::str::FromStr;
 
@@ -55,6 +62,15 @@ impl Dialect {
             Self::V3Of2023 => "v3-2023",
             Self::V3 => "v3",
         }
+    }
+
+    /// Whether there is a group at every path above a node, so that it need not be created.
+    ///
+    /// In these dialects (the drafts of version 3) the documents of all nodes lie apart from chunks, so that one listing of all
+    /// keys below the [`listing_prefix`](crate::listing_prefix) of a group shows all nodes below it; see
+    /// [`document_path`](crate::document_path).
+    pub fn implies_groups(self) -> bool {
+        rules(self).is_ok_and(Rules::implies_groups)
     }
 
     /// Checks that a node may be written at `path`; reading takes any name that is safe.
@@ -125,9 +141,19 @@ pub(crate) trait Rules: Sync {
     /// others are called.
     fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>>;
 
+    /// How the keys of the chunks of a new array with `rank` dimensions are formed, with this separator if one is wanted; `known`
+    /// as for [`write`](Self::write).
+    fn chunk_keys(&self, rank: usize, separator: Option<&str>, known: &Documents) -> NamedConfig;
+
     /// What the keys of the chunks of an array at `path` begin with; `known` as for [`write`](Self::write).
     fn chunk_prefix(&self, path: &NodePath, _known: &Documents) -> String {
         path.key_prefix()
+    }
+
+    /// The prefixes below which there is nothing but the node at `path` and what lies below it, but for documents that lie
+    /// elsewhere; `known` as for [`write`](Self::write).
+    fn own_prefixes(&self, path: &NodePath, _known: &Documents) -> Vec<String> {
+        vec![path.key_prefix()]
     }
 
     /// The prefix whose listing shows the children of a group at `path`.
@@ -135,12 +161,24 @@ pub(crate) trait Rules: Sync {
         path.key_prefix()
     }
 
-    /// The paths at which children may be, from the keys and prefixes directly below the listing prefix.
-    fn children(&self, path: &NodePath, keys: &[&str], prefixes: &[&str]) -> Children;
+    /// The paths at which children may be, from the keys and prefixes directly below the listing prefix; `known` as for
+    /// [`write`](Self::write).
+    fn children(&self, path: &NodePath, keys: &[&str], prefixes: &[&str], known: &Documents) -> Children;
 
     /// Whether `name`, the last part of a key below the listing prefix, is that of a node document, so that there is a
-    /// group at every prefix above it.
-    fn is_node_document(&self, name: &str) -> bool;
+    /// group at every prefix above it. `known` are the documents that were read before, as far as they are known.
+    fn is_node_document(&self, name: &str, known: &Documents) -> bool;
+
+    /// Whether there is a group at every path above a node without its being written, and documents lie apart from chunks.
+    fn implies_groups(&self) -> bool {
+        false
+    }
+
+    /// The path of the node whose document has this key, where documents lie apart from chunks; `known` as for
+    /// [`write`](Self::write). `None` for other keys.
+    fn document_path(&self, _key: &str, _known: &Documents) -> Option<NodePath> {
+        None
+    }
 
     /// Checks a name to be written: an error, or what is unwise about it.
     fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>>;
@@ -155,19 +193,49 @@ pub(crate) struct Parsed {
     pub(crate) attributes_error: Option<Error>,
     pub(crate) separator_unmarked: bool,
     pub(crate) dimension_names_from: Option<Convention>,
+    /// It is a group without a document of its own.
+    pub(crate) implicit: bool,
+    /// See [`Found::fallback_keys`](crate::Found::fallback_keys).
+    pub(crate) fallback_keys: Vec<ChunkKeys>,
+    /// See [`Found::fallback`](crate::Found::fallback).
+    pub(crate) fallback: Option<Error>,
+    /// What the codecs would be if the order of elements that the document says is not the one they were stored in.
+    pub(crate) codecs_if_c_order: Option<Vec<NamedConfig>>,
 }
 
 impl Parsed {
     pub(crate) fn new(dialect: Dialect, node: Node, warnings: Vec<Warning>) -> Self {
-        Self { dialect, node, warnings, attributes_error: None, separator_unmarked: false, dimension_names_from: None }
+        Self {
+            dialect,
+            node,
+            warnings,
+            attributes_error: None,
+            separator_unmarked: false,
+            dimension_names_from: None,
+            implicit: false,
+            fallback_keys: Vec::new(),
+            fallback: None,
+            codecs_if_c_order: None,
+        }
     }
 }
 
 /// The rules of all dialects that are read and written, newest first.
-pub(crate) static DIALECTS: [&dyn Rules; 2] = [&v3::V3, &v2::V2];
+pub(crate) static DIALECTS: &[&dyn Rules] =
+    &[&v3::V3, &d2022::D2022, &p2020::P2020, &p2019::P2019, &v2::V2, &v1::V1, &v0::V0];
 
 /// The rules of one dialect.
 pub(crate) fn rules(dialect: Dialect) -> Result<&'static dyn Rules> {
     let known = DIALECTS.iter().find(|rules| rules.dialects().contains(&dialect)).copied();
-    known.ok_or_else(|| detect::unsupported(dialect, ""))
+    let expected = "a dialect with rules";
+    known.ok_or_else(|| Error::new(ErrorKind::UnsupportedVersion, "", format!("dialect {dialect}"), expected))
+}
+
+/// The key of the document that says what dialect a whole hierarchy is of and how the keys in it are formed; `None` for dialects
+/// whose nodes are told by their own documents.
+///
+/// Before a node is created, the document there has to be read and given to [`documents`](crate::documents) as one of the
+/// previous ones, so that the node fits in.
+pub fn entry_key(dialect: Dialect) -> Option<&'static str> {
+    matches!(dialect, Dialect::P2020 | Dialect::D2022).then_some("zarr.json")
 }

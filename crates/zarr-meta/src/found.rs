@@ -3,7 +3,7 @@
 use crate::conventions::Convention;
 use crate::dialect::rules;
 use crate::json::Map;
-use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
+use crate::{Dialect, Documents, Error, GroupMetadata, NamedConfig, Node, NodePath, Warning};
 
 /// A node, and how it was stored.
 #[derive(Clone, Debug)]
@@ -29,6 +29,50 @@ pub struct Found {
     pub separator_unmarked: bool,
     /// The convention that the dimension names come from, where it is not the format itself.
     pub dimension_names_from: Option<Convention>,
+    /// Where else chunks of the array may lie, in the order to be tried. Some texts changed the keys without changing anything
+    /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All chunks of
+    /// an array lie in one place.
+    pub fallback_keys: Vec<ChunkKeys>,
+    /// Why its data type is not known, if so, and the node has the one that the document names as a fallback; see
+    /// [`Probe::refuse_fallbacks`](crate::Probe::refuse_fallbacks).
+    pub fallback: Option<Error>,
+    /// What the codecs are if the chunks are in C order although the document says F, where that is in doubt; see
+    /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).
+    pub codecs_if_c_order: Option<Vec<NamedConfig>>,
+}
+
+/// The keys that belong to a node and to all nodes below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owned {
+    /// All keys below these prefixes (each empty, or ending in `/`).
+    pub prefixes: Vec<String>,
+    /// The keys outside of them at which the node may have documents.
+    pub keys: Vec<String>,
+}
+
+/// The keys that belong to a node at `path`, of whichever kind, and to all nodes below it. `documents` has the document that
+/// [`entry_key`](crate::entry_key) names; it may have others, and be empty where the dialect has none.
+pub fn owned(dialect: Dialect, path: &NodePath, documents: &Documents) -> Owned {
+    let Ok(rules) = rules(dialect) else { return Owned { prefixes: vec![path.key_prefix()], keys: Vec::new() } };
+    let prefixes = rules.own_prefixes(path, documents);
+    let entry = crate::entry_key(dialect).filter(|_| !path.is_root());
+    let mut keys = rules.document_keys(path);
+    keys.extend(rules.more_keys(path, documents));
+    keys.extend(documents.iter().map(|(key, _)| key.to_owned()));
+    let is_beside = |key: &String| !prefixes.iter().any(|prefix| key.starts_with(prefix.as_str()));
+    keys.retain(|key| Some(key.as_str()) != entry && is_beside(key));
+    keys.sort();
+    keys.dedup();
+    Owned { prefixes, keys }
+}
+
+/// A form that the keys of the chunks of an array may have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChunkKeys {
+    /// What they begin with, relative to the root of the store: empty, or ending in `/`.
+    pub prefix: String,
+    /// How the index of a chunk becomes the rest of its key.
+    pub encoding: NamedConfig,
 }
 
 impl Found {
@@ -44,13 +88,48 @@ impl Found {
             attributes_error: None,
             separator_unmarked: false,
             dimension_names_from: None,
+            fallback_keys: Vec::new(),
+            fallback: None,
+            codecs_if_c_order: None,
         }
+    }
+
+    /// The same array of version 1 as zarr-python 1, the only software that wrote that version, stored it: for `order` F and a
+    /// compressor other than blosc it has C order. The text of version 1 says otherwise, which is the default, with a warning.
+    /// Other nodes stay as they are.
+    ///
+    /// If the node is then written over its documents, they say what is true.
+    #[must_use]
+    pub fn v1_f_order_is_c(mut self) -> Self {
+        if let (Some(codecs), Node::Array(array)) = (self.codecs_if_c_order.take(), &mut self.node) {
+            array.codecs = codecs;
+            self.warnings.retain(|warning| warning.pointer != "/order");
+        }
+        self
     }
 
     /// What the keys of its chunks begin with if it is an array, relative to the root of the store: empty, or ending in `/`.
     pub fn chunk_prefix(&self) -> String {
         rules(self.dialect)
             .map_or_else(|_| self.path.key_prefix(), |rules| rules.chunk_prefix(&self.path, &self.documents))
+    }
+
+    /// The keys that belong to this node and to all nodes below it: what is to be erased with it.
+    pub fn owned(&self) -> Owned {
+        owned(self.dialect, &self.path, &self.documents)
+    }
+
+    /// The prefixes (empty, or ending in `/`) below which there is nothing but this node and what lies below it. Together with
+    /// [`own_documents`](Self::own_documents) that is all there is of it.
+    pub fn own_prefixes(&self) -> Vec<String> {
+        rules(self.dialect)
+            .map_or_else(|_| vec![self.path.key_prefix()], |rules| rules.own_prefixes(&self.path, &self.documents))
+    }
+
+    /// The keys of the documents that are of this node alone, and not of the whole hierarchy.
+    pub fn own_documents(&self) -> impl Iterator<Item = &str> {
+        let entry = crate::entry_key(self.dialect).filter(|_| !self.path.is_root());
+        self.documents.iter().map(|(key, _)| key).filter(move |key| Some(*key) != entry)
     }
 
     /// The attributes.
@@ -68,7 +147,9 @@ impl Found {
     pub fn with_attributes(&self, attributes: Map) -> Node {
         let mut node = self.node.clone();
         *node.attributes_mut() = attributes;
-        if let (Node::Array(array), Dialect::V2) = (&mut node, self.dialect) {
+        if let Node::Array(array) = &mut node
+            && crate::conventions::hold_in(self.dialect)
+        {
             crate::conventions::refresh(array);
         }
         node

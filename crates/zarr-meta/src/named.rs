@@ -25,6 +25,12 @@ impl NamedConfig {
         Self { name: name.into(), configuration, must_understand: true }
     }
 
+    /// The chunk key encoding that puts a suffix behind the keys of this one.
+    pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
+        let configuration = [("suffix".to_owned(), Value::from(suffix)), ("base_encoding".to_owned(), self.to_value())];
+        Self::with("suffix", configuration.into_iter().collect())
+    }
+
     /// The inverse of [`to_value`](Self::to_value) and [`short_value`](Self::short_value): a bare name, or an object with a
     /// name; `None` for anything else. Further members of the object are left out.
     pub fn from_value(value: &Value) -> Option<Self> {

@@ -26,6 +26,11 @@ impl<'v> At<'v> {
         Self { value, pointer: String::new() }
     }
 
+    /// A value that stands for the one at `pointer`.
+    pub(crate) fn new(value: &'v Value, pointer: &str) -> Self {
+        Self { value, pointer: pointer.to_owned() }
+    }
+
     /// The value.
     pub fn value(&self) -> &'v Value {
         self.value

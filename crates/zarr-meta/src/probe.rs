@@ -1,6 +1,6 @@
 //! Finding out which node lies at a path, without I/O.
 
-use crate::dialect::{DIALECTS, Rules, detect, rules};
+use crate::dialect::{DIALECTS, Rules, detect, p2019, rules};
 use crate::documents::parse_document;
 use crate::error::Result;
 use crate::found::Found;
@@ -40,6 +40,9 @@ pub struct Probe {
     path: NodePath,
     forced: Option<Dialect>,
     can_list: bool,
+    f_order_is_c: bool,
+    refuse_fallbacks: bool,
+    known: Documents,
     state: State,
     tried: Vec<String>,
 }
@@ -82,12 +85,23 @@ struct Search {
     /// Keys of the name `zarr.json`, which may be of a dialect that implies no group here.
     look: VecDeque<String>,
     listings: usize,
+    /// What was read before the search.
+    documents: Documents,
 }
 
 impl Probe {
     /// A search for the node at `path`, of `dialect` if that is known. Listing is tried; see [`can_list`](Self::can_list).
     pub fn new(path: NodePath, dialect: Option<Dialect>) -> Self {
-        Self { path, forced: dialect, can_list: true, state: State::Start, tried: Vec::new() }
+        Self {
+            path,
+            forced: dialect,
+            can_list: true,
+            f_order_is_c: false,
+            refuse_fallbacks: false,
+            known: Documents::new(),
+            state: State::Start,
+            tried: Vec::new(),
+        }
     }
 
     /// Says whether the store can list. If not, groups without a document are not found.
@@ -95,6 +109,35 @@ impl Probe {
     pub fn can_list(mut self, can_list: bool) -> Self {
         self.can_list = can_list;
         self
+    }
+
+    /// Says that arrays of version 1 with `order` F and a compressor other than blosc are to be read as zarr-python 1, the only
+    /// software that wrote them, stored them: in C order. By default they are read as the text of version 1 says, with a warning.
+    #[must_use]
+    pub fn v1_f_order_is_c(mut self, is_c: bool) -> Self {
+        self.f_order_is_c = is_c;
+        self
+    }
+
+    /// Says that an array whose data type is not known is an error even if its document names another type to fall back to. By
+    /// default that is taken, with a warning.
+    #[must_use]
+    pub fn refuse_fallbacks(mut self, refuse: bool) -> Self {
+        self.refuse_fallbacks = refuse;
+        self
+    }
+
+    /// Gives documents that were read before, so that they are not asked for again: in the walk of a hierarchy the one that
+    /// [`entry_key`](crate::entry_key) names. Others are of no account.
+    #[must_use]
+    pub fn knowing(mut self, documents: &Documents) -> Self {
+        self.know(documents);
+        self
+    }
+
+    /// The dialect, as far as it is known by now: the one that was given, or that of the hierarchy that the path lies in.
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.forced
     }
 
     /// The path probed.
@@ -109,8 +152,14 @@ impl Probe {
     pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
-                let keys = self.rules()?.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
-                Ok(self.need(keys, State::Documents(Documents::new(), false)))
+                let mut keys: Vec<_> = self.rules()?.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+                keys.retain(|key| self.known.get(key).is_none());
+                let known = std::mem::take(&mut self.known);
+                if keys.is_empty() {
+                    self.state = State::Documents(known, false);
+                    return self.step(&[]);
+                }
+                Ok(self.need(keys, State::Documents(known, false)))
             }
             State::Documents(mut documents, all) => {
                 for (key, bytes) in got {
@@ -121,7 +170,7 @@ impl Probe {
                 if let (None, Some(entry)) = (self.forced, documents.get("zarr.json"))
                     && let Some(dialect) = detect::of_entry("zarr.json", entry)?
                 {
-                    return self.begin_again(dialect);
+                    return self.begin_again(dialect, &documents);
                 }
                 let rules = self.rules()?;
                 let more: Vec<_> = rules.iter().flat_map(|rules| rules.more_keys(&self.path, &documents)).collect();
@@ -130,7 +179,8 @@ impl Probe {
                 }
                 match self.read(&documents)? {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
-                    None if self.forced.is_some() => Ok(self.search()),
+                    None if self.lacks_entry(&documents) => Ok(self.not_found()),
+                    None if self.forced.is_some() => Ok(self.search(documents)),
                     None => Ok(self.need(detect::entry_keys(&self.path), State::Entry)),
                 }
             }
@@ -139,10 +189,11 @@ impl Probe {
                     if let Some(bytes) = bytes
                         && let Some(dialect) = detect::of_entry(key, bytes)?
                     {
-                        return self.begin_again(dialect);
+                        let documents = [(key.clone(), bytes.clone())].into_iter().collect();
+                        return self.begin_again(dialect, &documents);
                     }
                 }
-                Ok(self.search())
+                Ok(self.search(Documents::new()))
             }
             State::Search(search) => self.search_on(search, got),
             State::Done => Ok(self.not_found()),
@@ -156,10 +207,24 @@ impl Probe {
     }
 
     /// Begins again, now that the dialect is known.
-    fn begin_again(&mut self, dialect: Dialect) -> Result<ProbeStep> {
+    fn begin_again(&mut self, dialect: Dialect, documents: &Documents) -> Result<ProbeStep> {
         self.forced = Some(dialect);
+        self.know(documents);
         self.state = State::Start;
         self.step(&[])
+    }
+
+    /// Keeps what need not be asked for again.
+    fn know(&mut self, documents: &Documents) {
+        let entry = self.forced.and_then(crate::entry_key);
+        if let Some((key, bytes)) = entry.and_then(|key| Some((key, documents.get(key)?))) {
+            self.known.insert(key, bytes);
+        }
+    }
+
+    /// Whether the document is not there without which nothing is of the dialect.
+    fn lacks_entry(&self, documents: &Documents) -> bool {
+        self.forced.and_then(crate::entry_key).is_some_and(|key| documents.get(key).is_none())
     }
 
     fn need(&mut self, keys: Vec<String>, state: State) -> ProbeStep {
@@ -184,6 +249,9 @@ impl Probe {
                 .filter_map(|key| documents.get(key).map(|bytes| (key.clone(), bytes.to_vec())))
                 .collect();
             let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
+            if let (true, Some(error)) = (self.refuse_fallbacks, &parsed.fallback) {
+                return Err(error.clone());
+            }
             let mut warnings = parsed.warnings;
             for other in all.iter().skip(place + 1).flat_map(|rules| rules.document_keys(&self.path)) {
                 let name = other.rsplit('/').next().unwrap_or_default();
@@ -192,37 +260,43 @@ impl Probe {
                     warnings.push(Warning::new(other, "", what));
                 }
             }
-            return Ok(Some(Found {
+            let found = Found {
                 dialect: parsed.dialect,
                 path: self.path.clone(),
                 node: parsed.node,
-                implicit: false,
+                implicit: parsed.implicit,
                 documents: own,
                 warnings,
                 attributes_error: parsed.attributes_error,
                 separator_unmarked: parsed.separator_unmarked,
                 dimension_names_from: parsed.dimension_names_from,
-            }));
+                fallback_keys: parsed.fallback_keys,
+                fallback: parsed.fallback,
+                codecs_if_c_order: parsed.codecs_if_c_order,
+            };
+            return Ok(Some(if self.f_order_is_c { found.v1_f_order_is_c() } else { found }));
         }
         Ok(None)
     }
 
     fn is_document(&self, name: &str) -> bool {
-        DIALECTS.iter().any(|rules| rules.is_node_document(name))
+        DIALECTS.iter().any(|rules| rules.is_node_document(name, &Documents::new()))
     }
 
-    fn search(&mut self) -> ProbeStep {
+    fn search(&mut self, documents: Documents) -> ProbeStep {
         if !self.can_list {
             return self.not_found();
         }
         let rules = self.rules().unwrap_or_default();
         let mut prefixes: VecDeque<String> = VecDeque::new();
-        for prefix in rules.iter().map(|rules| rules.listing_prefix(&self.path)) {
+        // In the first protocol draft there may be no document by which it can be told, neither of the root nor of the node.
+        let unmarked = if self.forced.is_none() { crate::dialect::rules(Dialect::P2019).ok() } else { None };
+        for prefix in unmarked.into_iter().chain(rules).map(|rules| rules.listing_prefix(&self.path)) {
             if !prefixes.contains(&prefix) {
                 prefixes.push_back(prefix);
             }
         }
-        self.go_on(Search { prefixes, ..Search::default() })
+        self.go_on(Search { prefixes, documents, ..Search::default() })
     }
 
     /// The next step of the search.
@@ -249,19 +323,25 @@ impl Probe {
                 let value = parse_document(key, bytes, leniency, |_| true).map(|(value, _)| value);
                 match value.as_ref().map(detect::of_zarr_json) {
                     Ok(Some(Dialect::P2020 | Dialect::D2022)) => {}
-                    _ => return Ok(self.implied(self.forced.unwrap_or(Dialect::V3))),
+                    _ => return Ok(self.implied(self.forced.unwrap_or(Dialect::V3), &search.documents)),
                 }
             } else if key.ends_with('/') {
                 search.prefixes.push_back(key.clone());
+            } else if self.forced.is_none() && p2019::is_document_key(key) {
+                // Those of the node itself were looked at before.
+                return Ok(self.implied(Dialect::P2019, &search.documents));
             } else {
                 let name = key.rsplit('/').next().unwrap_or_default();
-                let found = rules.iter().find(|rules| rules.is_node_document(name));
+                let found = rules.iter().find(|rules| rules.is_node_document(name, &search.documents));
                 // Documents of the node itself were looked at before.
                 let own = |rules: &&dyn Rules| rules.document_keys(&self.path).contains(key);
                 if let Some(rules) = found.copied().filter(|rules| !own(rules)) {
                     match rules.dialects() {
                         [Dialect::V3, ..] => search.look.push_back(key.clone()),
-                        dialects => return Ok(self.implied(dialects.first().copied().unwrap_or(Dialect::V2))),
+                        dialects => {
+                            let dialect = dialects.first().copied().unwrap_or(Dialect::V2);
+                            return Ok(self.implied(dialect, &search.documents));
+                        }
                     }
                 }
             }
@@ -270,7 +350,11 @@ impl Probe {
     }
 
     /// A group without a document.
-    fn implied(&self, dialect: Dialect) -> ProbeStep {
-        ProbeStep::Found(Box::new(Found::implicit(dialect, self.path.clone())))
+    fn implied(&self, dialect: Dialect, documents: &Documents) -> ProbeStep {
+        let mut found = Found::implicit(dialect, self.path.clone());
+        if let Some((key, bytes)) = crate::entry_key(dialect).and_then(|key| Some((key, documents.get(key)?))) {
+            found.documents.insert(key, bytes);
+        }
+        ProbeStep::Found(Box::new(found))
     }
 }

@@ -1,10 +1,10 @@
 //! The documents to store for a node.
 
-use crate::dialect::{Parsed, Rules, rules};
+use crate::dialect::{Parsed, Rules, entry_key, layout, rules};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Map, Value, parse};
 use crate::pointer::escaped;
-use crate::{Dialect, Documents, Node, NodePath};
+use crate::{Dialect, Documents, NamedConfig, Node, NodePath};
 
 /// The documents that say `node`: keys relative to the root of the store, and bytes to set there, or `None` where the key is
 /// to be erased.
@@ -12,6 +12,9 @@ use crate::{Dialect, Documents, Node, NodePath};
 /// `previous` are the documents that the node has now. What is not changed in them stays as it is spelled, unknown
 /// members and the order of members included: changing one attribute changes one attribute. A document without any
 /// change comes back byte for byte. Without `previous`, the node is taken to be new, and nothing is erased.
+///
+/// Some dialects have a document that says something about the whole hierarchy ([`entry_key`](crate::entry_key)). It is among
+/// what is returned if it is not among `previous`, and else stays as it is.
 ///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] naming the member if the dialect cannot say `node` exactly as it is; see
@@ -40,13 +43,22 @@ pub fn documents(
     {
         return Ok(merged);
     }
-    let fresh: Vec<_> = new.into_iter().map(|(key, document)| (key, Some(text(&document)))).collect();
-    let mut stored = Documents::new();
+    // What says something about the whole hierarchy stays as it is.
+    let entry = entry(dialect, previous);
+    let new = new.into_iter().filter(|(key, _)| entry.get(key).is_none());
+    let fresh: Vec<_> = new.map(|(key, document)| (key, Some(text(&document)))).collect();
+    let mut stored = entry;
     stored.apply(&fresh);
     says(rules, path, &stored, node)?;
     let stale = previous.into_iter().flat_map(Documents::iter).filter(|(key, _)| stored.get(key).is_none());
     let erased: Vec<_> = stale.map(|(key, _)| (key.to_owned(), None)).collect();
     Ok(fresh.into_iter().chain(erased).collect())
+}
+
+/// The document of `previous` that says something about the whole hierarchy.
+fn entry(dialect: Dialect, previous: Option<&Documents>) -> Documents {
+    let entry = entry_key(dialect).and_then(|key| Some((key.to_owned(), previous?.get(key)?.to_vec())));
+    entry.into_iter().collect()
 }
 
 /// What the chunk keys of an array begin with, relative to the root of the store: empty, or ending in `/`.
@@ -55,6 +67,34 @@ pub fn documents(
 /// forms.
 pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
     rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.chunk_prefix(path, &Documents::new()))
+}
+
+/// How the keys of the chunks of a new array with `rank` dimensions are formed in a dialect, with this separator if one is
+/// wanted. `entry` has the document that [`entry_key`](crate::entry_key) names, if it is there: the form may depend on it.
+///
+/// Whether the dialect has that separator, [`documents`] says.
+///
+/// # Example
+/// ```
+/// use zarr_meta::{Dialect, Documents, chunk_keys};
+///
+/// let keys = chunk_keys(Dialect::V2, 2, Some("/"), &Documents::new());
+/// assert_eq!(keys.to_value().to_string(), r#"{"name":"v2","configuration":{"separator":"/"}}"#);
+/// ```
+pub fn chunk_keys(dialect: Dialect, rank: usize, separator: Option<&str>, entry: &Documents) -> NamedConfig {
+    let otherwise = |_| layout::keys("default", separator.unwrap_or("/"));
+    rules(dialect).map_or_else(otherwise, |rules| rules.chunk_keys(rank, separator, entry))
+}
+
+/// Gives a new node the form that nodes have in the hierarchy whose [entry document](crate::entry_key) is among `entry`: chunk
+/// keys, which some dialects changed.
+pub fn fit_in(node: &mut Node, dialect: Dialect, entry: &Documents) {
+    if let Node::Array(array) = node
+        && let Some((_, separator)) = layout::innermost(&array.chunk_key_encoding)
+        && entry_key(dialect).is_some()
+    {
+        array.chunk_key_encoding = chunk_keys(dialect, array.shape.len(), Some(&separator), entry);
+    }
 }
 
 fn text(document: &Map) -> Vec<u8> {
@@ -116,9 +156,10 @@ fn merged(
     let before = rules.parse(path, previous).ok()??;
     let canonical = rules.write(dialect, path, &before.node, previous).ok()?;
     let is_array = before.node.as_array().is_some();
+    let entry = entry(dialect, Some(previous));
     let mut changes = Vec::new();
     let mut after = previous.clone();
-    for (key, document) in new {
+    for (key, document) in new.iter().filter(|(key, _)| entry.get(key).is_none()) {
         let Some(old_bytes) = previous.get(key) else {
             changes.push((key.clone(), Some(text(document))));
             continue;
@@ -136,7 +177,8 @@ fn merged(
         };
         changes.push((key.clone(), Some(bytes)));
     }
-    for (key, bytes) in previous.iter().filter(|(key, _)| !new.iter().any(|(new, _)| new == key)) {
+    let is_new = |key: &str| entry.get(key).is_some() || new.iter().any(|(new, _)| new == key);
+    for (key, bytes) in previous.iter().filter(|(key, _)| !is_new(key)) {
         // A document that was of no account stays so, unless the node becomes what it says.
         let spoke = canonical.iter().any(|(canonical, _)| canonical == key) || is_array != node.as_array().is_some();
         let is_empty = parse(bytes, Leniency::default()).is_ok_and(|parsed| parsed.value == Value::Object(Map::new()));

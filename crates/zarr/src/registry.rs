@@ -60,6 +60,18 @@ static CODECS: &[&[CodecEntry]] = &[
     &[zarr_codec_blosc::ENTRY],
     #[cfg(feature = "lz4")]
     &[zarr_codec_lz4::ENTRY],
+    #[cfg(feature = "bz2")]
+    &[zarr_codec_bz2::ENTRY],
+    #[cfg(feature = "lzma")]
+    &[zarr_codec_lzma::ENTRY],
+    #[cfg(feature = "shuffle")]
+    &[zarr_codec_shuffle::ENTRY],
+    #[cfg(feature = "base64")]
+    &[zarr_codec_base64::ENTRY],
+    #[cfg(feature = "pcodec")]
+    &[zarr_codec_pcodec::ENTRY],
+    #[cfg(feature = "zfp")]
+    &[zarr_codec_zfp::ZFP, zarr_codec_zfp::ZFPY],
     #[cfg(feature = "checksum")]
     &[
         zarr_codec_checksum::CRC32C,
@@ -68,6 +80,18 @@ static CODECS: &[&[CodecEntry]] = &[
         zarr_codec_checksum::FLETCHER32,
         zarr_codec_checksum::JENKINS_LOOKUP3,
     ],
+    #[cfg(feature = "numeric")]
+    &[
+        zarr_codec_numeric::ASTYPE,
+        zarr_codec_numeric::BITROUND,
+        zarr_codec_numeric::CAST_VALUE,
+        zarr_codec_numeric::DELTA,
+        zarr_codec_numeric::FIXED_SCALE_OFFSET,
+        zarr_codec_numeric::QUANTIZE,
+        zarr_codec_numeric::SCALE_OFFSET,
+    ],
+    #[cfg(feature = "packbits")]
+    &[zarr_codec_packbits::PACKBITS, zarr_codec_packbits::NUMCODECS_PACKBITS],
     #[cfg(feature = "vlen")]
     &[zarr_codec_vlen::VLEN_UTF8, zarr_codec_vlen::VLEN_BYTES],
 ];
@@ -79,6 +103,23 @@ static ELSEWHERE: &[(&str, &str)] = &[
     ("gzip", "enable feature `gzip`"),
     ("numcodecs.zlib", "enable feature `gzip`"),
     ("numcodecs.lz4", "enable feature `lz4`"),
+    ("bitround", "enable feature `numeric`"),
+    ("cast_value", "enable feature `numeric`"),
+    ("numcodecs.astype", "enable feature `numeric`"),
+    ("numcodecs.bitround", "enable feature `numeric`"),
+    ("numcodecs.delta", "enable feature `numeric`"),
+    ("numcodecs.fixedscaleoffset", "enable feature `numeric`"),
+    ("numcodecs.packbits", "enable feature `packbits`"),
+    ("numcodecs.quantize", "enable feature `numeric`"),
+    ("packbits", "enable feature `packbits`"),
+    ("scale_offset", "enable feature `numeric`"),
+    ("numcodecs.base64", "enable feature `base64`"),
+    ("numcodecs.bz2", "enable feature `bz2`"),
+    ("numcodecs.lzma", "enable feature `lzma`"),
+    ("numcodecs.pcodec", "enable feature `pcodec`"),
+    ("numcodecs.shuffle", "enable feature `shuffle`"),
+    ("numcodecs.zfpy", "enable feature `zfp`"),
+    ("zfp", "enable feature `zfp`"),
     ("sharding_indexed", "enable feature `sharding`"),
     ("vlen-utf8", "enable feature `vlen`"),
     ("vlen-bytes", "enable feature `vlen`"),
@@ -90,27 +131,14 @@ fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
     match data_type.layout() {
         Layout::Variable { utf8: true } => NamedConfig::new("vlen-utf8"),
         Layout::Variable { utf8: false } => NamedConfig::new("vlen-bytes"),
-        _ if order == ByteOrder::Big => complete(with("bytes", &[("endian", Value::from("big"))]), data_type),
-        _ => complete(NamedConfig::new("bytes"), data_type),
-    }
-}
-
-fn with(name: &str, members: &[(&str, Value)]) -> NamedConfig {
-    NamedConfig::with(name, members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
-}
-
-fn has_byte_order(data_type: &DataType) -> bool {
-    match data_type.layout() {
-        Layout::Bytes { .. } => false,
-        Layout::Fixed { scalar, .. } => scalar.size() > 1,
-        _ => true,
+        layout => zarr_codec_bytes::BytesConfig { endian: Some(order) }.to_config(&layout),
     }
 }
 
 /// The members that the specifications of these codecs demand, with the values that zarr-python gives them.
 fn complete(mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
     let members = match codec.name.as_str() {
-        "bytes" if has_byte_order(data_type) => vec![("endian", Value::from("little"))],
+        "bytes" if needs_endian(&codec, data_type) => vec![("endian", Value::from("little"))],
         "gzip" => vec![("level", Value::from(5))],
         "zstd" => vec![("level", Value::from(0)), ("checksum", Value::from(false))],
         "blosc" => vec![
@@ -128,6 +156,11 @@ fn complete(mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
         }
     }
     codec
+}
+
+/// Structs of version 2 may have an order for each field instead.
+fn needs_endian(codec: &NamedConfig, data_type: &DataType) -> bool {
+    data_type.layout().has_byte_order() && !codec.configuration.contains_key("field_endian")
 }
 
 /// As zarr-python 3 and netCDF do: zstd with its usual level, or gzip where zstd is not in this build.

@@ -4,9 +4,11 @@
 
 mod concurrent;
 mod conformance;
+mod hierarchies;
 mod laws;
 mod layouts;
 mod model;
+mod older;
 mod requests;
 mod robustness;
 mod selections;

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use zarr_dtype::SwapRun;
 use zarr_grid::AxisRange;
 
 /// Strides of a C-order buffer whose axes are then permuted and partly reversed.
@@ -48,6 +49,44 @@ fn model(view: &View<'_>) -> Vec<Vec<u8>> {
     items
 }
 
+/// The items with the bytes of some of their numbers reversed.
+fn swapped(view: &View<'_>, runs: &[SwapRun]) -> Vec<Vec<u8>> {
+    let mut items = model(view);
+    for item in &mut items {
+        for run in runs {
+            (0..run.count).for_each(|i| item[run.offset + i * run.stride..][..run.width].reverse());
+        }
+    }
+    items
+}
+
+/// Runs of numbers in an item, as bytes divide it.
+fn runs(item: usize, bytes: &[u8]) -> Vec<SwapRun> {
+    let mut runs = Vec::new();
+    let mut offset = 0;
+    for byte in bytes {
+        offset += usize::from(byte % 3);
+        let width = 1 << (1 + byte / 4 % 3);
+        let stride = width + usize::from(byte / 16 % 3);
+        let count = 1 + usize::from(byte / 64);
+        let run = SwapRun { offset, width, count, stride };
+        if offset + (count - 1) * stride + width <= item {
+            runs.push(run);
+            // The gaps between numbers may hold those of another run.
+            offset = if count > 1 && stride >= width + 2 && byte % 2 == 0 {
+                offset + width
+            } else {
+                offset + count * stride
+            };
+            if offset + 2 <= item && count > 1 && stride >= width + 2 && byte % 2 == 0 {
+                runs.push(SwapRun { offset, width: 2, count: count - 1, stride });
+                offset += count * stride;
+            }
+        }
+    }
+    runs
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -71,12 +110,9 @@ proptest! {
         view.copy_from(&source_view.as_view());
         prop_assert_eq!(model(&view.as_view()), model(&source_view.as_view()));
         for width in [2, 4, 8, 3].into_iter().filter(|width| a.item.is_multiple_of(*width)) {
-            view.copy_swapped(&source_view.as_view(), width);
-            let swapped: Vec<Vec<u8>> = model(&source_view.as_view())
-                .into_iter()
-                .map(|item| item.chunks(width).flat_map(|scalar| scalar.iter().rev().copied()).collect())
-                .collect();
-            prop_assert_eq!(model(&view.as_view()), swapped);
+            let run = SwapRun { offset: 0, width, count: a.item / width, stride: width };
+            view.copy_swapped(&source_view.as_view(), &[run]);
+            prop_assert_eq!(model(&view.as_view()), swapped(&source_view.as_view(), &[run]));
         }
         let mut gathered = vec![1];
         source_view.as_view().append_to(&mut gathered).unwrap();
@@ -84,6 +120,56 @@ proptest! {
         let value: Vec<u8> = (0..a.item as u8).collect();
         view.fill(&value);
         prop_assert!(view.as_view().all(|item| item == value));
+    }
+
+    #[test]
+    fn numbers_in_items_are_swapped(
+        case in cases(),
+        item in 1usize..40,
+        bytes in prop::collection::vec(any::<u8>(), 0..6),
+        flip in any::<bool>(),
+    ) {
+        let case = Case { item, ..case };
+        let runs = runs(item, &bytes);
+        let mut source: Vec<u8> = (0..case.size()).map(|i| (i * 13 + i / 251) as u8).collect();
+        let source = case.view_mut(&mut source);
+        let source = source.as_view();
+        let due = swapped(&source, &runs);
+        let mut target = vec![0; case.size()];
+        let mut view = ViewMut::new(&mut target, item, source.shape()).unwrap();
+        if flip && view.shape().len() > 1 {
+            let shape: Vec<usize> = source.shape().iter().rev().copied().collect();
+            let order: Vec<usize> = (0..shape.len()).rev().collect();
+            view = ViewMut::new(&mut target, item, &shape).unwrap().permuted(&order);
+        }
+        view.copy_swapped(&source, &runs);
+        prop_assert_eq!(model(&view.as_view()), due.clone());
+        let mut appended = vec![7];
+        source.append_swapped(&runs, &mut appended).unwrap();
+        prop_assert_eq!(&appended[1..], due.concat());
+    }
+
+    #[test]
+    fn parts_equal_the_model(case in cases(), start in 0usize..16, item in 1usize..5, shape in prop::collection::vec(1usize..4, 0..3)) {
+        let mut bytes: Vec<u8> = (0..case.size()).map(|i| (i * 13) as u8).collect();
+        let mut view = case.view_mut(&mut bytes);
+        let size = item * shape.iter().product::<usize>();
+        let due: Vec<Vec<u8>> = model(&view.as_view());
+        let part = view.as_view().part(start, item, &shape);
+        if start + size > case.item {
+            prop_assert!(part.is_err());
+            prop_assert!(view.part(start, item, &shape).is_err());
+            return Ok(());
+        }
+        let part = part.unwrap();
+        prop_assert_eq!(part.shape(), [view.shape(), &shape].concat());
+        let due: Vec<u8> = due.iter().flat_map(|item| item[start..start + size].to_vec()).collect();
+        prop_assert_eq!(model(&part).concat(), due);
+        // What is written to a part is in it, and all else is as it was.
+        let mut model_after = model(&view.as_view());
+        model_after.iter_mut().for_each(|item| item[start..start + size].fill(0xee));
+        view.reborrow().part(start, item, &shape).unwrap().fill(&vec![0xee; item]);
+        prop_assert_eq!(model(&view.as_view()), model_after);
     }
 
     #[test]
@@ -148,6 +234,25 @@ fn refuses_what_does_not_fit() {
     assert!(view.tile(vec![vec![(0, 3), (2, 3)]]).is_err());
     let view = ViewMut::new(&mut bytes, 2, &[6]).unwrap();
     assert!(view.tile(vec![vec![(0, 3), (3, 4)]]).is_err());
+}
+
+/// Blocks of a large view are copied one after another.
+#[test]
+fn large_views_are_swapped() {
+    let source: Vec<u8> = (0..7 * 50_000).map(|i| (i / 7) as u8 ^ (i % 7) as u8).collect();
+    let source = View::new(&source, 7, &[5000, 10]).unwrap();
+    let runs =
+        [SwapRun { offset: 0, width: 4, count: 1, stride: 4 }, SwapRun { offset: 5, width: 2, count: 1, stride: 2 }];
+    let mut appended = Vec::new();
+    source.append_swapped(&runs, &mut appended).unwrap();
+    assert_eq!(appended, swapped(&source, &runs).concat());
+}
+
+#[test]
+#[should_panic(expected = "in items of 4 bytes")]
+fn runs_outside_are_refused() {
+    let run = SwapRun { offset: 1, width: 2, count: 2, stride: 2 };
+    let _ = View::new(&[0; 8], 4, &[2]).unwrap().append_swapped(&[run], &mut Vec::new());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 /// The methods that all types have for which any bits are a value.
-macro_rules! plain_methods {
+macro_rules! methods {
     () => {
         fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
             bytemuck::allocation::try_zeroed_vec(len).map_err(|()| Error::Memory { len, item_size: size_of::<Self>() })
@@ -23,15 +23,16 @@ macro_rules! plain_methods {
 
         fn from_items(data_type: &DataType, items: &[u8], _: &Heap) -> Result<Vec<Self>, Error> {
             Self::check(data_type)?;
-            from_items(data_type, items)
+            crate::element::plain::from_items(data_type, items)
         }
 
         fn to_items(data_type: &DataType, elements: &[Self], _: &Heap) -> Result<Vec<u8>, Error> {
             Self::check(data_type)?;
-            to_items(data_type, bytemuck::cast_slice(elements))
+            crate::element::plain::to_items(data_type, bytemuck::cast_slice(elements))
         }
     };
 }
+pub(super) use methods;
 
 macro_rules! plain {
     ($($rust:ty = $accepted:pat,)*) => { $(
@@ -44,7 +45,7 @@ macro_rules! plain {
                 matches!(data_type, $accepted)
             }
 
-            plain_methods!();
+            methods!();
         }
     )* };
 }
@@ -75,7 +76,7 @@ impl<const N: usize> Element for [u8; N] {
         N > 0 && has_size(data_type, N)
     }
 
-    plain_methods!();
+    methods!();
 }
 
 impl Element for bool {
@@ -113,13 +114,13 @@ impl Element for bool {
     }
 }
 
-fn from_items<T: Pod + Element>(data_type: &DataType, items: &[u8]) -> Result<Vec<T>, Error> {
+pub(super) fn from_items<T: Pod + Element>(data_type: &DataType, items: &[u8]) -> Result<Vec<T>, Error> {
     let mut elements = T::zeroed_vec(count(data_type, items)?)?;
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(items);
     Ok(elements)
 }
 
-fn to_items(data_type: &DataType, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+pub(super) fn to_items(data_type: &DataType, bytes: &[u8]) -> Result<Vec<u8>, Error> {
     data_type.layout().check(bytes)?;
     let mut items = with_room(bytes.len(), 1)?;
     items.extend_from_slice(bytes);

@@ -10,22 +10,25 @@ use crate::{Dialect, Found, Node, NodePath, documents};
 impl Consolidated {
     /// Consolidated metadata of the group at `group`, from nodes below it (others are left out) in the order given.
     ///
-    /// Documents of nodes that were found in `dialect` go in as they are stored. Those of version 2 include the group's own,
-    /// those of version 3 do not.
+    /// Documents of nodes that were found in `dialect` go in as they are stored. Those of version 3 do not include
+    /// the group's own, others do.
     ///
     /// # Errors
     /// [`ErrorKind::NotExpressible`] if a node cannot be said in `dialect`, [`ErrorKind::UnsupportedVersion`] if the dialect has
     /// no consolidated metadata.
     pub fn collect<'f>(dialect: Dialect, group: &NodePath, nodes: impl IntoIterator<Item = &'f Found>) -> Result<Self> {
-        let is_v2 = dialect == Dialect::V2;
-        if !is_v2 && !matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
-            let found = format!("consolidated metadata in dialect {dialect}");
-            return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "dialect v2 or v3"));
+        let is_draft = dialect == Dialect::P2020;
+        // A document of its own, of which the group is part.
+        let is_apart = dialect == Dialect::V2 || (is_draft && group.is_root());
+        if !is_apart && !matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
+            let found = format!("consolidated metadata of {group} in dialect {dialect}");
+            let expected = "dialect v2 or v3, or the root in dialect p2020";
+            return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, expected));
         }
         let rules = rules(dialect)?;
         let prefix = group.key_prefix();
         let mut collected = Vec::new();
-        let below = |found: &&Found| found.path.is_within(group) && (is_v2 || found.path != *group);
+        let below = |found: &&Found| found.path.is_within(group) && (is_apart || found.path != *group);
         for found in nodes.into_iter().filter(|found| !found.implicit).filter(below) {
             let mut node = found.node.clone();
             if let Node::Group(group) = &mut node {
@@ -42,14 +45,14 @@ impl Consolidated {
                         .in_document(key)
                 })?;
                 let key = key.strip_prefix(prefix.as_str()).unwrap_or(key);
-                let document = if is_v2 { value.value } else { without_nested(&value.value) };
+                let document = if is_apart { value.value } else { without_nested(&value.value) };
                 collected.push((key.to_owned(), document));
             }
         }
         Ok(Self { documents: collected.into_iter().collect(), refused: Vec::new() })
     }
 
-    /// The text of a `.zmetadata` of version 2.
+    /// The text of a `.zmetadata`, of version 2 or of the protocol drafts.
     pub fn to_v2(&self) -> Vec<u8> {
         let mut map = Map::new();
         map.insert("zarr_consolidated_format", 1);

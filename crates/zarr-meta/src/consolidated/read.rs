@@ -1,11 +1,12 @@
 //! Reading consolidated metadata.
 
 use super::Consolidated;
+use crate::dialect::p2020;
 use crate::documents::parse_document;
-use crate::error::{Error, Result};
-use crate::json::{Leniency, Map, Value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Leniency, Map, Oddity, Value};
 use crate::pointer::At;
-use crate::{NodePath, Warning};
+use crate::{Dialect, NodePath, Warning};
 
 impl Consolidated {
     /// The consolidated metadata in a `.zmetadata` of version 2 with this content; `key` is for error messages.
@@ -15,21 +16,10 @@ impl Consolidated {
     /// # Errors
     /// If it is not JSON, or has no object `metadata`.
     pub fn parse_v2(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
-        let leniency = Leniency { bare_nan: true, duplicate_names: true, ..Leniency::default() };
-        // User attributes may be odd, documents may not.
-        let permitted =
-            |oddity: &crate::json::Oddity| oddity.what.contains("token") || oddity.pointer.contains(".zattrs/");
-        let (value, _) = parse_document(key, bytes, leniency, permitted)?;
-        let in_document = |error: Error| error.in_document(key);
-        let document = At::root(&value);
-        document.object().map_err(in_document)?;
-        if value.get("zarr_consolidated_format").and_then(Value::as_u64) != Some(1) {
-            return Ok(None);
-        }
-        let metadata = document.member("metadata").map_err(in_document)?;
+        let Some(metadata) = members(key, bytes)? else { return Ok(None) };
         let mut documents = Vec::new();
         let mut refused = Vec::new();
-        for (key, value) in metadata.object().map_err(in_document)?.iter() {
+        for (key, value) in metadata.iter() {
             let (path, name) = key.rsplit_once('/').unwrap_or(("", key));
             if !matches!(name, ".zarray" | ".zgroup" | ".zattrs") {
                 continue;
@@ -37,6 +27,40 @@ impl Consolidated {
             match path.is_empty() && !key.starts_with('/') || NodePath::root().join(path).is_ok() {
                 true => documents.push((key.to_owned(), value.clone())),
                 false => refused.push(key.to_owned()),
+            }
+        }
+        Ok(Some(Self { documents: documents.into_iter().collect(), refused }))
+    }
+
+    /// The consolidated metadata in a document of its own, at [`document_key`](super::document_key), with this content: as
+    /// [`parse_v2`](Self::parse_v2), or as zarr-python 2 wrote it for the protocol drafts.
+    ///
+    /// `None` if its format is not 1, the only one that is defined, or if the dialect has no such document.
+    ///
+    /// # Errors
+    /// If it is not JSON, or has no object `metadata`, or in it no entry document where that is needed.
+    pub fn parse_document(dialect: Dialect, key: &str, bytes: &[u8]) -> Result<Option<Self>> {
+        match dialect {
+            Dialect::V2 => Self::parse_v2(key, bytes),
+            Dialect::P2020 => Self::parse_p2020(key, bytes),
+            _ => Ok(None),
+        }
+    }
+
+    fn parse_p2020(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
+        let Some(metadata) = members(key, bytes)? else { return Ok(None) };
+        let Some(entry) = metadata.get(p2020::ENTRY) else {
+            let pointer = format!("/metadata/{}", p2020::ENTRY);
+            let error = Error::new(ErrorKind::InvalidMetadata, pointer, "nothing", "the entry document");
+            return Err(error.in_document(key));
+        };
+        let mut documents = vec![(p2020::ENTRY.to_owned(), entry.clone())];
+        let mut refused = Vec::new();
+        for (key, value) in metadata.iter() {
+            match p2020::path_of(key, entry) {
+                None => {}
+                Some(Ok(_)) => documents.push((key.to_owned(), value.clone())),
+                Some(Err(_)) => refused.push(key.to_owned()),
             }
         }
         Ok(Some(Self { documents: documents.into_iter().collect(), refused }))
@@ -66,6 +90,24 @@ impl Consolidated {
         }
         Ok(Some(Self { documents: documents.into_iter().collect(), refused }))
     }
+}
+
+/// The documents in one of consolidated metadata, by key; `None` if its format is not 1.
+fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
+    let leniency = Leniency { bare_nan: true, duplicate_names: true, ..Leniency::default() };
+    // User attributes may be odd, documents may not.
+    let permitted = |oddity: &Oddity| {
+        oddity.what.contains("token") || [".zattrs/", "/attributes/"].iter().any(|part| oddity.pointer.contains(part))
+    };
+    let (value, _) = parse_document(key, bytes, leniency, permitted)?;
+    let in_document = |error: Error| error.in_document(key);
+    let document = At::root(&value);
+    document.object().map_err(in_document)?;
+    if value.get("zarr_consolidated_format").and_then(Value::as_u64) != Some(1) {
+        return Ok(None);
+    }
+    let metadata = document.member("metadata").map_err(in_document)?;
+    metadata.object().cloned().map_err(in_document).map(Some)
 }
 
 /// Groups inside of consolidated metadata may have some of their own that is empty though they have children

@@ -1,6 +1,7 @@
 //! Consolidated metadata that a change makes stale.
 
 use super::V2_KEY;
+use crate::dialect::p2020::CONSOLIDATED;
 use crate::error::Result;
 use crate::{Dialect, Found, GroupMetadata, Node, documents};
 
@@ -14,6 +15,7 @@ use crate::{Dialect, Found, GroupMetadata, Node, documents};
 pub fn without_consolidated(found: &Found) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     match (found.dialect, &found.node) {
         (Dialect::V2, Node::Group(_)) => Ok(vec![(format!("{}{V2_KEY}", found.path.key_prefix()), None)]),
+        (Dialect::P2020, Node::Group(_)) if found.path.is_root() => Ok(vec![(CONSOLIDATED.to_owned(), None)]),
         (_, Node::Group(group)) if group.consolidated.is_some() => {
             let plain = Node::Group(GroupMetadata { consolidated: None, ..group.clone() });
             documents(found.dialect, &found.path, &plain, Some(&found.documents))
@@ -24,6 +26,9 @@ pub fn without_consolidated(found: &Found) -> Result<Vec<(String, Option<Vec<u8>
 
 /// The key of the document that holds the consolidated metadata of a group, where that is not the group's own document.
 pub fn document_key(found: &Found) -> Option<String> {
-    let apart = found.dialect == Dialect::V2 && found.node.as_group().is_some();
-    apart.then(|| format!("{}{V2_KEY}", found.path.key_prefix()))
+    match (found.dialect, &found.node) {
+        (Dialect::V2, Node::Group(_)) => Some(format!("{}{V2_KEY}", found.path.key_prefix())),
+        (Dialect::P2020, Node::Group(_)) if found.path.is_root() => Some(CONSOLIDATED.to_owned()),
+        _ => None,
+    }
 }

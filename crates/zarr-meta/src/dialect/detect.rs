@@ -26,12 +26,13 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
 /// The keys of the documents by which dialects are told that are not self-contained, beside those of a node at `path` in the
 /// self-contained ones.
 pub(crate) fn entry_keys(path: &NodePath) -> Vec<String> {
-    let mut keys: Vec<_> = ["meta/group.json", "meta/array.json"].map(str::to_owned).into();
+    let root = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
     if path.is_root() {
-        keys.extend(["meta", "__zmeta__"].map(str::to_owned));
-    } else {
-        keys.push("zarr.json".to_owned());
+        return root(&["meta/group.json", "meta/array.json", "meta", "__zmeta__"]);
     }
+    // The first that is there decides. Other hierarchies may have documents at the keys of the first protocol draft.
+    let mut keys: Vec<String> = root(&["zarr.json", "meta/group.json", "meta/array.json"]);
+    keys.extend(rules(Dialect::P2019).map(|rules| rules.document_keys(path)).unwrap_or_default());
     keys
 }
 
@@ -52,50 +53,34 @@ pub(crate) fn of_entry(key: &str, bytes: &[u8]) -> Result<Option<Dialect>> {
     let dialect = match key {
         "zarr.json" => match of_zarr_json(&value) {
             Some(dialect @ (Dialect::P2020 | Dialect::D2022)) => dialect,
+            // A version of its own, of which nodes below are, too.
+            None if format.is_some_and(|format| format.as_str().is_some()) => {
+                return Err(unsupported_zarr_json(&value).in_document(key));
+            }
             _ => return Ok(None),
         },
         "meta" if format.and_then(Value::as_u64) == Some(1) => Dialect::V1,
         "meta" if format.is_some_and(|format| format.as_number().is_some()) => {
             return unsupported_as("/zarr_format", &found, "1");
         }
-        "meta/group.json" | "meta/array.json" if value.as_object().is_some() => Dialect::P2019,
-        "__zmeta__" if value.as_object().is_some() => Dialect::V0,
+        key if super::p2019::is_document_key(key) => Dialect::P2019,
         "__zmeta__" => {
-            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
-            return unsupported_as("", found, "");
+            super::v0::check_is_json(bytes)?;
+            Dialect::V0
         }
         _ => return Ok(None),
     };
-    match rules(dialect) {
-        Ok(_) => Ok(Some(dialect)),
-        Err(_) => Err(unsupported(dialect, &found).in_document(key)),
-    }
+    Ok(Some(dialect))
 }
 
-/// The error for a `zarr.json` of a dialect that is not read, or of none that is known.
+/// The error for a `zarr.json` that is not of version 3, though it was taken for that.
 pub(crate) fn unsupported_zarr_json(document: &Value) -> Error {
     let format = document.get("zarr_format");
-    let found = format.map_or("no zarr_format".to_owned(), |format| format!("zarr_format {}", format.excerpt()));
-    match of_zarr_json(document) {
-        Some(dialect) => unsupported(dialect, &found),
-        None => Error::new(ErrorKind::UnsupportedVersion, "/zarr_format", found, "3"),
+    let mut found = format.map_or("no zarr_format".to_owned(), |format| format!("zarr_format {}", format.excerpt()));
+    if let Some(dialect) = of_zarr_json(document) {
+        found.push_str(&format!(", which is of dialect {dialect}"));
     }
-}
-
-/// The error for a dialect that is known but not read.
-pub(crate) fn unsupported(dialect: Dialect, found: &str) -> Error {
-    let about = match dialect {
-        Dialect::V0 => "the form of zarr-python 0.3 and 0.4",
-        Dialect::V1 => "version 1",
-        Dialect::P2019 => "the version 3 protocol draft of 2019",
-        Dialect::P2020 => "a version 3 protocol draft of 2020 to 2024",
-        Dialect::D2022 => "the version 3 core draft of 2022",
-        Dialect::V2 | Dialect::V3Of2023 | Dialect::V3 => "a version that is read",
-    };
-    let pointer = if found.starts_with("zarr_format") { "/zarr_format" } else { "" };
-    let found = if found.is_empty() { format!("dialect {dialect}") } else { format!("{found} (dialect {dialect})") };
-    let expected = "a dialect that is read: v2, v3-2023 or v3";
-    Error::new(ErrorKind::UnsupportedVersion, pointer, format!("{found}, {about}"), expected)
+    Error::new(ErrorKind::UnsupportedVersion, "/zarr_format", found, "3")
 }
 
 #[cfg(test)]

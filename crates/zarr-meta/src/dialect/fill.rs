@@ -36,11 +36,7 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &
                 return Err(at.invalid(format!("a text of at most {len} characters")));
             }
         }
-        Dtype::Raw(size) => {
-            let bytes = element(at, *size)?;
-            // A list takes far more memory than the text it comes from.
-            if bytes.len() <= MAX_LIST { Value::from(bytes) } else { Value::from(STANDARD.encode(bytes)) }
-        }
+        Dtype::Raw(size) => raw(element(at, *size)?),
         Dtype::Struct(_) => {
             let size = dtype.size().unwrap_or(u64::MAX);
             packed::unpack(dtype, endian, &element(at, size)?).ok_or_else(|| at.invalid("an element of the dtype"))?
@@ -57,6 +53,12 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &
             _ => value.clone(),
         },
     }))
+}
+
+/// Raw bytes as the model has them.
+pub(crate) fn raw(bytes: Vec<u8>) -> Value {
+    // A list takes far more memory than the text it comes from.
+    if bytes.len() <= MAX_LIST { Value::from(bytes) } else { Value::from(STANDARD.encode(bytes)) }
 }
 
 fn number(at: &At<'_>, number: &Number) -> Result<Value> {
@@ -166,6 +168,12 @@ pub(crate) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian) 
         Dtype::Struct(_) if value.as_object().is_some() => {
             Value::from(STANDARD.encode(packed::pack(dtype, endian, value).ok_or_else(no)?))
         }
+        // Packed in the model as well, but always little-endian.
+        Dtype::Struct(_) => {
+            let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok()).ok_or_else(no)?;
+            let object = packed::unpack(dtype, &Endian::all_little(dtype), &bytes).ok_or_else(no)?;
+            Value::from(STANDARD.encode(packed::pack(dtype, endian, &object).ok_or_else(no)?))
+        }
         _ => value.clone(),
     })
 }
@@ -206,6 +214,13 @@ mod tests {
         let packed = read(json!([["r", "|u1"], ["b", ">u2"]]), json!("AQMD")).unwrap();
         assert_eq!(packed, Some(json!({"r": 1, "b": 771})));
         assert_eq!(read(json!("<i4"), json!(null)).unwrap(), None);
+        let arrays = json!([["a", ">i2", [2, 1]], ["b", "|u1", [0, 2]]]);
+        let nested = json!({"a": [[1], [2]], "b": []});
+        assert_eq!(read(arrays.clone(), json!("AAEAAg==")).unwrap(), Some(nested.clone()));
+        let (dtype, endian) = Dtype::parse(&At::root(&arrays)).unwrap();
+        for written in [nested, json!("AQACAA==")] {
+            assert_eq!(from_model(Some(&written), &dtype, &endian).unwrap(), json!("AAEAAg=="), "{written}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Elements as bytes, for the fill values of structs: fields one after the other, each in its byte order.
 
-use super::typestr::{Class, Dtype, Endian, Field, Number};
+use super::typestr::{Class, Dtype, Endian, Number};
 use crate::json::{Map, Number as JsonNumber, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -38,17 +38,11 @@ pub(crate) fn unpack(dtype: &Dtype, endian: &Endian, bytes: &[u8]) -> Option<Val
             let mut rest = bytes;
             let mut object = Map::new();
             for (place, field) in fields.iter().enumerate() {
-                let size = usize::try_from(field.dtype.size()?).ok()?;
-                let mut items = Vec::new();
-                for _ in 0..field.len()? {
-                    let (item, behind) = rest.split_at_checked(size)?;
-                    items.push(unpack(&field.dtype, field_endian(endian, place), item)?);
-                    rest = behind;
-                }
-                object.insert(
-                    field.name.as_str(),
-                    if field.shape.is_empty() { items.pop()? } else { Value::Array(items) },
-                );
+                let size = field.dtype.size()?.checked_mul(field.len()?)?;
+                let (items, behind) = rest.split_at_checked(usize::try_from(size).ok()?)?;
+                let item = |item: &[u8]| unpack(&field.dtype, field_endian(endian, place), item);
+                object.insert(field.name.as_str(), nested(&field.shape, items, &item)?);
+                rest = behind;
             }
             Value::Object(object)
         }
@@ -92,21 +86,34 @@ pub(crate) fn pack(dtype: &Dtype, endian: &Endian, value: &Value) -> Option<Vec<
         Dtype::Struct(fields) => {
             let mut bytes = Vec::new();
             for (place, field) in fields.iter().enumerate() {
-                for item in items_of(field, value.get(&field.name)?)? {
+                let mut item = |item: &Value| {
                     bytes.extend(pack(&field.dtype, field_endian(endian, place), item)?);
-                }
+                    Some(())
+                };
+                each(&field.shape, value.get(&field.name)?, &mut item)?;
             }
             bytes
         }
     })
 }
 
-fn items_of<'v>(field: &Field, value: &'v Value) -> Option<&'v [Value]> {
-    if field.shape.is_empty() {
-        return Some(std::slice::from_ref(value));
-    }
-    let items = value.as_array()?;
-    (u64::try_from(items.len()).ok()? == field.len()?).then_some(items)
+/// The items of a field that is an array as nested lists; of another one, its item.
+fn nested(shape: &[u64], items: &[u8], item: &impl Fn(&[u8]) -> Option<Value>) -> Option<Value> {
+    let Some((&len, inner)) = shape.split_first() else { return item(items) };
+    let size = items.len().checked_div(usize::try_from(len).ok()?).filter(|&size| size > 0);
+    // An array without items has no bytes.
+    let Some(size) = size else { return Some(Value::Array(Vec::new())) };
+    items.chunks(size).map(|part| nested(inner, part, item)).collect::<Option<_>>().map(Value::Array)
+}
+
+/// Calls `item` with each item of nested lists.
+fn each(shape: &[u64], value: &Value, item: &mut impl FnMut(&Value) -> Option<()>) -> Option<()> {
+    let Some((&len, inner)) = shape.split_first() else { return item(value) };
+    let parts = value.as_array()?;
+    // An array without items is an empty list, however many axes it has.
+    let empty = shape.contains(&0) && parts.is_empty();
+    (empty || u64::try_from(parts.len()).ok()? == len).then_some(())?;
+    parts.iter().try_for_each(|part| each(inner, part, item))
 }
 
 fn field_endian(endian: &Endian, place: usize) -> &Endian {
@@ -259,7 +266,7 @@ mod tests {
         #[test]
         fn packing_undoes_unpacking(bytes in proptest::collection::vec(any::<u8>(), 57)) {
             let dtype = json!([
-                ["a", "<i4"], ["b", ">f8"], ["c", "|u1"], ["d", "<f2", [2]], ["e", [["x", ">c8"], ["y", "|V3"]]],
+                ["a", "<i4"], ["b", ">f8"], ["c", "|u1"], ["d", "<f2", [2, 1]], ["e", [["x", ">c8"], ["y", "|V3"]]],
                 ["f", "<M8[s]"], ["g", ">i2"], ["h", ">u8"], ["i", "<f4"], ["j", "|i1"], ["k", "|S6"]
             ]);
             let (dtype, endian) = Dtype::parse(&At::root(&dtype)).unwrap();

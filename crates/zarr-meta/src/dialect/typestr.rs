@@ -190,7 +190,7 @@ impl Endian {
     }
 
     /// The byte order of the type if all its parts have the same, given as a word.
-    fn all(dtype: &Dtype, word: &str) -> Self {
+    pub(crate) fn all(dtype: &Dtype, word: &str) -> Self {
         match dtype {
             Dtype::Struct(fields) => Self::Fields(fields.iter().map(|field| Self::all(&field.dtype, word)).collect()),
             dtype if !dtype.is_wide() => Self::None,

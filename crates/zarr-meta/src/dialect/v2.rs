@@ -6,9 +6,9 @@
 mod parse;
 mod write;
 
-use super::{Dialect, Parsed, Rules};
+use super::{Dialect, Parsed, Rules, layout};
 use crate::json::Map;
-use crate::{Children, Documents, Error, Node, NodePath, Result};
+use crate::{Children, Documents, Error, NamedConfig, Node, NodePath, Result};
 
 /// The rules of version 2.
 pub(super) struct V2;
@@ -43,11 +43,15 @@ impl Rules for V2 {
         Ok(documents)
     }
 
-    fn children(&self, path: &NodePath, _keys: &[&str], prefixes: &[&str]) -> Children {
+    fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {
+        layout::keys("v2", separator.unwrap_or("."))
+    }
+
+    fn children(&self, path: &NodePath, _keys: &[&str], prefixes: &[&str], _: &Documents) -> Children {
         Children::from_prefixes(path, prefixes)
     }
 
-    fn is_node_document(&self, name: &str) -> bool {
+    fn is_node_document(&self, name: &str, _: &Documents) -> bool {
         matches!(name, ARRAY | GROUP)
     }
 

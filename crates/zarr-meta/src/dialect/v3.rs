@@ -5,9 +5,9 @@
 mod parse;
 mod write;
 
-use super::{Dialect, Parsed, Rules};
+use super::{Dialect, Parsed, Rules, layout};
 use crate::json::Map;
-use crate::{Children, Documents, Error, Node, NodePath, Result};
+use crate::{Children, Documents, Error, NamedConfig, Node, NodePath, Result};
 
 /// The rules of version 3.
 pub(super) struct V3;
@@ -32,11 +32,15 @@ impl Rules for V3 {
         Ok(vec![(format!("{}{DOCUMENT}", path.key_prefix()), document)])
     }
 
-    fn children(&self, path: &NodePath, _keys: &[&str], prefixes: &[&str]) -> Children {
+    fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {
+        layout::keys("default", separator.unwrap_or("/"))
+    }
+
+    fn children(&self, path: &NodePath, _keys: &[&str], prefixes: &[&str], _: &Documents) -> Children {
         Children::from_prefixes(path, prefixes)
     }
 
-    fn is_node_document(&self, name: &str) -> bool {
+    fn is_node_document(&self, name: &str, _: &Documents) -> bool {
         name == DOCUMENT
     }
 

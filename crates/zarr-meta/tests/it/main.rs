@@ -7,11 +7,25 @@ mod consolidated;
 #[cfg(test)]
 mod convert;
 #[cfg(test)]
+mod d2022;
+#[cfg(test)]
+mod drafts;
+#[cfg(test)]
+mod hierarchy;
+#[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod older_laws;
+#[cfg(test)]
+mod p2019;
+#[cfg(test)]
+mod p2020;
 #[cfg(test)]
 mod probe;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod v1;
 #[cfg(test)]
 mod v2;
 #[cfg(test)]

@@ -69,20 +69,17 @@ fn a_search_ends() {
 }
 
 #[test]
-fn dialects_that_are_not_read_are_named() {
+fn versions_that_are_not_read_are_named() {
     for (key, text, part) in [
-        ("meta", r#"{"zarr_format": 1, "shape": [1]}"#, "dialect v1"),
-        ("__zmeta__", r#"{"shape": [1]}"#, "dialect v0"),
         ("__zmeta__", "(dp0\nS'shape'", "pickle"),
-        ("meta/group.json", "{}", "dialect p2019"),
         ("meta", r#"{"zarr_format": 9}"#, "expected 1"),
+        ("zarr.json", r#"{"zarr_format": 4}"#, "expected 3"),
+        ("zarr.json", r#"{"zarr_format": "https://purl.org/zarr/spec/core/4.0"}"#, "expected 3"),
     ] {
         let error = Store::with(&[(key, text)]).probe("/", None).unwrap_err();
         assert_eq!((error.kind(), error.key()), (ErrorKind::UnsupportedVersion, Some(key)));
         assert!(error.to_string().contains(part), "{error}");
     }
-    let forced = Probe::new(NodePath::root(), Some(Dialect::V1)).step(&[]).unwrap_err();
-    assert_eq!(forced.kind(), ErrorKind::UnsupportedVersion);
 }
 
 #[test]

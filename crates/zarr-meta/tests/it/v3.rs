@@ -134,17 +134,3 @@ fn documents_of_2023() {
     assert_eq!(text.dialect, Dialect::V3);
     assert_eq!(text.node.as_array().unwrap().fill_value, Some(json!("+Infinity")));
 }
-
-#[test]
-fn drafts_are_told_by_name() {
-    for (format, dialect) in
-        [("https://purl.org/zarr/spec/core/3.0", "d2022"), ("https://purl.org/zarr/spec/protocol/core/3.0", "p2020")]
-    {
-        let text = json!({"zarr_format": format, "extensions": []}).to_string();
-        for path in ["/", "/a/b"] {
-            let error = Store::with(&[("zarr.json", &text)]).probe(path, None).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::UnsupportedVersion);
-            assert!(error.to_string().contains(&format!("(dialect {dialect})")), "{error}");
-        }
-    }
-}

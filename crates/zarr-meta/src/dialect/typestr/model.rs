@@ -111,6 +111,15 @@ fn from_named(data_type: &NamedConfig) -> Option<Dtype> {
             let fields = configuration.get("fields")?.as_array()?;
             Dtype::Struct(fields.iter().map(field).collect::<Option<_>>()?)
         }
+        // The older name, with lists of name and type.
+        "structured" => {
+            let fields = configuration.get("fields")?.as_array()?;
+            let field = |value: &Value| match value.as_array()? {
+                [name, data_type] => field(&json!({"name": (name.clone()), "data_type": (data_type.clone())})),
+                _ => None,
+            };
+            Dtype::Struct(fields.iter().map(field).collect::<Option<_>>()?)
+        }
         name => {
             let bits: u64 = name.strip_prefix('r')?.parse().ok()?;
             Dtype::Raw(bits.is_multiple_of(8).then_some(bits / 8)?)
@@ -163,6 +172,9 @@ mod tests {
         assert_eq!(data_type(json!("<U3")), r#"{"name":"fixed_length_utf32","configuration":{"length_bytes":12}}"#);
         let fields = r#"{"name":"struct","configuration":{"fields":[{"name":"a","data_type":"int32"}]}}"#;
         assert_eq!(data_type(json!([["a", "<i4"]])), fields);
+        let old = json!({"name": "structured", "configuration": {"fields": [["a", "int32"]]}});
+        let old = from_model(&NamedConfig::from_value(&old).unwrap()).unwrap();
+        assert_eq!(old, Dtype::parse(&At::root(&json!([["a", "<i4"]]))).unwrap().0);
         assert_eq!(from_model(&NamedConfig::new("r7")).unwrap_err().kind(), ErrorKind::NotExpressible);
     }
 }

@@ -4,6 +4,7 @@ use super::{Dtype, Endian, Field, NUMBERS, UNITS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::Value;
 use crate::pointer::At;
+use std::collections::HashSet;
 
 /// How deep structs may nest.
 const MAX_DEPTH: usize = 32;
@@ -127,6 +128,7 @@ fn fields(at: &At<'_>, depth: usize) -> Result<(Dtype, Endian)> {
         return Err(at.invalid("at least one field"));
     }
     let mut fields: Vec<Field> = Vec::new();
+    let mut names = HashSet::new();
     let mut endians = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let parts = item.items()?;
@@ -145,12 +147,15 @@ fn fields(at: &At<'_>, depth: usize) -> Result<(Dtype, Endian)> {
         }
         // Padding has no name; numpy names such fields by their place.
         let mut name = if name.is_empty() { format!("f{place}") } else { name.to_owned() };
-        if fields.iter().any(|field| field.name == name) {
+        if names.contains(&name) {
             if parts.first().is_none_or(|name| name.value().as_str() != Some("")) {
                 return Err(item.invalid("fields of different names"));
             }
-            name.push('_');
+            while names.contains(&name) {
+                name.push('_');
+            }
         }
+        names.insert(name.clone());
         fields.push(Field { name, dtype, shape });
         endians.push(endian);
     }

@@ -3,11 +3,11 @@
 use super::{ARRAY, ATTRIBUTES, GROUP};
 use crate::conventions;
 use crate::dialect::typestr::Dtype;
-use crate::dialect::{Dialect, Parsed, fill, numcodecs};
+use crate::dialect::{Dialect, Parsed, fill, layout, numcodecs, v1};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Value};
+use crate::json::{Leniency, Map};
 use crate::pointer::At;
-use crate::{ArrayMetadata, Documents, GroupMetadata, NamedConfig, Node, Warning, json};
+use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
 
 /// The members of `.zarray` that the specification names.
 const MEMBERS: [&str; 9] =
@@ -35,7 +35,7 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
     } else {
         return Ok(None);
     };
-    match attributes(&key(ATTRIBUTES), documents, &mut parsed.warnings) {
+    match v1::attributes(&key(ATTRIBUTES), documents, &mut parsed.warnings) {
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,
         Err(error) => parsed.attributes_error = Some(error),
     }
@@ -43,16 +43,6 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         parsed.dimension_names_from = conventions::refresh(array);
     }
     Ok(Some(parsed))
-}
-
-fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
-    let Some((value, oddities)) = documents.json(key, leniency, |_| true)? else { return Ok(Map::new()) };
-    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
-    match value {
-        Value::Object(attributes) => Ok(attributes),
-        other => Err(At::root(&other).invalid("an object").in_document(key)),
-    }
 }
 
 fn check_format(at: &At<'_>) -> Result<()> {
@@ -69,29 +59,14 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
     check_format(at)?;
     let shape = at.member("shape")?.sizes()?;
     ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
-    let chunks = at.member("chunks")?;
-    let chunk_shape = chunks.sizes()?;
-    if chunk_shape.len() != shape.len() || chunk_shape.contains(&0) {
-        return Err(chunks.invalid(format!("{} lengths above 0, one for each dimension", shape.len())));
-    }
     let (dtype, endian) = Dtype::parse(&at.member("dtype")?)?;
-    let chunk_size = chunk_shape.iter().try_fold(dtype.size().unwrap_or(1), |size, &length| size.checked_mul(length));
-    if chunk_size.is_none() {
-        return Err(chunks.invalid("chunks of at most 2^64-1 bytes"));
-    }
+    let chunk_grid = layout::regular(&at.member("chunks")?, shape.len(), dtype.size().unwrap_or(1))?;
     let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
     let compressor = at.get_non_null("compressor");
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
-    let order = at.member("order")?;
-    match order.value().as_str() {
-        Some("C") => {}
-        Some("F") if shape.len() < 2 => {}
-        Some("F") => {
-            let reversed: Vec<usize> = (0..shape.len()).rev().collect();
-            codecs.insert(0, with("transpose", "order", Value::from(reversed)));
-        }
-        _ => return Err(order.invalid("\"C\" or \"F\"")),
+    if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
+        codecs.insert(0, transpose);
     }
     let fill_value = at.get("fill_value");
     let fill_value = fill_value.map(|at| fill::to_model(&at, &dtype, &endian, &data_type.name)).transpose()?.flatten();
@@ -104,8 +79,8 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
     let array = ArrayMetadata {
         shape,
         data_type,
-        chunk_grid: with("regular", "chunk_shape", Value::from(chunk_shape)),
-        chunk_key_encoding: with("v2", "separator", json!(separator_text)),
+        chunk_grid,
+        chunk_key_encoding: layout::keys("v2", separator_text),
         fill_value,
         codecs,
         storage_transformers: Vec::new(),
@@ -114,10 +89,6 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
         extra: extra(at, &MEMBERS)?,
     };
     Ok((array, separator.is_none()))
-}
-
-fn with(name: &str, member: &str, value: Value) -> NamedConfig {
-    NamedConfig::with(name, [(member.to_owned(), value)].into_iter().collect())
 }
 
 /// The members that the specification does not name; netCDF-C and GDAL put things there.

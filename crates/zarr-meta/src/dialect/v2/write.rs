@@ -1,6 +1,6 @@
 //! Writing documents of version 2.
 
-use crate::dialect::{fill, numcodecs, typestr};
+use crate::dialect::{fill, layout, numcodecs, typestr};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Map, Value};
 use crate::{ArrayMetadata, GroupMetadata, NamedConfig};
@@ -14,25 +14,13 @@ pub(super) fn group(group: &GroupMetadata) -> Map {
 
 pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
-    let transposes = array.codecs.iter().take_while(|codec| codec.name == "transpose").count();
-    let mut order = "C";
-    for (place, codec) in array.codecs.iter().take(transposes).enumerate() {
-        if is_order(codec, 0..array.shape.len()) {
-            continue;
-        }
-        if place > 0 || !is_order(codec, (0..array.shape.len()).rev()) {
-            let found = codec.configuration.get("order").map_or_else(|| "no order".to_owned(), Value::excerpt);
-            let pointer = format!("/codecs/{place}/configuration/order");
-            return Err(Error::new(ErrorKind::NotExpressible, pointer, found, "the order of C or F"));
-        }
-        order = "F";
-    }
+    let (order, transposes) = layout::from_model(&array.codecs, array.shape.len())?;
     let behind = array.codecs.get(transposes..).unwrap_or_default();
     let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
     let mut map = Map::new();
     map.insert("zarr_format", 2);
     map.insert("shape", array.shape.clone());
-    map.insert("chunks", chunks(&array.chunk_grid)?);
+    map.insert("chunks", layout::chunk_shape(&array.chunk_grid)?);
     map.insert("dtype", dtype.to_value(&stored.endian));
     map.insert("compressor", stored.compressor.unwrap_or_default());
     map.insert("fill_value", fill::from_model(array.fill_value.as_ref(), &dtype, &stored.endian)?);
@@ -41,21 +29,6 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     map.insert("dimension_separator", separator(&array.chunk_key_encoding)?);
     array.extra.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
     Ok(map)
-}
-
-fn is_order(codec: &NamedConfig, axes: impl Iterator<Item = usize>) -> bool {
-    let order = codec.configuration.get("order").and_then(Value::as_array).unwrap_or_default();
-    order.iter().map(Value::as_u64).eq(axes.map(|axis| u64::try_from(axis).ok()))
-}
-
-fn chunks(grid: &NamedConfig) -> Result<Value> {
-    match grid.configuration.get("chunk_shape") {
-        Some(shape) if grid.name == "regular" => Ok(shape.clone()),
-        _ => {
-            let found = grid.to_value().excerpt();
-            Err(Error::new(ErrorKind::NotExpressible, "/chunk_grid", found, "a regular grid"))
-        }
-    }
 }
 
 fn separator(encoding: &NamedConfig) -> Result<&str> {

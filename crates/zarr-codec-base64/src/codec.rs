@@ -1,0 +1,56 @@
+//! The codec.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+
+/// The codec, for the table of codecs.
+pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.base64"], build };
+
+const NAME: &str = "base64";
+/// Bytes that go into, and characters that come out of, one group.
+const GROUP: (usize, usize) = (3, 4);
+
+fn build(_: &BuildContext<'_>) -> Result<Codec, Error> {
+    Ok(Codec::BytesToBytes(Arc::new(Base64)))
+}
+
+#[derive(Debug)]
+struct Base64;
+
+impl BytesToBytes for Base64 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded: Size) -> Size {
+        decoded.map(|size| size.div_ceil(GROUP.0 as u64).checked_mul(GROUP.1 as u64))
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let size = bytes.len().div_ceil(GROUP.0).saturating_mul(GROUP.1);
+        out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })?;
+        let start = out.len();
+        out.resize(start + size, 0);
+        let place = out.get_mut(start..).unwrap_or_default();
+        STANDARD.encode_slice(bytes, place).map_err(|error| Error::Encode { codec: NAME, what: error.to_string() })?;
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        let corrupt = |what: String| Error::Corrupt { codec: NAME, what };
+        if !bytes.len().is_multiple_of(GROUP.1) {
+            let expected = bytes.len().next_multiple_of(GROUP.1) as u64;
+            return Err(Error::Truncated { codec: NAME, found: bytes.len() as u64, expected });
+        }
+        let padding = bytes.iter().rev().take(2).take_while(|&&byte| byte == b'=').count();
+        let size = (bytes.len() / GROUP.1 * GROUP.0).saturating_sub(padding);
+        let place = out.buffer(size)?;
+        match STANDARD.decode_slice(bytes, place) {
+            Ok(came) if came == size => Ok(()),
+            Ok(came) => Err(corrupt(format!("{came} bytes, expected {size}"))),
+            Err(error) => Err(corrupt(error.to_string().to_lowercase())),
+        }
+    }
+}

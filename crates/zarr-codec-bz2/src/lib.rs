@@ -1,0 +1,30 @@
+//! Zarr codec `bz2`: bzip2 streams.
+//!
+//! It is named `numcodecs.bz2` in Zarr v3 and `bz2` in Zarr v2.
+//!
+//! `level` is 1 to 9, the size of blocks in steps of 100 kB; 1 if it is missing, as in numcodecs. Data may be several
+//! streams in a row, as pbzip2 makes them. Checksums are verified, and bytes after the last stream are an error.
+//!
+//! Knows no array: bytes in, bytes out.
+//!
+//! ```
+//! use zarr_codec::{Size, testing};
+//!
+//! let codec = testing::bytes_to_bytes(&zarr_codec_bz2::ENTRY, r#"{"level": 9}"#, &testing::element("uint8"));
+//! let mut encoded = Vec::new();
+//! codec.encode(&[7; 5000], &mut encoded)?;
+//! assert!(encoded.starts_with(b"BZh9") && encoded.len() < 100);
+//! assert_eq!(testing::decode_bytes(&*codec, &encoded, Size::Exact(5000))?, [7; 5000]);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://numcodecs.readthedocs.io/en/stable/compression/bz2.html>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod stream;
+
+pub use codec::{Bz2Config, ENTRY};
+
+#[cfg(test)]
+mod tests;

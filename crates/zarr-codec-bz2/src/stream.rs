@@ -1,0 +1,81 @@
+//! One bzip2 stream.
+
+use crate::codec::NAME;
+use bzip2::{Action, Compress, Compression, Decompress, Status};
+use zarr_codec::{Error, Sink};
+
+/// The least room that is offered for output.
+const STEP: usize = 64 << 10;
+/// Bytes handed over at once: the library counts in 32 bits.
+const PIECE: usize = 1 << 30;
+
+/// Appends `input` as one stream.
+///
+/// # Errors
+/// [`Error::Allocation`], or [`Error::Encode`] with the library's words.
+pub(crate) fn compress(input: &[u8], level: u32, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut state = Compress::new(Compression::new(level), 0);
+    // The bound of the library's manual: 1 % and 600 bytes.
+    reserve(out, (input.len() / 100).saturating_add(input.len()).saturating_add(600))?;
+    let mut rest = input;
+    loop {
+        // The library must never be called without room.
+        if out.len() == out.capacity() {
+            reserve(out, STEP)?;
+        }
+        let piece = rest.get(..PIECE).unwrap_or(rest);
+        let action = if piece.len() == rest.len() { Action::Finish } else { Action::Run };
+        let before = state.total_in();
+        let status = state
+            .compress_vec(piece, out, action)
+            .map_err(|error| Error::Encode { codec: NAME, what: error.to_string() })?;
+        let used = usize::try_from(state.total_in() - before).unwrap_or(usize::MAX);
+        rest = rest.get(used..).unwrap_or_default();
+        if status == Status::StreamEnd {
+            return Ok(());
+        }
+    }
+}
+
+/// Decodes the stream at the start of `input`; the number of bytes it has, or `None` if it ends too early.
+///
+/// The output's room grows with what came, so that a few bytes cannot claim much memory: 40 may stand for 46 MB.
+///
+/// # Errors
+/// [`Error::Corrupt`], or [`Error::TooLong`] if more is decoded than `out` takes.
+pub(crate) fn decompress(input: &[u8], out: &mut Sink<'_>) -> Result<Option<usize>, Error> {
+    let mut state = Decompress::new(false);
+    let mut at = 0;
+    loop {
+        let rest = input.get(at..).unwrap_or_default();
+        let rest = rest.get(..PIECE).unwrap_or(rest);
+        let (bound, len) = (out.bound(), out.len());
+        let room = len.max(STEP).min(bound.saturating_sub(len)).min(PIECE);
+        // Where no more may come, there is a byte of room to see whether more would.
+        let mut probe = [0];
+        let place = if room == 0 { &mut probe[..] } else { out.buffer(room)? };
+        let before = (state.total_in(), state.total_out());
+        let status = state.decompress(rest, place).map_err(|error| {
+            let words = error.to_string();
+            Error::Corrupt { codec: NAME, what: words.strip_prefix("bzip2: ").unwrap_or(&words).to_owned() }
+        })?;
+        let taken = usize::try_from(state.total_in() - before.0).unwrap_or(usize::MAX);
+        let came = usize::try_from(state.total_out() - before.1).unwrap_or(usize::MAX);
+        at = at.saturating_add(taken);
+        if room == 0 && came > 0 {
+            return Err(Error::TooLong { codec: NAME, found: len as u64 + 1, expected: bound as u64 });
+        }
+        out.unwrite(room.saturating_sub(came));
+        match status {
+            Status::StreamEnd => return Ok(Some(at)),
+            Status::MemNeeded => return Err(Error::Allocation { size: 0 }),
+            // It took all there is, and wants more.
+            _ if taken == 0 && came == 0 => return Ok(None),
+            _ => {}
+        }
+    }
+}
+
+fn reserve(out: &mut Vec<u8>, size: usize) -> Result<(), Error> {
+    out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })
+}

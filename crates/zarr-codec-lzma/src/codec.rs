@@ -1,0 +1,39 @@
+//! The codec.
+
+use crate::config::LzmaConfig;
+use crate::{decode, encode};
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+
+/// The codec, for the table of codecs.
+pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.lzma", "lzma"], build };
+
+pub(crate) const NAME: &str = "lzma";
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    Ok(Codec::BytesToBytes(Arc::new(LzmaCodec { config: LzmaConfig::from_config(context.config)? })))
+}
+
+#[derive(Debug)]
+struct LzmaCodec {
+    config: LzmaConfig,
+}
+
+impl BytesToBytes for LzmaCodec {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded: Size) -> Size {
+        // Generous, as other software may write many small streams.
+        decoded.at_most(|size| size.checked_add(size / 4)?.checked_add(8 << 10))
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        encode::encode(&self.config, bytes, out).map_err(|error| Error::Encode { codec: NAME, what: error.to_string() })
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        decode::decode(&self.config, bytes, out)
+    }
+}

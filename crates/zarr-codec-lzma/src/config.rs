@@ -1,0 +1,104 @@
+//! What the metadata says of the compression.
+
+use crate::filter::{self, Dictionary, Filter, Lzma};
+use zarr_codec::{Config, Error};
+
+/// What is around the compressed data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Headers, checksums and an index, by the xz specification.
+    Xz,
+    /// A header of 13 bytes: the older `.lzma` files.
+    Alone,
+    /// Nothing: filters come from the metadata.
+    Raw,
+}
+
+/// The checksum of data in [`Format::Xz`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// None.
+    None,
+    /// CRC-32.
+    Crc32,
+    /// CRC-64 of ECMA-182.
+    Crc64,
+    /// SHA-256.
+    Sha256,
+}
+
+/// The configuration of codec `lzma`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LzmaConfig {
+    /// What is around the data.
+    pub format: Format,
+    /// The checksum that is written.
+    pub check: Check,
+    /// What the data goes through before it is compressed, in this order; three filters at most.
+    pub filters: Vec<Filter>,
+    /// How it is compressed. Of raw data also how it is decompressed.
+    pub dictionary: Dictionary,
+}
+
+/// The preset where none is named, as in Python.
+const PRESET: u32 = 6;
+
+impl LzmaConfig {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if a member is no such setting, or settings contradict each other.
+    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+        let format = match config.integer("format", 1..=3)? {
+            None | Some(1) => Format::Xz,
+            Some(2) => Format::Alone,
+            Some(_) => Format::Raw,
+        };
+        let check = check(config, format)?;
+        let preset = match config.value("preset") {
+            None => None,
+            Some(value) => {
+                Some(filter::preset(value).ok_or_else(|| config.unexpected("preset", filter::PRESETS, value))?)
+            }
+        };
+        let chain = config.value("filters").filter(|value| value.as_array().is_none_or(|list| !list.is_empty()));
+        let lzma = if format == Format::Xz { Lzma::Two } else { Lzma::One };
+        let Some(chain) = chain else {
+            if format == Format::Raw {
+                let what = "missing, and raw data is not to be understood without".to_owned();
+                return Err(config.error("filters", what));
+            }
+            let dictionary = Dictionary::from_preset(lzma, preset.unwrap_or(PRESET));
+            return Ok(Self { format, check, filters: Vec::new(), dictionary });
+        };
+        if preset.is_some() {
+            return Err(config.error("preset", "there are filters as well, which have presets of their own".to_owned()));
+        }
+        let (filters, dictionary) = filter::chain(config, chain)?;
+        let last = filters.len();
+        if format == Format::Alone && last > 0 {
+            return Err(config.error("filters/0/id", "expected LZMA1, the only filter that the format has".to_owned()));
+        }
+        if format != Format::Raw && dictionary.lzma != lzma {
+            let expected = if lzma == Lzma::One { "LZMA1" } else { "LZMA2" };
+            let what = format!("expected {expected}, which the format ends with");
+            return Err(config.error(&format!("filters/{last}/id"), what));
+        }
+        Ok(Self { format, check, filters, dictionary })
+    }
+}
+
+fn check(config: &Config<'_>, format: Format) -> Result<Check, Error> {
+    let check = match config.integer("check", -1..=15)? {
+        None | Some(-1) => return Ok(if format == Format::Xz { Check::Crc64 } else { Check::None }),
+        Some(0) => Check::None,
+        Some(1) => Check::Crc32,
+        Some(4) => Check::Crc64,
+        Some(10) => Check::Sha256,
+        Some(other) => return Err(config.error("check", format!("expected -1, 0, 1, 4 or 10, found {other}"))),
+    };
+    if format != Format::Xz && check != Check::None {
+        return Err(config.error("check", "only format 1 (xz) has checksums".to_owned()));
+    }
+    Ok(check)
+}

@@ -1,0 +1,240 @@
+//! Filters and how they are written in metadata.
+
+use std::ops::RangeInclusive;
+use zarr_codec::{Config, Error};
+use zarr_meta::json::{Map, Value};
+
+/// A filter in front of the compression. It changes no length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// Each byte less the one `dist` before it.
+    Delta {
+        /// 1 to 256 bytes.
+        dist: u32,
+    },
+    /// Relative addresses in machine code made absolute.
+    Branch {
+        /// For which machine.
+        branch: Branch,
+        /// The address of the first byte.
+        start: u32,
+    },
+}
+
+/// A machine whose code a filter knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branch {
+    /// x86.
+    X86,
+    /// PowerPC, big-endian.
+    PowerPc,
+    /// IA-64.
+    Ia64,
+    /// ARM.
+    Arm,
+    /// ARM Thumb.
+    ArmThumb,
+    /// SPARC.
+    Sparc,
+}
+
+impl Branch {
+    /// The id, the machine and what its addresses are a multiple of (xz specification, 5.3.2).
+    const ALL: [(i64, Self, u32); 6] = [
+        (4, Self::X86, 1),
+        (5, Self::PowerPc, 4),
+        (6, Self::Ia64, 16),
+        (7, Self::Arm, 4),
+        (8, Self::ArmThumb, 2),
+        (9, Self::Sparc, 4),
+    ];
+}
+
+/// The two forms of compressed data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lzma {
+    /// One run of symbols.
+    One,
+    /// Chunks with headers, which may be stored.
+    Two,
+}
+
+/// How data is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dictionary {
+    /// In which form.
+    pub lzma: Lzma,
+    /// How far back repetitions are found, in bytes.
+    pub dict_size: u32,
+    /// Bits of the byte before that a literal's probabilities depend on.
+    pub lc: u32,
+    /// Bits of the position that they depend on.
+    pub lp: u32,
+    /// Bits of the position that all other probabilities depend on.
+    pub pb: u32,
+    /// Whether symbols are chosen at once, and not by what follows from them.
+    pub fast: bool,
+    /// Length of a repetition that is good enough.
+    pub nice_len: u32,
+    /// Whether repetitions are found by binary trees, not by chains.
+    pub trees: bool,
+    /// How many places are looked at; 0 for a number that fits the rest.
+    pub depth: i32,
+}
+
+const LZMA1: i64 = 0x4000_0000_0000_0001;
+const LZMA2: i64 = 0x21;
+const DELTA: i64 = 3;
+/// Added to a preset: more effort.
+const EXTREME: u64 = 1 << 31;
+/// Filters in a chain (xz specification, 5.1).
+const MAX_FILTERS: usize = 4;
+/// The largest dictionary that liblzma compresses with.
+const MAX_DICT_SIZE: i64 = 1536 << 20;
+
+pub(crate) const PRESETS: &str = "a preset 0..9, plus 2^31 for more effort";
+
+/// A preset: 0 to 9, and the same with the bit for more effort.
+pub(crate) fn preset(value: &Value) -> Option<u32> {
+    let preset = value.as_u64().filter(|preset| preset & !EXTREME <= 9)?;
+    u32::try_from(preset).ok()
+}
+
+impl Dictionary {
+    /// What liblzma has for a preset.
+    pub(crate) fn from_preset(lzma: Lzma, preset: u32) -> Self {
+        let extreme = u64::from(preset) & EXTREME != 0;
+        let level = preset & 15;
+        let dict_log = match level {
+            0 => 18,
+            1 => 20,
+            2 => 21,
+            3 | 4 => 22,
+            5 | 6 => 23,
+            7 => 24,
+            8 => 25,
+            _ => 26,
+        };
+        let (fast, nice_len, depth) = match (extreme, level) {
+            (true, 3 | 5) => (false, 192, 0),
+            (true, _) => (false, 273, 512),
+            (false, 0) => (true, 128, 4),
+            (false, 1) => (true, 128, 8),
+            (false, 2) => (true, 273, 24),
+            (false, 3) => (true, 273, 48),
+            (false, 4) => (false, 16, 0),
+            (false, 5) => (false, 32, 0),
+            (false, _) => (false, 64, 0),
+        };
+        Self { lzma, dict_size: 1 << dict_log, lc: 3, lp: 0, pb: 2, fast, nice_len, trees: !fast, depth }
+    }
+}
+
+/// A chain of filters, whose last one compresses.
+///
+/// # Errors
+/// [`Error::Metadata`] with a pointer to what is wrong.
+pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, Dictionary), Error> {
+    let list = value.as_array().filter(|list| list.len() <= MAX_FILTERS);
+    let list = list.ok_or_else(|| config.unexpected("filters", "a list of 1 to 4 filters", value))?;
+    let mut filters = Vec::new();
+    for (place, value) in list.iter().enumerate() {
+        let name = format!("filters/{place}");
+        let map = value.as_object().ok_or_else(|| config.unexpected(&name, "an object", value))?;
+        let options = Options { config, name, map };
+        let id = options.integer("id", 0..=i64::MAX)?;
+        let id = id.ok_or_else(|| config.error(&format!("{}/id", options.name), "missing".to_owned()))?;
+        let lzma = match id {
+            LZMA1 => Lzma::One,
+            LZMA2 => Lzma::Two,
+            _ => {
+                filters.push(options.filter(id)?);
+                continue;
+            }
+        };
+        if place + 1 < list.len() {
+            let what = "no filter may come behind one that compresses".to_owned();
+            return Err(config.error(&format!("filters/{}", place + 1), what));
+        }
+        return Ok((filters, options.dictionary(lzma)?));
+    }
+    Err(config.error("filters", "the last one must be LZMA1 or LZMA2".to_owned()))
+}
+
+/// The options of one filter.
+struct Options<'a> {
+    config: &'a Config<'a>,
+    name: String,
+    map: &'a Map,
+}
+
+impl Options<'_> {
+    fn unexpected(&self, member: &str, expected: &str, found: &Value) -> Error {
+        self.config.unexpected(&format!("{}/{member}", self.name), expected, found)
+    }
+
+    fn integer(&self, member: &str, range: RangeInclusive<i64>) -> Result<Option<i64>, Error> {
+        let Some(value) = self.map.get(member).filter(|value| !value.is_null()) else { return Ok(None) };
+        match value.as_i64().filter(|value| range.contains(value)) {
+            Some(value) => Ok(Some(value)),
+            None => {
+                let expected = format!("an integer {}..{}", range.start(), range.end());
+                Err(self.unexpected(member, &expected, value))
+            }
+        }
+    }
+
+    /// A number that fits 32 bits because `range` does.
+    fn number(&self, member: &str, range: RangeInclusive<i64>, default: u32) -> Result<u32, Error> {
+        Ok(self.integer(member, range)?.map_or(default, |value| u32::try_from(value).unwrap_or(default)))
+    }
+
+    fn filter(&self, id: i64) -> Result<Filter, Error> {
+        if id == DELTA {
+            return Ok(Filter::Delta { dist: self.number("dist", 1..=256, 1)? });
+        }
+        let Some(&(_, branch, multiple)) = Branch::ALL.iter().find(|(known, ..)| *known == id) else {
+            let expected = "the id of a filter: 3 to 9, 33 or 4611686018427387905";
+            return Err(self.unexpected("id", expected, &Value::from(id)));
+        };
+        let start = self.number("start_offset", 0..=i64::from(u32::MAX), 0)?;
+        if !start.is_multiple_of(multiple) {
+            let expected = format!("a multiple of {multiple}");
+            return Err(self.unexpected("start_offset", &expected, &Value::from(start)));
+        }
+        Ok(Filter::Branch { branch, start })
+    }
+
+    fn dictionary(&self, lzma: Lzma) -> Result<Dictionary, Error> {
+        let preset = match self.map.get("preset").filter(|value| !value.is_null()) {
+            None => 6,
+            Some(value) => preset(value).ok_or_else(|| self.unexpected("preset", PRESETS, value))?,
+        };
+        let base = Dictionary::from_preset(lzma, preset);
+        let lc = self.number("lc", 0..=4, base.lc)?;
+        let lp = self.number("lp", 0..=4, base.lp)?;
+        if lc + lp > 4 {
+            return Err(self.unexpected("lp", "lc and lp to be 4 at most together", &Value::from(lp)));
+        }
+        let mode = self.integer("mode", 1..=2)?;
+        // Hash chains of 3 and 4 bytes; binary trees of 2, 3 and 4.
+        let trees = match self.integer("mf", 0..=i64::from(u8::MAX))? {
+            None => base.trees,
+            Some(0x03 | 0x04) => false,
+            Some(0x12..=0x14) => true,
+            Some(other) => return Err(self.unexpected("mf", "3, 4, 18, 19 or 20", &Value::from(other))),
+        };
+        let depth = self.integer("depth", 0..=i64::from(u32::MAX))?;
+        Ok(Dictionary {
+            lzma,
+            dict_size: self.number("dict_size", 4096..=MAX_DICT_SIZE, base.dict_size)?,
+            lc,
+            lp,
+            pb: self.number("pb", 0..=4, base.pb)?,
+            fast: mode.map_or(base.fast, |mode| mode == 1),
+            nice_len: self.number("nice_len", 2..=273, base.nice_len)?,
+            trees,
+            depth: depth.map_or(base.depth, |depth| i32::try_from(depth).unwrap_or(i32::MAX)),
+        })
+    }
+}

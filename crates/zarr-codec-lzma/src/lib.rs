@@ -1,0 +1,48 @@
+//! Zarr codec `lzma`: the formats of Python's module of that name.
+//!
+//! It is named `numcodecs.lzma` in Zarr v3 and `lzma` in Zarr v2.
+//!
+//! | member | means | default |
+//! |---|---|---|
+//! | `format` | 1 xz, 2 lzma-alone, 3 raw: nothing around the data | 1 |
+//! | `check` | checksum in xz: 0 none, 1 CRC-32, 4 CRC-64, 10 SHA-256, -1 CRC-64 | -1 |
+//! | `preset` | 0 (fast) to 9 (small); plus 2^31 for more effort | 6 |
+//! | `filters` | instead of a preset, what the data goes through; raw data needs it | none |
+//!
+//! Filters are objects with an `id` and options, by the numbers that Python and liblzma have for them: 3 delta (`dist`),
+//! 4 to 9 the branch converters x86, PowerPC, IA-64, ARM, ARM Thumb and SPARC (`start_offset`), and at the end
+//! 4611686018427387905 LZMA1 or 33 LZMA2 (`preset`, `dict_size`, `lc`, `lp`, `pb`, `mode`, `nice_len`, `mf`, `depth`).
+//!
+//! Data in xz may be several streams in a row, with zeros behind each. All checksums are verified. Bytes after the end are
+//! an error. Dictionaries grow with what was decoded, whatever size is claimed for them.
+//!
+//! Knows no array: bytes in, bytes out.
+//!
+//! ```
+//! use zarr_codec::{Size, testing};
+//!
+//! let json = r#"{"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}"#;
+//! let codec = testing::bytes_to_bytes(&zarr_codec_lzma::ENTRY, json, &testing::element("uint8"));
+//! let mut encoded = Vec::new();
+//! codec.encode(&[7; 5000], &mut encoded)?;
+//! assert!(encoded.len() < 100);
+//! assert_eq!(testing::decode_bytes(&*codec, &encoded, Size::Exact(5000))?, [7; 5000]);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://numcodecs.readthedocs.io/en/stable/compression/lzma.html>,
+//! <https://docs.python.org/3/library/lzma.html#specifying-custom-filter-chains>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod config;
+mod decode;
+mod encode;
+mod filter;
+
+pub use codec::ENTRY;
+pub use config::{Check, Format, LzmaConfig};
+pub use filter::{Branch, Dictionary, Filter, Lzma};
+
+#[cfg(test)]
+mod tests;

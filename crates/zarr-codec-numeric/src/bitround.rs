@@ -1,0 +1,151 @@
+//! `bitround`: fewer bits of the mantissa.
+
+use crate::filter::{self, Transform, unsupported};
+use crate::format;
+use crate::number::{Number, map};
+use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+use zarr_dtype::{DataType, Layout, Scalar};
+
+/// Codec `bitround`: numbers rounded to `keepbits` bits, of two equally near ones to the even.
+///
+/// In floats these are bits of the mantissa, and all of it is kept if it has no more; the bits are computed just as
+/// numcodecs does, NaNs too. In integers they begin at the most significant bit of the magnitude that is set; what would be
+/// rounded beyond the type is cut off instead. Nothing is to be decoded.
+pub const BITROUND: CodecEntry = CodecEntry { names: &["bitround", "numcodecs.bitround"], build };
+
+const NAME: &str = "bitround";
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    let data_type = &context.element.data_type;
+    let scalar = match data_type.layout() {
+        Layout::Fixed { scalar, .. } if !matches!(data_type, DataType::FixedUtf32 { .. }) => scalar,
+        _ => return Err(unsupported(NAME, data_type)),
+    };
+    let kind = match scalar {
+        Scalar::F16 => Kind::Float(format::F16.mantissa()),
+        Scalar::BF16 => Kind::Float(format::BF16.mantissa()),
+        Scalar::F32 => Kind::Float(format::F32.mantissa()),
+        Scalar::F64 => Kind::Float(format::F64.mantissa()),
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Kind::Unsigned,
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Kind::Signed,
+        _ => return Err(unsupported(NAME, data_type)),
+    };
+    // The register of extensions asks for one bit at least; numcodecs, which has floats only, for none.
+    let least = if context.name.starts_with("numcodecs.") && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
+    context.config.required("keepbits")?;
+    let keepbits = context.config.integer("keepbits", least..=i64::from(u32::MAX))?.unwrap_or(least);
+    let keepbits = u32::try_from(keepbits).unwrap_or(u32::MAX);
+    filter::build(NAME, context, data_type.clone(), BitRound { keepbits, kind, size: scalar.size() })
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// With so many bits in the mantissa.
+    Float(u32),
+    Unsigned,
+    Signed,
+}
+
+#[derive(Debug)]
+struct BitRound {
+    keepbits: u32,
+    kind: Kind,
+    /// Bytes of a number.
+    size: usize,
+}
+
+impl Transform for BitRound {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
+        match self.size {
+            1 => self.round::<u8>(decoded, encoded),
+            2 => self.round::<u16>(decoded, encoded),
+            4 => self.round::<u32>(decoded, encoded),
+            _ => self.round::<u64>(decoded, encoded),
+        }
+        Ok(())
+    }
+
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String> {
+        decoded.copy_from_slice(encoded);
+        Ok(())
+    }
+}
+
+impl BitRound {
+    fn round<T: Bits>(&self, from: &[u8], to: &mut [u8]) {
+        let keepbits = self.keepbits;
+        match self.kind {
+            Kind::Float(mantissa) => match mantissa.checked_sub(keepbits) {
+                None | Some(0) => to.copy_from_slice(from),
+                Some(drop) => map::<T, T>(from, to, |bits| bits.rounded(drop)),
+            },
+            Kind::Unsigned => map::<T, T>(from, to, |bits| bits.rounded_integer(keepbits, T::BITS)),
+            Kind::Signed => map::<T, T>(from, to, |bits| match bits.negated() {
+                // The magnitude of the least number is one more than that of the largest, and a power of two.
+                Some(magnitude) => magnitude.rounded_integer(keepbits, T::BITS).wrapping_negated(),
+                None => bits.rounded_integer(keepbits, T::BITS - 1),
+            }),
+        }
+    }
+}
+
+/// Bit patterns.
+trait Bits: Number {
+    const BITS: u32;
+
+    /// Without the lowest `drop` bits, rounded. `drop` is less than there are. Wraps, as numcodecs does.
+    fn rounded(self, drop: u32) -> Self;
+
+    /// The `keep` highest bits, one or more, from the first one set; rounded up if that has at most `width` bits, else cut off.
+    fn rounded_integer(self, keep: u32, width: u32) -> Self;
+
+    /// The magnitude, if these are the bits of a negative integer.
+    fn negated(self) -> Option<Self>;
+
+    fn wrapping_negated(self) -> Self;
+}
+
+macro_rules! bits {
+    ($($bits:ty),*) => { $(
+        impl Bits for $bits {
+            const BITS: u32 = <$bits>::BITS;
+
+            #[inline(always)]
+            fn rounded(self, drop: u32) -> Self {
+                let half = (1 << (drop - 1)) - 1;
+                let odd = (self >> drop) & 1;
+                self.wrapping_add(odd + half) >> drop << drop
+            }
+
+            #[inline(always)]
+            fn rounded_integer(self, keep: u32, width: u32) -> Self {
+                let set = <$bits>::BITS - self.leading_zeros();
+                if set <= keep {
+                    return self;
+                }
+                let drop = set - keep;
+                let whole = self >> drop << drop;
+                let (rest, half) = (self - whole, 1 << (drop - 1));
+                let odd = (self >> drop) & 1 == 1;
+                if rest < half || (rest == half && !odd) {
+                    return whole;
+                }
+                let up = whole.checked_add(1 << drop);
+                up.filter(|up| <$bits>::BITS - up.leading_zeros() <= width).unwrap_or(whole)
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Option<Self> {
+                let negative = self >> (<$bits>::BITS - 1) == 1;
+                negative.then(|| self.wrapping_neg())
+            }
+
+            #[inline(always)]
+            fn wrapping_negated(self) -> Self {
+                self.wrapping_neg()
+            }
+        }
+    )* };
+}
+
+bits!(u8, u16, u32, u64);

@@ -1,0 +1,180 @@
+//! The types of numpy that filters of numcodecs name.
+
+use zarr_codec::{BuildContext, Config, Error};
+use zarr_dtype::{DataType, Layout, Scalar, from_npy_descr};
+use zarr_meta::NamedConfig;
+
+/// A type of numpy with numbers in it: bools, integers, floats, complex numbers, times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dtype {
+    pub(crate) data_type: DataType,
+    pub(crate) scalar: Scalar,
+    /// Scalars of one element: 2 for complex numbers.
+    pub(crate) count: usize,
+}
+
+impl Dtype {
+    /// The type of elements of `data_type`; `None` if they are no numbers of numpy.
+    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
+        use DataType as D;
+        let numbers = matches!(
+            data_type,
+            D::Bool | D::Int8 | D::Int16 | D::Int32 | D::Int64 | D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64
+        ) || matches!(data_type, D::Float16 | D::Float32 | D::Float64 | D::Complex64 | D::Complex128)
+            || matches!(data_type, D::DateTime64(_) | D::TimeDelta64(_));
+        match data_type.layout() {
+            Layout::Fixed { scalar, count } if numbers => {
+                Some(Self { data_type: data_type.clone(), scalar, count: usize::try_from(count).ok()? })
+            }
+            _ => None,
+        }
+    }
+
+    /// The type that member `name` says, which the elements of the array are taken for; without it, their own.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if that is no type or one of another size, [`Error::Unsupported`] if it has no numbers.
+    pub(crate) fn decoded(codec: &'static str, context: &BuildContext<'_>, name: &'static str) -> Result<Self, Error> {
+        let own = &context.element.data_type;
+        match Self::member(codec, context.config, name)? {
+            None => Self::of(own).ok_or_else(|| crate::filter::unsupported(codec, own)),
+            // numcodecs takes the bytes for whatever its own configuration says.
+            Some(dtype) if dtype.data_type.item_size() == own.item_size() && !own.is_variable() => Ok(dtype),
+            Some(dtype) => {
+                let what = format!("found {}, but the elements that come here are {own}", dtype.data_type);
+                Err(context.config.error(name, what))
+            }
+        }
+    }
+
+    /// The type that member `name` says, if it is there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if that is no type, [`Error::Unsupported`] if it has no numbers.
+    pub(crate) fn member(codec: &'static str, config: &Config<'_>, name: &'static str) -> Result<Option<Self>, Error> {
+        let Some(value) = config.value(name) else { return Ok(None) };
+        let data_type = value.as_str().and_then(parse);
+        let data_type = data_type.ok_or_else(|| config.unexpected(name, "a type of numpy such as \"<f8\"", value))?;
+        Self::of(&data_type).map(Some).ok_or_else(|| crate::filter::unsupported(codec, &data_type))
+    }
+
+    pub(crate) fn is_bool(&self) -> bool {
+        self.scalar == Scalar::Bool
+    }
+
+    pub(crate) fn is_float(&self) -> bool {
+        matches!(self.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64) && self.count == 1
+    }
+
+    pub(crate) fn is_complex(&self) -> bool {
+        self.count > 1
+    }
+
+    pub(crate) fn is_time(&self) -> bool {
+        matches!(self.data_type, DataType::DateTime64(_) | DataType::TimeDelta64(_))
+    }
+}
+
+/// `<f8`, `f8`, or one of the names that zarr-python 3 fills in: `float64`, `datetime64[ns]`.
+///
+/// The byte order does not matter: that of encoded elements is in the codec `bytes`.
+fn parse(text: &str) -> Option<DataType> {
+    let text = text.strip_prefix('=').unwrap_or(text);
+    if let Ok((data_type, _)) = from_npy_descr(text) {
+        return Some(data_type);
+    }
+    let time = |long: &str, short: &str| text.strip_prefix(long).map(|unit| format!("{short}{unit}"));
+    match time("datetime64", "M8").or_else(|| time("timedelta64", "m8")) {
+        Some(descr) => from_npy_descr(&descr).ok().map(|(data_type, _)| data_type),
+        None => DataType::from_config(&NamedConfig::new(text)).ok(),
+    }
+}
+
+/// Runs `$body` with `$t` as the Rust type of a scalar of numpy.
+macro_rules! with_number {
+    ($scalar:expr, $t:ident => $body:expr) => {
+        match $scalar {
+            zarr_dtype::Scalar::Bool => {
+                type $t = crate::number::Bool;
+                $body
+            }
+            zarr_dtype::Scalar::F16 => {
+                type $t = crate::half::Half;
+                $body
+            }
+            zarr_dtype::Scalar::F32 => {
+                type $t = f32;
+                $body
+            }
+            zarr_dtype::Scalar::F64 => {
+                type $t = f64;
+                $body
+            }
+            scalar => crate::dtype::with_integer!(scalar, $t => $body, else {}),
+        }
+    };
+}
+
+/// Runs `$body` with `$t` as the Rust type of an integer, or `$other` if it is none of numpy's.
+macro_rules! with_integer {
+    ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
+        match $scalar {
+            zarr_dtype::Scalar::I8 => {
+                type $t = i8;
+                $body
+            }
+            zarr_dtype::Scalar::I16 => {
+                type $t = i16;
+                $body
+            }
+            zarr_dtype::Scalar::I32 => {
+                type $t = i32;
+                $body
+            }
+            zarr_dtype::Scalar::I64 => {
+                type $t = i64;
+                $body
+            }
+            zarr_dtype::Scalar::U8 => {
+                type $t = u8;
+                $body
+            }
+            zarr_dtype::Scalar::U16 => {
+                type $t = u16;
+                $body
+            }
+            zarr_dtype::Scalar::U32 => {
+                type $t = u32;
+                $body
+            }
+            zarr_dtype::Scalar::U64 => {
+                type $t = u64;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+
+/// Runs `$body` with `$t` as the Rust type of a float, or `$other` if it is none of numpy's.
+macro_rules! with_float {
+    ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
+        match $scalar {
+            zarr_dtype::Scalar::F16 => {
+                type $t = crate::half::Half;
+                $body
+            }
+            zarr_dtype::Scalar::F32 => {
+                type $t = f32;
+                $body
+            }
+            zarr_dtype::Scalar::F64 => {
+                type $t = f64;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+
+pub(crate) use {with_float, with_integer, with_number};

@@ -1,0 +1,107 @@
+//! What all codecs here have in common: one element in, one element out, and chunks in C order.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, Codec, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_dtype::{DataType, FillValue};
+use zarr_grid::Shape;
+
+/// What a codec does to elements, which lie in C order without gaps. The two sides have equally many.
+///
+/// An error says what cannot be encoded or decoded.
+pub(crate) trait Transform: Debug + Send + Sync {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String>;
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String>;
+
+    /// Whether the fill value may become `encoded`.
+    fn check_fill(&self, fill: &[u8], encoded: &[u8]) -> Result<(), String> {
+        let _ = (fill, encoded);
+        Ok(())
+    }
+}
+
+/// A codec that keeps the shape: a transform, bound to the elements on both sides.
+#[derive(Debug)]
+struct Filter<T> {
+    codec: &'static str,
+    decoded: ElementSpec,
+    encoded: ElementSpec,
+    transform: T,
+}
+
+/// Makes the codec that turns the elements of `context` into those of type `encoded`.
+///
+/// The fill value goes through it as an element would. One that cannot is an error of the metadata.
+pub(crate) fn build<T: Transform + 'static>(
+    codec: &'static str,
+    context: &BuildContext<'_>,
+    encoded: DataType,
+    transform: T,
+) -> Result<Codec, Error> {
+    let decoded = context.element.clone();
+    let no_fill = |what: String| Error::Metadata {
+        pointer: String::new(),
+        what: format!("codec {codec} cannot encode the fill value: {what}"),
+    };
+    let item = decoded.fill.bytes();
+    let mut fill = vec![0; encoded.item_size()];
+    transform.encode(item, &mut fill).and_then(|()| transform.check_fill(item, &fill)).map_err(no_fill)?;
+    let fill = FillValue::from_bytes(&encoded, &fill).map_err(|error| no_fill(error.to_string()))?;
+    let encoded = ElementSpec { data_type: encoded, fill };
+    Ok(Codec::ArrayToArray(Arc::new(Filter { codec, decoded, encoded, transform })))
+}
+
+/// The error for elements that a codec is not made for.
+pub(crate) fn unsupported(codec: &'static str, data_type: &DataType) -> Error {
+    Error::Unsupported { codec, what: format!("elements of data type {data_type}") }
+}
+
+impl<T: Transform> ArrayToArray for Filter<T> {
+    fn encoded(&self) -> &ElementSpec {
+        &self.encoded
+    }
+
+    fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error> {
+        Ok(Shape::from_slice(shape))
+    }
+
+    fn encode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let codec = self.codec;
+        run(chunk, out, |from, to| self.transform.encode(from, to).map_err(|what| Error::Encode { codec, what }))
+    }
+
+    fn decode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let corrupt = |what: String| Error::Corrupt { codec: self.codec, what };
+        let layout = self.decoded.layout();
+        run(chunk, out, |from, to| {
+            self.transform.decode(from, to).map_err(corrupt)?;
+            // Bools that a filter took for integers.
+            layout.check(to).map_err(|error| corrupt(error.to_string()))
+        })
+    }
+}
+
+/// Runs `f` on the items of `chunk` and `out` in C order, wherever they lie.
+fn run(
+    chunk: &View<'_>,
+    out: &mut ViewMut<'_>,
+    f: impl FnOnce(&[u8], &mut [u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut gathered = Scratch::empty();
+    let from = match chunk.as_contiguous() {
+        Some(items) => items,
+        None => {
+            chunk.append_to(&mut gathered)?;
+            &gathered
+        }
+    };
+    if let Some(to) = out.as_contiguous() {
+        return f(from, to);
+    }
+    let mut scratch = Scratch::take();
+    let to = scratch.sized(out.size())?;
+    f(from, to)?;
+    let shape = out.shape().to_vec();
+    out.copy_from(&View::new(to, out.item_size(), &shape)?);
+    Ok(())
+}

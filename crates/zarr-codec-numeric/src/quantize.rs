@@ -1,0 +1,57 @@
+//! `numcodecs.quantize`: floats to a number of decimal digits.
+
+use crate::convert::{Source, convert};
+use crate::dtype::{Dtype, with_float};
+use crate::filter::{self, Transform, unsupported};
+use crate::number::{Float, map};
+use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+
+/// Codec `numcodecs.quantize`: floats rounded to multiples of the largest power of two that keeps `digits` decimal digits
+/// behind the point.
+///
+/// Computed in `dtype` and stored as `astype`, which is all that decoding takes back.
+pub const QUANTIZE: CodecEntry = CodecEntry { names: &["numcodecs.quantize", "quantize"], build };
+
+const NAME: &str = "numcodecs.quantize";
+
+/// Beyond, powers of ten are no float64.
+const MAX_DIGITS: i64 = 308;
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    context.config.required("digits")?;
+    let digits = context.config.integer("digits", -MAX_DIGITS..=MAX_DIGITS)?.unwrap_or_default();
+    let dtype = Dtype::decoded(NAME, context, "dtype")?;
+    let astype = Dtype::member(NAME, context.config, "astype")?.unwrap_or_else(|| dtype.clone());
+    for dtype in [&dtype, &astype] {
+        if !dtype.is_float() {
+            return Err(unsupported(NAME, &dtype.data_type));
+        }
+    }
+    // The least power of two that is not below 10^digits. The product is near an integer only for 0 digits.
+    let bits = (digits as f64 * std::f64::consts::LOG2_10).ceil();
+    filter::build(NAME, context, astype.data_type.clone(), Quantize { scale: bits.exp2(), dtype, astype })
+}
+
+#[derive(Debug)]
+struct Quantize {
+    scale: f64,
+    dtype: Dtype,
+    astype: Dtype,
+}
+
+impl Transform for Quantize {
+    fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
+        with_float!(self.dtype.scalar, A => {
+            let scale = <A as Float>::from_f64(self.scale);
+            with_float!(self.astype.scalar, B => {
+                map::<A, B>(decoded, encoded, |value| scale.times(value).rint().over(scale).convert());
+            }, else {});
+        }, else {});
+        Ok(())
+    }
+
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String> {
+        convert(&self.astype, &self.dtype, encoded, decoded);
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Numbers as bits, least significant first.
+
+use zarr_dtype::{DataType, Scalar, SmallFloat};
+
+/// How the numbers of a data type become bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// Bytes of a number in memory.
+    pub(crate) size: usize,
+    /// Numbers of one element: 2 for complex numbers.
+    pub(crate) count: u32,
+    /// Bits that a number has.
+    pub(crate) bits: u32,
+    pub(crate) signed: bool,
+}
+
+impl Numbers {
+    /// The numbers of a data type; `None` if it has none.
+    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
+        let numbers = |size, bits| Some(Self { size, count: 1, bits, signed: false });
+        match data_type {
+            DataType::SmallFloat(SmallFloat::Float4E2M1Fn) => return numbers(1, 4),
+            DataType::SmallFloat(SmallFloat::Float6E2M3Fn | SmallFloat::Float6E3M2Fn) => return numbers(1, 6),
+            DataType::SmallFloat(_) => return numbers(1, 8),
+            DataType::FixedUtf32 { .. } => return None,
+            _ => {}
+        }
+        let zarr_dtype::Layout::Fixed { scalar, count } = data_type.layout() else { return None };
+        let size = scalar.size();
+        let signed = matches!(scalar, Scalar::I2 | Scalar::I4 | Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64);
+        let bits = match scalar {
+            Scalar::Bool => 1,
+            Scalar::I2 | Scalar::U2 => 2,
+            Scalar::I4 | Scalar::U4 => 4,
+            _ => u32::try_from(size).ok()? * 8,
+        };
+        Some(Self { size, count, bits, signed })
+    }
+}
+
+/// The bits of each number that are stored, and how they come back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    /// Bytes of a number in memory.
+    pub(crate) size: usize,
+    /// The lowest bit.
+    pub(crate) first: u32,
+    /// How many bits, 1 to 64.
+    pub(crate) width: u32,
+    /// Whether the highest one is the sign.
+    pub(crate) signed: bool,
+}
+
+impl Field {
+    /// Appends the bits of numbers to `out`, the last byte filled up with zeros.
+    pub(crate) fn pack(&self, items: &[u8], out: &mut Vec<u8>) {
+        if self.size == 1 && self.width == 1 && self.first == 0 {
+            let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit & 1));
+            out.extend(items.chunks(8).map(byte));
+            return;
+        }
+        // Less than 8 bits wait for their byte.
+        let (mut waiting, mut count) = (0_u128, 0);
+        for item in items.chunks_exact(self.size) {
+            waiting |= u128::from(load(item) >> self.first & ones(self.width)) << count;
+            count += self.width;
+            while count >= 8 {
+                out.push(waiting as u8);
+                waiting >>= 8;
+                count -= 8;
+            }
+        }
+        if count > 0 {
+            out.push(waiting as u8);
+        }
+    }
+
+    /// Writes the number whose bits begin at bit `at` of `packed` to `item`.
+    #[inline(always)]
+    pub(crate) fn unpack(&self, packed: &[u8], at: u64, item: &mut [u8]) {
+        let start = usize::try_from(at / 8).unwrap_or(usize::MAX);
+        let shift = (at % 8) as u32;
+        // At most 7 bits and a number of 64 bits: 9 bytes.
+        let mut wide = [0; 16];
+        let bytes = packed.get(start..).unwrap_or_default();
+        let needed = (shift + self.width).div_ceil(8) as usize;
+        for (to, from) in wide.iter_mut().zip(bytes).take(needed) {
+            *to = *from;
+        }
+        let bits = (u128::from_le_bytes(wide) >> shift) as u64 & ones(self.width);
+        // Up to the highest bit, and down again: the bits above the field become its sign or 0.
+        let unused = 64 - self.width;
+        let number = if self.signed { ((bits << unused).cast_signed() >> unused).cast_unsigned() } else { bits };
+        store(number << self.first, item);
+    }
+}
+
+/// A number of `count` ones, 1 to 64.
+fn ones(count: u32) -> u64 {
+    u64::MAX >> (64 - count)
+}
+
+/// The number that is all of `item`, in the order of the machine.
+#[inline(always)]
+fn load(item: &[u8]) -> u64 {
+    let mut wide = [0; 8];
+    let place =
+        if cfg!(target_endian = "little") { wide.get_mut(..item.len()) } else { wide.get_mut(8 - item.len()..) };
+    if let Some(place) = place {
+        place.copy_from_slice(item);
+    }
+    u64::from_ne_bytes(wide)
+}
+
+/// Writes the lower bytes of a number to all of `item`, in the order of the machine.
+#[inline(always)]
+fn store(number: u64, item: &mut [u8]) {
+    let wide = number.to_ne_bytes();
+    let place = if cfg!(target_endian = "little") { wide.get(..item.len()) } else { wide.get(8 - item.len()..) };
+    if let Some(place) = place {
+        item.copy_from_slice(place);
+    }
+}

@@ -1,0 +1,49 @@
+//! Zarr codecs that store numbers of few bits without gaps.
+//!
+//! | codec | Zarr v3 | numcodecs in Zarr v3 | Zarr v2 | kind | elements | first bit of a byte |
+//! |---|---|---|---|---|---|---|
+//! | [`PACKBITS`] | `packbits` | | | array to bytes | numbers | the least significant |
+//! | [`NUMCODECS_PACKBITS`] | | `numcodecs.packbits` | `packbits` | array to array | bools | the most significant |
+//!
+//! The register of extensions calls `packbits` with `padding_encoding: "first_byte"` compatible with the filter of numcodecs,
+//! and also says that whole types are stored as little-endian bytes. Both cannot be. The second is what zarrs does, and this
+//! crate; so the two codecs store bools in different orders.
+//!
+//! Packs one bit after the other: no run lengths, as TIFF's PackBits has.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_packbits::PACKBITS);
+//! codecs.add(zarr_codec_packbits::NUMCODECS_PACKBITS);
+//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! let bools = [1, 1, 0, 0, 0, 0, 0, 0, 1, 0];
+//!
+//! let json = r#"[{"name": "packbits", "configuration": {"padding_encoding": "first_byte"}}]"#;
+//! let chain = testing::pipeline(json, &testing::element("bool"), &codecs)?;
+//! assert_eq!(testing::chunk_round_trip(&chain, &[2, 5], &bools), [6, 0b0000_0011, 0b0000_0001]);
+//!
+//! let json = r#"[{"name": "numcodecs.packbits"}, {"name": "bytes"}]"#;
+//! let chain = testing::pipeline(json, &testing::element("bool"), &codecs)?;
+//! assert_eq!(testing::chunk_round_trip(&chain, &[2, 5], &bools), [6, 0b1100_0000, 0b1000_0000]);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits>,
+//! <https://numcodecs.readthedocs.io/en/stable/filter/packbits.html>
+#![warn(clippy::indexing_slicing)]
+
+mod bits;
+mod codec;
+mod config;
+mod filter;
+mod partial;
+mod positions;
+
+pub use codec::PACKBITS;
+pub use config::{PackbitsConfig, Padding};
+pub use filter::NUMCODECS_PACKBITS;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! What the head of a part claims to need, checked before the library makes room for it.
+
+use crate::codec::NAME;
+use zarr_codec::Error;
+
+/// Numbers that a dictionary or a window may always have: as many as compressors use at most, whatever the part holds.
+const FREE: u64 = 1 << 16;
+/// In front of a part's metadata: the type of its numbers and how many they are (24 bits).
+const PREAMBLE: u64 = 32;
+
+/// Checks the part at the start of `bytes`, whose numbers have `width` bits, `due` of which are still to come.
+///
+/// The fields are those of format version 4; in older ones there is neither a dictionary nor a window, and `versioned` is
+/// false.
+///
+/// # Errors
+/// [`Error::Truncated`] for a dictionary larger than what is there, [`Error::Corrupt`] for a window much larger than the
+/// chunk.
+pub(crate) fn check(bytes: &[u8], width: u64, due: u64, versioned: bool) -> Result<(), Error> {
+    let mut bits = Bits { bytes, at: PREAMBLE };
+    let skipped = match bits.take(4) {
+        0 => 0,
+        1 | 2 => width,
+        3 => 8,
+        4 => {
+            let len = bits.take(25);
+            // Its numbers begin at a whole byte.
+            bits.at = bits.at.next_multiple_of(8);
+            let size = (bits.at / 8).saturating_add(len * width / 8);
+            if size > bytes.len() as u64 {
+                return Err(Error::Truncated { codec: NAME, found: bytes.len() as u64, expected: size });
+            }
+            len * width
+        }
+        // Of no meaning; the library says so.
+        _ => return Ok(()),
+    };
+    bits.at = bits.at.saturating_add(skipped);
+    if versioned && bits.take(4) == 2 {
+        let window = 1u64 << (1 + bits.take(5));
+        if window > due.max(FREE).next_power_of_two() {
+            let what = format!("a window of {window} numbers for a chunk that lacks {due}");
+            return Err(Error::Corrupt { codec: NAME, what });
+        }
+    }
+    Ok(())
+}
+
+/// Bits, least significant first. Beyond the end they are 0.
+struct Bits<'b> {
+    bytes: &'b [u8],
+    at: u64,
+}
+
+impl Bits<'_> {
+    fn take(&mut self, count: u64) -> u64 {
+        let bit = |at: u64| {
+            let byte = usize::try_from(at / 8).ok().and_then(|place| self.bytes.get(place)).copied().unwrap_or(0);
+            u64::from(byte >> (at % 8) & 1)
+        };
+        let value = (0..count).map(|place| bit(self.at.saturating_add(place)) << place).sum();
+        self.at = self.at.saturating_add(count);
+        value
+    }
+}

@@ -1,0 +1,87 @@
+//! What the metadata says of the compression.
+
+use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
+use zarr_codec::{Config, Error};
+
+/// Whether numbers are stored as differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delta {
+    /// As it suits the numbers.
+    Auto,
+    /// No.
+    None,
+    /// To the number before, taken so often.
+    Consecutive(usize),
+    /// To a similar number further back.
+    Lookback,
+}
+
+/// The configuration of codec `pcodec`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PcodecConfig {
+    /// 0 (fast) to 12 (small).
+    pub level: usize,
+    /// Whether numbers are taken as they are, without a search for what they are multiples of.
+    pub classic: bool,
+    /// Whether they are stored as differences.
+    pub delta: Delta,
+    /// Most numbers of a part that is compressed on its own.
+    pub page: usize,
+}
+
+/// Most numbers that a part of a file may have.
+const MAX_PAGE: i64 = 1 << 24;
+const DEFAULT_PAGE: usize = 1 << 18;
+const MAX_ORDER: i64 = 7;
+
+impl PcodecConfig {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if a member is no such setting, or settings contradict each other.
+    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+        let word = |member: &'static str, known: &[&'static str]| -> Result<&'static str, Error> {
+            let Some(found) = config.text(member)? else { return Ok(known.first().copied().unwrap_or_default()) };
+            let word = known.iter().find(|word| **word == found).copied();
+            word.ok_or_else(|| config.error(member, format!("expected one of {}, found {found:?}", known.join(", "))))
+        };
+        let size = |found: Option<i64>, default| found.map_or(default, |size| usize::try_from(size).unwrap_or(default));
+        let order = config.integer("delta_encoding_order", 0..=MAX_ORDER)?.map(|order| size(Some(order), 0));
+        let delta = match (word("delta_spec", &["auto", "no_op", "none", "try_consecutive", "try_lookback"])?, order) {
+            ("auto", None) => Delta::Auto,
+            ("auto" | "try_consecutive", Some(order)) => Delta::Consecutive(order),
+            ("try_consecutive", None) => {
+                let what = "missing, and delta_spec \"try_consecutive\" needs it".to_owned();
+                return Err(config.error("delta_encoding_order", what));
+            }
+            (other, Some(_)) => {
+                let what = format!("it is for delta_spec \"try_consecutive\", found {other:?}");
+                return Err(config.error("delta_encoding_order", what));
+            }
+            ("try_lookback", None) => Delta::Lookback,
+            _ => Delta::None,
+        };
+        word("paging_spec", &["equal_pages_up_to"])?;
+        Ok(Self {
+            level: size(config.integer("level", 0..=12)?, 8),
+            classic: word("mode_spec", &["auto", "classic"])? == "classic",
+            delta,
+            // A larger page than the format has is as good as its largest.
+            page: size(config.integer("equal_pages_up_to", 1..=i64::MAX)?.map(|page| page.min(MAX_PAGE)), DEFAULT_PAGE),
+        })
+    }
+
+    /// The library's form.
+    pub(crate) fn to_pco(self) -> ChunkConfig {
+        ChunkConfig::default()
+            .with_compression_level(self.level)
+            .with_mode_spec(if self.classic { ModeSpec::Classic } else { ModeSpec::Auto })
+            .with_delta_spec(match self.delta {
+                Delta::Auto => DeltaSpec::Auto,
+                Delta::None => DeltaSpec::NoOp,
+                Delta::Consecutive(order) => DeltaSpec::TryConsecutive(order),
+                Delta::Lookback => DeltaSpec::TryLookback,
+            })
+            .with_paging_spec(PagingSpec::EqualPagesUpTo(self.page))
+    }
+}

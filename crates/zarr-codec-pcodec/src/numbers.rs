@@ -1,0 +1,112 @@
+//! Numbers of one type to a file, and back.
+
+use crate::claims;
+use crate::codec::NAME;
+use bytemuck::Pod;
+use pco::ChunkConfig;
+use pco::data_types::Number;
+use pco::errors::{ErrorKind, PcoError};
+use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
+use zarr_codec::{Error, Scratch, View, ViewMut};
+use zarr_grid::Region;
+
+/// Appends the numbers of `chunk`.
+///
+/// # Errors
+/// [`Error::Encode`] with the library's words, or [`Error::Allocation`].
+pub(crate) fn encode<T: Number + Pod>(chunk: &View<'_>, config: &ChunkConfig, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut scratch = Scratch::take();
+    let numbers: &[T] = match chunk.as_contiguous().and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()) {
+        Some(numbers) => numbers,
+        None => {
+            let numbers = aligned::<T>(&mut scratch, chunk.len())?;
+            ViewMut::new(bytemuck::cast_slice_mut(numbers), size_of::<T>(), chunk.shape())?.copy_from(chunk);
+            numbers
+        }
+    };
+    // The library's other way leaves a type in the file's head, and with that not the bytes of numcodecs.
+    let file = simple_compress(numbers, config);
+    let file = file.map_err(|error| Error::Encode { codec: NAME, what: error.message })?;
+    out.try_reserve(file.len()).map_err(|_| Error::Allocation { size: file.len() as u64 })?;
+    out.extend_from_slice(&file);
+    Ok(())
+}
+
+/// Decodes `region` of a file that holds the numbers of a chunk with these `dims`.
+///
+/// # Errors
+/// [`Error::Truncated`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
+pub(crate) fn decode<T: Number + Pod>(
+    encoded: &[u8],
+    dims: &[usize],
+    region: &Region,
+    whole: bool,
+    out: &mut ViewMut<'_>,
+) -> Result<(), Error> {
+    if whole
+        && let Some(bytes) = out.as_contiguous()
+        && let Ok(numbers) = bytemuck::try_cast_slice_mut(bytes)
+    {
+        return read::<T>(encoded, numbers);
+    }
+    let mut scratch = Scratch::take();
+    let numbers = aligned::<T>(&mut scratch, dims.iter().product())?;
+    read(encoded, numbers)?;
+    out.copy_from(&View::new(bytemuck::cast_slice(numbers), size_of::<T>(), dims)?.window(region));
+    Ok(())
+}
+
+/// Reads all numbers of a file, which must be just as many as `out` takes.
+fn read<T: Number>(encoded: &[u8], out: &mut [T]) -> Result<(), Error> {
+    let failed = |error: PcoError| failed(error, encoded);
+    let size = |count: usize| (count as u64).saturating_mul(size_of::<T>() as u64);
+    let total = out.len();
+    let (file, mut rest) = FileDecompressor::new(encoded).map_err(failed)?;
+    let versioned = file.format_version().major >= 4;
+    let mut at = 0;
+    loop {
+        let left = out.get_mut(at..).unwrap_or_default();
+        claims::check(rest, size(1) * 8, left.len() as u64, versioned)?;
+        let mut part = match file.chunk_decompressor::<T, _>(rest).map_err(failed)? {
+            DecompressorItem::Chunk(part) => part,
+            DecompressorItem::EndOfData(rest) if !rest.is_empty() => {
+                let (found, rest) = (encoded.len() as u64, rest.len() as u64);
+                return Err(Error::TooLong { codec: NAME, found, expected: found.saturating_sub(rest) });
+            }
+            DecompressorItem::EndOfData(_) if at < total => {
+                return Err(Error::Truncated { codec: NAME, found: size(at), expected: size(total) });
+            }
+            DecompressorItem::EndOfData(_) => return Ok(()),
+        };
+        let count = part.n();
+        let Some(place) = left.get_mut(..count) else {
+            let found = size(at.saturating_add(count));
+            return Err(Error::TooLong { codec: NAME, found, expected: size(total) });
+        };
+        let progress = part.read(place).map_err(failed)?;
+        if !progress.finished || progress.n_processed != count {
+            let what = format!("{} numbers in a part that claims {count}", progress.n_processed);
+            return Err(Error::Corrupt { codec: NAME, what });
+        }
+        at += count;
+        rest = part.into_src();
+    }
+}
+
+/// `count` numbers of arbitrary value in scratch memory.
+fn aligned<T: Pod>(scratch: &mut Scratch, count: usize) -> Result<&mut [T], Error> {
+    let no_memory = Error::Allocation { size: (count as u64).saturating_mul(size_of::<T>() as u64) };
+    let Some(size) = count.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(align_of::<T>())) else {
+        return Err(no_memory);
+    };
+    let (_, numbers, _) = bytemuck::pod_align_to_mut(scratch.sized(size)?);
+    numbers.get_mut(..count).ok_or(no_memory)
+}
+
+fn failed(error: PcoError, encoded: &[u8]) -> Error {
+    let found = encoded.len() as u64;
+    match error.kind {
+        ErrorKind::InsufficientData => Error::Truncated { codec: NAME, found, expected: found + 1 },
+        _ => Error::Corrupt { codec: NAME, what: error.message },
+    }
+}

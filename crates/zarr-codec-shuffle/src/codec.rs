@@ -1,0 +1,66 @@
+//! The codec.
+
+use crate::planes::{shuffle, unshuffle};
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+
+/// The codec, for the table of codecs.
+pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.shuffle"], build };
+
+const NAME: &str = "shuffle";
+
+/// The configuration of codec `shuffle`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShuffleConfig {
+    /// Bytes of an element.
+    pub elementsize: usize,
+}
+
+impl ShuffleConfig {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if `elementsize` is no size.
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let size = context.config.integer("elementsize", 0..=i64::from(i32::MAX))?;
+        let own = || context.element.item_size();
+        Ok(Self { elementsize: size.map_or_else(own, |size| usize::try_from(size).unwrap_or(usize::MAX)) })
+    }
+}
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    Ok(Codec::BytesToBytes(Arc::new(Shuffle { config: ShuffleConfig::from_context(context)? })))
+}
+
+#[derive(Debug)]
+struct Shuffle {
+    config: ShuffleConfig,
+}
+
+impl BytesToBytes for Shuffle {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded: Size) -> Size {
+        decoded
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let size = self.config.elementsize.max(1);
+        if !bytes.len().is_multiple_of(size) {
+            let what = format!("{} bytes, which are no whole number of elements of {size} bytes", bytes.len());
+            return Err(Error::Encode { codec: NAME, what });
+        }
+        out.try_reserve(bytes.len()).map_err(|_| Error::Allocation { size: bytes.len() as u64 })?;
+        let start = out.len();
+        out.resize(start + bytes.len(), 0);
+        shuffle(bytes, size, out.get_mut(start..).unwrap_or_default());
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        unshuffle(bytes, self.config.elementsize, out.buffer(bytes.len())?);
+        Ok(())
+    }
+}

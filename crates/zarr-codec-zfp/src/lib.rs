@@ -1,0 +1,50 @@
+//! Zarr codecs `zfp` and `zfpy`: blocks of 4 numbers along each of 1 to 4 axes, at a chosen rate, precision or accuracy, or
+//! without loss.
+//!
+//! | codec | Zarr v3 | Zarr v2 | elements | stored |
+//! |---|---|---|---|---|
+//! | [`ZFP`] | `zfp`, `zarrs.zfp` | | integers of 8 to 64 bits, floats | the stream |
+//! | [`ZFPY`] | `numcodecs.zfpy` | `zfpy` | `int32`, `int64`, `float32`, `float64`, dates | a header and the stream |
+//!
+//! Both take the place of `bytes`: they turn the array into bytes. The last axis of a chunk is zfp's first.
+//!
+//! Codec `zfp` has a `mode` and what belongs to it: `fixed_rate` and `rate` (bits for each number), `fixed_precision` and
+//! `precision` (bit planes), `fixed_accuracy` and `tolerance` (the largest error), `reversible`, or `expert` and `minbits`,
+//! `maxbits`, `maxprec` and `minexp`. Codec `zfpy` has the number 2, 3 or 4 for the first three; where its parameter is
+//! missing or negative, nothing is lost. When it decodes, the header tells all that.
+//!
+//! Integers of 8 and 16 bits are stored as the upper ones of 31 bits, those without sign moved down by a half; floats of 16
+//! bits as `float32`. Integers without sign of 32 and 64 bits are stored as ones with sign, and those that this does not hold
+//! are refused.
+//!
+//! Knows no byte order: numbers are native ones in memory, and streams are words of 64 bits, little-endian.
+//!
+//! ```
+//! use zarr_codec::{Codecs, testing};
+//!
+//! let mut codecs = Codecs::default();
+//! codecs.add(zarr_codec_zfp::ZFP);
+//! let json = r#"[{"name": "zfp", "configuration": {"mode": "reversible"}}]"#;
+//! let chain = testing::pipeline(json, &testing::element("float32"), &codecs)?;
+//!
+//! let items: Vec<u8> = (0..5000u16).flat_map(|number| f32::from(number).to_ne_bytes()).collect();
+//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &items);
+//! assert!(encoded.len() < items.len() / 2);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
+//!
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp>,
+//! <https://numcodecs.readthedocs.io/en/stable/compression/zfpy.html>, <https://zfp.readthedocs.io/en/latest/modes.html>
+#![warn(clippy::indexing_slicing)]
+
+mod codec;
+mod config;
+mod item;
+mod numbers;
+mod stream;
+
+pub use codec::{ZFP, ZFPY};
+pub use config::Mode;
+
+#[cfg(test)]
+mod tests;

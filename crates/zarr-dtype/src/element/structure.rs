@@ -1,0 +1,275 @@
+//! Rust structs as elements of arrays of structs.
+
+use super::{Element, plain};
+use crate::{DataType, Error, Field, Heap, StructType};
+use bytemuck::Pod;
+use half::{bf16, f16};
+use num_complex::Complex;
+use std::any::TypeId;
+
+/// A Rust struct that elements of a `struct` data type are read into and written from, as they lie in memory.
+///
+/// Fields of elements lie one after another without gaps, so the struct must be `#[repr(C)]` and have none either, or be
+/// `#[repr(C, packed)]`; `bytemuck`'s `Pod` sees to that. [`struct_element!`](crate::struct_element) implements this trait
+/// from the names of the fields. Whether they are those of the data type is checked when elements are read or written: as
+/// many, in the same order, each at the same place.
+///
+/// | Rust field | data type of the field |
+/// |---|---|
+/// | numbers | as for [`Element`]; `u8` also bool |
+/// | `[T; N]` | array of N items that `T` is a field for |
+/// | `[u8; N]` | also `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
+/// | `[u32; N]` | also `fixed_length_utf32` of N code points |
+/// | another such struct | struct |
+///
+/// ```
+/// use zarr_dtype::{DataType, Element, Heap, StructElement, struct_element};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+/// #[repr(C, packed)]
+/// struct Station {
+///     id: i32,
+///     place: [f64; 2],
+///     kind: u8,
+/// }
+/// struct_element!(Station { id, place, kind as "type" });
+///
+/// let data_type = DataType::Struct(Station::struct_type()?);
+/// let stations = [Station { id: 7, place: [52.5, 13.4], kind: 1 }];
+/// let items = Station::to_items(&data_type, &stations, &Heap::new())?;
+/// assert_eq!(items.len(), 21);
+/// assert_eq!(Station::from_items(&data_type, &items, &Heap::new())?, stations);
+/// # Ok::<(), zarr_dtype::Error>(())
+/// ```
+pub trait StructElement: Pod + Send + Sync {
+    /// The fields, in their order.
+    fn fields() -> Vec<StructField>;
+
+    /// The data type whose elements this struct is made for: each Rust type stands for the first data type that it takes,
+    /// `[u8; N]` for `r*`.
+    ///
+    /// # Errors
+    /// As [`StructType::new`].
+    fn struct_type() -> Result<StructType, Error> {
+        let field = |field: &StructField| {
+            let (data_type, shape) = (field.data_type)();
+            Field { name: field.name.to_owned(), data_type, shape }
+        };
+        StructType::new(Self::fields().iter().map(field).collect())
+    }
+}
+
+/// A field of a [`StructElement`].
+#[derive(Clone, Copy, Debug)]
+pub struct StructField {
+    name: &'static str,
+    offset: usize,
+    accepts: fn(&DataType, &[u64]) -> bool,
+    data_type: fn() -> (DataType, Vec<u64>),
+}
+
+impl StructField {
+    /// The field `name` at `offset` bytes from the start of the struct `S`. `get` only tells the type.
+    pub fn new<S, T: FieldElement>(name: &'static str, offset: usize, get: fn(S) -> T) -> Self {
+        let _ = get;
+        Self { name, offset, accepts: T::accepts_field, data_type: T::field_type }
+    }
+}
+
+/// Implements [`StructElement`] for a struct: `struct_element!(Point { x, y, kind as "type" })` names all its fields in
+/// their order, and what those are called in arrays whose names differ.
+#[macro_export]
+macro_rules! struct_element {
+    ($name:ident { $($field:ident $(as $label:literal)?),+ $(,)? }) => {
+        impl $crate::StructElement for $name {
+            fn fields() -> ::std::vec::Vec<$crate::StructField> {
+                ::std::vec![$($crate::StructField::new(
+                    $crate::struct_element!(@label $field $($label)?),
+                    ::core::mem::offset_of!($name, $field),
+                    |element: $name| element.$field,
+                )),+]
+            }
+        }
+    };
+    (@label $field:ident) => { ::core::stringify!($field) };
+    (@label $field:ident $label:literal) => { $label };
+}
+
+/// A Rust type that a field of a [`StructElement`] may have.
+pub trait FieldElement: Copy + 'static {
+    /// Whether a field of items of `data_type`, and of `shape` if it is an array, is a value of this type.
+    fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool;
+
+    /// The data type that this type is made for, and the shape if it is an array.
+    fn field_type() -> (DataType, Vec<u64>);
+}
+
+macro_rules! numbers {
+    ($($rust:ty = $data_type:ident $(or $other:ident)?,)*) => { $(
+        impl FieldElement for $rust {
+            fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {
+                shape.is_empty() && (<$rust>::accepts(data_type) $(|| *data_type == DataType::$other)?)
+            }
+
+            fn field_type() -> (DataType, Vec<u64>) {
+                (DataType::$data_type, Vec::new())
+            }
+        }
+    )* };
+}
+
+numbers! {
+    i8 = Int8,
+    i16 = Int16,
+    i32 = Int32,
+    i64 = Int64,
+    u8 = UInt8 or Bool,
+    u16 = UInt16,
+    u32 = UInt32,
+    u64 = UInt64,
+    f16 = Float16,
+    bf16 = BFloat16,
+    f32 = Float32,
+    f64 = Float64,
+    Complex<f32> = Complex64,
+    Complex<f64> = Complex128,
+}
+
+impl<T: FieldElement, const N: usize> FieldElement for [T; N] {
+    fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {
+        match (shape.split_first(), data_type) {
+            (Some((&len, inner)), _) => u64::try_from(N) == Ok(len) && T::accepts_field(data_type, inner),
+            (None, DataType::FixedUtf32 { len }) => is::<T, u32>() && u32::try_from(N) == Ok(*len),
+            (None, _) => is::<T, u8>() && super::has_size(data_type, N),
+        }
+    }
+
+    fn field_type() -> (DataType, Vec<u64>) {
+        match u32::try_from(N) {
+            Ok(size) if is::<T, u8>() => (DataType::RawBits(size), Vec::new()),
+            _ => {
+                let (data_type, mut shape) = T::field_type();
+                shape.insert(0, u64::try_from(N).unwrap_or(u64::MAX));
+                (data_type, shape)
+            }
+        }
+    }
+}
+
+fn is<A: 'static, B: 'static>() -> bool {
+    TypeId::of::<A>() == TypeId::of::<B>()
+}
+
+impl<T: StructElement> FieldElement for T {
+    fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {
+        shape.is_empty() && T::accepts(data_type)
+    }
+
+    fn field_type() -> (DataType, Vec<u64>) {
+        // What cannot be a struct is no field either: an array of no bytes is refused in its place.
+        T::struct_type().map_or((DataType::UInt8, vec![0]), |fields| (DataType::Struct(fields), Vec::new()))
+    }
+}
+
+impl<T: StructElement> Element for T {
+    fn name() -> String {
+        std::any::type_name::<T>().to_owned()
+    }
+
+    fn accepts(data_type: &DataType) -> bool {
+        let DataType::Struct(fields) = data_type else { return false };
+        let own = T::fields();
+        let fits = |(own, (range, field)): (&StructField, (std::ops::Range<usize>, &Field))| {
+            own.name == field.name && own.offset == range.start && (own.accepts)(&field.data_type, &field.shape)
+        };
+        size_of::<T>() == fields.item_size()
+            && own.len() == fields.fields().len()
+            && own.iter().zip(fields.placed()).all(fits)
+    }
+
+    plain::methods!();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TimeUnit, Unit};
+    use bytemuck::Zeroable;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    #[repr(C)]
+    struct Point {
+        x: f32,
+        y: f32,
+    }
+    struct_element!(Point { x, y });
+
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    #[repr(C, packed)]
+    struct Record {
+        flag: u8,
+        points: [[Point; 2]; 3],
+        time: i64,
+        tag: [u8; 3],
+        word: [u32; 2],
+    }
+    struct_element!(Record { flag, points, time, tag, word as "text" });
+
+    fn record() -> Vec<Field> {
+        let point = StructType::new(vec![Field::new("x", DataType::Float32), Field::new("y", DataType::Float32)]);
+        vec![
+            Field::new("flag", DataType::Bool),
+            Field::array("points", DataType::Struct(point.unwrap()), &[3, 2]),
+            Field::new("time", DataType::DateTime64(TimeUnit::new(Unit::Day))),
+            Field::new("tag", DataType::FixedBytes { len: 3 }),
+            Field::new("text", DataType::FixedUtf32 { len: 2 }),
+        ]
+    }
+
+    fn accepted(change: impl Fn(&mut Vec<Field>)) -> bool {
+        let mut fields = record();
+        change(&mut fields);
+        Record::accepts(&DataType::Struct(StructType::new(fields).unwrap()))
+    }
+
+    #[test]
+    fn fields_have_to_be_the_same() {
+        assert!(accepted(|_| ()));
+        assert!(!accepted(|fields| fields.swap(3, 4)));
+        assert!(!accepted(|fields| fields[0].name = "mark".to_owned()));
+        assert!(!accepted(|fields| fields[0].data_type = DataType::Int8));
+        assert!(!accepted(|fields| fields[1].shape = vec![2, 3]));
+        assert!(!accepted(|fields| fields[1].shape = vec![6]));
+        assert!(!accepted(|fields| fields[2].data_type = DataType::Float64));
+        assert!(!accepted(|fields| fields[3].data_type = DataType::RawBytes { len: 4 }));
+        assert!(!accepted(|fields| drop(fields.pop())));
+        assert!(!accepted(|fields| fields.push(Field::new("more", DataType::UInt8))));
+        assert!(!Record::accepts(&DataType::RawBits(68)));
+    }
+
+    #[test]
+    fn elements_come_back() {
+        let data_type = DataType::Struct(StructType::new(record()).unwrap());
+        let point = |x: f32| Point { x, y: -x };
+        let one = Record {
+            flag: 1,
+            points: [[point(1.0), point(2.0)], [point(3.0), point(4.0)], [point(5.0), point(6.0)]],
+            time: -1,
+            tag: *b"ab\0",
+            word: [0x61, 0],
+        };
+        let heap = Heap::new();
+        let items = Record::to_items(&data_type, &[one, one], &heap).unwrap();
+        assert_eq!(Record::from_items(&data_type, &items, &heap).unwrap(), [one, one]);
+        assert_eq!(
+            crate::print::to_text(&data_type, &items[..68], None),
+            r#"(true, [[(1.0, -1.0), (2.0, -2.0)], [(3.0, -3.0), (4.0, -4.0)], [(5.0, -5.0), (6.0, -6.0)]], 1969-12-31, "ab", "a")"#
+        );
+        let wrong = Record { flag: 2, ..one };
+        let error = Record::to_items(&data_type, &[one, wrong], &heap).unwrap_err();
+        assert_eq!(error.to_string(), "element 1: found byte 0x02, expected a bool: 0x00 or 0x01");
+        let own = DataType::Struct(Record::struct_type().unwrap());
+        assert!(Record::accepts(&own));
+        assert_eq!(own.item_size(), 68);
+    }
+}

@@ -1,0 +1,237 @@
+//! The order of bytes where elements are stored, and what it takes to bring them into that of the machine.
+
+use crate::{Layout, Scalar};
+use std::sync::Arc;
+
+/// The order of the bytes of a number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// The lowest byte first: `<`, and where nothing is said.
+    Little,
+    /// The highest byte first: `>`.
+    Big,
+    /// There is none: `|`, and types of single bytes.
+    Irrelevant,
+    /// That of each field of a struct.
+    Fields(Arc<[ByteOrder]>),
+}
+
+impl ByteOrder {
+    /// The order of this machine.
+    pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
+
+    /// The one order of all fields that have one; [`Little`](Self::Little) if none has, `None` if they differ.
+    pub fn uniform(&self) -> Option<&Self> {
+        let Self::Fields(fields) = self else {
+            return Some(if *self == Self::Irrelevant { &Self::Little } else { self });
+        };
+        let mut orders = fields.iter().filter(|order| !order.is_irrelevant()).map(Self::uniform);
+        match orders.next() {
+            None => Some(&Self::Little),
+            Some(first) => first.filter(|_| orders.all(|order| order == first)),
+        }
+    }
+
+    /// Whether there is none, of no field.
+    fn is_irrelevant(&self) -> bool {
+        match self {
+            Self::Irrelevant => true,
+            Self::Fields(fields) => fields.iter().all(Self::is_irrelevant),
+            Self::Little | Self::Big => false,
+        }
+    }
+
+    /// That of the field at `place`, if these are elements of a struct.
+    fn of_field(&self, place: usize) -> &Self {
+        match self {
+            Self::Fields(fields) => fields.get(place).unwrap_or(&Self::Irrelevant),
+            all => all,
+        }
+    }
+
+    /// Whether elements of `layout` can be stored like this: there is an order for each part that needs one, and fields
+    /// where the layout has them.
+    pub fn fits(&self, layout: &Layout) -> bool {
+        match (self, layout) {
+            (Self::Little | Self::Big, _) => true,
+            (Self::Irrelevant, layout) => !layout.has_byte_order(),
+            (Self::Fields(orders), Layout::Struct { fields, .. }) => {
+                orders.len() == fields.len()
+                    && orders.iter().zip(&**fields).all(|(order, field)| order.fits(&field.layout))
+            }
+            (Self::Fields(_), _) => false,
+        }
+    }
+}
+
+/// Equally spaced numbers in an element whose bytes are to be reversed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SwapRun {
+    /// Where the first begins in the element, in bytes.
+    pub offset: usize,
+    /// Bytes of each: 2, 4 or 8.
+    pub width: usize,
+    /// How many there are.
+    pub count: usize,
+    /// Bytes from one to the next, at least `width`.
+    pub stride: usize,
+}
+
+impl SwapRun {
+    fn is_dense(&self) -> bool {
+        self.count == 1 || self.stride == self.width
+    }
+
+    /// Where a run without gaps ends.
+    fn end(&self) -> usize {
+        self.offset.saturating_add(self.width.saturating_mul(self.count))
+    }
+
+    /// Reverses the bytes of these numbers in one element.
+    fn apply(&self, item: &mut [u8]) {
+        let numbers = item.get_mut(self.offset..).unwrap_or_default().chunks_mut(self.stride.max(1)).take(self.count);
+        numbers.for_each(|number| number.get_mut(..self.width).unwrap_or_default().reverse());
+    }
+}
+
+impl Layout {
+    /// The numbers in an element whose bytes have to be reversed between memory and where they are stored in `order`.
+    /// None if the order is that of the machine.
+    ///
+    /// ```
+    /// # use zarr_dtype::{ByteOrder, DataType};
+    /// let other = if cfg!(target_endian = "big") { ByteOrder::Little } else { ByteOrder::Big };
+    /// let runs = DataType::Complex64.layout().swaps(&other);
+    /// assert_eq!((runs[0].offset, runs[0].width, runs[0].count), (0, 4, 2));
+    /// assert!(DataType::Complex64.layout().swaps(&ByteOrder::NATIVE).is_empty());
+    /// ```
+    pub fn swaps(&self, order: &ByteOrder) -> Vec<SwapRun> {
+        let mut runs = Vec::new();
+        // Structs with more runs than the limit are none: there are at most so many.
+        collect(self, order, 0, &mut runs, usize::MAX);
+        merged(runs)
+    }
+
+    /// Reverses bytes in elements that lie one after another, so that they get from memory form into `order` or back.
+    /// Part of an element at the end is left as it is.
+    pub fn swap(&self, order: &ByteOrder, items: &mut [u8]) {
+        let runs = self.swaps(order);
+        if !runs.is_empty() {
+            items
+                .chunks_exact_mut(self.item_size().max(1))
+                .for_each(|item| runs.iter().for_each(|run| run.apply(item)));
+        }
+    }
+
+    /// Whether elements have at most `limit` runs of numbers that may have to be reversed, whatever the byte order.
+    pub(crate) fn has_runs_within(&self, limit: usize) -> bool {
+        let other = if ByteOrder::NATIVE == ByteOrder::Little { ByteOrder::Big } else { ByteOrder::Little };
+        collect(self, &other, 0, &mut Vec::new(), limit)
+    }
+}
+
+/// Adds the runs of one element that begins at `base`; false if there are more than `limit`.
+fn collect(layout: &Layout, order: &ByteOrder, base: usize, runs: &mut Vec<SwapRun>, limit: usize) -> bool {
+    match layout {
+        Layout::Fixed { scalar, count } => add(*scalar, crate::layout::to_usize(*count), order, base, runs),
+        Layout::Bytes { .. } | Layout::Variable { .. } => {}
+        Layout::Struct { fields, .. } => {
+            for (place, field) in fields.iter().enumerate() {
+                let (order, base) = (order.of_field(place), base.saturating_add(field.offset));
+                let fits = match (&field.layout, field.count) {
+                    (Layout::Fixed { scalar, count }, items) => {
+                        add(*scalar, crate::layout::to_usize(*count).saturating_mul(items), order, base, runs);
+                        true
+                    }
+                    (layout, 1) => collect(layout, order, base, runs, limit),
+                    (layout, items) => repeat(layout, items, order, base, runs, limit),
+                };
+                if !fits {
+                    return false;
+                }
+            }
+        }
+    }
+    runs.len() <= limit
+}
+
+fn add(scalar: Scalar, count: usize, order: &ByteOrder, offset: usize, runs: &mut Vec<SwapRun>) {
+    let width = scalar.size();
+    if width > 1 && matches!(order, ByteOrder::Little | ByteOrder::Big) && *order != ByteOrder::NATIVE {
+        runs.push(SwapRun { offset, width, count, stride: width });
+    }
+}
+
+/// Adds the runs of several elements side by side.
+fn repeat(
+    layout: &Layout,
+    items: usize,
+    order: &ByteOrder,
+    base: usize,
+    runs: &mut Vec<SwapRun>,
+    limit: usize,
+) -> bool {
+    let size = layout.item_size();
+    let mut inner = Vec::new();
+    if !collect(layout, order, 0, &mut inner, limit) {
+        return false;
+    }
+    if let [whole] = merged(inner.clone()).as_slice()
+        && whole.is_dense()
+        && whole.end() == size
+        && whole.offset == 0
+    {
+        runs.push(SwapRun { offset: base, count: whole.count.saturating_mul(items), stride: whole.width, ..*whole });
+        return runs.len() <= limit;
+    }
+    for run in inner {
+        let offset = base.saturating_add(run.offset);
+        if run.count == 1 {
+            runs.push(SwapRun { offset, count: items, stride: size, ..run });
+        } else {
+            // Runs within runs have two strides: one run for each item.
+            if runs.len().saturating_add(items) > limit {
+                return false;
+            }
+            runs.extend(
+                (0..items).map(|item| SwapRun { offset: offset.saturating_add(item.saturating_mul(size)), ..run }),
+            );
+        }
+    }
+    runs.len() <= limit
+}
+
+/// Makes one run of those that go on where the one before ends.
+fn merged(runs: Vec<SwapRun>) -> Vec<SwapRun> {
+    let mut merged: Vec<SwapRun> = Vec::new();
+    for run in runs {
+        match merged.last_mut() {
+            Some(last) if last.is_dense() && run.is_dense() && last.width == run.width && last.end() == run.offset => {
+                last.count = last.count.saturating_add(run.count);
+                last.stride = last.width;
+            }
+            _ => merged.push(run),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_order_for_all() {
+        let fields = |orders: &[ByteOrder]| ByteOrder::Fields(orders.into());
+        let check = |order: ByteOrder, uniform: Option<ByteOrder>| {
+            assert_eq!(order.uniform().cloned(), uniform, "{order:?}");
+        };
+        let (little, big, none) = (ByteOrder::Little, ByteOrder::Big, ByteOrder::Irrelevant);
+        check(big.clone(), Some(big.clone()));
+        check(none.clone(), Some(little.clone()));
+        let inner = fields(&[none.clone(), big.clone()]);
+        check(fields(&[none.clone(), inner.clone(), big.clone()]), Some(big.clone()));
+        check(fields(&[inner, little.clone()]), None);
+        check(fields(&[none.clone(), fields(&[none]), little.clone()]), Some(little));
+    }
+}

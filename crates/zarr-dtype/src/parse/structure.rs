@@ -1,0 +1,65 @@
+//! Structs from JSON.
+
+use super::{Spelling, base64_bytes, is_zero};
+use crate::{ByteOrder, DataType, Error, StructType};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::pointer::escaped;
+
+/// The bytes of the struct that `value` is: an object with every field, or the packed element as base64 text, its numbers
+/// little-endian.
+pub(super) fn element(fields: &StructType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
+    let size = fields.item_size();
+    match value {
+        Value::Object(members) => object(fields, members, value, spelling),
+        Value::String(text) => packed(fields, text).ok_or_else(|| {
+            Error::invalid(value, format!("an object, or base64 text of the {size} bytes of an element"))
+        }),
+        _ if spelling == Spelling::Lenient && is_zero(value) => Ok(vec![0; size]),
+        _ => Err(Error::invalid(value, "an object with a value for each field")),
+    }
+}
+
+fn object(fields: &StructType, members: &Map, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    for field in fields.fields() {
+        let within = |error: Error| error.within(&format!("/{}", escaped(&field.name)));
+        let Some(member) = members.get(&field.name) else {
+            return Err(Error::invalid(value, format!("a value for the field {:?}", field.name)));
+        };
+        items(&field.data_type, &field.shape, member, spelling, &mut bytes).map_err(within)?;
+    }
+    if members.len() > fields.fields().len() {
+        let known = |name: &str| fields.fields().iter().any(|field| field.name == name);
+        if let Some((name, member)) = members.iter().find(|(name, _)| !known(name)) {
+            return Err(Error::invalid(member, "no such field").within(&format!("/{}", escaped(name))));
+        }
+    }
+    Ok(bytes)
+}
+
+/// Appends the items of a field: one, or those in nested lists.
+fn items(
+    data_type: &DataType,
+    shape: &[u64],
+    value: &Value,
+    spelling: Spelling,
+    into: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let Some((&len, inner)) = shape.split_first() else {
+        into.extend(super::element(data_type, value, spelling)?);
+        return Ok(());
+    };
+    let list = value.as_array().filter(|list| u64::try_from(list.len()) == Ok(len));
+    for (place, item) in list.ok_or_else(|| Error::invalid(value, format!("a list of {len}")))?.iter().enumerate() {
+        items(data_type, inner, item, spelling, into).map_err(|error| error.within(&format!("/{place}")))?;
+    }
+    Ok(())
+}
+
+fn packed(fields: &StructType, text: &str) -> Option<Vec<u8>> {
+    let mut bytes = base64_bytes(text).filter(|bytes| bytes.len() == fields.item_size())?;
+    let layout = fields.layout();
+    layout.swap(&ByteOrder::Little, &mut bytes);
+    layout.settle(&mut bytes).ok()?;
+    Some(bytes)
+}

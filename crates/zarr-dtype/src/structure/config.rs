@@ -1,0 +1,89 @@
+//! Structs in metadata documents.
+
+use super::{Field, MAX_DEPTH, StructType};
+use crate::name::{member, only};
+use crate::{DataType, Error};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{NamedConfig, json};
+
+/// The name that `zarr-meta` has for fields that are arrays, which Zarr v3 lacks and numpy has.
+const ARRAY: &str = "subarray";
+
+impl StructType {
+    /// The struct that a metadata document has: `struct` with `{"fields": [{"name": .., "data_type": ..}]}`, or the older
+    /// `structured` with `{"fields": [[name, data type]]}`.
+    pub(crate) fn from_config(config: &NamedConfig, depth: usize) -> Result<Self, Error> {
+        only(config, &["fields"])?;
+        let value = member(config, "fields", "a list of fields")?;
+        let Some(items) = value.as_array() else {
+            return Err(Error::invalid(value, "a list of fields").within("/configuration/fields"));
+        };
+        if depth >= MAX_DEPTH {
+            return Err(Error::invalid(value, "structs that are at most 32 deep").within("/configuration/fields"));
+        }
+        let is_old = config.name == "structured";
+        let field = |(place, item): (usize, &Value)| {
+            let parsed = if is_old { old_field(item, depth) } else { field(item, depth) };
+            parsed.map_err(|error| error.within(&format!("/configuration/fields/{place}")))
+        };
+        Self::new(items.iter().enumerate().map(field).collect::<Result<_, _>>()?)
+    }
+
+    /// The configuration that a metadata document has for this struct.
+    pub(crate) fn to_config(&self) -> NamedConfig {
+        let field = |field: &Field| {
+            let mut data_type = field.data_type.to_config().short_value();
+            if !field.shape.is_empty() {
+                let shape = Value::from(field.shape.clone());
+                data_type = json!({"name": ARRAY, "configuration": {"data_type": data_type, "shape": shape}});
+            }
+            json!({"name": (field.name.as_str()), "data_type": data_type})
+        };
+        let mut configuration = Map::new();
+        configuration.insert("fields", Value::Array(self.fields().iter().map(field).collect()));
+        NamedConfig::with("struct", configuration)
+    }
+}
+
+/// `{"name": .., "data_type": ..}`
+fn field(item: &Value, depth: usize) -> Result<Field, Error> {
+    let expected = "an object with `name` and `data_type`";
+    match (item.get("name"), item.get("data_type"), item.as_object().map(Map::len)) {
+        (Some(name), Some(data_type), Some(2)) => named_field(name, data_type, "/name", "/data_type", depth),
+        _ => Err(Error::invalid(item, expected)),
+    }
+}
+
+/// `[name, data type]`, as zarr-python 3.1 writes it.
+fn old_field(item: &Value, depth: usize) -> Result<Field, Error> {
+    match item.as_array() {
+        Some([name, data_type]) => named_field(name, data_type, "/0", "/1", depth),
+        _ => Err(Error::invalid(item, "a list of name and data type")),
+    }
+}
+
+fn named_field(name: &Value, data_type: &Value, in_name: &str, in_type: &str, depth: usize) -> Result<Field, Error> {
+    let text = name.as_str().ok_or_else(|| Error::invalid(name, "a text").within(in_name))?;
+    let (data_type, shape) = field_type(data_type, depth).map_err(|error| error.within(in_type))?;
+    Ok(Field { name: text.to_owned(), data_type, shape })
+}
+
+/// The data type of a field, and its shape if it is an array.
+fn field_type(value: &Value, depth: usize) -> Result<(DataType, Vec<u64>), Error> {
+    let config = named(value)?;
+    if config.name != ARRAY {
+        return Ok((DataType::from_config_at(&config, depth + 1)?, Vec::new()));
+    }
+    only(&config, &["data_type", "shape"])?;
+    let item = member(&config, "data_type", "a data type")?;
+    let data_type = named(item).and_then(|item| DataType::from_config_at(&item, depth + 1));
+    let data_type = data_type.map_err(|error| error.within("/configuration/data_type"))?;
+    let shape = member(&config, "shape", "a list of lengths")?;
+    let lengths: Option<Vec<u64>> = shape.as_array().and_then(|lengths| lengths.iter().map(Value::as_u64).collect());
+    let expected = || Error::invalid(shape, "a list of lengths").within("/configuration/shape");
+    Ok((data_type, lengths.ok_or_else(expected)?))
+}
+
+fn named(value: &Value) -> Result<NamedConfig, Error> {
+    NamedConfig::from_value(value).ok_or_else(|| Error::invalid(value, "a name, or an object with a name"))
+}

@@ -1,0 +1,134 @@
+//! What nodes become in dialects before version 3.
+
+use super::{Note, define_fill_value, drop_extra, is_ignorable, note};
+use crate::conventions::{self, ARRAY_DIMENSIONS};
+use crate::dialect::{codecs, layout, rules};
+use crate::json::Value;
+use crate::{ArrayMetadata, Dialect, Documents, GroupMetadata, NamedConfig};
+
+pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
+    if group.consolidated.take().is_some() {
+        let what = match dialect {
+            Dialect::V2 => "left out; in version 2 it is a document of its own",
+            _ => "left out; the dialect has none",
+        };
+        note(notes, "/consolidated_metadata", what);
+    }
+    drop_extra(&mut group.extra, |name, value| is_extra(dialect, false, name, value), notes);
+}
+
+/// Whether the dialect may have a further member.
+fn is_extra(dialect: Dialect, is_array: bool, name: &str, value: &Value) -> bool {
+    match dialect {
+        // The first core draft refuses what it does not know.
+        Dialect::D2022 => is_array && name == "extensions",
+        _ => !is_ignorable(value),
+    }
+}
+
+pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
+    drop_extra(&mut array.extra, |name, value| is_extra(dialect, true, name, value), notes);
+    if !array.storage_transformers.is_empty() {
+        array.storage_transformers.clear();
+        note(notes, "/storage_transformers", format!("left out; {dialect} has none of this name"));
+    }
+    dimension_names(array, dialect, notes);
+    chunk_keys(array, dialect, notes);
+    if dialect == Dialect::D2022 {
+        define_fill_value(array, notes);
+    }
+    // A codec that may be ignored is assumed to change nothing.
+    let known = |codec: &NamedConfig| codec.must_understand || codecs::kind(&codec.name).is_some();
+    if !array.codecs.iter().all(known) {
+        array.codecs.retain(known);
+        note(notes, "/codecs", "codecs that may be ignored are left out");
+    }
+    if matches!(dialect, Dialect::P2020 | Dialect::D2022)
+        && let [shard] = array.codecs.as_mut_slice()
+        && shard.name == "sharding_indexed"
+    {
+        plain_index(shard, "/codecs/0", notes);
+    }
+}
+
+/// Dimension names become the attribute that xarray has for them.
+fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
+    let names = array.dimension_names.take();
+    let refresh = |array: &mut ArrayMetadata| {
+        if conventions::hold_in(dialect) {
+            conventions::refresh(array);
+        }
+    };
+    refresh(array);
+    let Some(names) = names.filter(|names| array.dimension_names.as_ref() != Some(names)) else { return };
+    let texts: Option<Vec<Value>> = names.iter().map(|name| name.as_deref().map(Value::from)).collect();
+    match texts {
+        Some(texts) if array.attributes.get(ARRAY_DIMENSIONS) == Some(&Value::Array(texts.clone())) => {}
+        Some(texts) if !array.attributes.contains_key(ARRAY_DIMENSIONS) => {
+            array.attributes.insert(ARRAY_DIMENSIONS, Value::Array(texts));
+            refresh(array);
+            note(notes, "/dimension_names", "become the attribute _ARRAY_DIMENSIONS");
+        }
+        Some(_) => note(notes, "/dimension_names", "left out; the attribute _ARRAY_DIMENSIONS says otherwise"),
+        None => {
+            let what = format!("left out; in {dialect} all dimensions have names or none");
+            note(notes, "/dimension_names", what);
+        }
+    }
+}
+
+/// The form of chunk keys that the dialect has, with the separator as it is where there is a choice.
+fn chunk_keys(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
+    let Some((name, separator)) = layout::innermost(&array.chunk_key_encoding) else { return };
+    let has_choice = matches!(dialect, Dialect::V2 | Dialect::P2020 | Dialect::D2022);
+    let wanted = Some(separator.as_str()).filter(|_| has_choice);
+    let Ok(rules) = rules(dialect) else { return };
+    let keys = rules.chunk_keys(array.shape.len(), wanted, &Documents::new());
+    become_keys(&mut array.chunk_key_encoding, (&name, &separator), keys, notes);
+}
+
+/// Makes keys that only the drafts have those of version 3.
+pub(super) fn settled_keys(encoding: &mut NamedConfig, notes: &mut Vec<Note>) {
+    match layout::innermost(encoding) {
+        Some((name, separator)) if name == "joined" => {
+            become_keys(encoding, (&name, &separator), layout::keys("default", &separator), notes);
+        }
+        _ => {}
+    }
+}
+
+fn become_keys(encoding: &mut NamedConfig, was: (&str, &str), keys: NamedConfig, notes: &mut Vec<Note>) {
+    let Some((name, separator)) = layout::innermost(&keys) else { return };
+    // A separator that goes without saying is no difference.
+    if was != (name.as_str(), separator.as_str()) || keys.name != encoding.name {
+        note(
+            notes,
+            "/chunk_key_encoding",
+            format!("{} becomes {} with the separator {separator}", encoding.name, keys.name),
+        );
+    }
+    *encoding = keys;
+}
+
+/// Makes the index of shards what the storage transformer of the drafts has: at the end, without a checksum.
+fn plain_index(shard: &mut NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
+    let pointer = format!("{pointer}/configuration");
+    let configuration = &mut shard.configuration;
+    let plain = Value::Array(vec![codecs::bytes(Some("little")).to_value()]);
+    let optional = configuration.remove("index_checksum_optional").is_some();
+    if optional || configuration.get("index_codecs").is_none_or(|index| !index.same(&plain)) {
+        configuration.insert("index_codecs", plain);
+        note(notes, &format!("{pointer}/index_codecs"), "the index of shards loses its codecs, as its checksum");
+    }
+    if configuration.get("index_location").is_some_and(|place| place.as_str() != Some("end")) {
+        note(notes, &format!("{pointer}/index_location"), "the index of shards goes to their end");
+    }
+    configuration.insert("index_location", "end");
+    if let Some(Value::Array(inner)) = configuration.get_mut("codecs")
+        && let [only] = inner.as_mut_slice()
+        && let Some(mut nested) = NamedConfig::from_value(only).filter(|codec| codec.name == "sharding_indexed")
+    {
+        plain_index(&mut nested, &format!("{pointer}/codecs/0"), notes);
+        *only = nested.to_value();
+    }
+}

@@ -1,0 +1,116 @@
+//! The core draft of version 3 dated 25 May 2022, as it stood at the end of that year.
+//!
+//! An entry document `zarr.json`, documents at `meta/a/b.array.json` and `meta/a/b.group.json`, chunks at `data/a/b/c0/1`.
+//! Groups need no document. Zarr core specification, editor's draft 25 May 2022.
+
+mod entry;
+mod parse;
+mod write;
+
+use super::{Dialect, Parsed, Rules, layout};
+use crate::error::Result;
+use crate::json::Map;
+use crate::{Children, Documents, Error, NamedConfig, Node, NodePath};
+use entry::Entry;
+
+/// The rules of the core draft of 2022.
+pub(super) struct D2022;
+
+/// The key of the entry document.
+const ENTRY: &str = "zarr.json";
+
+impl Rules for D2022 {
+    fn dialects(&self) -> &'static [Dialect] {
+        &[Dialect::D2022]
+    }
+
+    fn is_self_contained(&self) -> bool {
+        false
+    }
+
+    fn document_keys(&self, _: &NodePath) -> Vec<String> {
+        vec![ENTRY.to_owned()]
+    }
+
+    fn more_keys(&self, path: &NodePath, documents: &Documents) -> Vec<String> {
+        // What is wrong with the entry is for `parse` to say.
+        let keys = |entry: Entry| vec![entry.key(path, Kind::Array), entry.key(path, Kind::Group)];
+        Entry::find(documents).ok().flatten().map(keys).unwrap_or_default()
+    }
+
+    fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
+        Entry::find(documents)?.map_or(Ok(None), |entry| parse::parse(path, &entry, documents))
+    }
+
+    fn write(&self, _: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>> {
+        let entry = Entry::of(known);
+        let (kind, document) = match node {
+            Node::Array(array) => {
+                let stored = known.get(&entry.key(path, Kind::Array));
+                (Kind::Array, write::array(array, stored)?)
+            }
+            Node::Group(group) => (Kind::Group, write::group(group)),
+        };
+        Ok(vec![(ENTRY.to_owned(), Entry::document()), (entry.key(path, kind), document)])
+    }
+
+    fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {
+        layout::keys("joined", separator.unwrap_or("/"))
+    }
+
+    fn chunk_prefix(&self, path: &NodePath, _: &Documents) -> String {
+        format!("data/{}", path.key_prefix())
+    }
+
+    fn own_prefixes(&self, path: &NodePath, _: &Documents) -> Vec<String> {
+        ["meta", "data"].map(|space| format!("{space}/{}", path.key_prefix())).into()
+    }
+
+    fn listing_prefix(&self, path: &NodePath) -> String {
+        format!("meta/{}", path.key_prefix())
+    }
+
+    fn children(&self, path: &NodePath, keys: &[&str], prefixes: &[&str], known: &Documents) -> Children {
+        let entry = Entry::of(known);
+        let above = self.listing_prefix(path);
+        let name = |key: &str| Some(entry.stem(key.strip_prefix(above.as_str())?)?.0.to_owned());
+        Children::from_names(path, keys.iter().filter_map(|key| name(key)), &above, prefixes)
+    }
+
+    fn is_node_document(&self, name: &str, known: &Documents) -> bool {
+        Entry::of(known).stem(name).is_some_and(|(stem, _)| NodePath::root().join(stem).is_ok())
+    }
+
+    fn implies_groups(&self) -> bool {
+        true
+    }
+
+    fn document_path(&self, key: &str, known: &Documents) -> Option<NodePath> {
+        let entry = Entry::of(known);
+        let rest = key.strip_prefix("meta/")?;
+        if [Kind::Array, Kind::Group].into_iter().any(|kind| entry.key(&NodePath::root(), kind) == key) {
+            return Some(NodePath::root());
+        }
+        NodePath::root().join(entry.stem(rest)?.0).ok()
+    }
+
+    fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
+        super::draft::members::check_name(name, error)
+    }
+}
+
+/// What a document is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Array,
+    Group,
+}
+
+impl Kind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Group => "group",
+        }
+    }
+}

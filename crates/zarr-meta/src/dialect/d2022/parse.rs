@@ -1,0 +1,191 @@
+//! Reading documents of the core draft of 2022.
+
+use super::entry::LENIENCY;
+use super::{Entry, Kind};
+use crate::dialect::draft::data_type::{Accept, Elements};
+use crate::dialect::draft::{codec, data_type, fill, members, sharding};
+use crate::dialect::typestr::{Dtype, Endian};
+use crate::dialect::{Dialect, Parsed, codecs, layout, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Oddity, Value};
+use crate::pointer::At;
+use crate::{
+    ArrayMetadata, ChunkKeys, Documents, GroupMetadata, NamedConfig, Node, NodePath, Warning, conventions, json,
+};
+
+/// Members of a document of an array.
+const ARRAY: [&str; 9] = [
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_memory_layout",
+    "codecs",
+    "fill_value",
+    "extensions",
+    "attributes",
+    "storage_transformers",
+];
+
+pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Result<Option<Parsed>> {
+    let [array_key, group_key] = [Kind::Array, Kind::Group].map(|kind| entry.key(path, kind));
+    let mut warnings = entry.warnings.clone();
+    if let Some(value) = document(&array_key, documents, &mut warnings)? {
+        if documents.get(&group_key).is_some() {
+            warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
+        }
+        let at = At::root(&value);
+        let (array, fallback) = array(&at, entry).map_err(|error| error.in_document(&array_key))?;
+        let mut warn = |pointer: &str, what: String| warnings.push(Warning::new(&array_key, pointer, what));
+        if let Some(error) = &fallback {
+            let name = array.data_type.short_value().excerpt();
+            warn("/data_type", format!("{} is not known, the fallback {name} is used", error.found()));
+        }
+        if array.fill_value.is_none() {
+            warn("/fill_value", "null; what is not stored is undefined, and reads as zero".to_owned());
+        }
+        let is_scalar = array.shape.is_empty();
+        let mut parsed = Parsed::new(Dialect::D2022, Node::Array(array), warnings);
+        parsed.fallback = fallback.map(|error| error.in_document(&array_key));
+        if is_scalar {
+            parsed.fallback_keys.push(scalar_c0(format!("data/{}", path.key_prefix())));
+        }
+        if let Node::Array(array) = &mut parsed.node {
+            parsed.dimension_names_from = conventions::refresh(array);
+        }
+        return Ok(Some(parsed));
+    }
+    if let Some(value) = document(&group_key, documents, &mut warnings)? {
+        let group = group(&At::root(&value), entry).map_err(|error| error.in_document(&group_key))?;
+        return Ok(Some(Parsed::new(Dialect::D2022, Node::Group(group), warnings)));
+    }
+    // The root is there as soon as there is a hierarchy.
+    if !path.is_root() {
+        return Ok(None);
+    }
+    let mut root = Parsed::new(Dialect::D2022, Node::Group(GroupMetadata::default()), warnings);
+    root.implicit = true;
+    Ok(Some(root))
+}
+
+fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
+    // The group example of the text has a trailing comma; what is in attributes is the user's business.
+    let permitted = |oddity: &Oddity| oddity.what.contains("comma") || oddity.pointer.starts_with("/attributes/");
+    let Some((value, oddities)) = documents.json(key, LENIENCY, permitted)? else { return Ok(None) };
+    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    At::root(&value).object().map_err(|error| error.in_document(key))?;
+    Ok(Some(value))
+}
+
+/// zarr-python put the chunk of an array without dimensions at `c0`, against the text.
+fn scalar_c0(prefix: String) -> ChunkKeys {
+    let base = layout::keys("joined", "/").to_value();
+    let configuration = [("suffix".to_owned(), json!("0")), ("base_encoding".to_owned(), base)];
+    ChunkKeys { prefix, encoding: NamedConfig::with("suffix", configuration.into_iter().collect()) }
+}
+
+fn attributes(at: &At<'_>) -> Result<Map> {
+    at.get("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
+}
+
+/// What a later version may have; it is kept.
+fn extra(at: &At<'_>, entry: &Entry, known: &[&str]) -> Result<Map> {
+    entry.no_others(at, known)?;
+    Ok(members::others(at, known)?.into_iter().map(|(name, at)| (name.to_owned(), at.value().clone())).collect())
+}
+
+fn group(at: &At<'_>, entry: &Entry) -> Result<GroupMetadata> {
+    Ok(GroupMetadata {
+        attributes: attributes(at)?,
+        extra: extra(at, entry, &["attributes"])?,
+        ..GroupMetadata::default()
+    })
+}
+
+fn array(at: &At<'_>, entry: &Entry) -> Result<(ArrayMetadata, Option<Error>)> {
+    let shape = at.member("shape")?.sizes()?;
+    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
+    let type_at = at.member("data_type")?;
+    if type_at.value().as_object().is_some() {
+        entry.no_others(&type_at, &["extension", "type", "fallback"])?;
+    }
+    let Elements { dtype, endian, fallback } = data_type::parse(&type_at, Accept::Names)?;
+    let grid_at = at.member("chunk_grid")?;
+    let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
+    entry.no_others(&grid_at, &["type", "chunk_shape", "separator"])?;
+    let separator = members::separator(&grid_at)?.unwrap_or("/");
+    let (data_type, endian, mut codecs) = match at.get("codecs") {
+        None => chain(&[], entry, &dtype, endian)?,
+        Some(list) => chain(&list.items()?, entry, &dtype, endian)?,
+    };
+    let layout_at = at.member("chunk_memory_layout")?;
+    if layout_at.value().as_object().is_some() {
+        return Err(layout_at.error(ErrorKind::UnknownExtension, "\"C\" or \"F\""));
+    }
+    codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
+    if let Some(list) = at.get("storage_transformers") {
+        sharding::to_model(&list, &mut chunk_grid, &mut codecs)?;
+    }
+    let fill_value = at.member("fill_value")?;
+    let mut more = members::extensions(at)?;
+    extra(at, entry, &ARRAY)?.iter().for_each(|(name, value)| drop(more.insert(name, value.clone())));
+    let array = ArrayMetadata {
+        fill_value: fill::to_model(&fill_value, &dtype, &endian, &data_type.name, Accept::Names)?,
+        shape,
+        data_type,
+        chunk_grid,
+        chunk_key_encoding: layout::keys("joined", separator),
+        codecs,
+        storage_transformers: Vec::new(),
+        dimension_names: None,
+        attributes: attributes(at)?,
+        extra: more,
+    };
+    Ok((array, fallback))
+}
+
+/// The codecs, and the byte order of elements, which the codec `endian` says or else the data type.
+fn chain(
+    items: &[At<'_>],
+    entry: &Entry,
+    dtype: &Dtype,
+    endian: Endian,
+) -> Result<(NamedConfig, Endian, Vec<NamedConfig>)> {
+    let mut stored = Vec::new();
+    let mut said = None;
+    for item in items {
+        let uri = item.member("type")?;
+        let id = codec::id_at(&uri)?;
+        entry.no_others(item, &["type", "configuration"])?;
+        let configuration = item.get("configuration");
+        let members = configuration.as_ref().map_or(Ok(None), |configuration| configuration.object().map(Some))?;
+        let pointer = configuration.as_ref().map_or(item.pointer(), |configuration| configuration.pointer());
+        if id != "endian" {
+            stored.push((codec::numcodecs_form(id, members.into_iter().flat_map(Map::iter)), pointer.to_owned()));
+            continue;
+        }
+        let order = configuration.map_or_else(|| item.member("configuration"), Ok)?.member("endian")?;
+        let word = match order.text()? {
+            word @ ("little" | "big") => word.to_owned(),
+            _ => return Err(order.invalid("\"little\" or \"big\"")),
+        };
+        if said.replace((stored.len(), word, item)).is_some() {
+            return Err(item.invalid("one codec only that turns the array into bytes"));
+        }
+    }
+    let stored: Vec<At<'_>> = stored.iter().map(|(value, pointer)| At::new(value, pointer)).collect();
+    // Without codecs of arrays in front of it, the codec says the byte order of the array itself.
+    let endian = match &said {
+        Some((0, word, _)) => Endian::all(dtype, word),
+        _ => endian,
+    };
+    let (data_type, mut chain) = numcodecs::to_model(&stored, dtype, &endian)?;
+    if let Some((place, word, item)) = said {
+        let Some(bytes) = chain.get_mut(place).filter(|codec| codec.name == "bytes") else {
+            return Err(item.invalid("a codec of arrays in this place"));
+        };
+        if !bytes.configuration.is_empty() {
+            *bytes = codecs::bytes(Some(&word));
+        }
+    }
+    Ok((data_type, endian, chain))
+}

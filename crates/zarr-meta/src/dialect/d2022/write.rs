@@ -1,0 +1,89 @@
+//! Writing documents of the core draft of 2022: by the names it introduced, with every mandatory member.
+
+use crate::dialect::draft::{codec, data_type, fill, members, sharding};
+use crate::dialect::typestr::{self, Dtype};
+use crate::dialect::{layout, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Leniency, Map, Value, parse};
+use crate::{ArrayMetadata, GroupMetadata, NamedConfig, json};
+
+pub(super) fn group(group: &GroupMetadata) -> Map {
+    let mut map = Map::new();
+    map.insert("attributes", group.attributes.clone());
+    group.extra.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
+    map
+}
+
+/// The document; `stored` is the one there is already.
+pub(super) fn array(array: &ArrayMetadata, stored: Option<&[u8]>) -> Result<Map> {
+    let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
+    let shards = sharding::from_model(layout::chunk_shape(&array.chunk_grid)?, &array.codecs);
+    let (order, transposes) = layout::from_model(&shards.codecs, array.shape.len())?;
+    let behind = shards.codecs.get(transposes..).unwrap_or_default();
+    let chain = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let mut map = Map::new();
+    map.insert("shape", array.shape.clone());
+    map.insert("data_type", data_type::to_name(&dtype, &chain.endian)?);
+    map.insert(
+        "chunk_grid",
+        json!({
+            "type": "regular",
+            "chunk_shape": (shards.chunk_shape),
+            "separator": (layout::separator(&array.chunk_key_encoding, "joined")?)
+        }),
+    );
+    map.insert("chunk_memory_layout", order);
+    let all: Vec<Value> = chain.filters.into_iter().chain(chain.compressor).collect();
+    map.insert("codecs", codecs(&all, behind)?);
+    map.insert("fill_value", fill_value(array, &dtype, stored)?);
+    map.insert("extensions", members::extensions_of(&array.extra));
+    map.insert("attributes", array.attributes.clone());
+    if !shards.chunks_per_shard.is_empty() {
+        let stack = shards.chunks_per_shard.iter();
+        let stack = stack.map(|counts| sharding::transformer(sharding::D2022_URI, counts)).collect();
+        map.insert("storage_transformers", Value::Array(stack));
+    }
+    let others = array.extra.iter().filter(|(name, _)| *name != "extensions");
+    others.for_each(|(name, value)| drop(map.insert(name, value.clone())));
+    Ok(map)
+}
+
+/// The codecs by URI. Little-endian bytes go without saying.
+fn codecs(stored: &[Value], chain: &[NamedConfig]) -> Result<Vec<Value>> {
+    let mut list = Vec::new();
+    for codec in stored {
+        let (id, configuration) = codec::id_and_configuration(codec)?;
+        list.push(by_uri(id, configuration));
+    }
+    let bytes = chain.iter().enumerate().find(|(_, codec)| codec.name == "bytes");
+    if let Some((place, bytes)) = bytes
+        && let Some(endian) = bytes.configuration.get("endian")
+        // Behind codecs of arrays these would say the byte order.
+        && (place > 0 || endian.as_str() == Some("big"))
+    {
+        list.insert(place.min(list.len()), by_uri("endian", bytes.configuration.clone()));
+    }
+    Ok(list)
+}
+
+fn by_uri(id: &str, configuration: Map) -> Value {
+    let mut map = Map::new();
+    map.insert("type", format!("https://purl.org/zarr/spec/codecs/{id}/1.0"));
+    if !configuration.is_empty() {
+        map.insert("configuration", configuration);
+    }
+    Value::Object(map)
+}
+
+fn fill_value(array: &ArrayMetadata, dtype: &Dtype, stored: Option<&[u8]>) -> Result<Value> {
+    if let Some(value) = &array.fill_value {
+        return fill::from_model(value, dtype);
+    }
+    // The text forbids null. Where it stands already it stays, since no value would mean the same.
+    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+    let stored = stored.and_then(|bytes| parse(bytes, leniency).ok());
+    if stored.is_some_and(|stored| stored.value.get("fill_value") == Some(&Value::Null)) {
+        return Ok(Value::Null);
+    }
+    Err(Error::new(ErrorKind::NotExpressible, "/fill_value", "no fill value", "a value of the data type"))
+}

@@ -1,0 +1,41 @@
+//! What the drafts of version 3 (2019 to 2022) have in common.
+//!
+//! Extensions are named by URIs, of which several spellings were in use; elements are of the types of numpy, whatever they
+//! are called; shards are made by a storage transformer, in the same bytes as those of the later codec.
+
+pub(crate) mod codec;
+pub(crate) mod data_type;
+pub(crate) mod fill;
+pub(crate) mod members;
+pub(crate) mod sharding;
+
+/// The parts of a URI of the Zarr specifications behind `purl.org/zarr/spec/`, the version left out: `["codecs", "gzip"]`.
+/// `None` for any other text.
+pub(crate) fn spec_uri(uri: &str) -> Option<Vec<&str>> {
+    let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
+    let mut parts: Vec<&str> = rest.strip_prefix("purl.org/zarr/spec/")?.split('/').collect();
+    let is_version = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if parts.len() > 1 && parts.last().is_some_and(|part| !part.is_empty() && is_version(part)) {
+        parts.pop();
+    }
+    parts.iter().all(|part| !part.is_empty()).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris() {
+        for (uri, parts) in [
+            ("https://purl.org/zarr/spec/codecs/gzip/1.0", Some(vec!["codecs", "gzip"])),
+            ("http://purl.org/zarr/spec/codec/gzip", Some(vec!["codec", "gzip"])),
+            ("https://purl.org/zarr/spec/codecs/", None),
+            ("https://purl.org/zarr/spec/codecs//1.0", None),
+            ("https://example.org/zarr/spec/codecs/gzip/1.0", None),
+            ("gzip", None),
+        ] {
+            assert_eq!(spec_uri(uri), parts, "{uri}");
+        }
+    }
+}

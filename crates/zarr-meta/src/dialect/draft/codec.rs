@@ -1,0 +1,82 @@
+//! Codecs by URI, and the codecs of numcodecs.
+//!
+//! `https://purl.org/zarr/spec/codecs/gzip/1.0` is the usual form; `http`, `codec` and no version occur in the texts. The
+//! last name is the id that numcodecs has for it, and the configuration that of numcodecs.
+
+use super::spec_uri;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+use crate::pointer::At;
+
+/// The id of numcodecs in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
+pub(crate) fn id_of(uri: &str) -> Option<&str> {
+    match spec_uri(uri)?.as_slice() {
+        ["codec" | "codecs", id] => Some(id),
+        _ => None,
+    }
+}
+
+/// The id of numcodecs in the URI at `at`.
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] if it is no URI of a codec.
+pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
+    let uri = at.text()?;
+    let expected = "a codec that is known, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
+    id_of(uri).ok_or_else(|| at.error(ErrorKind::UnknownExtension, expected))
+}
+
+/// A codec as numcodecs has it, `{"id": "gzip", "level": 1}`.
+pub(crate) fn numcodecs_form<'c>(id: &str, configuration: impl IntoIterator<Item = (&'c str, &'c Value)>) -> Value {
+    let mut map = Map::new();
+    map.insert("id", id);
+    for (name, value) in configuration.into_iter().filter(|(name, _)| *name != "id") {
+        map.insert(name, value.clone());
+    }
+    Value::Object(map)
+}
+
+/// A codec of numcodecs divided into its id and the rest.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`] if the id cannot be part of a URI.
+pub(crate) fn id_and_configuration(codec: &Value) -> Result<(&str, Map)> {
+    let id = codec.get("id").and_then(Value::as_str).unwrap_or_default();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if id.is_empty() || !id.chars().all(fits) || id.bytes().all(|byte| byte.is_ascii_digit()) {
+        let expected = "a name that can be part of a URI";
+        return Err(Error::new(ErrorKind::NotExpressible, "/codecs", format!("codec {id:?}"), expected));
+    }
+    let rest = codec.as_object().into_iter().flat_map(Map::iter).filter(|(name, _)| *name != "id");
+    Ok((id, rest.map(|(name, value)| (name.to_owned(), value.clone())).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn every_spelling_of_a_uri() {
+        for uri in [
+            "https://purl.org/zarr/spec/codecs/gzip/1.0",
+            "https://purl.org/zarr/spec/codec/gzip/1.0",
+            "https://purl.org/zarr/spec/codec/gzip",
+            "http://purl.org/zarr/spec/codecs/gzip",
+        ] {
+            assert_eq!(id_of(uri), Some("gzip"), "{uri}");
+        }
+        for uri in ["gzip", "https://example.org/codecs/gzip/1.0", "https://purl.org/zarr/spec/extensions/gzip/1.0"] {
+            assert_eq!(id_of(uri), None, "{uri}");
+        }
+    }
+
+    #[test]
+    fn forms() {
+        let value = numcodecs_form("zlib", json!({"id": "x", "level": 1}).as_object().unwrap().iter());
+        assert_eq!(value, json!({"id": "zlib", "level": 1}));
+        assert_eq!(id_and_configuration(&value).unwrap().0, "zlib");
+        assert!(id_and_configuration(&json!({"id": "a/b"})).is_err());
+        assert!(id_and_configuration(&json!({"id": "1"})).is_err());
+    }
+}

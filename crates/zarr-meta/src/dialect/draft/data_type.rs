@@ -1,0 +1,275 @@
+//! Data types of the drafts: names, type strings of numpy, and extension objects with fallbacks.
+//!
+//! ```json
+//! {"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]", "fallback": "int64"}
+//! ```
+
+use super::spec_uri;
+use crate::dialect::typestr::{Class, Dtype, Endian, NUMBERS};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+use crate::pointer::At;
+
+/// What is accepted for a data type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accept {
+    /// Names of version 3 (`float64`, `r16`) and type strings of numbers; extensions are told by their URI.
+    Names,
+    /// Type strings of any type; extensions are told by their type, which is one of numpy, whatever their URI.
+    TypeStrings,
+}
+
+/// A data type that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Elements {
+    /// The type.
+    pub(crate) dtype: Dtype,
+    /// The byte order that the type says, little where it does not.
+    pub(crate) endian: Endian,
+    /// Why the type itself is not known, if this is a fallback.
+    pub(crate) fallback: Option<Error>,
+}
+
+/// The data type at `at`.
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] if neither it nor a fallback is known.
+pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
+    let known = |(dtype, endian)| Elements { dtype, endian, fallback: None };
+    let unknown = |expected: &str| Err(at.error(ErrorKind::UnknownExtension, expected));
+    if at.value().as_object().is_none() {
+        if at.value().as_str().is_none() && !(accept == Accept::TypeStrings && at.value().as_array().is_some()) {
+            return Err(at.invalid("a data type"));
+        }
+        let found = named(at, accept).map(known);
+        return found.map_or_else(|| unknown("a data type that is known, such as \"float64\""), Ok);
+    }
+    // The drafts want the URI of an extension; what it says is of no use without the type.
+    if accept == Accept::Names {
+        at.member("extension")?.text()?;
+    }
+    at.member("type")?;
+    if let Some(found) = extension(at, accept) {
+        return Ok(known(found));
+    }
+    let mut fallbacks = Vec::new();
+    match at.get_non_null("fallback") {
+        Some(list) if list.value().as_array().is_some() && named(&list, accept).is_none() => {
+            fallbacks.extend(list.items()?);
+        }
+        one => fallbacks.extend(one),
+    }
+    let one = |at: &At<'_>| if at.value().as_object().is_some() { extension(at, accept) } else { named(at, accept) };
+    let Some((dtype, endian)) = fallbacks.iter().find_map(one) else {
+        return unknown("a data type that is known, or has a fallback that is");
+    };
+    let fallback = at.error(ErrorKind::UnknownExtension, "a data type that is known");
+    Ok(Elements { dtype, endian, fallback: Some(fallback) })
+}
+
+/// A type that is no object.
+fn named(at: &At<'_>, accept: Accept) -> Option<(Dtype, Endian)> {
+    if let Some(dtype) = at.value().as_str().and_then(by_name) {
+        let endian = Endian::all_little(&dtype);
+        return Some((dtype, endian));
+    }
+    let (dtype, endian) = Dtype::parse(at).ok()?;
+    let number = matches!(&dtype, Dtype::Number(number) if number.letter != '\0');
+    (number || accept == Accept::TypeStrings).then_some((dtype, endian))
+}
+
+fn by_name(name: &str) -> Option<Dtype> {
+    if let Some(number) = NUMBERS.iter().find(|number| number.letter != '\0' && number.name == name) {
+        return Some(Dtype::Number(number));
+    }
+    let digits = name.strip_prefix('r').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let bits: u64 = digits.parse().ok()?;
+    (bits > 0 && bits.is_multiple_of(8)).then_some(Dtype::Raw(bits / 8))
+}
+
+/// The type that an extension object says, without its fallback.
+fn extension(at: &At<'_>, accept: Accept) -> Option<(Dtype, Endian)> {
+    let dtype = at.get("type")?;
+    if accept == Accept::TypeStrings {
+        // A full type string or a list, so that the words of others are not taken for types.
+        let is_full = |text: &str| text.starts_with(['<', '>', '|']);
+        let is_list = dtype.value().as_array().is_some();
+        return (is_list || dtype.value().as_str().is_some_and(is_full)).then(|| Dtype::parse(&dtype).ok()).flatten();
+    }
+    let kind = extension_kind(at.get("extension")?.value().as_str()?)?;
+    let (dtype, endian) = Dtype::parse(&dtype).ok()?;
+    (kind == kind_of(&dtype)?).then_some((dtype, endian))
+}
+
+/// `datetime` in `https://purl.org/zarr/spec/extensions/data-types/datetime/1.0`, or as the drafts before had it, in
+/// `https://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0`.
+fn extension_kind(uri: &str) -> Option<&str> {
+    match spec_uri(uri)?.as_slice() {
+        ["extensions", "data-types", kind] => Some(kind),
+        ["protocol", "extensions", kind] => kind.strip_suffix("-dtypes"),
+        _ => None,
+    }
+}
+
+/// The extension that a type is part of; `None` for core types.
+fn kind_of(dtype: &Dtype) -> Option<&'static str> {
+    Some(match dtype {
+        Dtype::Number(number) if number.class == Class::Complex => "complex",
+        Dtype::Number(_) | Dtype::Raw(_) => return None,
+        Dtype::Time { .. } => "datetime",
+        Dtype::Bytes(_) | Dtype::Text(_) => "string",
+        Dtype::Struct(_) => "struct",
+        Dtype::Object => "object",
+    })
+}
+
+/// The type as the core draft of 2022 has it: a name, or an extension object.
+///
+/// `endian` is of account for structs whose fields have different byte orders only; else a codec says the byte order.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`] for types that are neither.
+pub(crate) fn to_name(dtype: &Dtype, endian: &Endian) -> Result<Value> {
+    match dtype {
+        Dtype::Number(number) if number.letter != '\0' => return Ok(Value::from(number.name)),
+        Dtype::Raw(size) if *size > 0 => return Ok(Value::from(raw(*size))),
+        _ => {}
+    }
+    let no = || {
+        let found = format!("data type {}", dtype.data_type().short_value().excerpt());
+        Error::new(ErrorKind::NotExpressible, "/data_type", found, "a data type that the draft has")
+    };
+    let kind = kind_of(dtype).ok_or_else(no)?;
+    let endian = if endian.uniform().is_some() { &Endian::all_little(dtype) } else { endian };
+    let typestr = match dtype {
+        Dtype::Bytes(size) => Value::from(format!("S{size}")),
+        Dtype::Object => Value::from("O"),
+        dtype => dtype.to_value(endian),
+    };
+    let mut map = Map::new();
+    map.insert("extension", format!("https://purl.org/zarr/spec/extensions/data-types/{kind}/1.0"));
+    map.insert("type", typestr);
+    match (dtype, dtype.size()) {
+        (Dtype::Time { .. }, _) => drop(map.insert("fallback", "int64")),
+        (_, Some(size)) if size > 0 => drop(map.insert("fallback", raw(size))),
+        _ => {}
+    }
+    Ok(Value::Object(map))
+}
+
+fn raw(size: u64) -> String {
+    format!("r{}", u128::from(size) * 8)
+}
+
+/// The type string as the drafts before 2022 have it: types of single bytes without `|`.
+pub(crate) fn to_typestr(dtype: &Dtype, endian: &Endian) -> Value {
+    match dtype.to_value(endian) {
+        Value::String(text) if text == "|b1" => Value::from("bool"),
+        Value::String(text) if matches!(text.as_str(), "|i1" | "|u1") => Value::from(text.trim_start_matches('|')),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn read(value: &Value, accept: Accept) -> Option<Elements> {
+        parse(&At::root(value), accept).ok()
+    }
+
+    #[test]
+    fn names_of_core_types_stay() {
+        for name in [
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "float16",
+            "float32",
+            "float64",
+            "complex64",
+            "complex128",
+            "r8",
+            "r16",
+            "r24",
+        ] {
+            let elements = read(&json!(name), Accept::Names).unwrap();
+            assert_eq!(to_name(&elements.dtype, &elements.endian).unwrap(), json!(name));
+            assert!(elements.fallback.is_none());
+        }
+        for name in ["r0", "r7", "r", "r+8", "bfloat16", "int4", "S5", "<M8[ns]", "other", ""] {
+            let error = parse(&At::root(&json!(name)), Accept::Names).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnknownExtension, "{name}");
+        }
+        assert_eq!(parse(&At::root(&json!(5)), Accept::Names).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+    }
+
+    #[test]
+    fn type_strings_are_read() {
+        for (text, name, big) in
+            [("<f8", "float64", false), (">i4", "int32", true), ("u1", "uint8", false), ("|b1", "bool", false)]
+        {
+            let elements = read(&json!(text), Accept::Names).unwrap();
+            assert_eq!(to_name(&elements.dtype, &elements.endian).unwrap(), json!(name));
+            assert_eq!(elements.endian.uniform() == Some("big"), big);
+        }
+        for text in ["bool", "i1", "u1", "<f8", ">i4", "|S5", "<U3", "<M8[s]", "|V3"] {
+            let elements = read(&json!(text), Accept::TypeStrings).unwrap();
+            assert_eq!(to_typestr(&elements.dtype, &elements.endian), json!(text));
+        }
+    }
+
+    #[test]
+    fn extensions_by_uri() {
+        let uri = |kind: &str| format!("https://purl.org/zarr/spec/extensions/data-types/{kind}/1.0");
+        for value in [
+            json!({"extension": (uri("datetime")), "type": "<M8[ns]", "fallback": "int64"}),
+            json!({"extension": (uri("string")), "type": "S5", "fallback": "r40"}),
+            json!({"extension": (uri("string")), "type": "<U2", "fallback": "r64"}),
+            json!({"extension": (uri("struct")), "type": [["a", "<i4"], ["b", ">f8"]], "fallback": "r96"}),
+            json!({"extension": (uri("object")), "type": "O"}),
+        ] {
+            let elements = read(&value, Accept::Names).unwrap();
+            assert_eq!(to_name(&elements.dtype, &elements.endian).unwrap(), value);
+        }
+        // Of another extension than the type is of, and of one that nobody knows.
+        for (uri, fallback) in [(uri("string"), "int64"), ("https://example.org/1.0".to_owned(), "<i8")] {
+            let value = json!({"extension": uri, "type": "<M8[ns]", "fallback": fallback});
+            let elements = read(&value, Accept::Names).unwrap();
+            assert!(elements.fallback.is_some());
+            assert_eq!(to_name(&elements.dtype, &elements.endian).unwrap(), json!("int64"));
+        }
+        let complex =
+            json!({"extension": "https://purl.org/zarr/spec/protocol/extensions/complex-dtypes/1.0", "type": "<c8"});
+        assert_eq!(read(&complex, Accept::Names).unwrap().dtype.size(), Some(8));
+    }
+
+    #[test]
+    fn fallbacks_are_taken_in_order() {
+        let at = |fallback: Value| json!({"extension": "http://example.org", "type": {"m": 2}, "fallback": fallback});
+        let size = |value: Value| read(&value, Accept::Names).map(|elements| elements.dtype.size().unwrap());
+        assert_eq!(size(at(json!("int16"))), Some(2));
+        assert_eq!(size(at(json!(["other", "r32"]))), Some(4));
+        let object =
+            json!({"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[s]"});
+        assert_eq!(size(at(json!([{"extension": "x", "type": "y"}, object, "r32"]))), Some(8));
+        for none in [json!([]), json!(null), json!("other"), json!(["r7"])] {
+            assert_eq!(size(at(none)), None);
+        }
+    }
+
+    #[test]
+    fn extensions_by_type() {
+        for (kind, found) in [("|O", true), ("<c8", true), ("mystery", false), ("q", false), ("i4", false)] {
+            let value = json!({"extension": "TODO: object array protocol URL", "type": kind, "fallback": null});
+            assert_eq!(read(&value, Accept::TypeStrings).is_some(), found, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Members that documents of all drafts have: grids and extensions.
+
+use crate::dialect::layout;
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+use crate::pointer::At;
+use crate::{NamedConfig, json};
+
+/// The separator of chunk keys in a grid, if it says one.
+///
+/// # Errors
+/// [`ErrorKind::InvalidMetadata`] if it is neither `/` nor `.`.
+pub(crate) fn separator(grid: &At<'_>) -> Result<Option<&'static str>> {
+    let Some(separator) = grid.get("separator") else { return Ok(None) };
+    match separator.value().as_str() {
+        Some("/") => Ok(Some("/")),
+        Some(".") => Ok(Some(".")),
+        _ => Err(separator.invalid("\"/\" or \".\"")),
+    }
+}
+
+/// The grid at `at`, `{"type": "regular", "chunk_shape": [..]}`, of an array of `shape` with elements of `size` bytes.
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] for a grid that is not regular.
+pub(crate) fn regular_grid(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
+    let kind = at.member("type")?;
+    if at.get("extension").is_some() || kind.value().as_str() != Some("regular") {
+        return Err(kind.error(ErrorKind::UnknownExtension, "the type \"regular\""));
+    }
+    let chunk_shape = at.member("chunk_shape")?;
+    let lengths = chunk_shape.sizes()?;
+    let empty = |(length, chunk): (&u64, &u64)| *chunk == 0 && *length == 0;
+    if lengths.len() == shape.len() && shape.iter().zip(&lengths).any(empty) {
+        // The drafts allow chunks of length 0 where there are none.
+        let one = |(length, chunk): (&u64, &u64)| if empty((length, chunk)) { 1 } else { *chunk };
+        let lengths = Value::from(shape.iter().zip(&lengths).map(one).collect::<Vec<u64>>());
+        return layout::regular(&At::new(&lengths, chunk_shape.pointer()), shape.len(), size);
+    }
+    layout::regular(&chunk_shape, shape.len(), size)
+}
+
+/// Checks a list of extensions.
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] naming the URI of one that may not be ignored. None is known.
+pub(crate) fn check_extensions(list: &At<'_>) -> Result<()> {
+    for item in list.items()? {
+        let uri = item.member("extension")?;
+        uri.text()?;
+        if item.value().get("must_understand") != Some(&Value::Bool(false)) {
+            return Err(uri.error(ErrorKind::UnknownExtension, "extensions that may be ignored"));
+        }
+    }
+    Ok(())
+}
+
+/// The extensions of an array or group, all of which may be ignored, for the further members of the model; empty if there are
+/// none.
+///
+/// # Errors
+/// As [`check_extensions`].
+pub(crate) fn extensions(document: &At<'_>) -> Result<Map> {
+    let Some(list) = document.get_non_null("extensions") else { return Ok(Map::new()) };
+    check_extensions(&list)?;
+    let none = list.value().as_array().is_none_or(<[Value]>::is_empty);
+    Ok(if none { Map::new() } else { [("extensions".to_owned(), list.value().clone())].into_iter().collect() })
+}
+
+/// The list of extensions to be written.
+pub(crate) fn extensions_of(extra: &Map) -> Value {
+    extra.get("extensions").cloned().unwrap_or_else(|| json!([]))
+}
+
+/// The members of an object that are not among `known`.
+pub(crate) fn others<'v>(at: &At<'v>, known: &[&str]) -> Result<Vec<(&'v str, At<'v>)>> {
+    Ok(at.members()?.filter(|(name, _)| !known.contains(name)).collect())
+}
+
+/// Checks the name of a node that is to be written: the drafts allow few characters in keys.
+///
+/// # Errors
+/// What `error` makes of what is wrong and what would be right.
+pub(crate) fn check_name(name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.chars().all(allowed) {
+        return Ok(None);
+    }
+    Err(error("has characters that the draft does not allow in keys", "a name of a-z, A-Z, 0-9, -, _ and ."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids() {
+        let read = |grid: Value, shape: &[u64]| {
+            let shape = regular_grid(&At::root(&grid), shape, 8)?;
+            Ok::<_, Error>(shape.configuration.get("chunk_shape").unwrap().to_string())
+        };
+        assert_eq!(read(json!({"type": "regular", "chunk_shape": [2, 3]}), &[5, 0]).unwrap(), "[2,3]");
+        assert_eq!(read(json!({"type": "regular", "chunk_shape": [2, 0]}), &[5, 0]).unwrap(), "[2,1]");
+        for (grid, kind) in [
+            (json!({"type": "regular", "chunk_shape": [0, 2]}), ErrorKind::InvalidMetadata),
+            (json!({"type": "regular", "chunk_shape": [2]}), ErrorKind::InvalidMetadata),
+            (json!({"type": "regular"}), ErrorKind::InvalidMetadata),
+            (json!({"chunk_shape": [2, 2]}), ErrorKind::InvalidMetadata),
+            (json!({"type": "rectilinear", "chunk_shape": [2, 2]}), ErrorKind::UnknownExtension),
+            (json!({"extension": "x", "type": "regular", "chunk_shape": [2, 2]}), ErrorKind::UnknownExtension),
+        ] {
+            assert_eq!(read(grid, &[5, 0]).unwrap_err().kind(), kind);
+        }
+    }
+
+    #[test]
+    fn extensions_must_be_ignorable() {
+        let read = |list: Value| extensions(&At::root(&json!({"extensions": list})));
+        assert!(read(json!([])).unwrap().is_empty());
+        assert_eq!(read(json!([{"extension": "http://x", "must_understand": false}])).unwrap().len(), 1);
+        for list in [
+            json!([{"extension": "http://x", "must_understand": true}]),
+            json!([{"extension": "http://x"}]),
+            json!([{"extension": "http://x", "must_understand": "false"}]),
+        ] {
+            let error = read(list).unwrap_err();
+            assert_eq!((error.kind(), error.found()), (ErrorKind::UnknownExtension, "\"http://x\""));
+        }
+        assert_eq!(read(json!([1])).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+        assert_eq!(read(json!({})).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+    }
+}

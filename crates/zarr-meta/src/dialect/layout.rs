@@ -1,0 +1,99 @@
+//! The layout of chunks in dialects up to the drafts of version 3: regular grids, and elements in an order said by a letter.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::Value;
+use crate::pointer::At;
+use crate::{NamedConfig, json};
+
+/// The letter at `at` as a codec: none for `C`, nor where the order makes no difference.
+pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> {
+    match at.value().as_str() {
+        Some("C") => Ok(None),
+        Some("F") if rank < 2 => Ok(None),
+        Some("F") => {
+            let order: Vec<usize> = (0..rank).rev().collect();
+            let order = [("order".to_owned(), Value::from(order))].into_iter().collect();
+            Ok(Some(NamedConfig::with("transpose", order)))
+        }
+        _ => Err(at.invalid("\"C\" or \"F\"")),
+    }
+}
+
+/// The letter for the transposes that a chain of codecs begins with, and how many these are.
+pub(crate) fn from_model(codecs: &[NamedConfig], rank: usize) -> Result<(&'static str, usize)> {
+    let transposes = codecs.iter().take_while(|codec| codec.name == "transpose").count();
+    let mut order = "C";
+    for (place, codec) in codecs.iter().take(transposes).enumerate() {
+        if is_order(codec, 0..rank) {
+            continue;
+        }
+        if place > 0 || !is_order(codec, (0..rank).rev()) {
+            let found = codec.configuration.get("order").map_or_else(|| "no order".to_owned(), Value::excerpt);
+            let pointer = format!("/codecs/{place}/configuration/order");
+            return Err(Error::new(ErrorKind::NotExpressible, pointer, found, "the order of C or F"));
+        }
+        order = "F";
+    }
+    Ok((order, transposes))
+}
+
+fn is_order(codec: &NamedConfig, axes: impl Iterator<Item = usize>) -> bool {
+    let order = codec.configuration.get("order").and_then(Value::as_array).unwrap_or_default();
+    order.iter().map(Value::as_u64).eq(axes.map(|axis| u64::try_from(axis).ok()))
+}
+
+/// The chunk shape of a regular grid.
+pub(crate) fn chunk_shape(grid: &NamedConfig) -> Result<Value> {
+    match grid.configuration.get("chunk_shape") {
+        Some(shape) if grid.name == "regular" => Ok(shape.clone()),
+        _ => {
+            let found = grid.to_value().excerpt();
+            Err(Error::new(ErrorKind::NotExpressible, "/chunk_grid", found, "a regular grid"))
+        }
+    }
+}
+
+/// A regular grid of chunks of the shape at `at`, one length above 0 for each of the `rank` dimensions; `size` is that of an
+/// element in bytes.
+pub(crate) fn regular(at: &At<'_>, rank: usize, size: u64) -> Result<NamedConfig> {
+    let chunk_shape = at.sizes()?;
+    if chunk_shape.len() != rank || chunk_shape.contains(&0) {
+        return Err(at.invalid(format!("{rank} lengths above 0, one for each dimension")));
+    }
+    if chunk_shape.iter().try_fold(size, |size, &length| size.checked_mul(length)).is_none() {
+        return Err(at.invalid("chunks of at most 2^64-1 bytes"));
+    }
+    let configuration = [("chunk_shape".to_owned(), Value::from(chunk_shape))].into_iter().collect();
+    Ok(NamedConfig::with("regular", configuration))
+}
+
+/// The encoding that another may add to, and its separator; `None` if it is an extension.
+pub(crate) fn innermost(encoding: &NamedConfig) -> Option<(String, String)> {
+    let base = encoding.configuration.get("base_encoding").and_then(NamedConfig::from_value);
+    let encoding = base.as_ref().unwrap_or(encoding);
+    let default = match encoding.name.as_str() {
+        "default" | "joined" => "/",
+        "v2" => ".",
+        _ => return None,
+    };
+    let separator = encoding.configuration.get("separator").map_or(Some(default), Value::as_str)?;
+    Some((encoding.name.clone(), separator.to_owned()))
+}
+
+/// The key encoding `name` with a separator.
+pub(crate) fn keys(name: &str, separator: &str) -> NamedConfig {
+    NamedConfig::with(name, [("separator".to_owned(), json!(separator))].into_iter().collect())
+}
+
+/// The separator of keys of the encoding `name`.
+pub(crate) fn separator<'e>(encoding: &'e NamedConfig, name: &str) -> Result<&'e str> {
+    match encoding.configuration.get("separator").map(Value::as_str) {
+        Some(Some(separator @ ("." | "/"))) if encoding.name == name => Ok(separator),
+        None if encoding.name == name => Ok(if name == "v2" { "." } else { "/" }),
+        _ => {
+            let found = encoding.to_value().excerpt();
+            let expected = format!("the encoding {name} with the separator . or /");
+            Err(Error::new(ErrorKind::NotExpressible, "/chunk_key_encoding", found, expected))
+        }
+    }
+}

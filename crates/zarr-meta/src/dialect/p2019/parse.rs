@@ -1,0 +1,148 @@
+//! Reading documents of the first protocol draft.
+
+use super::{Keys, LENIENCY};
+use crate::dialect::draft::data_type::{Accept, Elements};
+use crate::dialect::draft::{codec, data_type, fill, members};
+use crate::dialect::{Dialect, Parsed, detect, layout, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Oddity, Value};
+use crate::pointer::At;
+use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning, conventions};
+
+/// Members of a document of an array.
+const ARRAY: [&str; 10] = [
+    "zarr_format",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_memory_layout",
+    "chunk_codecs",
+    "compressor",
+    "fill_value",
+    "extensions",
+    "attributes",
+];
+
+pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>> {
+    let mut warnings = Vec::new();
+    if let Some(value) = document(&keys.array, documents, &mut warnings)? {
+        if documents.get(&keys.group).is_some() {
+            warnings.push(Warning::new(&keys.group, "", "ignored, since there is an array document as well"));
+        }
+        let in_document = |error: Error| error.in_document(&keys.array);
+        let (mut array, fallback) = array(&At::root(&value)).map_err(in_document)?;
+        if let Some(error) = &fallback {
+            let name = array.data_type.short_value().excerpt();
+            let what = format!("{} is not known, the fallback {name} is used", error.found());
+            warnings.push(Warning::new(&keys.array, "/data_type", what));
+        }
+        array.attributes = attributes(&value, &keys.array, &keys.array_attributes, documents, &mut warnings)?;
+        let convention = conventions::refresh(&mut array);
+        let mut parsed = Parsed::new(Dialect::P2019, Node::Array(array), warnings);
+        parsed.fallback = fallback.map(in_document);
+        parsed.dimension_names_from = convention;
+        return Ok(Some(parsed));
+    }
+    let Some(value) = document(&keys.group, documents, &mut warnings)? else { return Ok(None) };
+    let mut group = group(&At::root(&value)).map_err(|error| error.in_document(&keys.group))?;
+    group.attributes = attributes(&value, &keys.group, &keys.group_attributes, documents, &mut warnings)?;
+    Ok(Some(Parsed::new(Dialect::P2019, Node::Group(group), warnings)))
+}
+
+fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
+    let permitted = |oddity: &Oddity| oddity.what.contains("comma") || oddity.pointer.starts_with("/attributes/");
+    let Some((value, oddities)) = documents.json(key, LENIENCY, permitted)? else { return Ok(None) };
+    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    check_format(&At::root(&value)).map_err(|error| error.in_document(key))?;
+    Ok(Some(value))
+}
+
+/// The version may be left out; if not, it is a URI of this draft.
+fn check_format(at: &At<'_>) -> Result<()> {
+    at.object()?;
+    match (at.get("zarr_format"), detect::of_zarr_json(at.value())) {
+        (None, _) | (_, Some(Dialect::P2020)) => Ok(()),
+        (Some(format), _) => Err(format.error(ErrorKind::UnsupportedVersion, super::URI)),
+    }
+}
+
+/// The attributes: a member of the document, or a document of their own.
+fn attributes(
+    document: &Value,
+    key: &str,
+    beside: &str,
+    documents: &Documents,
+    warnings: &mut Vec<Warning>,
+) -> Result<Map> {
+    if let Some(member) = At::root(document).get("attributes") {
+        return member.object().cloned().map_err(|error| error.in_document(key));
+    }
+    let Some((value, oddities)) = documents.json(beside, LENIENCY, |_| true)? else { return Ok(Map::new()) };
+    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(beside, oddity.pointer, oddity.what)));
+    At::root(&value).object().cloned().map_err(|error| error.in_document(beside))
+}
+
+fn extra(at: &At<'_>, known: &[&str]) -> Result<Map> {
+    let mut extra = members::extensions(at)?;
+    for (name, member) in members::others(at, known)? {
+        extra.insert(name, member.value().clone());
+    }
+    Ok(extra)
+}
+
+fn group(at: &At<'_>) -> Result<GroupMetadata> {
+    let extra = extra(at, &["zarr_format", "extensions", "attributes"])?;
+    Ok(GroupMetadata { extra, ..GroupMetadata::default() })
+}
+
+fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Error>)> {
+    let shape = at.member("shape")?.sizes()?;
+    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
+    let Elements { dtype, endian, fallback } = data_type::parse(&at.member("data_type")?, Accept::TypeStrings)?;
+    let chunk_grid = members::regular_grid(&at.member("chunk_grid")?, &shape, dtype.size().unwrap_or(1))?;
+    let stored = stored_codecs(at)?;
+    let stored: Vec<At<'_>> = stored.iter().map(|(value, pointer)| At::new(value, pointer)).collect();
+    let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
+    let layout_at = at.member("chunk_memory_layout")?;
+    if layout_at.value().as_object().is_some() {
+        return Err(layout_at.error(ErrorKind::UnknownExtension, "\"C\" or \"F\""));
+    }
+    codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
+    let fill_value = match at.get("fill_value") {
+        None => None,
+        Some(value) => fill::to_model(&value, &dtype, &endian, &data_type.name, Accept::TypeStrings)?,
+    };
+    let array = ArrayMetadata {
+        shape,
+        data_type,
+        chunk_grid,
+        chunk_key_encoding: layout::keys("v2", "."),
+        fill_value,
+        codecs,
+        storage_transformers: Vec::new(),
+        dimension_names: None,
+        attributes: Map::new(),
+        extra: extra(at, &ARRAY)?,
+    };
+    Ok((array, fallback))
+}
+
+/// The codecs in the form of numcodecs, with the pointers to them.
+fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
+    let mut stored = Vec::new();
+    if let Some(list) = at.get_non_null("chunk_codecs") {
+        for item in list.items()? {
+            let id = codec::id_at(&item.member("codec")?)?;
+            let parameters = item.object()?.iter().filter(|(name, _)| *name != "codec");
+            stored.push((codec::numcodecs_form(id, parameters), item.pointer().to_owned()));
+        }
+    }
+    // The next texts had one codec, with its parameters in an object of their own.
+    if let Some(item) = at.get_non_null("compressor") {
+        let id = codec::id_at(&item.member("codec")?)?;
+        let configuration = item.get_non_null("configuration");
+        let parameters = configuration.as_ref().map(At::object).transpose()?;
+        stored.push((codec::numcodecs_form(id, parameters.into_iter().flat_map(Map::iter)), item.pointer().to_owned()));
+    }
+    Ok(stored)
+}

@@ -1,0 +1,58 @@
+//! Writing documents of the first protocol draft.
+
+use super::URI;
+use crate::dialect::draft::{codec, data_type, fill, members};
+use crate::dialect::{fill as numpy_fill, layout, numcodecs, typestr};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+use crate::{ArrayMetadata, GroupMetadata, json};
+
+pub(super) fn group(group: &GroupMetadata) -> Map {
+    let mut map = Map::new();
+    map.insert("zarr_format", URI);
+    finish(&mut map, &group.attributes, &group.extra);
+    map
+}
+
+pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
+    let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
+    let (order, transposes) = layout::from_model(&array.codecs, array.shape.len())?;
+    let behind = array.codecs.get(transposes..).unwrap_or_default();
+    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    if layout::separator(&array.chunk_key_encoding, "v2")? != "." {
+        let found = "the separator /";
+        return Err(Error::new(ErrorKind::NotExpressible, "/chunk_key_encoding", found, "the separator ."));
+    }
+    let mut map = Map::new();
+    map.insert("zarr_format", URI);
+    map.insert("shape", array.shape.clone());
+    map.insert("data_type", data_type::to_typestr(&dtype, &stored.endian));
+    map.insert("chunk_grid", json!({"type": "regular", "chunk_shape": (layout::chunk_shape(&array.chunk_grid)?)}));
+    map.insert("chunk_memory_layout", order);
+    let codecs = stored.filters.iter().chain(&stored.compressor).map(inline);
+    map.insert("chunk_codecs", codecs.collect::<Result<Vec<Value>>>()?);
+    let fill_value = numpy_fill::from_model(array.fill_value.as_ref(), &dtype, &stored.endian)?;
+    map.insert("fill_value", fill::with_sign(&fill_value, &dtype));
+    finish(&mut map, &array.attributes, &array.extra);
+    Ok(map)
+}
+
+/// A codec with its parameters beside its URI.
+fn inline(codec: &Value) -> Result<Value> {
+    let (id, parameters) = codec::id_and_configuration(codec)?;
+    if parameters.contains_key("codec") {
+        let found = "a parameter named codec";
+        return Err(Error::new(ErrorKind::NotExpressible, "/codecs", found, "parameters of other names"));
+    }
+    let mut map = Map::new();
+    map.insert("codec", format!("http://purl.org/zarr/spec/codec/{id}"));
+    parameters.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
+    Ok(Value::Object(map))
+}
+
+fn finish(map: &mut Map, attributes: &Map, extra: &Map) {
+    map.insert("extensions", members::extensions_of(extra));
+    map.insert("attributes", attributes.clone());
+    let others = extra.iter().filter(|(name, _)| *name != "extensions");
+    others.for_each(|(name, value)| drop(map.insert(name, value.clone())));
+}

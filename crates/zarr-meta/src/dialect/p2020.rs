@@ -1,0 +1,109 @@
+//! The protocol drafts in use from 2020 to 2024: zarrita, xtensor-zarr, GDAL 3.4 to 3.7, zarr-python 2.12 to 2.18.
+//!
+//! The document `zarr.json` says that there is a hierarchy, and how the other documents are called:
+//!
+//! ```json
+//! {"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0", "extensions": [],
+//!  "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_key_suffix": ".json"}
+//! ```
+//!
+//! An array at `/a/b` has the document `meta/root/a/b.array.json` and the chunks `data/root/a/b/c0/1`, a group
+//! `meta/root/a/b.group.json`; the root `meta/root.array.json` and `data/root/c0/1`, or `meta/root.group.json`. There is a group
+//! above every node, with a document or without. There were earlier forms of the keys, see [`entry::Form`].
+
+mod data_type;
+mod entry;
+mod parse;
+mod write;
+
+use super::{Dialect, Parsed, Rules};
+use crate::error::{Error, Result};
+use crate::json::Map;
+use crate::{Children, Documents, NamedConfig, Node, NodePath};
+use entry::Form;
+
+/// The rules of the protocol drafts.
+pub(super) struct P2020;
+
+pub(crate) use entry::{CONSOLIDATED, KEY as ENTRY, path_of};
+
+impl Rules for P2020 {
+    fn dialects(&self) -> &'static [Dialect] {
+        &[Dialect::P2020]
+    }
+
+    fn is_self_contained(&self) -> bool {
+        false
+    }
+
+    fn document_keys(&self, _: &NodePath) -> Vec<String> {
+        vec![entry::KEY.to_owned()]
+    }
+
+    fn more_keys(&self, path: &NodePath, documents: &Documents) -> Vec<String> {
+        // An entry document that is wrong is reported when it is parsed.
+        Form::of(documents).map_or_else(|_| Vec::new(), |form| vec![form.array_key(path), form.group_key(path)])
+    }
+
+    fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
+        parse::parse(path, documents)
+    }
+
+    fn write(&self, _: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>> {
+        let form = Form::of(known)?;
+        let document = match node {
+            Node::Array(array) => (form.array_key(path), write::array(array, &form)?),
+            Node::Group(group) => (form.group_key(path), write::group(group, &form)?),
+        };
+        Ok(vec![(entry::KEY.to_owned(), form.document), document])
+    }
+
+    fn chunk_keys(&self, rank: usize, separator: Option<&str>, known: &Documents) -> NamedConfig {
+        let form = Form::of(known).unwrap_or_default();
+        // In July 2020 there was no other.
+        let separator = if form.is_first { "." } else { separator.unwrap_or("/") };
+        parse::key_encoding(&form, rank, separator)
+    }
+
+    fn chunk_prefix(&self, path: &NodePath, known: &Documents) -> String {
+        Form::of(known).unwrap_or_default().chunk_prefix(path)
+    }
+
+    fn own_prefixes(&self, path: &NodePath, known: &Documents) -> Vec<String> {
+        if path.is_root() {
+            return vec![String::new()];
+        }
+        vec![self.listing_prefix(path), Form::of(known).unwrap_or_default().chunk_prefix(path)]
+    }
+
+    fn listing_prefix(&self, path: &NodePath) -> String {
+        format!("{}{}", entry::NODES, path.key_prefix())
+    }
+
+    fn children(&self, path: &NodePath, keys: &[&str], prefixes: &[&str], known: &Documents) -> Children {
+        let form = Form::of(known).unwrap_or_default();
+        let above = self.listing_prefix(path);
+        let name = |key: &str| Some(form.node_name(key.strip_prefix(above.as_str())?)?.to_owned());
+        Children::from_names(path, keys.iter().filter_map(|key| name(key)), &above, prefixes)
+    }
+
+    fn is_node_document(&self, name: &str, known: &Documents) -> bool {
+        Form::of(known).unwrap_or_default().node_name(name).is_some()
+    }
+
+    fn implies_groups(&self) -> bool {
+        true
+    }
+
+    fn document_path(&self, key: &str, known: &Documents) -> Option<NodePath> {
+        Form::of(known).unwrap_or_default().path_of(key)?.ok()
+    }
+
+    fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match name.chars().all(allowed) {
+            true => Ok(None),
+            false => Err(error("has other characters than the draft allows", "a-z, A-Z, 0-9, -, _ and .")),
+        }
+    }
+}

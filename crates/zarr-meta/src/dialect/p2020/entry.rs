@@ -1,0 +1,133 @@
+//! The entry document, and the keys that follow from it.
+
+use crate::dialect::draft;
+use crate::error::{ErrorKind, Result};
+use crate::json::{Leniency, Map, Value};
+use crate::pointer::At;
+use crate::{Documents, NodePath, json};
+
+/// The key of the entry document.
+pub(crate) const KEY: &str = "zarr.json";
+/// What the keys of documents begin with, but for those of the root.
+pub(super) const NODES: &str = "meta/root/";
+/// Where zarr-python 2 keeps consolidated metadata. It is the document of no node.
+pub(crate) const CONSOLIDATED: &str = "meta/root/consolidated/.zmetadata";
+const URI: &str = "https://purl.org/zarr/spec/protocol/core/3.0";
+
+/// How the keys in a hierarchy are formed. That changed twice.
+///
+/// | | `metadata_encoding` | `metadata_key_suffix` | array | chunk |
+/// |---|---|---|---|---|
+/// | July 2020 | `application/json` | | `meta/root/a.array` | `data/a/0.1` |
+/// | September 2020 | the URI of the draft | | `meta/root/a.array` | `data/root/a/c0/1` |
+/// | from October 2020 | the URI of the draft | `.json` | `meta/root/a.array.json` | `data/root/a/c0/1` |
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    /// Of July 2020.
+    pub(super) is_first: bool,
+    suffix: String,
+    /// The document.
+    pub(super) document: Map,
+}
+
+impl Default for Form {
+    /// That of zarr-python 2.
+    fn default() -> Self {
+        let document = json!({
+            "extensions": [],
+            "metadata_encoding": URI,
+            "metadata_key_suffix": ".json",
+            "zarr_format": URI
+        });
+        let document = document.as_object().cloned().unwrap_or_default();
+        Self { is_first: false, suffix: ".json".to_owned(), document }
+    }
+}
+
+impl Form {
+    /// The form that the entry document says; without one, that of zarr-python 2.
+    pub(super) fn of(documents: &Documents) -> Result<Self> {
+        // The group example of the text has a trailing comma, and software ignored what it did not know.
+        let leniency = Leniency { trailing_comma: true, ..Leniency::default() };
+        match documents.json(KEY, leniency, |_| true)? {
+            Some((value, _)) => Self::parse(&At::root(&value)).map_err(|error| error.in_document(KEY)),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn parse(at: &At<'_>) -> Result<Self> {
+        let format = at.member("zarr_format")?;
+        if !format.value().as_str().is_some_and(is_draft) {
+            return Err(format.error(ErrorKind::UnsupportedVersion, URI));
+        }
+        let encoding = at.member("metadata_encoding")?;
+        let is_first = match encoding.value().as_str() {
+            Some("application/json") => true,
+            Some(uri) if is_draft(uri) => false,
+            _ => return Err(encoding.error(ErrorKind::UnknownExtension, "JSON, the only encoding of metadata")),
+        };
+        let suffix = match at.get_non_null("metadata_key_suffix") {
+            None => "",
+            Some(suffix) if suffix.text()?.contains(['/', '\0']) => return Err(suffix.invalid("a text without /")),
+            Some(suffix) => suffix.text()?,
+        };
+        draft::members::check_extensions(&at.member("extensions")?)?;
+        Ok(Self { is_first, suffix: suffix.to_owned(), document: at.object()?.clone() })
+    }
+
+    /// Whether documents are written as zarr-python 2 does, and not as zarrita of 2020.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.suffix.is_empty()
+    }
+
+    pub(super) fn array_key(&self, path: &NodePath) -> String {
+        self.document_key(path, ".array")
+    }
+
+    pub(super) fn group_key(&self, path: &NodePath) -> String {
+        self.document_key(path, ".group")
+    }
+
+    fn document_key(&self, path: &NodePath, kind: &str) -> String {
+        let slash = if path.is_root() { "" } else { "/" };
+        format!("meta/root{slash}{}{kind}{}", path.as_relative(), self.suffix)
+    }
+
+    /// The name of the node whose document is called `name`.
+    pub(super) fn node_name<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let name = name.strip_suffix(self.suffix.as_str())?;
+        name.strip_suffix(".array").or_else(|| name.strip_suffix(".group")).filter(|name| !name.is_empty())
+    }
+
+    /// See [`path_of`].
+    pub(super) fn path_of(&self, key: &str) -> Option<Result<NodePath>> {
+        if let Some(path) = key.strip_prefix(NODES) {
+            return self.node_name(path).map(|path| NodePath::root().join(path));
+        }
+        self.node_name(key).filter(|name| *name == "meta/root").map(|_| Ok(NodePath::root()))
+    }
+
+    pub(super) fn chunk_prefix(&self, path: &NodePath) -> String {
+        if self.is_first { Self::unrooted_prefix(path) } else { format!("data/root/{}", path.key_prefix()) }
+    }
+
+    /// Where chunks lay in July 2020, and by the text of August 2020.
+    pub(super) fn unrooted_prefix(path: &NodePath) -> String {
+        format!("data/{}", path.key_prefix())
+    }
+}
+
+fn is_draft(uri: &str) -> bool {
+    let uri = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://")).unwrap_or_default();
+    let minor = uri.strip_prefix("purl.org/zarr/spec/protocol/core/3.").unwrap_or_default();
+    !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The path of the node that has its document at `key`, in a hierarchy with the entry document `entry`; `None` if that is the
+/// key of no node's document.
+///
+/// # Errors
+/// [`ErrorKind::Path`] for a path that is not safe.
+pub(crate) fn path_of(key: &str, entry: &Value) -> Option<Result<NodePath>> {
+    Form::parse(&At::root(entry)).unwrap_or_default().path_of(key)
+}

@@ -1,0 +1,205 @@
+//! Reading documents of the protocol drafts.
+
+use super::data_type;
+use super::entry::{self, Form};
+use crate::dialect::draft::data_type::Accept;
+use crate::dialect::draft::{self, codec, members};
+use crate::dialect::typestr::{Dtype, Endian};
+use crate::dialect::{Dialect, Parsed, layout, numcodecs};
+use crate::error::Result;
+use crate::json::{Leniency, Map, Oddity, Value};
+use crate::pointer::At;
+use crate::{
+    ArrayMetadata, ChunkKeys, Documents, GroupMetadata, NamedConfig, Node, NodePath, Warning, conventions, json,
+};
+
+/// The members that documents of arrays have. `dimension_separator` is a stray member of zarr-python 2: the one of the grid holds.
+const ARRAY: [&str; 10] = [
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_memory_layout",
+    "compressor",
+    "fill_value",
+    "extensions",
+    "attributes",
+    "storage_transformers",
+    "dimension_separator",
+];
+
+const GROUP: [&str; 2] = ["extensions", "attributes"];
+
+pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
+    let form = Form::of(documents)?;
+    let has_entry = documents.get(entry::KEY).is_some();
+    let (array_key, group_key) = (form.array_key(path), form.group_key(path));
+    let mut parsed = if let Some((value, warnings)) = document(&array_key, documents)? {
+        let mut parsed = array(&At::root(&value), path, &form).map_err(|error| error.in_document(&array_key))?;
+        parsed.warnings.iter_mut().for_each(|warning| warning.key.clone_from(&array_key));
+        parsed.warnings.extend(warnings);
+        if documents.get(&group_key).is_some() {
+            let what = "ignored, since there is an array document as well";
+            parsed.warnings.push(Warning::new(&group_key, "", what));
+        }
+        parsed
+    } else if let Some((value, warnings)) = document(&group_key, documents)? {
+        let mut parsed = group(&At::root(&value)).map_err(|error| error.in_document(&group_key))?;
+        parsed.warnings.iter_mut().for_each(|warning| warning.key.clone_from(&group_key));
+        parsed.warnings.extend(warnings);
+        parsed
+    } else if path.is_root() && has_entry {
+        let mut parsed = Parsed::new(Dialect::P2020, Node::Group(GroupMetadata::default()), Vec::new());
+        parsed.implicit = true;
+        parsed
+    } else {
+        return Ok(None);
+    };
+    if !has_entry {
+        let what = "missing; it is taken for granted that it says what zarr-python 2 writes";
+        parsed.warnings.push(Warning::new(entry::KEY, "", what));
+    }
+    Ok(Some(parsed))
+}
+
+fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warning>)>> {
+    let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
+    // Python writes bare tokens where it has NaN; what is twice in attributes is the user's business.
+    let permitted = |oddity: &Oddity| {
+        !oddity.what.starts_with("several")
+            || oddity.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty())
+    };
+    let Some((value, oddities)) = documents.json(key, leniency, permitted)? else { return Ok(None) };
+    let odd = oddities.into_iter().filter(|oddity| oddity.what != "a trailing comma");
+    Ok(Some((value, odd.map(|oddity| Warning::new(key, oddity.pointer, oddity.what)).collect())))
+}
+
+fn attributes(at: &At<'_>) -> Result<Map> {
+    at.get_non_null("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
+}
+
+/// Members that no text names. They are kept, with a warning whose key is still to be set.
+fn extra(at: &At<'_>, known: &[&str], warnings: &mut Vec<Warning>) -> Result<Map> {
+    let mut extra = members::extensions(at)?;
+    for (name, member) in members::others(at, known)? {
+        warnings.push(Warning::new("", member.pointer(), "not known, ignored"));
+        extra.insert(name, member.value().clone());
+    }
+    Ok(extra)
+}
+
+fn group(at: &At<'_>) -> Result<Parsed> {
+    let mut warnings = Vec::new();
+    let extra = extra(at, &GROUP, &mut warnings)?;
+    let group = GroupMetadata { attributes: attributes(at)?, consolidated: None, extra };
+    Ok(Parsed::new(Dialect::P2020, Node::Group(group), warnings))
+}
+
+fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
+    let mut warnings = Vec::new();
+    let shape = at.member("shape")?.sizes()?;
+    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
+    let data_type_at = at.member("data_type")?;
+    let elements = data_type::parse(&data_type_at)?;
+    let (dtype, endian) = (&elements.dtype, &elements.endian);
+    if let Some(error) = &elements.fallback {
+        let what = format!("{error}; the fallback is taken");
+        warnings.push(Warning::new("", data_type_at.pointer(), what));
+    }
+    let grid_at = at.member("chunk_grid")?;
+    let chunk_shape = grid_at.member("chunk_shape")?;
+    if chunk_shape.sizes()?.contains(&0) {
+        return Err(chunk_shape.invalid("lengths above 0"));
+    }
+    let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
+    let separator = members::separator(&grid_at)?.unwrap_or(if form.is_first { "." } else { "/" });
+    let mut attributes = attributes(at)?;
+    let (data_type, mut codecs) = codecs(at, &mut attributes, dtype, endian)?;
+    if let Some(transpose) = layout::to_model(&at.member("chunk_memory_layout")?, shape.len())? {
+        codecs.insert(0, transpose);
+    }
+    let fill_at = at.member("fill_value")?;
+    let fill_value = draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?;
+    if let Some(transformers) = at.get_non_null("storage_transformers") {
+        draft::sharding::to_model(&transformers, &mut chunk_grid, &mut codecs)?;
+    }
+    let rank = shape.len();
+    let mut array = ArrayMetadata {
+        shape,
+        data_type,
+        chunk_grid,
+        chunk_key_encoding: key_encoding(form, rank, separator),
+        fill_value,
+        codecs,
+        storage_transformers: Vec::new(),
+        dimension_names: None,
+        attributes,
+        extra: extra(at, &ARRAY, &mut warnings)?,
+    };
+    let dimension_names_from = conventions::refresh(&mut array);
+    let mut parsed = Parsed::new(Dialect::P2020, Node::Array(array), warnings);
+    parsed.fallback_keys = fallback_keys(path, form, rank, separator);
+    parsed.fallback = elements.fallback;
+    parsed.dimension_names_from = dimension_names_from;
+    Ok(parsed)
+}
+
+/// The filters, which zarr-python 2 keeps among the attributes, and the compressor as codecs; and the data type.
+fn codecs(
+    at: &At<'_>,
+    attributes: &mut Map,
+    dtype: &Dtype,
+    endian: &Endian,
+) -> Result<(NamedConfig, Vec<NamedConfig>)> {
+    let filters =
+        filters(attributes.get("filters")).then(|| attributes.remove("filters")).flatten().unwrap_or(json!([]));
+    let mut chain: Vec<At<'_>> = At::new(&filters, "/attributes/filters").items()?;
+    let mut compressor = None;
+    if let Some(at) = at.get_non_null("compressor") {
+        let codec_at = at.member("codec")?;
+        let configuration = match at.get_non_null("configuration") {
+            Some(configuration) => configuration.object()?.clone(),
+            None => Map::new(),
+        };
+        let codec = codec::numcodecs_form(codec::id_at(&codec_at)?, configuration.iter());
+        compressor = Some((codec, at.pointer().to_owned()));
+    }
+    chain.extend(compressor.as_ref().map(|(codec, pointer)| At::new(codec, pointer)));
+    numcodecs::to_model(&chain, dtype, endian)
+}
+
+/// Whether the attribute `filters` is the list of filters and no attribute of the user.
+pub(super) fn filters(attribute: Option<&Value>) -> bool {
+    let list = attribute.and_then(Value::as_array).unwrap_or_default();
+    !list.is_empty() && list.iter().all(|codec| codec.get("id").is_some_and(|id| id.as_str().is_some()))
+}
+
+/// How chunk keys are formed. In July 2020 as in version 2, with `.` always unless a document says otherwise. Since then, without
+/// dimensions there is nothing behind the `c` by the text and in zarrita, but a 0 in zarr-python 2.
+pub(super) fn key_encoding(form: &Form, rank: usize, separator: &str) -> NamedConfig {
+    if form.is_first {
+        return layout::keys("v2", separator);
+    }
+    let joined = layout::keys("joined", separator);
+    if form.is_settled() && rank == 0 { joined.with_suffix("0") } else { joined }
+}
+
+fn fallback_keys(path: &NodePath, form: &Form, rank: usize, separator: &str) -> Vec<ChunkKeys> {
+    if form.is_first {
+        return Vec::new();
+    }
+    let own = key_encoding(form, rank, separator);
+    let mut encodings = vec![own.clone()];
+    if rank == 0 {
+        let joined = layout::keys("joined", separator);
+        encodings.push(if own == joined { joined.with_suffix("0") } else { joined });
+    }
+    let prefix = form.chunk_prefix(path);
+    let other = encodings.get(1).map(|encoding| ChunkKeys { prefix, encoding: encoding.clone() });
+    let mut fallback: Vec<_> = other.into_iter().collect();
+    // The text of August 2020 had no `root` in keys of chunks. Below a node of that name they are the keys of other arrays.
+    if path.names().next() != Some("root") {
+        let prefix = Form::unrooted_prefix(path);
+        fallback.extend(encodings.into_iter().map(|encoding| ChunkKeys { prefix: prefix.clone(), encoding }));
+    }
+    fallback
+}

@@ -1,0 +1,103 @@
+//! Writing documents of the protocol drafts, as zarr-python 2 does.
+
+use super::entry::Form;
+use super::{data_type, parse};
+use crate::dialect::draft::{self, codec, members};
+use crate::dialect::typestr::{self, Dtype};
+use crate::dialect::{fill, layout, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Map, Value};
+use crate::{ArrayMetadata, GroupMetadata, json};
+
+/// The address of the sharding transformer in zarr-python 2.
+const SHARDING: &str = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0";
+
+/// The compressors that zarr-python 2 knows in this place. Other codecs are filters.
+const COMPRESSORS: [&str; 7] = ["gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"];
+
+pub(super) fn group(group: &GroupMetadata, form: &Form) -> Result<Map> {
+    if group.consolidated.is_some() {
+        let found = "consolidated metadata inside of a group";
+        return Err(Error::new(ErrorKind::NotExpressible, "/consolidated_metadata", found, "none"));
+    }
+    let mut map = Map::new();
+    map.insert("attributes", group.attributes.clone());
+    // zarr-python 2 has none here.
+    if !form.is_settled() {
+        map.insert("extensions", json!([]));
+    }
+    group.extra.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
+    Ok(map)
+}
+
+/// The members in the order of zarr-python 2, which sorts them.
+pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
+    let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
+    let shards = draft::sharding::from_model(layout::chunk_shape(&array.chunk_grid)?, &array.codecs);
+    let rank = array.shape.len();
+    let (order, transposes) = layout::from_model(&shards.codecs, rank)?;
+    let behind = shards.codecs.get(transposes..).unwrap_or_default();
+    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let mut filters = stored.filters;
+    let is_compressor =
+        |codec: &Value| codec.get("id").and_then(Value::as_str).is_some_and(|id| COMPRESSORS.contains(&id));
+    let (compressor, other): (Option<Value>, Option<Value>) = if stored.compressor.as_ref().is_some_and(is_compressor) {
+        (stored.compressor, None)
+    } else {
+        (None, stored.compressor)
+    };
+    filters.extend(other);
+    let mut attributes = array.attributes.clone();
+    if parse::filters(attributes.get("filters")) || (attributes.contains_key("filters") && !filters.is_empty()) {
+        let found = "an attribute of the user, where the draft has filters";
+        return Err(Error::new(ErrorKind::NotExpressible, "/attributes/filters", found, "another name"));
+    }
+    if !filters.is_empty() {
+        attributes.insert("filters", Value::Array(filters));
+    }
+    let mut map = Map::new();
+    map.insert("attributes", attributes);
+    map.insert("chunk_grid", grid(array, shards.chunk_shape, form)?);
+    map.insert("chunk_memory_layout", order);
+    if let Some(compressor) = &compressor {
+        let (id, configuration) = codec::id_and_configuration(compressor)?;
+        let codec = format!("https://purl.org/zarr/spec/codec/{id}/1.0");
+        map.insert("compressor", json!({"codec": codec, "configuration": configuration}));
+    }
+    map.insert("data_type", data_type::write(&dtype, &stored.endian)?);
+    map.insert("extensions", members::extensions_of(&array.extra));
+    map.insert(
+        "fill_value",
+        match &array.fill_value {
+            // Bit patterns among them, which version 2 lacks.
+            Some(value) if matches!(dtype, Dtype::Number(_)) => value.clone(),
+            value => fill::from_model(value.as_ref(), &dtype, &stored.endian)?,
+        },
+    );
+    map.insert("shape", array.shape.clone());
+    if !shards.chunks_per_shard.is_empty() {
+        // zarr-python 2 has one number for arrays without dimensions.
+        let transformer =
+            |counts: &Vec<u64>| draft::sharding::transformer(SHARDING, if rank == 0 { &[1] } else { counts });
+        map.insert("storage_transformers", Value::Array(shards.chunks_per_shard.iter().map(transformer).collect()));
+    }
+    array.extra.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
+    Ok(map)
+}
+
+fn grid(array: &ArrayMetadata, chunk_shape: Value, form: &Form) -> Result<Map> {
+    let fits = |separator: &&str| array.chunk_key_encoding == parse::key_encoding(form, array.shape.len(), separator);
+    let Some(separator) = ["/", "."].into_iter().find(fits) else {
+        let found = array.chunk_key_encoding.to_value().excerpt();
+        let expected = if form.is_first { "keys such as 0.1" } else { "keys such as c0/1 or c0.1" };
+        return Err(Error::new(ErrorKind::NotExpressible, "/chunk_key_encoding", found, expected));
+    };
+    let mut grid = Map::new();
+    grid.insert("chunk_shape", chunk_shape);
+    // In July 2020 there was no such member, and `.` always.
+    if !(form.is_first && separator == ".") {
+        grid.insert("separator", separator);
+    }
+    grid.insert("type", "regular");
+    Ok(grid)
+}

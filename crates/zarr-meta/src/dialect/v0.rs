@@ -1,0 +1,178 @@
+//! What zarr-python 0.4 wrote (early 2016): one array and no hierarchy, always compressed by blosc.
+//!
+//! There is no text of it. The document `__zmeta__` describes the array, `__zattr__` has the user's attributes if there are any,
+//! and the chunks are `__zdata__/0.0.blosc`:
+//!
+//! ```json
+//! {"chunks": [10, 10], "clevel": 3, "cname": "lz4", "dtype": "<i4", "fill_value": 42, "shape": [20, 20], "shuffle": 2}
+//! ```
+//!
+//! The document of zarr-python 0.3 is a pickle, which is never read because it may run code.
+
+use super::typestr::{self, Dtype};
+use super::v1;
+use super::{Dialect, Parsed, Rules, layout, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::{Leniency, Map, Value};
+use crate::pointer::At;
+use crate::{ArrayMetadata, Children, Documents, NamedConfig, Node, NodePath, Warning, conventions, json};
+
+/// The rules of what came before version 1.
+pub(super) struct V0;
+
+const ARRAY: &str = "__zmeta__";
+const ATTRIBUTES: &str = "__zattr__";
+const CHUNKS: &str = "__zdata__/";
+
+/// The members of `__zmeta__`, all of them mandatory. Others are ignored.
+const MEMBERS: [&str; 7] = ["shape", "chunks", "dtype", "cname", "clevel", "shuffle", "fill_value"];
+
+impl Rules for V0 {
+    fn dialects(&self) -> &'static [Dialect] {
+        &[Dialect::V0]
+    }
+
+    fn is_self_contained(&self) -> bool {
+        false
+    }
+
+    fn document_keys(&self, path: &NodePath) -> Vec<String> {
+        if path.is_root() { [ARRAY, ATTRIBUTES].map(str::to_owned).into() } else { Vec::new() }
+    }
+
+    fn parse(&self, _: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
+        let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
+        if let Some(bytes) = documents.get(ARRAY) {
+            check_is_json(bytes)?;
+        }
+        let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
+        let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
+        let mut warnings: Vec<_> = odd.map(|oddity| Warning::new(ARRAY, oddity.pointer, oddity.what)).collect();
+        let mut array = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
+        let attributes = v1::attributes(ATTRIBUTES, documents, &mut warnings);
+        let (attributes, error) =
+            attributes.map_or_else(|error| (Map::new(), Some(error)), |attributes| (attributes, None));
+        array.attributes = attributes;
+        let dimension_names_from = conventions::refresh(&mut array);
+        let mut parsed = Parsed::new(Dialect::V0, Node::Array(array), warnings);
+        parsed.attributes_error = error;
+        parsed.dimension_names_from = dimension_names_from;
+        Ok(Some(parsed))
+    }
+
+    fn write(&self, _: Dialect, path: &NodePath, node: &Node, _: &Documents) -> Result<Vec<(String, Map)>> {
+        let array = v1::only_array("zarr-python 0.4", path, node)?;
+        let mut documents = vec![(ARRAY.to_owned(), document(array)?)];
+        if !array.attributes.is_empty() {
+            documents.push((ATTRIBUTES.to_owned(), array.attributes.clone()));
+        }
+        Ok(documents)
+    }
+
+    fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {
+        layout::keys("v2", separator.unwrap_or(".")).with_suffix(".blosc")
+    }
+
+    fn chunk_prefix(&self, _: &NodePath, _: &Documents) -> String {
+        CHUNKS.to_owned()
+    }
+
+    fn children(&self, _: &NodePath, _: &[&str], _: &[&str], _: &Documents) -> Children {
+        Children::default()
+    }
+
+    fn is_node_document(&self, _: &str, _: &Documents) -> bool {
+        false
+    }
+
+    fn check_name(&self, _: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
+        Err(error("below the root", "the root, since a store of zarr-python 0.4 is one array"))
+    }
+}
+
+/// Refuses the pickle of zarr-python 0.3.
+pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None | Some(b'{') => Ok(()),
+        Some(_) => {
+            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
+            Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "").in_document(ARRAY))
+        }
+    }
+}
+
+fn key_encoding() -> NamedConfig {
+    layout::keys("v2", ".").with_suffix(".blosc")
+}
+
+fn array(at: &At<'_>) -> Result<ArrayMetadata> {
+    let shape = at.member("shape")?.sizes()?;
+    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
+    let dtype_at = at.member("dtype")?;
+    let (dtype, endian) = Dtype::parse(&dtype_at)?;
+    if dtype == Dtype::Object {
+        return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size"));
+    }
+    let chunk_grid = layout::regular(&at.member("chunks")?, shape.len(), dtype.size().unwrap_or(1))?;
+    at.member("cname")?.text()?;
+    at.member("clevel")?.size()?;
+    let blosc = json!({
+        "id": "blosc",
+        "cname": (at.member("cname")?.value().clone()),
+        "clevel": (at.member("clevel")?.value().clone()),
+        "shuffle": (at.member("shuffle")?.value().clone())
+    });
+    let (data_type, codecs) = numcodecs::to_model(&[At::new(&blosc, "/shuffle")], &dtype, &endian)?;
+    let fill_value = v1::fill_to_model(&at.member("fill_value")?, &dtype, &endian)?;
+    let extra = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
+    Ok(ArrayMetadata {
+        shape,
+        data_type,
+        chunk_grid,
+        chunk_key_encoding: key_encoding(),
+        fill_value,
+        codecs,
+        storage_transformers: Vec::new(),
+        dimension_names: None,
+        attributes: Map::new(),
+        extra: extra.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+    })
+}
+
+/// The members in the order of zarr-python 0.4, which sorts them.
+fn document(array: &ArrayMetadata) -> Result<Map> {
+    let no = |pointer: &str, found: String, expected: &str| {
+        Err(Error::new(ErrorKind::NotExpressible, pointer, found, expected))
+    };
+    let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
+    if dtype == Dtype::Object {
+        return no("/data_type", array.data_type.short_value().excerpt(), "a type of a fixed size");
+    }
+    if array.shape.is_empty() {
+        return no("/shape", "[]".to_owned(), "at least one dimension, without which a chunk has no key");
+    }
+    if array.chunk_key_encoding != key_encoding() {
+        return no("/chunk_key_encoding", array.chunk_key_encoding.to_value().excerpt(), "keys such as 0.0.blosc");
+    }
+    let (order, transposes) = layout::from_model(&array.codecs, array.shape.len())?;
+    if order != "C" {
+        return no("/codecs/0", "the order F".to_owned(), "the order C");
+    }
+    let behind = array.codecs.get(transposes..).unwrap_or_default();
+    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let blosc = stored.compressor.as_ref().filter(|codec| codec.get("id").and_then(Value::as_str) == Some("blosc"));
+    let (Some(blosc), []) = (blosc, stored.filters.as_slice()) else {
+        return no("/codecs", "other codecs".to_owned(), "blosc alone");
+    };
+    let member = |name: &str| blosc.get(name).cloned().unwrap_or_default();
+    let mut map = Map::new();
+    map.insert("chunks", layout::chunk_shape(&array.chunk_grid)?);
+    map.insert("clevel", member("clevel"));
+    map.insert("cname", member("cname"));
+    map.insert("dtype", dtype.to_value(&stored.endian));
+    map.insert("fill_value", v1::fill_from_model(array.fill_value.as_ref(), &dtype, &stored.endian)?);
+    map.insert("shape", array.shape.clone());
+    map.insert("shuffle", member("shuffle"));
+    array.extra.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
+    Ok(map)
+}

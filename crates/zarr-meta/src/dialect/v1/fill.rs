@@ -1,0 +1,77 @@
+//! Fill values of version 1: whatever JSON could hold. Texts stand for bytes as they are; base64 came with version 2.
+
+use crate::dialect::typestr::{Dtype, Endian};
+use crate::dialect::{fill, packed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::Value;
+use crate::pointer::At;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// The fill value in the notation of the model; `None` for null.
+pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<Option<Value>> {
+    let is_scalar = !matches!(at.value(), Value::Array(_) | Value::Object(_));
+    if !is_scalar {
+        return Err(at.invalid("a number, a text, true, false or null"));
+    }
+    match (dtype, at.value()) {
+        (Dtype::Bytes(size), Value::String(text)) => {
+            bytes(at, text, *size)?;
+            Ok(Some(Value::from(STANDARD.encode(text))))
+        }
+        (Dtype::Raw(size), Value::String(text)) => {
+            let mut bytes = bytes(at, text, *size)?;
+            // Larger elements have no place in metadata.
+            let size = usize::try_from(*size).ok().filter(|&size| size <= 1 << 20);
+            bytes.resize(size.ok_or_else(|| at.invalid("null or a small element"))?, 0);
+            let packed = Value::from(STANDARD.encode(bytes));
+            fill::to_model(&At::new(&packed, at.pointer()), dtype, endian, "")
+        }
+        (Dtype::Struct(_), Value::String(_)) => Err(at.invalid("0 or null, all that version 1 has for structs")),
+        _ => fill::to_model(at, dtype, endian, ""),
+    }
+}
+
+fn bytes(at: &At<'_>, text: &str, size: u64) -> Result<Vec<u8>> {
+    match u64::try_from(text.len()).is_ok_and(|len| len <= size) {
+        true => Ok(text.as_bytes().to_vec()),
+        false => Err(at.invalid(format!("a text of at most {size} bytes"))),
+    }
+}
+
+/// The inverse of [`to_model`].
+pub(in crate::dialect) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian) -> Result<Value> {
+    let Some(value) = value else { return Ok(Value::Null) };
+    let no = || {
+        let expected = "a number, a text, true or false, all that version 1 has";
+        Error::new(ErrorKind::NotExpressible, "/fill_value", value.excerpt(), expected)
+    };
+    match dtype {
+        Dtype::Bytes(_) => {
+            let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok()).ok_or_else(no)?;
+            String::from_utf8(bytes).map(Value::from).map_err(|_| no())
+        }
+        Dtype::Raw(_) => {
+            let bytes = match value {
+                Value::String(text) => STANDARD.decode(text).ok(),
+                _ => packed::byte_list(value),
+            };
+            let text = String::from_utf8(bytes.ok_or_else(no)?).map_err(|_| no())?;
+            let text = text.trim_end_matches('\0');
+            Ok(if text.is_empty() { Value::from(0) } else { Value::from(text) })
+        }
+        Dtype::Struct(_) => {
+            let element = packed::pack(dtype, endian, value).ok_or_else(no)?;
+            if element.iter().all(|&byte| byte == 0) { Ok(Value::from(0)) } else { Err(no()) }
+        }
+        Dtype::Number(_) => match fill::from_model(Some(value), dtype, endian).map_err(|_| no())? {
+            // A complex number is said by its real part alone.
+            Value::Array(parts) => match parts.as_slice() {
+                [real, Value::Number(imaginary)] if imaginary.as_str() == "0.0" => Ok(real.clone()),
+                _ => Err(no()),
+            },
+            plain => Ok(plain),
+        },
+        _ => Ok(value.clone()),
+    }
+}

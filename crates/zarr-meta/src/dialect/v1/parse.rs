@@ -1,0 +1,118 @@
+//! Reading documents of version 1.
+
+use super::{ARRAY, ATTRIBUTES, fill};
+use crate::dialect::typestr::{Dtype, Endian};
+use crate::dialect::{Dialect, Parsed, layout, numcodecs};
+use crate::error::{ErrorKind, Result};
+use crate::json::{Leniency, Map, Value};
+use crate::pointer::At;
+use crate::{ArrayMetadata, Documents, NamedConfig, Node, Warning, conventions};
+
+/// The members of `meta`, all of them mandatory. Others are ignored.
+const MEMBERS: [&str; 8] =
+    ["zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order"];
+
+pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
+    // Python writes bare tokens where it has NaN; in a fill value that is how version 1 says it.
+    let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
+    let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
+    let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
+    let warnings = odd.map(|oddity| Warning::new(ARRAY, oddity.pointer, oddity.what)).collect();
+    let (array, doubt) = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
+    let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings);
+    if let Some(codecs) = doubt {
+        // The two cannot be told apart by the data; a silent guess either way would be wrong for somebody.
+        let what = "F order, read as the text of version 1 says; zarr-python 1, the only software that wrote it, stored C \
+                    order here whatever the document says: see the option v1_f_order_is_c";
+        parsed.warnings.push(Warning::new(ARRAY, "/order", what));
+        parsed.codecs_if_c_order = Some(codecs);
+    }
+    match attributes(ATTRIBUTES, documents, &mut parsed.warnings) {
+        Ok(attributes) => *parsed.node.attributes_mut() = attributes,
+        Err(error) => parsed.attributes_error = Some(error),
+    }
+    if let Node::Array(array) = &mut parsed.node {
+        parsed.dimension_names_from = conventions::refresh(array);
+    }
+    Ok(Some(parsed))
+}
+
+/// A document of nothing but attributes; none where it is absent.
+pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
+    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
+    let Some((value, oddities)) = documents.json(key, leniency, |_| true)? else { return Ok(Map::new()) };
+    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    match value {
+        Value::Object(attributes) => Ok(attributes),
+        other => Err(At::root(&other).invalid("an object").in_document(key)),
+    }
+}
+
+/// The array, and its codecs without a change of order where it is doubtful that there is one.
+fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
+    let format = at.member("zarr_format")?;
+    if format.value().as_u64() != Some(1) {
+        return Err(format.error(ErrorKind::UnsupportedVersion, "1"));
+    }
+    let shape = at.member("shape")?.sizes()?;
+    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
+    let dtype_at = at.member("dtype")?;
+    let (dtype, endian) = Dtype::parse(&dtype_at)?;
+    if dtype == Dtype::Object {
+        return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size, all that version 1 has"));
+    }
+    let chunk_grid = layout::regular(&at.member("chunks")?, shape.len(), dtype.size().unwrap_or(1))?;
+    let (data_type, mut codecs, is_blosc) = compression(at, &dtype, &endian)?;
+    let mut doubt = None;
+    if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
+        doubt = (!is_blosc).then(|| codecs.clone());
+        codecs.insert(0, transpose);
+    }
+    let fill_value = fill::to_model(&at.member("fill_value")?, &dtype, &endian)?;
+    let members = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
+    let array = ArrayMetadata {
+        shape,
+        data_type,
+        chunk_grid,
+        chunk_key_encoding: layout::keys("v2", "."),
+        fill_value,
+        codecs,
+        storage_transformers: Vec::new(),
+        dimension_names: None,
+        attributes: Map::new(),
+        extra: members.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+    };
+    Ok((array, doubt))
+}
+
+/// The compressor as codecs, the data type that goes with them, and whether it is blosc.
+fn compression(at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(NamedConfig, Vec<NamedConfig>, bool)> {
+    let name = at.member("compression")?;
+    let options = at.member("compression_opts")?;
+    let id = match name.value() {
+        Value::Null => "none",
+        _ => name.text()?,
+    };
+    // What software called gzip is the stream of zlib.
+    let (id, scalar) = match id {
+        "none" => ("none", ""),
+        "blosc" => ("blosc", "clevel"),
+        "zlib" | "gzip" => ("zlib", "level"),
+        "bz2" => ("bz2", "level"),
+        "lzma" => ("lzma", "format"),
+        _ => return Err(name.error(ErrorKind::UnknownExtension, "blosc, zlib, bz2, lzma or none")),
+    };
+    let mut codec = Map::new();
+    codec.insert("id", id);
+    match options.value() {
+        Value::Null => {}
+        Value::Object(members) => members.iter().for_each(|(name, value)| drop(codec.insert(name, value.clone()))),
+        Value::Number(_) if !scalar.is_empty() => drop(codec.insert(scalar, options.size()?)),
+        Value::String(cname) if id == "blosc" => drop(codec.insert("cname", cname.as_str())),
+        _ => return Err(options.invalid("a number, an object or null")),
+    }
+    let codec = Value::Object(codec);
+    let codecs = if id == "none" { Vec::new() } else { vec![At::new(&codec, options.pointer())] };
+    let (data_type, codecs) = numcodecs::to_model(&codecs, dtype, endian)?;
+    Ok((data_type, codecs, id == "blosc"))
+}

@@ -1,0 +1,259 @@
+//! Creating, finding, listing and erasing nodes, in every dialect that has a hierarchy.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup};
+use zarr_meta::{Dialect, NodePath};
+use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
+
+const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
+const ENTRY: &str = r#"{"zarr_format": "https://purl.org/zarr/spec/core/3.0",
+    "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"}, "extensions": []}"#;
+const ARRAY: &str = r#"{"shape": [2], "data_type": "int8", "chunk_memory_layout": "C", "fill_value": 0,
+    "chunk_grid": {"type": "regular", "chunk_shape": [2], "separator": "/"}, "extensions": [], "attributes": {}}"#;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Group(String),
+    Array(String),
+    Erase(String),
+    Attribute(String, u8),
+}
+
+fn path() -> impl Strategy<Value = String> {
+    proptest::collection::vec(prop_oneof!["[a-c]", Just("c0".to_owned()), Just("b.array".to_owned())], 1..4)
+        .prop_map(|names| format!("/{}", names.join("/")))
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => path().prop_map(Step::Group),
+        4 => path().prop_map(Step::Array),
+        2 => path().prop_map(Step::Erase),
+        2 => (path(), any::<u8>()).prop_map(|(path, value)| Step::Attribute(path, value)),
+    ]
+}
+
+/// What there is at a path: an array or a group, with an attribute; `None` for a group that nothing but nodes below imply.
+type Model = BTreeMap<NodePath, Option<(bool, Option<u8>)>>;
+
+/// The nodes of a model with the groups that are implied in it.
+fn all(model: &Model, root: bool) -> Model {
+    let mut all = model.clone();
+    for path in model.keys().flat_map(NodePath::ancestors).chain(root.then(NodePath::root)) {
+        all.entry(path).or_insert(None);
+    }
+    all
+}
+
+fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), TestCaseError> {
+    let registry = zarr::registry();
+    let implies = dialect.implies_groups();
+    let mut model = Model::new();
+    for step in steps {
+        let is_array = |model: &Model, path: &NodePath| matches!(model.get(path), Some(Some((true, _))));
+        match step {
+            Step::Group(text) | Step::Array(text) => {
+                let path = NodePath::parse(text).unwrap();
+                let array = matches!(step, Step::Array(_));
+                let below_array = path.ancestors().any(|above| is_array(&model, &above));
+                let exists = model.get(&path).is_some_and(Option::is_some);
+                // What lies below an array would never be found again.
+                if array && model.keys().any(|other| other.is_within(&path) && *other != path) {
+                    continue;
+                }
+                let created = if array {
+                    let new = NewArray::new(&[3], "int8").chunks(&[2]).dialect(dialect);
+                    Array::create(store, text, new, &registry).and_then(|array| array.write(.., &[1_i8, 2, 3]))
+                } else {
+                    Group::create(store, text, NewGroup { dialect, ..NewGroup::default() }, &registry).map(drop)
+                };
+                prop_assert_eq!(created.is_ok(), !below_array && !exists, "{:?} {:?}", step, created);
+                if created.is_ok() {
+                    if !implies {
+                        for above in path.ancestors() {
+                            model.entry(above).or_insert(Some((false, None)));
+                        }
+                    }
+                    model.insert(path, Some((array, None)));
+                }
+            }
+            Step::Erase(text) => {
+                let path = NodePath::parse(text).unwrap();
+                let there = all(&model, false).contains_key(&path);
+                match zarr::open_node(&**store, text, None) {
+                    Err(error) => prop_assert!(!there && error.is_not_found(), "{error}"),
+                    Ok(found) => {
+                        prop_assert!(there);
+                        match found.node.as_array() {
+                            Some(_) => zarr::open_array(store, text).unwrap().erase().unwrap(),
+                            None => zarr::open_group(store, text).unwrap().erase().unwrap(),
+                        }
+                        model.retain(|other, _| !other.is_within(&path));
+                    }
+                }
+            }
+            Step::Attribute(text, value) => {
+                let path = NodePath::parse(text).unwrap();
+                if !all(&model, false).contains_key(&path) {
+                    continue;
+                }
+                let attributes = || [("x".to_owned(), (*value).into())].into_iter().collect();
+                if is_array(&model, &path) {
+                    zarr::open_array(store, text).unwrap().set_attributes(attributes()).unwrap();
+                } else {
+                    // A group that is implied gets a document by this.
+                    zarr::open_group(store, text).unwrap().set_attributes(attributes()).unwrap();
+                }
+                let kind = is_array(&model, &path);
+                model.insert(path, Some((kind, Some(*value))));
+            }
+        }
+        check(store, dialect, &model)?;
+    }
+    Ok(())
+}
+
+fn check(store: &Arc<dyn Store>, dialect: Dialect, model: &Model) -> Result<(), TestCaseError> {
+    // A hierarchy with an entry document has a root, whatever was erased.
+    let entry = match zarr_meta::entry_key(dialect) {
+        Some(key) => store.get_all(&Key::new(key).unwrap()).unwrap().is_some(),
+        None => false,
+    };
+    let expected = all(model, entry);
+    if expected.is_empty() {
+        prop_assert!(zarr::open_node(&**store, "/", None).is_err_and(|error| error.is_not_found()));
+        return Ok(());
+    }
+    let walk = zarr::walk(&**store, "/", None).unwrap();
+    prop_assert!(walk.broken.is_empty());
+    let found: Model = walk
+        .nodes
+        .iter()
+        .map(|node| {
+            let value = node.node.attributes().get("x").map(|value| value.as_u64().unwrap() as u8);
+            (node.path.clone(), (!node.implicit).then_some((node.node.as_array().is_some(), value)))
+        })
+        .collect();
+    prop_assert_eq!(&found, &expected, "{}", dialect);
+    for (path, node) in &expected {
+        let opened = zarr::open_node(&**store, &path.to_string(), None).unwrap();
+        prop_assert_eq!((opened.dialect, opened.implicit), (dialect, node.is_none()), "{}", path);
+        match node {
+            Some((true, _)) => {
+                let array = zarr::open_array(store, &path.to_string()).unwrap();
+                prop_assert_eq!(array.read::<i8>(..).unwrap(), [1, 2, 3]);
+            }
+            _ => {
+                let children = zarr::open_group(store, &path.to_string()).unwrap().children().unwrap();
+                let children: Vec<_> = children.nodes.iter().map(|node| node.path.clone()).collect();
+                let below = expected.keys().filter(|other| other.parent().as_ref() == Some(path));
+                prop_assert_eq!(children, below.cloned().collect::<Vec<_>>());
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn nodes_are_those_of_the_model(steps in proptest::collection::vec(step(), 1..14)) {
+        for dialect in DIALECTS {
+            run(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>), dialect, &steps)?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3))]
+
+    #[test]
+    fn nodes_are_those_of_the_model_in_a_folder(steps in proptest::collection::vec(step(), 1..10)) {
+        for dialect in DIALECTS {
+            let folder = tempfile::tempdir().unwrap();
+            run(&(Arc::new(FilesystemStore::create(folder.path()).unwrap()) as Arc<dyn Store>), dialect, &steps)?;
+        }
+    }
+}
+
+fn set(store: &dyn Store, key: &str, text: &str) {
+    store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_hundred_thousand_nodes_of_a_draft_are_one_listing() {
+    let store = Counted::new(MemoryStore::new());
+    set(&store, "zarr.json", ENTRY);
+    for number in 0..20_000 {
+        set(&store, &format!("meta/g{number}/h/i/j/a.array.json"), ARRAY);
+        set(&store, &format!("data/g{number}/h/i/j/a/c0"), "ab");
+    }
+    store.take();
+    let walk = zarr::walk(&store, "/", None).unwrap();
+    assert_eq!((walk.nodes.len(), walk.broken.len()), (100_001, 0));
+    assert_eq!(walk.nodes.iter().filter(|node| node.implicit).count(), 80_001);
+    let counts = store.take();
+    assert_eq!(counts.lists, 1, "{counts:?}");
+    // The entry, and for each array its document and that of a group in its place.
+    assert!(counts.gets <= 2 * 20_000 + 10, "{counts:?}");
+}
+
+#[test]
+fn children_are_one_listing_and_a_look_below_each_prefix() {
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let lent: Arc<dyn Store> = Arc::clone(&store) as _;
+    set(&*store, "zarr.json", ENTRY);
+    for key in
+        ["meta/foo/bar.group.json", "meta/foo/baz/qux.array.json", "meta/foo/x/note.txt", "meta/foo/y.array.json"]
+    {
+        set(&*store, key, if key.contains("group") { r#"{"attributes": {}}"# } else { ARRAY });
+    }
+    let foo = zarr::open_group(&lent, "/foo").unwrap();
+    store.take();
+    let children = foo.children().unwrap();
+    let paths: Vec<_> = children.nodes.iter().map(|node| node.path.to_string()).collect();
+    // Files that are no documents imply nothing.
+    assert_eq!(paths, ["/foo/bar", "/foo/baz", "/foo/y"]);
+    assert!(children.nodes[1].implicit);
+    assert_eq!(store.take().lists, 3);
+}
+
+#[test]
+fn new_nodes_fit_into_the_hierarchy_that_is_there() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let entry = ENTRY.replace(".json", ".v3").replace("[]", r#"[{"extension": "http://x", "must_understand": false}]"#);
+    set(&*store, "zarr.json", &entry);
+    let new = || NewArray::new(&[4], "float32").chunks(&[2]).dialect(Dialect::D2022);
+    let array = Array::create(&store, "/g/a", new(), &zarr::registry()).unwrap();
+    array.write(.., &[1.0_f32, 2.0, 3.0, 4.0]).unwrap();
+    let keys: Vec<_> = store.list_prefix(&zarr_store::Prefix::root()).unwrap();
+    let keys: Vec<_> = keys.iter().map(Key::as_str).collect();
+    assert_eq!(keys, ["data/g/a/c0", "data/g/a/c1", "meta/g/a.array.v3", "zarr.json"]);
+    assert_eq!(store.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry.as_bytes());
+    // Nodes of other dialects do not.
+    let error = Array::create(&store, "/b", new().dialect(Dialect::V3), &zarr::registry()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+    let error = Array::create(&store, "/é", new(), &zarr::registry()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Path, "{error}");
+    // The last node takes the groups with it that it implied, but for the root.
+    zarr::open_array(&store, "/g/a").unwrap().erase().unwrap();
+    assert!(zarr::open_node(&*store, "/g", None).is_err_and(|error| error.is_not_found()));
+    let root = zarr::open_group(&store, "/").unwrap();
+    assert!(root.found().implicit);
+    root.erase().unwrap();
+    assert!(store.list_prefix(&zarr_store::Prefix::root()).unwrap().is_empty());
+}
+
+#[test]
+fn a_scalar_of_a_draft_is_read_from_c0_too() {
+    for key in ["data/s/c", "data/s/c0"] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        set(&*store, "zarr.json", ENTRY);
+        set(&*store, "meta/s.array.json", &ARRAY.replace("[2]", "[]"));
+        set(&*store, key, "\u{7}");
+        assert_eq!(zarr::open_array(&store, "/s").unwrap().read::<i8>(..).unwrap(), [7], "{key}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Stores of Zarr before v2, and of the protocol drafts: made, extended, and read where their writers left it open how.
+
+use std::sync::Arc;
+use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup, Options};
+use zarr_meta::json::Value;
+use zarr_meta::{Dialect, NamedConfig, json};
+use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
+
+fn store(values: &[(&str, &[u8])]) -> Arc<dyn Store> {
+    let store = MemoryStore::new();
+    for (key, value) in values {
+        store.set_all(&Key::new(key).unwrap(), value).unwrap();
+    }
+    Arc::new(store)
+}
+
+fn keys(store: &Arc<dyn Store>) -> Vec<String> {
+    store.list_prefix(&Prefix::root()).unwrap().iter().map(ToString::to_string).collect()
+}
+
+fn document(store: &Arc<dyn Store>, key: &str) -> Value {
+    let bytes = store.get_all(&Key::new(key).unwrap()).unwrap().unwrap();
+    Value::from_json(std::str::from_utf8(&bytes).unwrap()).unwrap()
+}
+
+fn codec(name: &str, configuration: Value) -> NamedConfig {
+    NamedConfig::with(name, configuration.as_object().cloned().unwrap())
+}
+
+/// The session in the text of version 1, section "Examples".
+#[test]
+fn the_session_of_version_1() {
+    let store = store(&[]);
+    let zlib = codec("numcodecs.zlib", json!({"level": 1}));
+    let new = NewArray::new(&[20, 20], "<i4").chunks(&[10, 10]).codecs(vec![zlib]).fill(42).dialect(Dialect::V1);
+    let mut array = Array::create(&store, "/", new, &zarr::registry()).unwrap();
+    assert_eq!(keys(&store), ["attrs", "meta"]);
+    let meta = json!({
+        "chunks": [10, 10], "compression": "zlib", "compression_opts": 1, "dtype": "<i4", "fill_value": 42, "order": "C",
+        "shape": [20, 20], "zarr_format": 1
+    });
+    assert_eq!(document(&store, "meta").to_string(), meta.to_string());
+    assert_eq!(document(&store, "attrs"), json!({}));
+    array.write((0..10, 0..10), &[1_i32; 100]).unwrap();
+    assert_eq!(keys(&store), ["0.0", "attrs", "meta"]);
+    array.write((0..10, 10..20), &[2_i32; 100]).unwrap();
+    array.write((10..20, ..), &[3_i32; 200]).unwrap();
+    assert_eq!(keys(&store), ["0.0", "0.1", "1.0", "1.1", "attrs", "meta"]);
+    let attributes = json!({"foo": 42, "bar": "apples", "baz": [1, 2, 3, 4]});
+    array.set_attributes(attributes.as_object().cloned().unwrap()).unwrap();
+    assert_eq!(document(&store, "attrs"), attributes);
+    let again = zarr::open_array(&store, "/").unwrap();
+    assert_eq!(again.dialect(), Dialect::V1);
+    let corner = again.read::<i32>((9..11, 9..11)).unwrap();
+    assert_eq!(corner.into_iter().collect::<Vec<_>>(), [1, 2, 3, 3]);
+    // It is one array, and no hierarchy.
+    let below = NewArray::new(&[2], "int8").dialect(Dialect::V1);
+    assert_eq!(Array::create(&store, "/a", below, &zarr::registry()).unwrap_err().kind(), ErrorKind::Path);
+}
+
+#[test]
+fn what_came_before_version_1_is_written_too() {
+    let store = store(&[]);
+    let new = NewArray::new(&[4, 4], "<f8").chunks(&[2, 4]).dialect(Dialect::V0);
+    let array = Array::create(&store, "/", new, &zarr::registry()).unwrap();
+    array.write((0..2, ..), &[1.5_f64; 8]).unwrap();
+    assert_eq!(keys(&store), ["__zdata__/0.0.blosc", "__zmeta__"]);
+    assert_eq!(zarr::open_array(&store, "/").unwrap().read::<f64>((1, 1)).unwrap().into_iter().next(), Some(1.5));
+}
+
+#[test]
+fn the_order_of_version_1_is_as_told() {
+    let meta = br#"{"zarr_format": 1, "shape": [2, 2], "chunks": [2, 2], "dtype": "|u1", "compression": "none",
+        "compression_opts": null, "fill_value": 0, "order": "F"}"#;
+    let store = store(&[("meta", meta), ("attrs", b"{}"), ("0.0", &[1, 2, 3, 4])]);
+    let found = zarr::open_node(&*store, "/", None).unwrap();
+    for (v1_f_order_is_c, values) in [(false, [1, 3, 2, 4]), (true, [1, 2, 3, 4])] {
+        let options = Options { v1_f_order_is_c, ..Options::default() };
+        let array = Array::from_found(&store, found.clone(), &zarr::registry(), options).unwrap();
+        assert_eq!(array.read::<u8>(..).unwrap().into_iter().collect::<Vec<_>>(), values);
+        assert_eq!(array.warnings().is_empty(), v1_f_order_is_c);
+    }
+}
+
+const JULY: &[u8] = br#"{"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0",
+    "metadata_encoding": "application/json", "extensions": []}"#;
+const SEPTEMBER: &[u8] = br#"{"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0",
+    "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0", "extensions": []}"#;
+const PYTHON: &[u8] =
+    br#"{"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_key_suffix": ".json",
+    "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0", "extensions": []}"#;
+
+#[test]
+fn a_hierarchy_of_the_protocol_drafts_is_extended_in_its_own_form() {
+    for (entry, array_key, chunk, scalar) in [
+        (JULY, "meta/root/g/a.array", "data/g/a/0.0", "data/g/s/0"),
+        (SEPTEMBER, "meta/root/g/a.array", "data/root/g/a/c0/0", "data/root/g/s/c"),
+        (PYTHON, "meta/root/g/a.array.json", "data/root/g/a/c0/0", "data/root/g/s/c0"),
+    ] {
+        let store = store(&[("zarr.json", entry)]);
+        let registry = zarr::registry();
+        let new = |shape: &[u64]| NewArray::new(shape, "int32").chunks(shape).dialect(Dialect::P2020);
+        Array::create(&store, "/g/a", new(&[2, 2]), &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
+        Array::create(&store, "/g/s", new(&[]), &registry).unwrap().write(.., &[7]).unwrap();
+        let sharded = new(&[4]).chunks(&[1]).shards(&[2]);
+        Array::create(&store, "/g/t", sharded, &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
+        assert_eq!(zarr::open_array(&store, "/g/t").unwrap().read::<i32>((3,)).unwrap().into_iter().next(), Some(4));
+        zarr::open_array(&store, "/g/t").unwrap().erase().unwrap();
+        Group::create(&store, "/h", NewGroup { dialect: Dialect::P2020, ..NewGroup::default() }, &registry).unwrap();
+        let mut expected = vec![
+            "zarr.json".to_owned(),
+            array_key.to_owned(),
+            array_key.replace("g/a.", "g/s."),
+            array_key.replace("g/a.array", "h.group"),
+            chunk.to_owned(),
+            scalar.to_owned(),
+        ];
+        expected.sort();
+        assert_eq!(keys(&store), expected);
+        assert_eq!(store.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry);
+        let again = zarr::open_array(&store, "/g/a").unwrap().read::<i32>(..).unwrap();
+        assert_eq!(again.into_iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert_eq!(zarr::open_array(&store, "/g/s").unwrap().read::<i32>(..).unwrap().into_iter().next(), Some(7));
+    }
+}
+
+#[test]
+fn chunks_of_the_protocol_drafts_are_found_where_they_lie() {
+    let array =
+        br#"{"shape": [4], "data_type": "u1", "chunk_grid": {"type": "regular", "chunk_shape": [2], "separator": "/"},
+        "chunk_memory_layout": "C", "fill_value": 9, "extensions": [], "attributes": {}}"#;
+    let scalar =
+        br#"{"shape": [], "data_type": "u1", "chunk_grid": {"type": "regular", "chunk_shape": [], "separator": "/"},
+        "chunk_memory_layout": "C", "fill_value": 9, "extensions": [], "attributes": {}}"#;
+    let documents = [("zarr.json", PYTHON), ("meta/root/a.array.json", array), ("meta/root/s.array.json", scalar)];
+    let all = |key: &str, value: &'static [u8]| {
+        let store = store(&documents);
+        store.set_all(&Key::new(key).unwrap(), value).unwrap();
+        store
+    };
+    let read = |store: &Arc<dyn Store>, path: &str| {
+        zarr::open_array(store, path).unwrap().read::<u8>(..).unwrap().into_iter().collect::<Vec<_>>()
+    };
+    for key in ["data/root/s/c", "data/root/s/c0", "data/s/c", "data/s/c0"] {
+        let store = all(key, &[5]);
+        assert_eq!(read(&store, "/s"), [5], "{key}");
+        // What is written goes to the same place.
+        zarr::open_array(&store, "/s").unwrap().write(.., &[6_u8]).unwrap();
+        assert_eq!(keys(&store).iter().filter(|key| key.starts_with("data/")).collect::<Vec<_>>(), [key]);
+        assert_eq!(read(&store, "/s"), [6], "{key}");
+    }
+    for prefix in ["data/root/a/", "data/a/"] {
+        let store = all(&format!("{prefix}c1"), &[5, 6]);
+        assert_eq!(read(&store, "/a"), [9, 9, 5, 6], "{prefix}");
+        let array = zarr::open_array(&store, "/a").unwrap();
+        array.write(0..1, &[1_u8]).unwrap();
+        assert_eq!(read(&store, "/a"), [1, 9, 5, 6], "{prefix}");
+        let stored: Vec<_> = array.stored_chunks().unwrap().iter().map(|chunk| chunk[0]).collect();
+        assert_eq!(stored, [0, 1], "{prefix}");
+    }
+}
