@@ -232,8 +232,8 @@ impl ArrayCore {
     }
 }
 
-/// Where chunks may lie beside the place that the metadata implies.
-fn other_places(found: &Found, prefix: &str, rank: usize) -> Result<Vec<Place>> {
+/// Where chunks may lie beside the place that the metadata implies, which is below `prefix`.
+pub(crate) fn other_places(found: &Found, prefix: &str, rank: usize) -> Result<Vec<Place>> {
     let mut others = Vec::new();
     if found.separator_unmarked && rank > 1 {
         others.push(Place { prefix: prefix.to_owned(), keys: ChunkKeyEncoding::V2 { separator: Separator::Slash } });

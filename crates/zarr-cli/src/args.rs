@@ -176,7 +176,7 @@ pub(crate) struct Convert {
     /// The store to write, which is made if it is not there.
     #[arg(value_name = "DST")]
     pub(crate) target: String,
-    /// The dialect to write, v2 or v3; by default that of SRC, or v3 if SRC is older than v2.
+    /// The dialect to write: v3, v2, or an older one by its short name; by default v2 if SRC is v2, else v3.
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
     /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions.

@@ -1,10 +1,12 @@
 //! Copying chunks as they are stored.
 
 use super::{Conversion, Planned};
+use crate::core::{Place, other_places};
 use crate::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use zarr_grid::{ChunkGrid, ChunkIndex, ChunkKeyEncoding, Separator};
+use zarr_grid::{ChunkGrid, ChunkIndex, ChunkKeyEncoding};
 use zarr_meta::Found;
 use zarr_store::{ByteRange, Fetched, Key, Precondition, Prefix, Store};
 
@@ -56,10 +58,8 @@ pub(super) fn erase_chunks(store: &dyn Store, array: &Found) -> Result<()> {
 /// Where the chunks of an array lie.
 struct Keys {
     grid: ChunkGrid,
-    encoding: ChunkKeyEncoding,
-    /// Where they may lie instead, as the metadata does not say.
-    other: Option<ChunkKeyEncoding>,
-    prefix: String,
+    /// Where the metadata implies that they lie, and then where they may lie instead.
+    places: Vec<Place>,
 }
 
 impl Keys {
@@ -68,35 +68,43 @@ impl Keys {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
         };
         let invalid = |error: zarr_grid::Error| Error::from(error).with_kind(ErrorKind::InvalidMetadata);
-        let other = ChunkKeyEncoding::V2 { separator: Separator::Slash };
+        let keys = ChunkKeyEncoding::from_config(&array.chunk_key_encoding).map_err(invalid)?;
+        let prefix = found.chunk_prefix();
+        let others = other_places(found, &prefix, array.shape.len())?;
         Ok(Self {
             grid: ChunkGrid::from_config(&array.chunk_grid, &array.shape).map_err(invalid)?,
-            encoding: ChunkKeyEncoding::from_config(&array.chunk_key_encoding).map_err(invalid)?,
-            other: found.separator_unmarked.then_some(other),
-            prefix: zarr_meta::chunk_prefix(found.dialect, &found.path),
+            places: std::iter::once(Place { prefix, keys }).chain(others).collect(),
         })
     }
 
+    /// The key of a chunk at the place that the metadata implies.
     fn key(&self, chunk: &[u64]) -> Result<Key> {
-        let mut text = self.prefix.clone();
-        self.encoding.write_key(chunk, &mut text);
+        let mut text = String::new();
+        if let Some(place) = self.places.first() {
+            text.push_str(&place.prefix);
+            place.keys.write_key(chunk, &mut text);
+        }
         Ok(Key::new(&text)?)
     }
 
-    /// The chunks that are stored; all there could be if the store cannot list.
+    /// The chunks that are stored, each with the key of the first place that has it; all there could be if the store
+    /// cannot list.
     fn stored(&self, store: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {
         if !store.capabilities().list {
             let cuts = self.grid.meet(&zarr_grid::Region::whole(self.grid.shape()));
             return cuts.iter().map(|cell| Ok((self.key(&cell.index)?, cell.index))).collect();
         }
-        let parse = |key: Key| {
-            let rest = key.as_str().strip_prefix(self.prefix.as_str())?;
-            let rank = self.grid.rank();
-            let parse_other = || self.other.as_ref()?.parse_key(rest, rank);
-            let chunk = self.encoding.parse_key(rest, rank).or_else(parse_other)?;
-            self.grid.check_index(&chunk).is_ok().then_some((key, chunk))
-        };
-        Ok(store.list_prefix(&Prefix::new(&self.prefix)?)?.into_iter().filter_map(parse).collect())
+        let mut stored = BTreeMap::new();
+        for place in &self.places {
+            for key in store.list_prefix(&Prefix::new(&place.prefix)?)? {
+                let rest = key.as_str().strip_prefix(place.prefix.as_str());
+                let chunk = rest.and_then(|rest| place.keys.parse_key(rest, self.grid.rank()));
+                if let Some(chunk) = chunk.filter(|chunk| self.grid.check_index(chunk).is_ok()) {
+                    stored.entry(chunk).or_insert(key);
+                }
+            }
+        }
+        Ok(stored.into_iter().map(|(chunk, key)| (key, chunk)).collect())
     }
 }
 

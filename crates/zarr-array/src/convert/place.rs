@@ -40,7 +40,7 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
         if found.node.as_array().is_some() {
             return Err(at(Error::argument("found an array, expected a group")));
         }
-        if dialect.is_some_and(|dialect| is_v2(dialect) != is_v2(found.dialect)) {
+        if dialect.is_some_and(|dialect| !same_hierarchy(dialect, found.dialect)) {
             let message = format!("the hierarchy there is of dialect {}, not of the one to be written", found.dialect);
             return Err(at(Error::argument(message)));
         }
@@ -50,6 +50,12 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     }
     clear(target, array, overwrite)?;
     Ok(place)
+}
+
+/// Whether nodes of both dialects may lie in one hierarchy.
+fn same_hierarchy(a: Dialect, b: Dialect) -> bool {
+    let is_v3 = |dialect| matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
+    a == b || (is_v3(a) && is_v3(b))
 }
 
 fn is_v2(dialect: Dialect) -> bool {
@@ -93,13 +99,13 @@ fn erase(target: &Arc<dyn Store>, path: &NodePath, found: Option<Found>) -> Resu
     };
     // The innermost first: an interrupted erase leaves a hierarchy that can be erased.
     for node in below.nodes.iter().rev() {
-        let chunks = zarr_meta::chunk_prefix(node.dialect, &node.path);
+        let chunks = node.chunk_prefix();
         match &node.node {
             Node::Array(_) if chunks.is_empty() => super::copy::erase_chunks(&**target, node)?,
             Node::Array(_) => target.erase_prefix(&Prefix::new(&chunks)?)?,
             Node::Group(_) => {}
         }
-        node.documents.iter().try_for_each(|(key, _)| Ok::<_, Error>(target.erase(&Key::new(key)?)?))?;
+        node.own_documents().try_for_each(|key| Ok::<_, Error>(target.erase(&Key::new(key)?)?))?;
         known(&node.path)?;
     }
     // Documents that cannot be read would be found instead of new ones.
