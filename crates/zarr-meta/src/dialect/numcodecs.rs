@@ -144,6 +144,11 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64) -> Result<NamedConfig> {
             id.to_owned()
         }
         "vlen-utf8" | "vlen-bytes" => id.to_owned(),
+        "shuffle" => {
+            // In version 2 the default is a number; in version 3 it is the size of the array's elements.
+            default(&mut configuration, "elementsize", json!(4));
+            format!("numcodecs.{id}")
+        }
         _ => format!("numcodecs.{id}"),
     };
     Ok(NamedConfig::with(name, configuration))

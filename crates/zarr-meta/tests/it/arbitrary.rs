@@ -142,7 +142,7 @@ pub(crate) fn zarray() -> impl Strategy<Value = Map> {
         proptest::option::of(prop_oneof![
             Just(json!([{"id": "shuffle", "elementsize": 2}])),
             Just(json!([{"id": "fletcher32"}, {"id": "crc32c"}])),
-            Just(json!([{"id": "vendor"}, {"id": "shuffle"}])),
+            Just(json!([{"id": "vendor"}, {"id": "shuffle", "elementsize": 4}])),
         ]),
     );
     let filtered = prop_oneof![
