@@ -90,91 +90,42 @@ fn parse(text: &str) -> Option<DataType> {
     }
 }
 
+/// Runs `$body` with `$t` as the Rust type of `$scalar` by the table behind, or `$other` if it is not in that.
+macro_rules! with_one_of {
+    ($scalar:expr, $t:ident => $body:expr, else $other:expr; $($name:ident: $rust:ty),+) => {
+        match $scalar {
+            $(zarr_dtype::Scalar::$name => {
+                type $t = $rust;
+                $body
+            })+
+            _ => $other,
+        }
+    };
+}
+
 /// Runs `$body` with `$t` as the Rust type of a scalar of numpy.
 macro_rules! with_number {
     ($scalar:expr, $t:ident => $body:expr) => {
-        match $scalar {
-            zarr_dtype::Scalar::Bool => {
-                type $t = crate::number::Bool;
-                $body
-            }
-            zarr_dtype::Scalar::F16 => {
-                type $t = crate::half::Half;
-                $body
-            }
-            zarr_dtype::Scalar::F32 => {
-                type $t = f32;
-                $body
-            }
-            zarr_dtype::Scalar::F64 => {
-                type $t = f64;
-                $body
-            }
-            scalar => crate::dtype::with_integer!(scalar, $t => $body, else {}),
-        }
+        crate::dtype::with_one_of!($scalar, $t => $body, else {};
+            Bool: crate::number::Bool, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64,
+            F16: crate::half::Half, F32: f32, F64: f64)
     };
 }
 
 /// Runs `$body` with `$t` as the Rust type of an integer, or `$other` if it is none of numpy's.
 macro_rules! with_integer {
     ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
-        match $scalar {
-            zarr_dtype::Scalar::I8 => {
-                type $t = i8;
-                $body
-            }
-            zarr_dtype::Scalar::I16 => {
-                type $t = i16;
-                $body
-            }
-            zarr_dtype::Scalar::I32 => {
-                type $t = i32;
-                $body
-            }
-            zarr_dtype::Scalar::I64 => {
-                type $t = i64;
-                $body
-            }
-            zarr_dtype::Scalar::U8 => {
-                type $t = u8;
-                $body
-            }
-            zarr_dtype::Scalar::U16 => {
-                type $t = u16;
-                $body
-            }
-            zarr_dtype::Scalar::U32 => {
-                type $t = u32;
-                $body
-            }
-            zarr_dtype::Scalar::U64 => {
-                type $t = u64;
-                $body
-            }
-            _ => $other,
-        }
+        crate::dtype::with_one_of!($scalar, $t => $body, else $other;
+            I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64)
     };
 }
 
 /// Runs `$body` with `$t` as the Rust type of a float, or `$other` if it is none of numpy's.
 macro_rules! with_float {
     ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
-        match $scalar {
-            zarr_dtype::Scalar::F16 => {
-                type $t = crate::half::Half;
-                $body
-            }
-            zarr_dtype::Scalar::F32 => {
-                type $t = f32;
-                $body
-            }
-            zarr_dtype::Scalar::F64 => {
-                type $t = f64;
-                $body
-            }
-            _ => $other,
-        }
+        crate::dtype::with_one_of!($scalar, $t => $body, else $other;
+            F16: crate::half::Half, F32: f32, F64: f64)
     };
 }
 
-pub(crate) use {with_float, with_integer, with_number};
+pub(crate) use {with_float, with_integer, with_number, with_one_of};
