@@ -16,10 +16,12 @@ use table::{Found, Row};
 use zarr_meta::json::Value;
 
 const USAGE: &str = "\
-usage: cargo xtask bench [--peers [NAME,..]] [--only CASE:OPERATION,..] [--rounds N] [--repetitions N] [--smaller]
+usage: cargo xtask bench [--peers [NAME,..]] [--floor] [--only CASE:OPERATION,..] [--rounds N] [--repetitions N]
+                         [--smaller]
        cargo xtask bench --counts [--record]
 
   --peers        other software as well: zarrs, tensorstore, zarr-python, zarr-python+zarrs
+  --floor        a program that does what any library must as well, and nothing else: a limit, not a peer
   --only         these measurements alone: A:read_into, C:rand:row
   --rounds       processes for each program and measurement (2)
   --repetitions  timed repetitions in each process (3)
@@ -31,6 +33,7 @@ Data is made once in $BENCH_DATA, or else below target/bench. What is written go
 
 struct Options {
     peers: Vec<&'static str>,
+    floor: bool,
     only: Vec<Measurement>,
     rounds: u32,
     repetitions: u32,
@@ -45,11 +48,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let folder = root.join("target").join("bench");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let ours = programs::ours(root)?;
+    let [ours, floor] = programs::ours(root)?;
     if options.counts {
         return counts::run(root, &ours, options.record);
     }
     let mut programs = vec![ours];
+    programs.extend(options.floor.then_some(floor));
     for &name in &options.peers {
         programs.push(programs::peer(root, &folder, name)?);
     }
@@ -84,6 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 fn parse(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
         peers: Vec::new(),
+        floor: false,
         only: MEASUREMENTS.to_vec(),
         rounds: 2,
         repetitions: 3,
@@ -97,6 +102,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
         match argument.as_str() {
             "--rounds" => options.rounds = number()?,
             "--repetitions" => options.repetitions = number()?,
+            "--floor" => options.floor = true,
             "--smaller" => options.smaller = true,
             "--counts" => options.counts = true,
             "--record" => options.record = true,

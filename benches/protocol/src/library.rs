@@ -26,6 +26,11 @@ pub trait Library {
     /// Elements in memory that the library allocated.
     type Elements: AsRef<[u8]>;
 
+    /// Whether an operation of the protocol is there at all.
+    fn offers(&self, _operation: &str) -> bool {
+        true
+    }
+
     /// Opens the array in a directory, to be read and written.
     ///
     /// # Errors

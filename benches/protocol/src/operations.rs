@@ -31,6 +31,9 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [_, operation, path] = arguments.as_slice() else { return Err("arguments: CASE OP PATH".into()) };
     let path = Path::new(path);
+    if !library.offers(operation) {
+        return unsupported();
+    }
     let outcome = match operation.as_str() {
         "read_into" => read_into(library, &library.open(path)?),
         "mem_read" => read_into(library, &library.open_in_memory(files(path)?)?),

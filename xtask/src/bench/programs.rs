@@ -7,6 +7,9 @@ use std::process::Command;
 /// The name of this library among the programs.
 pub(super) const OURS: &str = "ours";
 
+/// The name of the program that does only what any library must.
+pub(super) const FLOOR: &str = "floor";
+
 /// Peers, in the order in which they take turns.
 pub(super) const PEERS: [&str; 4] = ["zarrs", "tensorstore", "zarr-python", "zarr-python+zarrs"];
 
@@ -37,11 +40,12 @@ impl Program {
     }
 }
 
-/// Builds this library's program.
-pub(super) fn ours(root: &Path) -> Result<Program, String> {
+/// Builds this library's program, and that of the floor.
+pub(super) fn ours(root: &Path) -> Result<[Program; 2], String> {
     let target = root.join("target");
     build(&root.join("Cargo.toml"), &target, &["--package", "zarr-bench"])?;
-    Ok(Program { name: OURS, command: vec![target.join("release").join("zarr-bench")] })
+    let program = |name, file| Program { name, command: vec![target.join("release").join(file)] };
+    Ok([program(OURS, "zarr-bench"), program(FLOOR, "zarr-bench-floor")])
 }
 
 /// Builds or installs a peer below `folder`.

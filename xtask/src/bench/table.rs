@@ -1,7 +1,7 @@
 //! What was measured, as a table.
 
 use super::goals::Measurement;
-use super::programs::OURS;
+use super::programs::{FLOOR, OURS};
 use std::collections::BTreeMap;
 use zarr_meta::json::Value;
 
@@ -59,26 +59,30 @@ fn least(numbers: &[f64]) -> f64 {
 /// What all programs found for one measurement, by name.
 pub(super) type Row = BTreeMap<&'static str, Found>;
 
-/// The table in Markdown. Times are the least of all repetitions; a ratio is a peer's divided by ours.
+/// The table in Markdown. Times are the least of all repetitions; a ratio is a peer's divided by ours, and so are the last two,
+/// of the floor.
 pub(super) fn print(rows: &[(Measurement, Row)]) {
     println!(
-        "\n| case | ours | GB/s | cores | memory above data | best peer | its time | ratio | of medians | of cores | goal |"
+        "\n| case | ours | GB/s | cores | memory above data | best peer | its time | ratio | of medians | of cores | goal | floor | its cores |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (measurement, row) in rows {
         let Some(ours) = row.get(OURS).filter(|ours| !ours.seconds.is_empty()) else {
-            println!("| {} {} | - | | | | | | | | | |", measurement.case, measurement.operation);
+            println!("| {} {} | - | | | | | | | | | | | |", measurement.case, measurement.operation);
             continue;
         };
         let (best, cpu) = (ours.best(), least(&ours.cpu));
-        let peers = || row.iter().filter(|(name, found)| **name != OURS && !found.seconds.is_empty());
+        let peers = || row.iter().filter(|(name, found)| ![OURS, FLOOR].contains(*name) && !found.seconds.is_empty());
         let by = |of: fn(&Found) -> f64| peers().map(|(_, found)| of(found)).fold(f64::INFINITY, f64::min);
         let peer = peers().min_by(|a, b| a.1.best().total_cmp(&b.1.best()));
         let (name, time) = peer.map_or(("-", f64::INFINITY), |(name, found)| (*name, found.best()));
+        let floor = row.get(FLOOR).filter(|floor| !floor.seconds.is_empty());
+        let share =
+            |of: fn(&Found) -> f64, ours: f64| floor.map_or("-".to_owned(), |floor| format!("{:.2}", of(floor) / ours));
         let shown = |number: f64, text: String| if number.is_finite() { text } else { "-".to_owned() };
         let ratio = |number: f64| shown(number, format!("{number:.2}"));
         println!(
-            "| {} {} | {} | {} | {} | {} | {name} | {} | {} | {} | {} | {} |",
+            "| {} {} | {} | {} | {} | {} | {name} | {} | {} | {} | {} | {} | {} | {} |",
             measurement.case,
             measurement.operation,
             milliseconds(best),
@@ -91,6 +95,8 @@ pub(super) fn print(rows: &[(Measurement, Row)]) {
             ratio(by(Found::median) / ours.median()),
             ratio(by(|found| least(&found.cpu)) / cpu),
             measurement.goal.map_or("-".to_owned(), |goal| format!("{goal:.1}")),
+            share(Found::best, best),
+            share(|found| least(&found.cpu), cpu),
         );
     }
 }
