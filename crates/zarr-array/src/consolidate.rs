@@ -169,7 +169,7 @@ impl Job for ConsolidateJob {
         }
         if let Some(mut walk) = self.walk.take() {
             return match walk.step(replies)? {
-                Next::Ask(requests) => {
+                Next::Ask(requests) | Next::Fill(requests) => {
                     self.walk = Some(walk);
                     Ok(Next::Ask(requests))
                 }

@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind, MissingChunks, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use together::{Begun, Together};
-use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Split, Step, SubchunkIndex, Tiles, ViewMut};
+use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, Step, SubchunkIndex, Tiles, ViewMut};
 use zarr_grid::{ChunkIndex, Cuts, Region, Shape};
 use zarr_store::{ByteRange, Job, Key, Next, Reply, Request};
 
@@ -136,13 +136,18 @@ impl Job for ReadJob<'_> {
             }
         }
     }
+
+    fn place(&mut self, request: usize) -> Option<&mut [u8]> {
+        if let Self::Leaf(leaf) = self { leaf.place(request) } else { None }
+    }
 }
 
 impl<'a> ReadJob<'a> {
     fn go_on(&mut self, requests: Vec<Request>, leaf: Leaf<'a>) -> Result<Next<Self>> {
         if !requests.is_empty() {
+            let placed = leaf.items.iter().any(|item| item.room.is_some());
             *self = Self::Leaf(leaf);
-            return Ok(Next::Ask(requests));
+            return Ok(if placed { Next::Fill(requests) } else { Next::Ask(requests) });
         }
         Ok(if leaf.shards.is_empty() {
             Next::Done(())
@@ -177,7 +182,8 @@ impl<'a> Spread<'a> {
 
     fn into_leaf(self) -> Result<Leaf<'a>> {
         let context = self.context;
-        let mut leaf = Leaf { context, items: Vec::with_capacity(self.tiles.len()), shards: Vec::new() };
+        let items = Vec::with_capacity(self.tiles.len());
+        let mut leaf = Leaf { context, items, shards: Vec::new(), buffer: Scratch::default(), buffered: 0 };
         let mut cursor = self.cuts.cursor_at(self.tiles.position() as u64);
         for mut out in self.tiles {
             let Some(cell) = cursor.cell() else { break };
@@ -201,6 +207,7 @@ impl<'a> Spread<'a> {
                 shape: cell.shape.clone(),
                 region: cell.region.clone(),
                 decode: None,
+                room: None,
                 pending: None,
                 place: 0,
             });
@@ -250,6 +257,19 @@ pub(crate) struct Leaf<'a> {
     items: Vec<Item<'a>>,
     /// Shards that were met, to be spread when all items are done.
     shards: Vec<Spread<'a>>,
+    /// Where the bytes of items lie that have [`Room::Buffer`].
+    buffer: Scratch,
+    /// How much of it they take.
+    buffered: usize,
+}
+
+/// Where the bytes of a chunk whose encoded size is known may be put.
+#[derive(Debug)]
+enum Room {
+    /// They are the output's.
+    Output,
+    /// In this part of the leaf's buffer.
+    Buffer(Range<usize>),
 }
 
 /// One chunk or inner chunk under way.
@@ -265,6 +285,8 @@ struct Item<'a> {
     region: Region,
     /// Where the codecs can do with less than all bytes.
     decode: Option<Box<dyn Decode>>,
+    /// Where all bytes are known to fit.
+    room: Option<Room>,
     /// Which reply, and which of its parts, hold what was asked for last.
     pending: Option<(usize, Range<usize>)>,
     /// The number of the place that the key is of.
@@ -284,9 +306,21 @@ impl<'a> Leaf<'a> {
         let mut items = std::mem::take(&mut self.items);
         let access = self.context.access;
         for item in &mut items {
+            if item.is_output(&access) {
+                item.room = Some(Room::Output);
+                item.ask(&[ByteRange::Full], &mut requests)?;
+                continue;
+            }
             item.decode = item.codecs.partial(&item.shape, &item.region, &access);
             match &mut item.decode {
-                None => item.ask(&[ByteRange::Full], &mut requests)?,
+                None => {
+                    let small = item.known_size(&access).filter(|&size| size <= LOCAL_GROUP);
+                    if let Some(end) = small.and_then(|size| self.buffered.checked_add(usize::try_from(size).ok()?)) {
+                        item.room = Some(Room::Buffer(self.buffered..end));
+                        self.buffered = end;
+                    }
+                    item.ask(&[ByteRange::Full], &mut requests)?;
+                }
                 Some(decode) => match decode.step(&[], &mut item.out).map_err(Error::from)? {
                     Step::Need(ranges) => item.ask(&ranges, &mut requests)?,
                     Step::Done => {}
@@ -299,11 +333,33 @@ impl<'a> Leaf<'a> {
         Ok(requests.0)
     }
 
+    /// Where the value asked for by a request may be put. Requests are the items', in their order, where items have room.
+    fn place(&mut self, request: usize) -> Option<&mut [u8]> {
+        let item = self.items.get_mut(request)?;
+        match item.room.as_ref()? {
+            Room::Output => item.out.as_contiguous(),
+            Room::Buffer(part) => {
+                if self.buffer.len() < self.buffered {
+                    self.buffer = Scratch::take();
+                }
+                self.buffer.sized(self.buffered).ok()?.get_mut(part.clone())
+            }
+        }
+    }
+
     /// Decodes what came, and asks for more where that is wanted.
     fn take(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Requests::default();
         for mut item in std::mem::take(&mut self.items) {
             let Some((reply, parts)) = item.pending.take() else { continue };
+            if let Some(Reply::Filled(size)) = replies.get(reply) {
+                self.context.core.found_place(item.place);
+                if !item.filled(*size, &self.buffer)? {
+                    item.ask(&[ByteRange::Full], &mut requests)?;
+                    self.items.push(item);
+                }
+                continue;
+            }
             let Some(Reply::Got(Some(fetched))) = replies.get(reply) else {
                 self.missing(item, &mut requests)?;
                 continue;
@@ -355,6 +411,34 @@ impl<'a> Leaf<'a> {
 }
 
 impl<'a> Item<'a> {
+    /// The number of bytes of the encoded chunk, where it is known and reading them into memory of ours gains something.
+    fn known_size(&self, access: &Access) -> Option<u64> {
+        let local = self.window.is_none() && access.slab.is_some();
+        local.then(|| self.codecs.encoded_size(&self.shape).exact()).flatten()
+    }
+
+    /// Whether the bytes of the encoded chunk are those of the output.
+    fn is_output(&mut self, access: &Access) -> bool {
+        self.codecs.is_memory()
+            && self.region.is_whole(&self.shape)
+            && self.known_size(access).is_some()
+            && self.out.as_contiguous().is_some()
+    }
+
+    /// Takes a value of `size` bytes that lies where there is room for it. If it is of another size than is due, all of
+    /// it is to be asked for again, so that decoding can tell what is wrong.
+    fn filled(&mut self, size: u64, buffer: &[u8]) -> Result<bool> {
+        match self.room.take() {
+            Some(Room::Output) => Ok(size == self.out.size() as u64),
+            Some(Room::Buffer(part)) if size == part.len() as u64 => {
+                let bytes = buffer.get(part).unwrap_or_default();
+                let decoded = self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out);
+                decoded.map(|()| true).map_err(|error| self.place(error.into()))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Notes what to ask for; inner chunks of one shard share a request.
     fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
         let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use zarr_grid::{Region, Shape};
 
 /// Uncompressed data that is transposed is asked for in pieces so many times as large as other data.
-const TURNED: u64 = 32;
+const TURNED: u64 = 8;
 
 /// The codecs of an array, bound to its elements: array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs.
 ///
@@ -70,6 +70,11 @@ impl Pipeline {
             }
             Err(_) => Size::Unknown,
         }
+    }
+
+    /// Whether an encoded chunk is its elements in C order, as they are in memory.
+    pub fn is_memory(&self) -> bool {
+        self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.is_memory_order()
     }
 
     /// The shape of the smallest part of a chunk that is encoded on its own, in the axes of the array: of the innermost

@@ -8,7 +8,8 @@ use bytes::Bytes;
 
 use crate::async_store::BoxFuture;
 use crate::{
-    AsyncStore, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version,
+    AsyncStore, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store,
+    Version,
 };
 use kept::Kept;
 
@@ -77,6 +78,11 @@ impl<S: Store> Store for Cached<S> {
         let found = self.store.get(key, ranges, into)?;
         self.kept.keep(key, ranges, found.then_some(&*into), begun);
         Ok(found)
+    }
+
+    /// Declined: what is kept are the values that gets bring.
+    fn get_into(&self, _key: &Key, _into: &mut [u8]) -> Result<Placed> {
+        Ok(Placed::Declined)
     }
 
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store, Version,
+};
 
 /// Another store, with what is asked of it counted: how plans are checked in tests.
 #[derive(Debug, Default)]
@@ -104,6 +106,18 @@ impl<S: Store> Store for Counted<S> {
         let found = self.store.get(key, ranges, into)?;
         add(&self.bytes_read, into.parts().map(<[u8]>::len).sum());
         Ok(found)
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+        let placed = self.store.get_into(key, into)?;
+        if placed != Placed::Declined {
+            add(&self.gets, 1);
+            add(&self.ranges, 1);
+        }
+        if let Placed::Found(size) = placed {
+            add(&self.bytes_read, into.len().min(usize::try_from(size).unwrap_or(usize::MAX)));
+        }
+        Ok(placed)
     }
 
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store,
-    Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Placed, Precondition, Prefix, Result,
+    Store, Version,
 };
 use vfs::{Escapes, Kind, Vfs};
 
@@ -198,6 +198,10 @@ impl Store for FilesystemStore {
         self.read(key, ranges, into).inspect_err(|_| into.clear())
     }
 
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+        self.read_into(key, into)
+    }
+
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
         self.install(key, value, when)
     }
@@ -239,7 +243,8 @@ impl Store for FilesystemStore {
     }
 
     fn coalesce(&self) -> Coalesce {
-        // A call of the system takes about as long as copying 16 KiB from the page cache; 256 KiB is what stays in L2.
-        Coalesce { max_gap: 16 << 10, max_size: 8 << 20, slab: Some(256 << 10) }
+        // A call of the system takes about as long as copying 16 KiB from the page cache. Slabs of 1 MiB stay in the larger
+        // caches of a core, and each costs an opening: slabs of a quarter cost 20 % more in all.
+        Coalesce { max_gap: 16 << 10, max_size: 8 << 20, slab: Some(1 << 20) }
     }
 }

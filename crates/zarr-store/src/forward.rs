@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store, Version,
+};
 
 /// Every method of [`Store`], asked of what `$self` points to.
 macro_rules! forward {
@@ -11,6 +13,10 @@ macro_rules! forward {
         impl<S: Store + ?Sized> Store for $pointer {
             fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
                 (**self).get(key, ranges, into)
+            }
+
+            fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+                (**self).get_into(key, into)
             }
 
             fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {

@@ -22,6 +22,13 @@ pub trait Job: Send + Sized {
     /// # Errors
     /// Whatever ends the job.
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, Self::Error>;
+
+    /// Where the value that is asked for by request `request` of [`Next::Fill`] may be put; as long as it should be.
+    /// `None`: wherever the driver likes.
+    fn place(&mut self, request: usize) -> Option<&mut [u8]> {
+        let _ = request;
+        None
+    }
 }
 
 /// What a job needs to go on.
@@ -29,6 +36,9 @@ pub trait Job: Send + Sized {
 pub enum Next<J: Job> {
     /// Answers to these.
     Ask(Vec<Request>),
+    /// Answers to these, some of which are to get whole values that the job has a [`place`](Job::place) for. A driver may
+    /// put such a value there and answer [`Reply::Filled`], or answer as to `Ask`.
+    Fill(Vec<Request>),
     /// These jobs done, which are independent of each other; they may run at the same time.
     Fork(Vec<J>),
     /// Nothing: this came out.
@@ -81,6 +91,8 @@ pub enum Request {
 pub enum Reply {
     /// The pieces, one for each range; `None` if there is no such key.
     Got(Option<Fetched>),
+    /// The value has this many bytes. They are in the job's [`place`](Job::place) if that is as long.
+    Filled(u64),
     /// The version of the new value.
     Set(Version),
     /// A value was not in the state that a set required: nothing was changed. The job may look again and go on.

@@ -52,7 +52,7 @@ pub use read_only::ReadOnly;
 pub use run::{Scratch, Sequential, Spawn, run, run_in, run_on};
 pub use run_async::{run_async, run_async_with};
 pub use spare::spare_buffer;
-pub use store::{Capabilities, Listing, Store};
+pub use store::{Capabilities, Listing, Placed, Store};
 pub use url::{Opened, create, open};
 pub use version::{Precondition, Version};
 #[cfg(feature = "zip")]

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store,
+    Version,
 };
 
 /// What is under a prefix of another store, as a store of its own.
@@ -58,6 +59,10 @@ impl<S: fmt::Display> fmt::Display for Prefixed<S> {
 impl<S: Store> Store for Prefixed<S> {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
         self.store.get(&self.down(key)?, ranges, into).map_err(|error| self.lift(error))
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+        self.store.get_into(&self.down(key)?, into).map_err(|error| self.lift(error))
     }
 
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result, Store,
-    Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Placed, Precondition, Prefix, Result,
+    Store, Version,
 };
 
 /// Another store with every write refused as [`Error::ReadOnly`].
@@ -27,6 +27,10 @@ impl<S: fmt::Display> fmt::Display for ReadOnly<S> {
 impl<S: Store> Store for ReadOnly<S> {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
         self.0.get(key, ranges, into)
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+        self.0.get_into(key, into)
     }
 
     fn set(&self, _key: &Key, _value: &[u8], _when: &Precondition) -> Result<Version> {

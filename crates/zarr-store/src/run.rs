@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{ByteRange, Error, Fetched, Job, Key, Merged, Next, Reply, Request, Result, Store, coalesce};
+use crate::{ByteRange, Error, Fetched, Job, Key, Merged, Next, Placed, Reply, Request, Result, Store, coalesce};
 
 /// Runs a job on a store, on this thread.
 ///
@@ -37,6 +37,11 @@ pub fn run_in<S: Spawn, J: Job>(
         match next? {
             Next::Done(output) => return Ok(output),
             Next::Fork(jobs) => spawn.all(store, jobs)?,
+            Next::Fill(requests) => {
+                for (number, request) in requests.into_iter().enumerate() {
+                    replies.push(scratch.fill(store, request, job.place(number))?);
+                }
+            }
             Next::Ask(requests) => spawn.answers(scratch, store, requests, &mut replies)?,
         }
     }
@@ -113,6 +118,20 @@ impl Scratch {
     /// Those of the store.
     pub fn answer(&mut self, store: &dyn Store, request: Request) -> Result<Reply> {
         answer(self, store, request)
+    }
+
+    /// Answers a request, in `place` if it is to get a whole value and the store can.
+    fn fill(&mut self, store: &dyn Store, request: Request, place: Option<&mut [u8]>) -> Result<Reply> {
+        if let (Request::Get { key, ranges }, Some(place)) = (&request, place)
+            && matches!(ranges[..], [ByteRange::Full])
+        {
+            match store.get_into(key, place)? {
+                Placed::Found(size) => return Ok(Reply::Filled(size)),
+                Placed::Missing => return Ok(Reply::Got(None)),
+                Placed::Declined => {}
+            }
+        }
+        self.answer(store, request)
     }
 
     fn reclaim(&mut self, replies: &mut Vec<Reply>) {

@@ -43,7 +43,8 @@ fn boxed<'a, J: Job + 'a>(
                     let jobs = jobs.into_iter().map(|job| boxed(store, job, at_once));
                     all(jobs, at_once).await?;
                 }
-                Next::Ask(requests) => {
+                // Requests run at the same time, so that none can borrow the job.
+                Next::Ask(requests) | Next::Fill(requests) => {
                     let answers = requests.into_iter().map(|request| answer(store, request));
                     replies = all(answers, at_once).await?;
                 }

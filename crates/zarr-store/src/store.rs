@@ -20,6 +20,18 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::Range`] if a range is not wholly inside the value.
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool>;
 
+    /// Gets the whole value at `key` into `into`, which is as long as whoever asks expects the value to be.
+    ///
+    /// For stores that read values rather than hold them: nothing lies in between then. By default it is declined, and
+    /// [`Store::get`] is to be asked.
+    ///
+    /// # Errors
+    /// Those of the store below.
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+        let _ = (key, into);
+        Ok(Placed::Declined)
+    }
+
     /// Replaces the value at `key`, or makes it, if `when` holds, and names the new state.
     ///
     /// All or nothing: no reader ever sees a part of `value`, and a failure leaves what was there.
@@ -125,6 +137,17 @@ pub struct Capabilities {
     pub conditional: bool,
     /// After [`Store::flush`] what was written survives loss of power.
     pub durable: bool,
+}
+
+/// What [`Store::get_into`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// The value has this many bytes. They are in the memory given, if that is as long; else its content is unspecified.
+    Found(u64),
+    /// There is no such key.
+    Missing,
+    /// Nothing: [`Store::get`] is to be asked.
+    Declined,
 }
 
 /// What is directly under a prefix; both sorted.

@@ -6,7 +6,9 @@
 mod asynchronous;
 mod concurrent;
 
-use crate::{ByteRange, Error, ErrorKind, Fetched, Key, Listing, Precondition, Prefix, Store, StoreExt, Version};
+use crate::{
+    ByteRange, Error, ErrorKind, Fetched, Key, Listing, Placed, Precondition, Prefix, Store, StoreExt, Version,
+};
 
 pub use asynchronous::contract_async;
 
@@ -142,6 +144,16 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         assert_eq!((into.len(), into.part(0)), (1, expected(range)), "{store}: {key}, {range}");
         assert!(into.size.is_none_or(|found| found == size), "{store}: {key}, {range}: size {:?}", into.size);
     }
+    for len in [value.len(), value.len() + 1, value.len() / 2, 0] {
+        let mut place = vec![0xEE; len];
+        match store.get_into(key, &mut place).expect("get") {
+            Placed::Declined => {}
+            placed => assert_eq!(placed, Placed::Found(size), "{store}: {key} into {len} bytes"),
+        }
+        if len == value.len() && store.get_into(key, &mut place).expect("get") != Placed::Declined {
+            assert_eq!(place, value, "{store}: {key}");
+        }
+    }
     // Many at once, in any order and more than once, and only bounded ones.
     let bounded = inside.iter().filter(|range| range.bounded().is_some()).cloned().collect();
     for ranges in [inside.iter().rev().chain(&inside).cloned().collect::<Vec<_>>(), bounded] {
@@ -178,6 +190,8 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
 fn check_absent(store: &dyn Store, key: &Key) {
     let mut into = Fetched::new();
     into.push(b"left over".as_slice().into());
+    let placed = store.get_into(key, &mut [0; 5]).expect("get");
+    assert!(!matches!(placed, Placed::Found(_)), "{store}: {key}: {placed:?}");
     for ranges in [
         vec![ByteRange::Full],
         vec![ByteRange::Range(0..5)],

@@ -207,7 +207,7 @@ impl ChangeNode {
         replies: &[Reply],
     ) -> Result<Next<Self>> {
         match job.step(replies)? {
-            Next::Ask(requests) => {
+            Next::Ask(requests) | Next::Fill(requests) => {
                 self.state = state(job);
                 Ok(Next::Ask(requests))
             }

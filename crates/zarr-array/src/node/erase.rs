@@ -207,7 +207,7 @@ impl Job for EraseNode {
                 self.list()
             }
             State::Walk(mut job) => match job.step(replies)? {
-                Next::Ask(requests) => {
+                Next::Ask(requests) | Next::Fill(requests) => {
                     self.state = State::Walk(job);
                     Ok(Next::Ask(requests))
                 }

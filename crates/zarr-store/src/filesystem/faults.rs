@@ -53,6 +53,10 @@ impl Vfs for Faulty {
         self.call(|| self.inner.read_at(file, &mut into[..len], offset))
     }
 
+    fn read_first(&self, file: &File, into: &mut [u8], more: &mut [u8]) -> io::Result<usize> {
+        if into.len() < 3 { self.call(|| self.inner.read_first(file, into, more)) } else { self.read_at(file, into, 0) }
+    }
+
     fn directory(&self, path: &str) -> io::Result<Directory> {
         self.call(|| self.inner.directory(path))
     }
@@ -206,6 +210,24 @@ fn a_get_that_fails_is_never_a_missing_key_or_a_short_value() {
                     let at = range.resolve(10).expect("inside");
                     assert_eq!(part, &(b'0'..=b'9').collect::<Vec<_>>()[at.start as usize..at.end as usize]);
                 }
+            },
+        );
+    }
+}
+
+#[test]
+fn a_value_read_in_place_is_never_missing_or_short_for_a_failure() {
+    for len in [0, 1, 9, 10, 11, 30] {
+        every_call_fails(
+            |store| drop(store.set_all(&key("a"), b"0123456789").expect("set")),
+            |store| {
+                let mut into = vec![0; len];
+                Ok((store.get_into(&key("a"), &mut into)?, into))
+            },
+            |_, result| {
+                let Ok((placed, into)) = result else { return };
+                assert_eq!(placed, Placed::Found(10), "into {len}");
+                assert!(len != 10 || into == b"0123456789");
             },
         );
     }

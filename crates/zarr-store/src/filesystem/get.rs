@@ -1,11 +1,12 @@
 //! Reading a value.
 
+use std::fs::File;
 use std::io;
 
-use crate::{ByteRange, Error, Fetched, Key, Operation, Result};
+use crate::{ByteRange, Error, Fetched, Key, Operation, Placed, Result};
 
 use super::names::{is_temporary, version};
-use super::vfs::{Kind, read_full_at};
+use super::vfs::{Kind, Vfs, read_full_at};
 use super::{FilesystemStore, is_absent};
 
 /// So much is read without asking for the size of the file first: the memory is taken on the word of whoever asks.
@@ -16,14 +17,7 @@ impl FilesystemStore {
     pub(super) fn read(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
         into.clear();
         let fail = |error| self.fail(Operation::Get, key.as_str(), error);
-        if is_temporary(key) {
-            return Ok(false);
-        }
-        let file = match self.vfs.open(key.as_str()) {
-            Ok(file) => file,
-            Err(error) if is_absent(&error) => return Ok(false),
-            Err(error) => return Err(fail(error)),
-        };
+        let Some(file) = self.open_value(key)? else { return Ok(false) };
         let mut known = None;
         if bounded(ranges).is_none_or(|total| total > TRUSTED.max(into.spare() as u64)) {
             let stat = self.vfs.stat_file(&file).map_err(fail)?;
@@ -77,6 +71,53 @@ impl FilesystemStore {
         }
         Ok(true)
     }
+}
+
+impl FilesystemStore {
+    /// Opens the file of a value. It may turn out to be a directory.
+    fn open_value(&self, key: &Key) -> Result<Option<File>> {
+        if is_temporary(key) {
+            return Ok(None);
+        }
+        match self.vfs.open(key.as_str()) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.fail(Operation::Get, key.as_str(), error)),
+        }
+    }
+
+    /// Reads a whole value of the expected size: opens, reads and closes, and asks for the size only if it is another.
+    pub(super) fn read_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+        let fail = |error| self.fail(Operation::Get, key.as_str(), error);
+        let Some(file) = self.open_value(key)? else { return Ok(Placed::Missing) };
+        match read_past(&*self.vfs, &file, into) {
+            Ok(size) if size <= into.len() => Ok(Placed::Found(size as u64)),
+            Ok(_) => Ok(Placed::Found(self.vfs.stat_file(&file).map_err(fail)?.len)),
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(Placed::Missing),
+            Err(error) => Err(fail(error)),
+        }
+    }
+}
+
+/// Reads a file from its beginning into `into`, and one byte more to see whether it goes on: how many bytes came.
+fn read_past(vfs: &dyn Vfs, file: &File, into: &mut [u8]) -> io::Result<usize> {
+    let mut more = [0];
+    let mut came = loop {
+        match vfs.read_first(file, into, &mut more) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            came => break came?,
+        }
+    };
+    let read = |part: &mut [u8], offset| vfs.read_at(file, part, offset);
+    if let Some(rest) = into.get_mut(came..).filter(|rest| !rest.is_empty() || cfg!(not(unix))) {
+        // Less than was asked for: that may be the end, or chance.
+        let due = came + rest.len();
+        came += read_full_at(read, rest, came as u64)?;
+        if came == due {
+            came += read_full_at(read, &mut more, came as u64)?;
+        }
+    }
+    Ok(came)
 }
 
 /// The bytes of all ranges together, if reading them shows by itself whether they are inside the value.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{File, FileTimes, Metadata};
-use std::io::{self, Write};
+use std::io::{self, IoSliceMut, Read, Write};
 #[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -28,6 +28,12 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Reads from an offset; fewer bytes only at the end or by chance.
     fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_at(file, into, offset)
+    }
+
+    /// Reads from the beginning of a file that was just opened, first into `into`, then, where the system can do both in
+    /// one call, into `more`; fewer bytes only at the end or by chance.
+    fn read_first(&self, mut file: &File, into: &mut [u8], more: &mut [u8]) -> io::Result<usize> {
+        file.read_vectored(&mut [IoSliceMut::new(into), IoSliceMut::new(more)])
     }
 
     /// Holds a directory.

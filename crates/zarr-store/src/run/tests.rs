@@ -4,9 +4,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::{
-    AsyncStore, ByteRange, Capabilities, Coalesce, Counted, Error, Fetched, Job, Key, Listing, MemoryStore, Next,
-    Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync, Version, block_on,
-    run, run_async, run_async_with, run_on,
+    AsyncStore, ByteRange, Capabilities, Coalesce, Counted, Error, Fetched, FilesystemStore, Job, Key, Listing,
+    MemoryStore, Next, Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync,
+    Version, block_on, run, run_async, run_async_with, run_on,
 };
 
 /// Another store with another liking for merged ranges.
@@ -63,6 +63,50 @@ impl Job for Once {
         });
         Ok(Next::Done(got.collect()))
     }
+}
+
+/// Asks for values that it has places of `.1` bytes for, and gives back the sizes found and the places.
+struct Places(Option<Vec<Key>>, Vec<Vec<u8>>);
+
+impl Job for Places {
+    type Output = Vec<(Option<u64>, Vec<u8>)>;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if let Some(keys) = self.0.take() {
+            let get = |key| Request::Get { key, ranges: vec![ByteRange::Full] };
+            return Ok(Next::Fill(keys.into_iter().map(get).collect()));
+        }
+        let found = replies.iter().zip(&self.1).map(|(reply, place)| match reply {
+            Reply::Filled(size) => (Some(*size), place.clone()),
+            Reply::Got(Some(fetched)) => (Some(fetched.part(0).len() as u64), fetched.part(0).to_vec()),
+            _ => (None, Vec::new()),
+        });
+        Ok(Next::Done(found.collect()))
+    }
+
+    fn place(&mut self, request: usize) -> Option<&mut [u8]> {
+        self.1.get_mut(request).filter(|place| !place.is_empty()).map(Vec::as_mut_slice)
+    }
+}
+
+#[test]
+fn values_come_where_there_is_a_place_for_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (files, memory) = (FilesystemStore::open(folder.path()).expect("open"), MemoryStore::new());
+    let job = || Places(Some(["a", "b", "c", "d"].map(key).into()), vec![vec![0; 4], vec![0; 3], vec![], vec![0; 9]]);
+    for store in [&files as &dyn Store, &memory] {
+        for (name, value) in [("a", "1234"), ("b", "56789"), ("c", "0")] {
+            store.set_all(&key(name), value.as_bytes()).expect("set");
+        }
+        let found = run(store, job()).expect("run");
+        let sizes: Vec<_> = found.iter().map(|(size, _)| *size).collect();
+        assert_eq!(sizes, [Some(4), Some(5), Some(1), None]);
+        assert_eq!((&*found[0].1, &*found[2].1), (&b"1234"[..], &b"0"[..]));
+    }
+    let store = SyncAsAsync::new(Arc::new(files));
+    let found = block_on(run_async(&store, job())).expect("run");
+    assert_eq!(found[0], (Some(4), b"1234".to_vec()));
 }
 
 fn key(text: &str) -> Key {
