@@ -189,7 +189,7 @@ impl Array {
     /// broken chunks; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
-        T::check(self.data_type())?;
+        self.data_type().as_taken_by::<T>()?;
         let len = plan::len(&resolved)?;
         let mut elements = T::zeroed_vec(len)?;
         let Some(bytes) = T::as_bytes_mut(&mut elements) else {
@@ -271,14 +271,14 @@ impl Array {
     /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected; [`crate::ErrorKind::Store`].
     pub fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
         let resolved = self.resolve(at)?;
-        T::check(self.data_type())?;
+        let data_type = self.data_type().as_taken_by::<T>()?;
         plan::check_len(&resolved, elements.len())?;
         if let Some(bytes) = T::as_bytes(elements) {
             let data = plan::input(bytes, self.core.element(), &resolved, None)?;
             return self.write_planned(&resolved, data);
         }
         let heap = Arc::new(Heap::new());
-        let items = T::to_items(self.data_type(), elements, &heap)?;
+        let items = T::to_items(data_type, elements, &heap)?;
         let data = plan::input(&items, self.core.element(), &resolved, Some(heap))?;
         self.write_planned(&resolved, data)
     }

@@ -104,7 +104,7 @@ impl AsyncArray {
     /// As there.
     pub async fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
-        T::check(self.data_type())?;
+        self.data_type().as_taken_by::<T>()?;
         let mut elements = T::zeroed_vec(plan::len(&resolved)?)?;
         let Some(bytes) = T::as_bytes_mut(&mut elements) else {
             return self.read_resolved(&resolved).await?.to_vec();
@@ -162,14 +162,14 @@ impl AsyncArray {
     /// As there.
     pub async fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
         let resolved = self.resolve(at)?;
-        T::check(self.data_type())?;
+        let data_type = self.data_type().as_taken_by::<T>()?;
         plan::check_len(&resolved, elements.len())?;
         if let Some(bytes) = T::as_bytes(elements) {
             let data = plan::input(bytes, self.core.element(), &resolved, None)?;
             return self.write_planned(&resolved, data).await;
         }
         let heap = Arc::new(Heap::new());
-        let items = T::to_items(self.data_type(), elements, &heap)?;
+        let items = T::to_items(data_type, elements, &heap)?;
         let data = plan::input(&items, self.core.element(), &resolved, Some(heap))?;
         self.write_planned(&resolved, data).await
     }

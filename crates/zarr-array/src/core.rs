@@ -4,7 +4,7 @@ use crate::{Checksums, Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use zarr_codec::{Access, ElementSpec, Pipeline, Warnings};
-use zarr_dtype::{DataType, FillValue, Spelling};
+use zarr_dtype::{DataType, DataTypes, FillValue, Spelling};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding, Separator};
 use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
 use zarr_store::Key;
@@ -70,7 +70,7 @@ impl ArrayCore {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
         };
         let metadata = metadata.clone();
-        let element = element(&metadata, found.dialect)?;
+        let element = element(&metadata, found.dialect, &registry.data_types)?;
         let grid = ChunkGrid::from_config(&metadata.chunk_grid, &metadata.shape)
             .map_err(|error| in_member("/chunk_grid", error))?;
         let keys = ChunkKeyEncoding::from_config(&metadata.chunk_key_encoding)
@@ -250,10 +250,10 @@ pub(crate) fn other_places(found: &Found, prefix: &str, rank: usize) -> Result<V
 }
 
 /// The type and fill value of an array's elements.
-pub(crate) fn element(metadata: &ArrayMetadata, dialect: Dialect) -> Result<ElementSpec> {
+pub(crate) fn element(metadata: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> Result<ElementSpec> {
     // What older writers wrote is read; the final format is strict.
     let spelling = if dialect == Dialect::V3 { Spelling::Strict } else { Spelling::Lenient };
-    let data_type = DataType::from_config(&metadata.data_type).map_err(|error| in_type("/data_type", error))?;
+    let data_type = types.from_config(&metadata.data_type).map_err(|error| in_type("/data_type", error))?;
     let fill = match &metadata.fill_value {
         None => FillValue::zero(&data_type),
         Some(value) => {

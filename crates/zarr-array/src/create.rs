@@ -2,7 +2,7 @@
 
 use crate::{Error, ErrorKind, Options, Registry, Result};
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
-use zarr_dtype::{ByteOrder, DataType, FillValue, from_npy_descr, from_npy_value};
+use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
@@ -152,7 +152,7 @@ impl NewArray {
 
     /// The metadata of the array.
     pub(crate) fn metadata(&self, registry: &Registry) -> Result<ArrayMetadata> {
-        let (data_type, order) = parse_data_type(&self.data_type)?;
+        let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
             Some(value) => FillValue::parse(&data_type, value)
@@ -205,7 +205,7 @@ impl NewArray {
     /// The codecs, completed by one that turns the array into bytes.
     fn chain(&self, element: &ElementSpec, order: ByteOrder, registry: &Registry) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
-        let data_type = &element.data_type;
+        let data_type = element.data_type.storage();
         let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
         // The only compressor of what came before version 1, and the usual one there.
         let old = matches!(self.dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);
@@ -246,7 +246,7 @@ fn kind(codec: &NamedConfig, element: &ElementSpec, registry: &Registry) -> Resu
     let context = BuildContext {
         name: &codec.name,
         config: &Config::new(&codec.configuration),
-        element,
+        element: &element.stored(),
         codecs: &registry.codecs,
         limits: &zarr_codec::Limits::default(),
         nesting: 0,
@@ -263,14 +263,14 @@ fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
 }
 
 /// A data type by name, JSON or numpy's spelling, and the byte order that the latter says.
-fn parse_data_type(text: &str) -> Result<(DataType, ByteOrder)> {
+fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder)> {
     let in_type =
         |error: zarr_dtype::Error| Error::from(error).at(|place| place.pointer = Some("/data_type".to_owned()));
     if text.trim_start().starts_with('{') {
         let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
         let config = NamedConfig::from_value(&value)
             .ok_or_else(|| Error::argument("data type: expected an object with a name"))?;
-        return Ok((DataType::from_config(&config).map_err(in_type)?, ByteOrder::Little));
+        return Ok((types.from_config(&config).map_err(in_type)?, ByteOrder::Little));
     }
     if text.trim_start().starts_with('[') {
         let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
@@ -279,7 +279,7 @@ fn parse_data_type(text: &str) -> Result<(DataType, ByteOrder)> {
     if text.starts_with(['<', '>', '|', '=']) {
         return from_npy_descr(text).map_err(in_type);
     }
-    let named = DataType::from_config(&NamedConfig::new(text)).map_err(|error| {
+    let named = types.from_config(&NamedConfig::new(text)).map_err(|error| {
         in_type(error).with_kind(ErrorKind::Argument).with_hint("names are those of Zarr v3 (float32) or numpy (<f4)")
     })?;
     Ok((named, ByteOrder::Little))

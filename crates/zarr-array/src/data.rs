@@ -37,7 +37,7 @@ impl ArrayData {
     /// `shape` says.
     pub fn from_elements<T: Element>(data_type: &DataType, shape: &[u64], elements: &[T]) -> Result<Self> {
         let heap = Arc::new(Heap::new());
-        let items = T::to_items(data_type, elements, &heap)?;
+        let items = T::to_items(data_type.as_taken_by::<T>()?, elements, &heap)?;
         Self::from_items(data_type, shape, &items, data_type.is_variable().then_some(heap))
     }
 
@@ -97,9 +97,10 @@ impl ArrayData {
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the data type is another one.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let data_type = self.data_type.as_taken_by::<T>()?;
         match &self.heap {
-            Some(heap) => Ok(T::from_items(&self.data_type, self.items(), heap)?),
-            None => Ok(T::from_items(&self.data_type, self.items(), &Heap::new())?),
+            Some(heap) => Ok(T::from_items(data_type, self.items(), heap)?),
+            None => Ok(T::from_items(data_type, self.items(), &Heap::new())?),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::Result;
 use std::num::NonZeroUsize;
 use zarr_codec::{Codecs, Limits};
-use zarr_dtype::{ByteOrder, DataType};
+use zarr_dtype::{ByteOrder, DataType, DataTypes};
 use zarr_meta::{Found, NamedConfig};
 
 /// How an array is read and written. A plain value: change what differs from the default.
@@ -73,6 +73,8 @@ pub enum Checksums {
 pub struct Registry {
     /// The codecs.
     pub codecs: Codecs,
+    /// The data types beside those that are built in.
+    pub data_types: DataTypes,
     /// What new arrays get where nothing else is asked for.
     pub defaults: Defaults,
 }

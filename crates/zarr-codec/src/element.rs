@@ -14,6 +14,12 @@ pub struct ElementSpec {
 }
 
 impl ElementSpec {
+    /// The elements as codecs see them: those of an extension are of the type they are stored as.
+    #[must_use]
+    pub fn stored(&self) -> Self {
+        Self { data_type: self.data_type.storage().clone(), fill: self.fill.clone() }
+    }
+
     /// How elements lie in memory.
     pub fn layout(&self) -> Layout {
         self.data_type.layout()

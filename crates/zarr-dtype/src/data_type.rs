@@ -1,7 +1,7 @@
 //! The data types.
 
 use crate::layout::{Layout, Scalar};
-use crate::{SmallFloat, StructType, TimeUnit};
+use crate::{Element, Error, Extension, SmallFloat, StructType, TimeUnit};
 use std::fmt;
 
 /// What the elements of an array are.
@@ -100,6 +100,8 @@ pub enum DataType {
     Object,
     /// `struct`, numpy's structured types: fields of fixed size one after another.
     Struct(StructType),
+    /// A type that is defined elsewhere, see [`DataTypes`](crate::DataTypes).
+    Extension(Extension),
 }
 
 /// The names of the type of byte strings of any length.
@@ -144,6 +146,7 @@ impl DataType {
             Self::String | Self::Object => Layout::Variable { utf8: true },
             Self::Bytes { .. } | Self::VlenArray(_) => Layout::Variable { utf8: false },
             Self::Struct(ref fields) => fields.layout(),
+            Self::Extension(ref extension) => extension.storage().layout(),
         }
     }
 
@@ -152,13 +155,35 @@ impl DataType {
     pub fn item_size(&self) -> usize {
         match self {
             Self::Struct(fields) => fields.item_size(),
+            Self::Extension(extension) => extension.storage().item_size(),
             _ => self.layout().item_size(),
         }
     }
 
     /// Whether elements have various lengths and lie in a [`Heap`](crate::Heap).
     pub fn is_variable(&self) -> bool {
-        matches!(self, Self::String | Self::Bytes { .. } | Self::VlenArray(_) | Self::Object)
+        matches!(self.storage(), Self::String | Self::Bytes { .. } | Self::VlenArray(_) | Self::Object)
+    }
+
+    /// The type that elements are stored as, of an [`Extension`]; of any other this type itself.
+    pub fn storage(&self) -> &Self {
+        let mut storage = self;
+        while let Self::Extension(extension) = storage {
+            storage = extension.storage();
+        }
+        storage
+    }
+
+    /// What the Rust type `T` takes elements of this type for: this type, or else the storage of an [`Extension`], which
+    /// built-in types take.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if it takes neither.
+    pub fn as_taken_by<T: Element>(&self) -> Result<&Self, Error> {
+        if !T::accepts(self) && T::accepts(self.storage()) {
+            return Ok(self.storage());
+        }
+        T::check(self).map(|()| self)
     }
 }
 

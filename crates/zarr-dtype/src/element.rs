@@ -30,6 +30,10 @@ use crate::{DataType, Error, Heap};
 /// | [`json::Value`](zarr_meta::json::Value) | `v2_object` |
 /// | a [`StructElement`] | struct |
 ///
+/// All of them also take an [extension](DataType::Extension) that is stored as such a data type, as what is stored. A type for
+/// what the extension means implements this trait: it accepts the data type by its name and converts elements of its
+/// [`storage`](DataType::storage).
+///
 /// ```
 /// # use zarr_dtype::{DataType, Element, Heap};
 /// let heap = Heap::new();
@@ -67,11 +71,17 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// [`Error::Memory`].
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error>;
 
-    /// The memory of elements to be filled with items; `None` if not all bit patterns are values of the type.
-    fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]>;
+    /// The memory of elements to be filled with items; `None`, as by default, if not all bit patterns are values of the type.
+    fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
+        let _ = elements;
+        None
+    }
 
-    /// The elements as items in memory form; `None` if they do not lie in memory like that.
-    fn as_bytes(elements: &[Self]) -> Option<&[u8]>;
+    /// The elements as items in memory form; `None`, as by default, if they do not lie in memory like that.
+    fn as_bytes(elements: &[Self]) -> Option<&[u8]> {
+        let _ = elements;
+        None
+    }
 
     /// The values of `items`, which are elements of `data_type` in memory form, those of variable length in `heap`.
     ///

@@ -111,7 +111,7 @@ impl Error {
     }
 
     /// An [`Error::Invalid`] about `found`, which lies at the place parsed.
-    pub(crate) fn invalid(found: &Value, expected: impl Into<String>) -> Self {
+    pub fn invalid(found: &Value, expected: impl Into<String>) -> Self {
         Self::Invalid { pointer: String::new(), found: found.excerpt(), expected: expected.into() }
     }
 }

@@ -50,6 +50,7 @@ impl FillValue {
     /// # Errors
     /// [`Error::Size`] if `bytes` is not exactly one element, [`Error::Item`] if it is no value of the type.
     pub fn from_bytes(data_type: &DataType, bytes: &[u8]) -> Result<Self, Error> {
+        let data_type = data_type.storage();
         if data_type.is_variable() {
             let expected = match data_type {
                 DataType::String if std::str::from_utf8(bytes).is_err() => Some("UTF-8"),
@@ -93,7 +94,7 @@ impl FillValue {
     pub fn to_json(&self, data_type: &DataType) -> Value {
         match (&self.0, data_type) {
             (Repr::Fixed(bytes), _) => print::to_fill_json(data_type, bytes),
-            (Repr::Variable(bytes), _) => print::content_to_json(data_type, bytes),
+            (Repr::Variable(bytes), _) => print::bytes_to_json(data_type, bytes),
         }
     }
 

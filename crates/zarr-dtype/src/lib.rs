@@ -5,6 +5,7 @@
 mod data_type;
 mod element;
 mod error;
+mod extension;
 mod fill;
 mod float;
 mod heap;
@@ -21,6 +22,7 @@ mod time;
 pub use data_type::{BytesName, DataType};
 pub use element::{Element, FieldElement, StructElement, StructField};
 pub use error::{Error, ErrorKind};
+pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};
 pub use fill::FillValue;
 pub use heap::{Heap, HeapRef};
 pub use layout::{FieldLayout, Layout, Scalar};

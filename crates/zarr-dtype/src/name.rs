@@ -1,6 +1,6 @@
 //! Between data types and the names they go by in metadata documents.
 
-use crate::{BytesName, DataType, Error, SmallFloat, StructType, TimeUnit, Unit};
+use crate::{BytesName, DataType, DataTypes, Error, Extension, SmallFloat, StructType, TimeUnit, Unit};
 use zarr_meta::NamedConfig;
 use zarr_meta::json::{Map, Value};
 
@@ -37,7 +37,8 @@ const PLAIN: [(&str, DataType); 25] = [
 ];
 
 impl DataType {
-    /// The data type that a metadata document names.
+    /// The data type that a metadata document names. Those that are defined elsewhere are in
+    /// [`DataTypes`](crate::DataTypes).
     ///
     /// # Errors
     /// [`Error::Unknown`] for a name that is not known, [`Error::Invalid`] for a configuration that is not that of the
@@ -55,12 +56,15 @@ impl DataType {
     /// # Ok::<(), zarr_dtype::Error>(())
     /// ```
     pub fn from_config(config: &NamedConfig) -> Result<Self, Error> {
-        Self::from_config_at(config, 0)
+        DataTypes::default().from_config(config)
     }
 
     /// The data type of a field that lies in `depth` structs.
-    pub(crate) fn from_config_at(config: &NamedConfig, depth: usize) -> Result<Self, Error> {
+    pub(crate) fn from_config_at(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<Self, Error> {
         let name = config.name.as_str();
+        if let Some(entry) = types.get(name) {
+            return Extension::new(config.clone(), (entry.build)(config, types)?).map(Self::Extension);
+        }
         if let Some((_, data_type)) = PLAIN.iter().find(|(known, _)| *known == name) {
             return only(config, &[]).map(|()| data_type.clone());
         }
@@ -73,8 +77,8 @@ impl DataType {
             "null_terminated_bytes" => length(config, 1).map(|len| Self::FixedBytes { len }),
             "raw_bytes" => length(config, 1).map(|len| Self::RawBytes { len }),
             "fixed_length_utf32" => length(config, 4).map(|size| Self::FixedUtf32 { len: size / 4 }),
-            "vlen-array" => vlen_array(config, depth),
-            "struct" | "structured" => StructType::from_config(config, depth).map(Self::Struct),
+            "vlen-array" => vlen_array(config, types, depth),
+            "struct" | "structured" => StructType::from_config(config, types, depth).map(Self::Struct),
             _ => raw_bits(config),
         }
     }
@@ -106,6 +110,7 @@ impl DataType {
                 NamedConfig::with("vlen-array", configuration)
             }
             Self::Struct(fields) => fields.to_config(),
+            Self::Extension(extension) => extension.config().clone(),
             plain => {
                 let known = PLAIN.iter().find(|(_, known)| known == plain);
                 NamedConfig::new(known.map(|(name, _)| *name).expect("every type without parameters is in PLAIN"))
@@ -115,13 +120,13 @@ impl DataType {
 }
 
 /// `vlen-array`, with the type of the items in `data_type`.
-fn vlen_array(config: &NamedConfig, depth: usize) -> Result<DataType, Error> {
+fn vlen_array(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<DataType, Error> {
     only(config, &["data_type"])?;
     let value = member(config, "data_type", "the data type of the items")?;
     let within = |error: Error| error.within("/configuration/data_type");
     let item = NamedConfig::from_value(value);
     let item = item.ok_or_else(|| within(Error::invalid(value, "a name, or an object with a name")))?;
-    match DataType::from_config_at(&item, depth + 1).map_err(within)? {
+    match DataType::from_config_at(&item, types, depth + 1).map_err(within)? {
         item if item.is_variable() => Err(within(Error::invalid(value, "a data type of fixed size"))),
         item => Ok(DataType::VlenArray(Box::new(item))),
     }

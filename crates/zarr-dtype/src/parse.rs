@@ -7,7 +7,7 @@ use crate::data_type::DataType;
 use crate::float::{self, Format};
 use crate::layout::{Scalar, to_usize};
 use crate::time::NOT_A_TIME;
-use crate::{Error, Layout};
+use crate::{Error, Extension, FillValue, Layout};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zarr_meta::json::Value;
@@ -41,11 +41,20 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
         DataType::VlenArray(item) => list::element(item, value, spelling),
         DataType::Object => Ok(if value.is_null() { Vec::new() } else { value.to_string().into_bytes() }),
         DataType::Struct(fields) => structure::element(fields, value, spelling),
+        DataType::Extension(extension) => extended(extension, value),
         _ => match data_type.layout() {
             Layout::Fixed { scalar, .. } => number(value, scalar, lenient),
             _ => Err(Error::invalid(value, "a data type with values")),
         },
     }
+}
+
+/// The bytes that the definition of a type gives, if they are an element of what it is stored as.
+fn extended(extension: &Extension, value: &Value) -> Result<Vec<u8>, Error> {
+    let bytes = extension.meaning().parse(value)?;
+    FillValue::from_bytes(extension.storage(), &bytes)
+        .map_err(|error| Error::invalid(value, format!("an element of {}: {error}", extension.storage())))?;
+    Ok(bytes)
 }
 
 fn number(value: &Value, scalar: Scalar, lenient: bool) -> Result<Vec<u8>, Error> {

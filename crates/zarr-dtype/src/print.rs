@@ -56,8 +56,11 @@ fn json(data_type: &DataType, item: &[u8], heap: Option<&Heap>, raw: RawBits) ->
         DataType::RawBits(_) if matches!(raw, RawBits::List) => Some(Value::from(item.to_vec())),
         DataType::RawBits(_) | DataType::RawBytes { .. } => Some(base64_json(item)),
         DataType::FixedUtf32 { .. } => Some(Value::String(utf32_text(item))),
+        DataType::Extension(extension) => {
+            bytes_of(data_type, item, heap).map(|bytes| extension.meaning().to_json(bytes))
+        }
         DataType::String | DataType::Bytes { .. } | DataType::VlenArray(_) | DataType::Object => {
-            content(item, heap).map(|bytes| content_to_json(data_type, bytes))
+            content(item, heap).map(|bytes| content_json(data_type, bytes))
         }
         DataType::Struct(fields) => structure::json(fields, item, raw),
         _ => match data_type.layout() {
@@ -72,8 +75,31 @@ fn json(data_type: &DataType, item: &[u8], heap: Option<&Heap>, raw: RawBits) ->
     }
 }
 
+/// The bytes of an element: as it lies in memory, or what is in it if its length varies.
+fn bytes_of<'h>(data_type: &DataType, item: &'h [u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
+    if data_type.is_variable() { content(item, heap) } else { Some(item) }
+}
+
+/// The element of these bytes, as JSON.
+pub(crate) fn bytes_to_json(data_type: &DataType, bytes: &[u8]) -> Value {
+    match data_type {
+        DataType::Extension(extension) => extension.meaning().to_json(bytes),
+        _ if data_type.is_variable() => content_json(data_type, bytes),
+        _ => to_json(data_type, bytes, None),
+    }
+}
+
+/// The element of these bytes, as text.
+pub(crate) fn bytes_to_text(data_type: &DataType, bytes: &[u8]) -> String {
+    match data_type {
+        DataType::Extension(extension) => extension.meaning().to_text(bytes),
+        _ if data_type.is_variable() => content_text(data_type, bytes),
+        _ => to_text(data_type, bytes, None),
+    }
+}
+
 /// What is in an element of variable length, as JSON.
-pub(crate) fn content_to_json(data_type: &DataType, bytes: &[u8]) -> Value {
+fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
     match data_type {
         DataType::String => Value::String(String::from_utf8_lossy(bytes).into_owned()),
         DataType::Object => {
@@ -105,13 +131,12 @@ pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String
         DataType::TimeDelta64(unit) => count().map(|count| unit.delta_text(count)),
         DataType::FixedBytes { .. } => Some(escaped(without_nuls(item))),
         DataType::RawBits(_) | DataType::RawBytes { .. } => Some(hex(item)),
-        DataType::Bytes { .. } => content(item, heap).map(hex),
-        DataType::VlenArray(inner) => content(item, heap).map(|bytes| {
-            let items: Vec<String> =
-                bytes.chunks(inner.item_size().max(1)).map(|one| to_text(inner, one, None)).collect();
-            format!("[{}]", items.join(", "))
-        }),
-        DataType::Object => content(item, heap).map(|bytes| content_to_json(data_type, bytes).to_string()),
+        DataType::Extension(extension) => {
+            bytes_of(data_type, item, heap).map(|bytes| extension.meaning().to_text(bytes))
+        }
+        DataType::String | DataType::Bytes { .. } | DataType::VlenArray(_) | DataType::Object => {
+            content(item, heap).map(|bytes| content_text(data_type, bytes))
+        }
         DataType::Complex64 => complex_text(&float::F32, item),
         DataType::Complex128 => complex_text(&float::F64, item),
         // A NaN is one to people, whatever its bits.
@@ -128,6 +153,20 @@ pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String
         },
     };
     text.unwrap_or_default()
+}
+
+/// What is in an element of variable length, as text.
+fn content_text(data_type: &DataType, bytes: &[u8]) -> String {
+    match data_type {
+        DataType::String => String::from_utf8_lossy(bytes).into_owned(),
+        DataType::VlenArray(inner) => {
+            let items: Vec<String> =
+                bytes.chunks(inner.item_size().max(1)).map(|one| to_text(inner, one, None)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        DataType::Object => content_json(data_type, bytes).to_string(),
+        _ => hex(bytes),
+    }
 }
 
 /// The element that `value` is, in the notation of [`to_json`]: as it lies in memory, or for types of variable length what

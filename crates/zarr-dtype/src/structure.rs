@@ -97,7 +97,7 @@ impl StructType {
             if field.shape.contains(&0) {
                 return Err(invalid("/data_type", format!("an array of shape {:?}", field.shape), "lengths above 0"));
             }
-            if let DataType::Struct(inner) = &field.data_type {
+            if let DataType::Struct(inner) = field.data_type.storage() {
                 depth = depth.max(inner.0.depth + 1);
             }
             if depth > MAX_DEPTH {

@@ -248,7 +248,7 @@ fn in_place(
     let Node::Array(mut kept) = node else { return plan::planned(store, found, named, registry, options) };
     kept.chunk_key_encoding = actual_keys(&**store, &found, array)?;
     if target::same_chunks(array, &kept) {
-        let size = plan::size_of(&kept, dialect);
+        let size = plan::size_of(&kept, dialect, &registry.data_types);
         let path = found.path.clone();
         let target = Node::Array(kept);
         let planned = Planned { source: found, path, target, dialect, how: How::Keep, notes, warning, size };

@@ -4,6 +4,7 @@ use super::place::Documents;
 use super::{ConvertOptions, How, Planned, Shards, recode, target};
 use crate::{Array, Error, ErrorKind, Registry, Result, Walk, open_node, walk};
 use std::sync::Arc;
+use zarr_dtype::DataTypes;
 use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath, consolidated};
 use zarr_store::{Key, Store, StoreExt};
 
@@ -174,9 +175,9 @@ fn with_way_out(error: Error) -> Error {
 }
 
 /// Bytes of the elements of an array that need not be opened; 0 if its data type is not known.
-pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect) -> u64 {
+pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> u64 {
     let count = zarr_grid::element_count(&array.shape).unwrap_or(u64::MAX);
-    let item = crate::core::element(array, dialect).map_or(0, |element| element.item_size() as u64);
+    let item = crate::core::element(array, dialect, types).map_or(0, |element| element.item_size() as u64);
     count.saturating_mul(item)
 }
 

@@ -82,3 +82,43 @@ fn a_store_is_not_converted_onto_itself() {
     assert!(conversion.run(&store, &|_| {}).is_err());
     assert_eq!(Array::open(&store, "/a", &registry).unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
 }
+
+/// A type of one's own, stored as another.
+#[derive(Debug)]
+struct Level;
+
+impl zarr_dtype::ExtensionType for Level {
+    fn storage(&self) -> zarr_dtype::DataType {
+        zarr_dtype::DataType::Int16
+    }
+}
+
+#[test]
+fn data_types_of_ones_own_are_converted_by_name() {
+    let mut known = Registry::clone(&registry());
+    known.data_types.add(zarr_dtype::DataTypeEntry { names: &["level"], build: |_, _| Ok(Arc::new(Level)) });
+    let (known, unknown, source) = (Arc::new(known), registry(), memory());
+    let level = r#"{"name":"level","configuration":{"of":["sea",1.50]}}"#;
+    let new = NewArray::new(&[5], level).chunks(&[2]).codecs_text("bytes").unwrap().fill(-3);
+    Array::create(&source, "/a", new, &known).unwrap().write(0..3, &[1_i16, 2, 3]).unwrap();
+    let convert = |options: ConvertOptions, registry: &Arc<Registry>| {
+        let target = memory();
+        Conversion::plan(&source, registry, options)?.run(&target, &|_| {})?;
+        Array::open(&target, "/a", &known)
+    };
+
+    // Chunks that stay as they are need nobody who knows the type; others do.
+    let chunks = || ConvertOptions { chunks: Some(vec![3]), ..ConvertOptions::default() };
+    for (options, registry) in [(ConvertOptions::default(), &unknown), (chunks(), &known)] {
+        let array = convert(options, registry).unwrap();
+        assert_eq!(array.read::<i16>(..).unwrap(), [1, 2, 3, -3, -3]);
+        assert_eq!(array.data_type().to_string(), level, "as it was spelled");
+    }
+    let error = convert(chunks(), &unknown).unwrap_err();
+    assert!(error.to_string().ends_with("/data_type: unknown data type level"), "{error}");
+
+    let v2 = ConvertOptions { dialect: Some(Dialect::V2), ..ConvertOptions::default() };
+    let error = convert(v2, &known).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::NotExpressible);
+    assert!(error.to_string().contains("/data_type"), "{error}");
+}

@@ -5,7 +5,8 @@ use crate::{BuildContext, Codec, Codecs, Config, ElementSpec, Error, Limits, War
 use zarr_meta::NamedConfig;
 
 impl Pipeline {
-    /// Builds the chain that `codecs` describe, in front of elements of type `element`.
+    /// Builds the chain that `codecs` describe, in front of elements of type `element`, which codecs see as they are
+    /// [`stored`](ElementSpec::stored).
     ///
     /// What is odd but no error (unknown members of a configuration, an unknown codec that may be ignored) is told to
     /// `warnings`, with a JSON pointer from the list of codecs in front.
@@ -30,7 +31,7 @@ impl Pipeline {
         let mut bytes = Vec::new();
         let mut names = Vec::new();
         let mut places = Vec::new();
-        let mut current = element.clone();
+        let mut current = element.stored();
         for (place, codec) in codecs.iter().enumerate() {
             let pointer = format!("/{place}");
             let misplaced = |what: &str| Error::Metadata {

@@ -22,14 +22,6 @@ macro_rules! lists {
                 empty(len)
             }
 
-            fn as_bytes_mut(_: &mut [Self]) -> Option<&mut [u8]> {
-                None
-            }
-
-            fn as_bytes(_: &[Self]) -> Option<&[u8]> {
-                None
-            }
-
             fn from_items(data_type: &DataType, items: &[u8], heap: &Heap) -> Result<Vec<Self>, Error> {
                 Self::check(data_type)?;
                 let DataType::VlenArray(inner) = data_type else { return Ok(Vec::new()) };

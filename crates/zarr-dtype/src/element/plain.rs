@@ -92,10 +92,6 @@ impl Element for bool {
         bytemuck::allocation::try_zeroed_vec(len).map_err(|()| Error::Memory { len, item_size: 1 })
     }
 
-    fn as_bytes_mut(_: &mut [Self]) -> Option<&mut [u8]> {
-        None
-    }
-
     fn as_bytes(elements: &[Self]) -> Option<&[u8]> {
         Some(bytemuck::cast_slice(elements))
     }

@@ -2,7 +2,7 @@
 
 use super::{Field, MAX_DEPTH, StructType};
 use crate::name::{member, only};
-use crate::{DataType, Error};
+use crate::{DataType, DataTypes, Error};
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{NamedConfig, json};
 
@@ -12,7 +12,7 @@ const ARRAY: &str = "subarray";
 impl StructType {
     /// The struct that a metadata document has: `struct` with `{"fields": [{"name": .., "data_type": ..}]}`, or the older
     /// `structured` with `{"fields": [[name, data type]]}`.
-    pub(crate) fn from_config(config: &NamedConfig, depth: usize) -> Result<Self, Error> {
+    pub(crate) fn from_config(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<Self, Error> {
         only(config, &["fields"])?;
         let value = member(config, "fields", "a list of fields")?;
         let Some(items) = value.as_array() else {
@@ -23,7 +23,7 @@ impl StructType {
         }
         let is_old = config.name == "structured";
         let field = |(place, item): (usize, &Value)| {
-            let parsed = if is_old { old_field(item, depth) } else { field(item, depth) };
+            let parsed = if is_old { old_field(item, types, depth) } else { field(item, types, depth) };
             parsed.map_err(|error| error.within(&format!("/configuration/fields/{place}")))
         };
         Self::new(items.iter().enumerate().map(field).collect::<Result<_, _>>()?)
@@ -46,37 +46,43 @@ impl StructType {
 }
 
 /// `{"name": .., "data_type": ..}`
-fn field(item: &Value, depth: usize) -> Result<Field, Error> {
+fn field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> {
     let expected = "an object with `name` and `data_type`";
     match (item.get("name"), item.get("data_type"), item.as_object().map(Map::len)) {
-        (Some(name), Some(data_type), Some(2)) => named_field(name, data_type, "/name", "/data_type", depth),
+        (Some(name), Some(data_type), Some(2)) => named_field(name, data_type, ["/name", "/data_type"], types, depth),
         _ => Err(Error::invalid(item, expected)),
     }
 }
 
 /// `[name, data type]`, as zarr-python 3.1 writes it.
-fn old_field(item: &Value, depth: usize) -> Result<Field, Error> {
+fn old_field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> {
     match item.as_array() {
-        Some([name, data_type]) => named_field(name, data_type, "/0", "/1", depth),
+        Some([name, data_type]) => named_field(name, data_type, ["/0", "/1"], types, depth),
         _ => Err(Error::invalid(item, "a list of name and data type")),
     }
 }
 
-fn named_field(name: &Value, data_type: &Value, in_name: &str, in_type: &str, depth: usize) -> Result<Field, Error> {
+fn named_field(
+    name: &Value,
+    data_type: &Value,
+    [in_name, in_type]: [&str; 2],
+    types: &DataTypes,
+    depth: usize,
+) -> Result<Field, Error> {
     let text = name.as_str().ok_or_else(|| Error::invalid(name, "a text").within(in_name))?;
-    let (data_type, shape) = field_type(data_type, depth).map_err(|error| error.within(in_type))?;
+    let (data_type, shape) = field_type(data_type, types, depth).map_err(|error| error.within(in_type))?;
     Ok(Field { name: text.to_owned(), data_type, shape })
 }
 
 /// The data type of a field, and its shape if it is an array.
-fn field_type(value: &Value, depth: usize) -> Result<(DataType, Vec<u64>), Error> {
+fn field_type(value: &Value, types: &DataTypes, depth: usize) -> Result<(DataType, Vec<u64>), Error> {
     let config = named(value)?;
     if config.name != ARRAY {
-        return Ok((DataType::from_config_at(&config, depth + 1)?, Vec::new()));
+        return Ok((DataType::from_config_at(&config, types, depth + 1)?, Vec::new()));
     }
     only(&config, &["data_type", "shape"])?;
     let item = member(&config, "data_type", "a data type")?;
-    let data_type = named(item).and_then(|item| DataType::from_config_at(&item, depth + 1));
+    let data_type = named(item).and_then(|item| DataType::from_config_at(&item, types, depth + 1));
     let data_type = data_type.map_err(|error| error.within("/configuration/data_type"))?;
     let shape = member(&config, "shape", "a list of lengths")?;
     let lengths: Option<Vec<u64>> = shape.as_array().and_then(|lengths| lengths.iter().map(Value::as_u64).collect());
