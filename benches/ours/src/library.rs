@@ -4,8 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use zarr::grid::{Region, Selection};
 use zarr::store::{Key, MemoryStore, StoreExt};
-use zarr::{Array, ArrayData, Node, Store, View, ViewMut};
+use zarr::{Array, ArrayData, ChunkCache, Node, Options, Store, View, ViewMut};
 use zarr_bench_protocol::{Failure, Files, Library, Subset};
+
+/// Bytes of the cache: as much as peers are given.
+const CACHE: usize = 1 << 30;
 
 pub(crate) struct Ours;
 
@@ -39,8 +42,10 @@ impl Library for Ours {
         Ok(zarr::open_array(&store(directory)?, "/")?)
     }
 
-    fn open_cached(&self, _: &Path) -> Result<Option<Array>, Failure> {
-        Ok(None)
+    fn open_cached(&self, directory: &Path) -> Result<Option<Array>, Failure> {
+        let array = self.open(directory)?;
+        let cache = Some(ChunkCache::new(CACHE));
+        Ok(Some(array.with(Options { cache, ..array.options().clone() })?))
     }
 
     fn open_in_memory(&self, files: Files) -> Result<Array, Failure> {
@@ -89,7 +94,7 @@ impl Library for Ours {
         let arrays = nodes.filter(|found| matches!(found.node, Node::Array(_)));
         let mut count = 0;
         for found in arrays {
-            Array::from_found(&store, found, &registry, zarr::Options::default())?;
+            Array::from_found(&store, found, &registry, Options::default())?;
             count += 1;
         }
         Ok(count)

@@ -2,17 +2,18 @@
 
 mod field;
 
+use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::gather::Gather;
 use crate::node::{self, EraseNode};
-use crate::read::{ReadContext, ReadJob};
+use crate::read::ReadJob;
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, Options, Registry, Result, execute, jobs, plan};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, FillValue, Heap};
-use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Resolved, Shape};
+use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
 use zarr_meta::json::Map;
 use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
 use zarr_store::{Bytes, Key, Store};
@@ -69,6 +70,7 @@ impl Array {
         options: Options,
     ) -> Result<Self> {
         let core = ArrayCore::new(found, store.to_string(), Arc::clone(registry), options)?;
+        let core = core.cached(StoreId::blocking(store));
         Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
     }
 
@@ -82,7 +84,10 @@ impl Array {
         let (job, options) =
             plan::create(path, &new, (store.to_string(), store.capabilities().list), registry).map_err(place)?;
         let found = zarr_store::run(&**store, job).map_err(place)?;
-        Self::from_found(store, found, registry, options)
+        let array = Self::from_found(store, found, registry, options)?;
+        // There may have been another one before.
+        drop(array.core.changing(None));
+        Ok(array)
     }
 
     /// The same array, read and written with other options.
@@ -238,20 +243,36 @@ impl Array {
 
     /// Reads into `out`, which has the output shape.
     fn read_planned(&self, resolved: &Resolved, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let access = self.core.access(&self.store.coalesce());
-        let context = ReadContext { core: &self.core, access, zeroed };
         if let Resolved::Box(selected) = resolved {
-            let turned = plan::turned(out, &selected.flipped);
-            let job = ReadJob::new(&context, &selected.region, turned)?;
-            return self.run(job);
+            return self.read_region(&selected.region, plan::turned(out, &selected.flipped), zeroed);
         }
+        let coalesce = self.store.coalesce();
+        let context = self.core.reading_cached(&coalesce, true, out.size());
         let mut gather = Gather::new(&self.core, resolved)?;
         let mut staging = plan::Staging::new(&mut out)?;
         while let Some(mut batch) = gather.next_batch(self.core.element(), staging.heap())? {
-            self.run(batch.read_job(&ReadContext { zeroed: true, ..context }, false)?)?;
+            let read = self.run(batch.read_job(&context, false)?);
+            if read.is_err() && context.is_doubtful() {
+                let context = self.core.reading(&coalesce, false);
+                self.run(batch.read_job(&context, false)?)?;
+            } else {
+                read?;
+            }
             batch.scatter(staging.bytes());
         }
         staging.finish()
+    }
+
+    /// Reads a region into `out`, which has its shape. If what a cache held may be why that fails, once more without it.
+    fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+        let coalesce = self.store.coalesce();
+        let context = self.core.reading_cached(&coalesce, zeroed, out.size());
+        let read = self.run(ReadJob::new(&context, region, out.reborrow())?);
+        if read.is_ok() || !context.is_doubtful() {
+            return read;
+        }
+        let context = self.core.reading(&coalesce, false);
+        self.run(ReadJob::new(&context, region, out)?)
     }
 
     fn run<J: zarr_store::Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
@@ -300,7 +321,7 @@ impl Array {
             let turned = plan::turned_view(data, &selected.flipped);
             return self.run(WriteJob::new(&self.core, &selected.region, turned, conditional));
         }
-        let context = ReadContext { core: &self.core, access: self.core.access(&self.store.coalesce()), zeroed: true };
+        let context = self.core.reading(&self.store.coalesce(), true);
         let mut gather = Gather::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;
         while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
@@ -333,6 +354,7 @@ impl Array {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.settle_place()?;
+        let _changing = self.core.changing(Some(chunk));
         self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec()))
     }
 
@@ -342,6 +364,7 @@ impl Array {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.settle_place()?;
+        let _changing = self.core.changing(Some(chunk));
         self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?]))
     }
 
@@ -390,6 +413,7 @@ impl Array {
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let (metadata, grid) = plan::resized(&self.core, shape)?;
         if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
+            let _changing = self.core.changing(None);
             self.settle_place()?;
             let outside = self.stored_chunk_keys()?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
             self.run(jobs::All::erase(outside.map(|(_, key)| key).collect()))?;
@@ -428,6 +452,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
+        let _changing = self.core.changing(None);
         self.run(EraseNode::new(self.core.found.clone()))
     }
 }

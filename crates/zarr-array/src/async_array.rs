@@ -1,15 +1,16 @@
 //! Arrays over stores that do not block. The same jobs as over blocking ones; only who drives them differs.
 
+use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::gather::Gather;
 use crate::node::{self, EraseNode};
-use crate::read::{ReadContext, ReadJob};
+use crate::read::ReadJob;
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap};
-use zarr_grid::{ChunkIndex, IntoSelection, Resolved};
+use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_meta::json::Map;
 use zarr_meta::{ArrayMetadata, Found, Node, NodePath};
 use zarr_store::{AsyncStore, Bytes, Job, Key, run_async};
@@ -45,6 +46,7 @@ impl AsyncArray {
         options: Options,
     ) -> Result<Self> {
         let core = ArrayCore::new(found, store.to_string(), Arc::clone(registry), options)?;
+        let core = core.cached(StoreId::waiting(store));
         Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
     }
 
@@ -62,7 +64,10 @@ impl AsyncArray {
         let (job, options) =
             plan::create(path, &new, (store.to_string(), store.capabilities().list), registry).map_err(place)?;
         let found = run_async(&**store, job).await.map_err(place)?;
-        Self::from_found(store, found, registry, options)
+        let array = Self::from_found(store, found, registry, options)?;
+        // There may have been another one before.
+        drop(array.core.changing(None));
+        Ok(array)
     }
 
     /// Its path in the hierarchy.
@@ -141,19 +146,36 @@ impl AsyncArray {
     }
 
     async fn read_planned(&self, resolved: &Resolved, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let context = ReadContext { core: &self.core, access: self.core.access(&self.store.coalesce()), zeroed };
         if let Resolved::Box(selected) = resolved {
-            let turned = plan::turned(out, &selected.flipped);
-            return self.run(ReadJob::new(&context, &selected.region, turned)?).await;
+            return self.read_region(&selected.region, plan::turned(out, &selected.flipped), zeroed).await;
         }
-        let context = ReadContext { zeroed: true, ..context };
+        let coalesce = self.store.coalesce();
+        let context = self.core.reading_cached(&coalesce, true, out.size());
         let mut gather = Gather::new(&self.core, resolved)?;
         let mut staging = plan::Staging::new(&mut out)?;
         while let Some(mut batch) = gather.next_batch(self.core.element(), staging.heap())? {
-            self.run(batch.read_job(&context, false)?).await?;
+            let read = self.run(batch.read_job(&context, false)?).await;
+            if read.is_err() && context.is_doubtful() {
+                let context = self.core.reading(&coalesce, false);
+                self.run(batch.read_job(&context, false)?).await?;
+            } else {
+                read?;
+            }
             batch.scatter(staging.bytes());
         }
         staging.finish()
+    }
+
+    /// Reads a region into `out`, which has its shape. If what a cache held may be why that fails, once more without it.
+    async fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+        let coalesce = self.store.coalesce();
+        let context = self.core.reading_cached(&coalesce, zeroed, out.size());
+        let read = self.run(ReadJob::new(&context, region, out.reborrow())?).await;
+        if read.is_ok() || !context.is_doubtful() {
+            return read;
+        }
+        let context = self.core.reading(&coalesce, false);
+        self.run(ReadJob::new(&context, region, out)?).await
     }
 
     /// Writes elements, in C order, to a selection, as [`Array::write`](crate::Array::write).
@@ -191,7 +213,7 @@ impl AsyncArray {
             let turned = plan::turned_view(data, &selected.flipped);
             return self.run(WriteJob::new(&self.core, &selected.region, turned, conditional)).await;
         }
-        let context = ReadContext { core: &self.core, access: self.core.access(&self.store.coalesce()), zeroed: true };
+        let context = self.core.reading(&self.store.coalesce(), true);
         let mut gather = Gather::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;
         while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
@@ -224,6 +246,7 @@ impl AsyncArray {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.settle_place().await?;
+        let _changing = self.core.changing(Some(chunk));
         self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
     }
 
@@ -233,6 +256,7 @@ impl AsyncArray {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.settle_place().await?;
+        let _changing = self.core.changing(Some(chunk));
         self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?])).await
     }
 
@@ -268,6 +292,7 @@ impl AsyncArray {
     pub async fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let (metadata, grid) = plan::resized(&self.core, shape)?;
         if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
+            let _changing = self.core.changing(None);
             self.settle_place().await?;
             let stored = self.stored_chunk_keys().await?;
             let outside = stored.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
@@ -307,6 +332,7 @@ impl AsyncArray {
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).
     pub async fn erase(self) -> Result<()> {
+        let _changing = self.core.changing(None);
         self.run(EraseNode::new(self.core.found.clone())).await
     }
 }

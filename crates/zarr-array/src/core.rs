@@ -1,5 +1,7 @@
 //! What blocking and async arrays have in common: everything but the store.
 
+use crate::cache::{ArrayCache, Changing, StoreId};
+use crate::read::{CachedRead, ReadContext};
 use crate::{Checksums, Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -26,6 +28,7 @@ pub(crate) struct ArrayCore {
     /// Where chunks may lie instead, in the order to be tried.
     others: Vec<Place>,
     place: FoundPlace,
+    cache: Option<ArrayCache>,
     #[cfg(feature = "parallel")]
     pool: std::sync::OnceLock<Option<Arc<rayon::ThreadPool>>>,
 }
@@ -114,6 +117,7 @@ impl ArrayCore {
             warnings: all_warnings,
             others,
             place,
+            cache: None,
             #[cfg(feature = "parallel")]
             pool: std::sync::OnceLock::new(),
         })
@@ -205,7 +209,7 @@ impl ArrayCore {
     }
 
     /// How encoded bytes are asked for.
-    pub(crate) fn access(&self, coalesce: &zarr_store::Coalesce) -> Access {
+    fn access(&self, coalesce: &zarr_store::Coalesce) -> Access {
         Access { slab: coalesce.slab, skip_checksums: self.options.checksums == Checksums::Skip }
     }
 
@@ -219,6 +223,28 @@ impl ArrayCore {
         self.pool.get_or_init(build).as_ref()
     }
 
+    /// The array with the cache that its options name, as one of a store.
+    pub(crate) fn cached(mut self, store: StoreId) -> Self {
+        self.cache = ArrayCache::of(&self, store);
+        self
+    }
+
+    /// How a region is read: not through the cache, where what is read is to be written again.
+    pub(crate) fn reading(&self, coalesce: &zarr_store::Coalesce, zeroed: bool) -> ReadContext<'_> {
+        ReadContext { core: self, access: self.access(coalesce), zeroed, cached: None }
+    }
+
+    /// How `size` bytes are read for the user: through the cache, if there is one.
+    pub(crate) fn reading_cached(&self, coalesce: &zarr_store::Coalesce, zeroed: bool, size: usize) -> ReadContext<'_> {
+        let cached = self.cache.as_ref().and_then(|cache| CachedRead::new(cache, size));
+        ReadContext { cached, ..self.reading(coalesce, zeroed) }
+    }
+
+    /// To be held while a chunk (all if `None`) is changed, so that no cache keeps what it was.
+    pub(crate) fn changing(&self, chunk: Option<&[u64]>) -> Option<Changing> {
+        self.cache.as_ref().map(|cache| cache.changing(chunk))
+    }
+
     /// Adds the array's place to an error.
     pub(crate) fn place(&self, error: Error) -> Error {
         error.at(|place| {
@@ -229,7 +255,8 @@ impl ArrayCore {
 
     /// The same array with other metadata, as found in `found`.
     pub(crate) fn with_found(&self, found: Found) -> Result<Self> {
-        let core = Self::new(found, self.store.clone(), Arc::clone(&self.registry), self.options.clone())?;
+        let mut core = Self::new(found, self.store.clone(), Arc::clone(&self.registry), self.options.clone())?;
+        core.cache = self.cache.as_ref().and_then(|cache| cache.reopened(&core));
         core.place.0.store(self.place.0.load(Ordering::Relaxed), Ordering::Relaxed);
         Ok(core)
     }

@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::buffer::Buffer;
 use crate::core::ArrayCore;
-use crate::read::{ReadContext, ReadJob};
+use crate::read::{ReadContext, ReadJob, splits};
 use std::sync::Arc;
 use zarr_codec::{ElementSpec, ViewMut};
 use zarr_dtype::Heap;
@@ -69,7 +69,7 @@ fn box_size(cell: &Cell, item: usize) -> u64 {
 /// The finest grid whose cells can be read on their own: a box around picks in a whole shard might span most of it.
 fn finest(core: &ArrayCore) -> Result<ChunkGrid> {
     let Some(chunk) = core.grid.regular_chunk_shape() else { return Ok(core.grid.clone()) };
-    match core.codecs.part_shape(chunk) {
+    match core.codecs.part_shape(chunk).filter(|_| splits(&core.codecs, chunk)) {
         Some(part) => Ok(ChunkGrid::regular(core.grid.shape(), &part)?),
         None => Ok(core.grid.clone()),
     }
@@ -90,7 +90,7 @@ impl Batch<'_> {
     /// Reads all boxes. With `unless_full`, those of which every element is selected are left as they are, and so are
     /// those of which none are missing.
     pub(crate) fn read_job<'a>(&'a mut self, context: &'a ReadContext<'a>, unless_full: bool) -> Result<ReadJob<'a>> {
-        let mut jobs = Vec::new();
+        let mut picks = Vec::new();
         let item = self.item;
         let mut rest = self.staged.as_bytes_mut();
         for part in &self.parts {
@@ -100,9 +100,9 @@ impl Batch<'_> {
                 continue;
             }
             let view = view(bytes, item, &part.cell, self.heap.clone())?;
-            jobs.push(ReadJob::new(context, &region(self.grid, &part.cell)?, view)?);
+            picks.push((region(self.grid, &part.cell)?, view));
         }
-        Ok(ReadJob::Many(jobs))
+        ReadJob::picks(context, picks)
     }
 
     /// Moves what was read to `out`, the C-order bytes of the output.

@@ -8,6 +8,7 @@
 mod array;
 mod async_array;
 mod buffer;
+mod cache;
 mod chunk_keys;
 mod consolidate;
 mod convert;
@@ -28,6 +29,7 @@ mod write;
 
 pub use array::Array;
 pub use async_array::AsyncArray;
+pub use cache::ChunkCache;
 pub use consolidate::{
     Staleness, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async, staleness, staleness_async,
 };

@@ -1,6 +1,6 @@
 //! How arrays are read and written.
 
-use crate::Result;
+use crate::{ChunkCache, Result};
 use std::num::NonZeroUsize;
 use zarr_codec::{Codecs, Limits};
 use zarr_dtype::{ByteOrder, DataType, DataTypes};
@@ -31,6 +31,8 @@ pub struct Options {
     pub refuse_fallbacks: bool,
     /// Threads that decode and encode: by default one for each core, shared by all arrays.
     pub threads: Option<NonZeroUsize>,
+    /// Where decoded chunks and indexes of shards are kept, if anywhere.
+    pub cache: Option<ChunkCache>,
 }
 
 impl Options {

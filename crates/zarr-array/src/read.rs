@@ -9,15 +9,20 @@
 //!
 //! In a chunked array the cells are chunks, in a sharded one also the inner chunks of each shard: the same code.
 
+mod cached;
+mod picked;
 mod together;
 
 use crate::core::ArrayCore;
 use crate::{Error, ErrorKind, MissingChunks, Result};
+pub(crate) use cached::CachedRead;
+use cached::{Missed, State};
+use picked::Picked;
 use std::ops::Range;
 use std::sync::Arc;
 use together::{Begun, Together};
 use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, Step, SubchunkIndex, Tiles, ViewMut};
-use zarr_grid::{ChunkIndex, Cuts, Region, Shape};
+use zarr_grid::{Cell, ChunkIndex, Cuts, Region, Shape};
 use zarr_store::{ByteRange, Job, Key, Next, Reply, Request};
 
 /// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
@@ -36,11 +41,20 @@ pub(crate) struct ReadContext<'a> {
     pub(crate) access: Access,
     /// The output is fresh memory: what is to hold zeros need not be touched.
     pub(crate) zeroed: bool,
+    /// Where the read goes through a cache.
+    pub(crate) cached: Option<CachedRead<'a>>,
 }
 
 impl ReadContext<'_> {
-    fn group(&self) -> u64 {
-        if self.access.slab.is_some() { LOCAL_GROUP } else { REMOTE_GROUP }
+    /// Whether a failure may be the fault of a cache.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
+    }
+
+    /// How many cells, each of so many decoded bytes, make a group that is worth handing to a thread.
+    fn group_len(&self, cell_size: u64) -> usize {
+        let group = if self.access.slab.is_some() { LOCAL_GROUP } else { REMOTE_GROUP };
+        usize::try_from((group / cell_size.max(1)).max(1)).unwrap_or(usize::MAX)
     }
 }
 
@@ -55,6 +69,12 @@ pub(crate) enum ReadJob<'a> {
     Leaf(Leaf<'a>),
     /// A few inner chunks under way.
     Together(Together<'a>),
+    /// A few cells that are not in the cache.
+    Missed(Missed<'a>),
+    /// Parts of one shard.
+    Picked(Box<Picked<'a>>),
+    /// A few cells that are not begun.
+    Cells(Leaf<'a>),
     /// Nothing left.
     Done,
 }
@@ -90,6 +110,8 @@ struct Shard {
     size: Option<u64>,
     index: Arc<SubchunkIndex>,
     codecs: Arc<Pipeline>,
+    /// What the cache knows it as.
+    state: Option<State>,
 }
 
 impl<'a> ReadJob<'a> {
@@ -102,6 +124,11 @@ impl<'a> ReadJob<'a> {
         let cell_size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
         Ok(Self::Spread(Spread { context, cuts: Arc::new(cuts), tiles, source: Source::Chunks, cell_size }))
     }
+}
+
+/// Whether chunks of `shape` are shards whose inner chunks can be fetched one by one.
+pub(crate) fn splits(codecs: &Pipeline, shape: &[u64]) -> bool {
+    codecs.part_shape(shape).is_some() && codecs.partial(shape, &Region::whole(shape), &Access::default()).is_some()
 }
 
 fn decoded_size(codecs: &Pipeline, shape: &[u64]) -> u64 {
@@ -117,6 +144,15 @@ impl Job for ReadJob<'_> {
         match std::mem::replace(self, Self::Done) {
             Self::Done => Ok(Next::Done(())),
             Self::Many(jobs) => Ok(Next::Fork(jobs)),
+            Self::Spread(spread) if spread.is_cached() => self.fork(cached::begin(spread)?),
+            Self::Missed(mut missed) => {
+                let requests = missed.step(replies)?;
+                if requests.is_empty() {
+                    return self.fork(missed.into_jobs());
+                }
+                *self = Self::Missed(missed);
+                Ok(Next::Ask(requests))
+            }
             Self::Spread(spread) if spread.tiles.len() > spread.group_len() => Ok(Next::Fork(spread.forks())),
             Self::Spread(spread) => match Together::begin(spread)? {
                 Begun::Together(cells, None) => cells.finish(&[]).map(Next::Done),
@@ -129,6 +165,8 @@ impl Job for ReadJob<'_> {
                     self.go_on(leaf.begin()?, leaf)
                 }
             },
+            Self::Picked(picked) => picked.step(replies, self),
+            Self::Cells(mut leaf) => self.go_on(leaf.begin()?, leaf),
             Self::Together(cells) => cells.finish(replies).map(Next::Done),
             Self::Leaf(mut leaf) => {
                 let next = leaf.take(replies)?;
@@ -143,6 +181,20 @@ impl Job for ReadJob<'_> {
 }
 
 impl<'a> ReadJob<'a> {
+    fn fork(&mut self, mut jobs: Vec<Self>) -> Result<Next<Self>> {
+        match jobs.pop() {
+            None => Ok(Next::Done(())),
+            Some(job) if jobs.is_empty() => {
+                *self = job;
+                self.step(&[])
+            }
+            Some(job) => {
+                jobs.push(job);
+                Ok(Next::Fork(jobs))
+            }
+        }
+    }
+
     fn go_on(&mut self, requests: Vec<Request>, leaf: Leaf<'a>) -> Result<Next<Self>> {
         if !requests.is_empty() {
             let placed = leaf.items.iter().any(|item| item.room.is_some());
@@ -158,10 +210,8 @@ impl<'a> ReadJob<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// How many cells make a group that is worth handing to a thread.
     fn group_len(&self) -> usize {
-        let cells = (self.context.group() / self.cell_size.max(1)).max(1);
-        usize::try_from(cells).unwrap_or(usize::MAX)
+        self.context.group_len(self.cell_size)
     }
 
     /// The parts that can run at the same time.
@@ -182,38 +232,43 @@ impl<'a> Spread<'a> {
 
     fn into_leaf(self) -> Result<Leaf<'a>> {
         let context = self.context;
-        let items = Vec::with_capacity(self.tiles.len());
-        let mut leaf = Leaf { context, items, shards: Vec::new(), buffer: Scratch::default(), buffered: 0 };
+        let mut leaf = Leaf::new(context, Vec::with_capacity(self.tiles.len()));
         let mut cursor = self.cuts.cursor_at(self.tiles.position() as u64);
-        for mut out in self.tiles {
+        for out in self.tiles {
             let Some(cell) = cursor.cell() else { break };
-            let (key, chunk, window, codecs) = match &self.source {
-                Source::Chunks => (context.core.key(&cell.index)?, cell.index.clone(), None, &context.core.codecs),
-                Source::Shard(shard) => match shard.find(&cell.index).map_err(|error| shard.place(error))? {
-                    Some(window) => (shard.key.clone(), shard.chunk.clone(), Some(window), &shard.codecs),
-                    None => {
-                        leaf.context.fill(&mut out)?;
-                        cursor.advance();
-                        continue;
-                    }
-                },
-            };
-            leaf.items.push(Item {
-                out,
-                key,
-                chunk,
-                window,
-                codecs: Arc::clone(codecs),
-                shape: cell.shape.clone(),
-                region: cell.region.clone(),
-                decode: None,
-                room: None,
-                pending: None,
-                place: 0,
-            });
+            leaf.items.extend(self.source.item(context, cell, out)?);
             cursor.advance();
         }
         Ok(leaf)
+    }
+}
+
+impl Source {
+    /// A cell that is to be read; `None` if it is known not to be stored, and was filled.
+    fn item<'a>(&self, context: &ReadContext<'_>, cell: &Cell, mut out: ViewMut<'a>) -> Result<Option<Item<'a>>> {
+        let (key, chunk, window, codecs) = match self {
+            Self::Chunks => (context.core.key(&cell.index)?, cell.index.clone(), None, &context.core.codecs),
+            Self::Shard(shard) => match shard.find(&cell.index).map_err(|error| shard.place(error))? {
+                Some(window) => (shard.key.clone(), shard.chunk.clone(), Some(window), &shard.codecs),
+                None => {
+                    context.fill(&mut out)?;
+                    return Ok(None);
+                }
+            },
+        };
+        Ok(Some(Item {
+            out,
+            key,
+            chunk,
+            window,
+            codecs: Arc::clone(codecs),
+            shape: cell.shape.clone(),
+            region: cell.region.clone(),
+            decode: None,
+            room: None,
+            pending: None,
+            place: 0,
+        }))
     }
 }
 
@@ -300,6 +355,10 @@ enum After<'a> {
 }
 
 impl<'a> Leaf<'a> {
+    fn new(context: &'a ReadContext<'a>, items: Vec<Item<'a>>) -> Self {
+        Self { context, items, shards: Vec::new(), buffer: Scratch::default(), buffered: 0 }
+    }
+
     /// Asks for the first bytes of all items.
     fn begin(&mut self) -> Result<Vec<Request>> {
         let mut requests = Requests::default();
@@ -382,8 +441,7 @@ impl<'a> Leaf<'a> {
     /// There is nothing under the item's key.
     fn missing(&mut self, mut item: Item<'a>, requests: &mut Requests) -> Result<()> {
         if item.window.is_some() {
-            let error = Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read");
-            return Err(item.place(error));
+            return Err(item.gone());
         }
         if let Some((place, key)) = self.context.core.other_key(&item.chunk, item.place) {
             item.key = key;
@@ -403,10 +461,7 @@ impl<'a> Leaf<'a> {
             self.items.push(item);
             return Ok(());
         }
-        match self.context.core.options.missing_chunks {
-            MissingChunks::Fill => self.context.fill(&mut item.out),
-            MissingChunks::Error => Err(item.place(Error::new(ErrorKind::MissingChunk, "the chunk is not stored"))),
-        }
+        item.not_stored(self.context)
     }
 }
 
@@ -468,12 +523,18 @@ impl<'a> Item<'a> {
         match decode.step(got, &mut self.out)? {
             Step::Need(ranges) => Ok(After::Wants(ranges)),
             Step::Done => Ok(After::Done),
-            Step::Split(split) => Ok(After::Shard(self.spread(*split, size, context)?)),
+            Step::Split(split) => Ok(After::Shard(self.spread(*split, size, None, context)?)),
         }
     }
 
     /// The inner chunks of a shard whose index has come. The item gives its output away.
-    fn spread(&mut self, split: Split, size: Option<u64>, context: &'a ReadContext<'a>) -> Result<Spread<'a>> {
+    fn spread(
+        &mut self,
+        split: Split,
+        size: Option<u64>,
+        state: Option<State>,
+        context: &'a ReadContext<'a>,
+    ) -> Result<Spread<'a>> {
         let nothing = ViewMut::new(&mut [], 1, &[0])?;
         let out = std::mem::replace(&mut self.out, nothing);
         let tiles = split.tile(out)?;
@@ -490,8 +551,21 @@ impl<'a> Item<'a> {
             size,
             index: split.index,
             codecs: split.codecs,
+            state,
         };
         Ok(Spread { context, cuts: Arc::new(split.cuts), tiles, source: Source::Shard(Arc::new(shard)), cell_size })
+    }
+
+    /// There is nothing under its key.
+    fn not_stored(&mut self, context: &ReadContext<'_>) -> Result<()> {
+        match context.core.options.missing_chunks {
+            MissingChunks::Fill => context.fill(&mut self.out),
+            MissingChunks::Error => Err(self.place(Error::new(ErrorKind::MissingChunk, "the chunk is not stored"))),
+        }
+    }
+
+    fn gone(&self) -> Error {
+        self.place(Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read"))
     }
 
     fn place(&self, error: Error) -> Error {

@@ -1,5 +1,6 @@
 //! Writing as jobs: a region is spread into chunks, each encoded and set, or read, patched and set.
 
+use crate::cache::Changing;
 use crate::core::ArrayCore;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -92,6 +93,8 @@ pub(crate) struct WriteChunk<'a> {
     whole: bool,
     conditional: bool,
     tries: u32,
+    /// Caches are told when this goes.
+    _changing: Option<Changing>,
 }
 
 impl<'a> WriteChunk<'a> {
@@ -106,6 +109,7 @@ impl<'a> WriteChunk<'a> {
             whole: core.grid.covers(cell),
             conditional,
             tries: 0,
+            _changing: core.changing(Some(&cell.index)),
         })
     }
 

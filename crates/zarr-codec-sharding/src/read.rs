@@ -4,7 +4,7 @@ use crate::codec::Sharding;
 use crate::index::part;
 use std::sync::Arc;
 use zarr_codec::decode::windows;
-use zarr_codec::{Decode, Error, Split, Step, ViewMut};
+use zarr_codec::{Decode, Error, Split, Step, SubchunkIndex, ViewMut};
 use zarr_grid::{ChunkGrid, Region};
 
 impl Sharding {
@@ -45,6 +45,10 @@ impl Shard {
     pub(crate) fn new(codec: Arc<Sharding>, grid: ChunkGrid, region: Region) -> Self {
         Self { codec, grid, region, asked: false }
     }
+
+    fn split(&self, index: Arc<SubchunkIndex>) -> Split {
+        Split { order: None, cuts: self.grid.meet(&self.region), index, codecs: Arc::clone(&self.codec.codecs) }
+    }
 }
 
 impl Decode for Shard {
@@ -56,11 +60,10 @@ impl Decode for Shard {
             return Ok(Step::Need(vec![self.codec.index.range(size)]));
         }
         let index = self.codec.index.decode(got.first().copied().unwrap_or_default(), &grid)?;
-        Ok(Step::Split(Box::new(Split {
-            order: None,
-            cuts: self.grid.meet(&self.region),
-            index: Arc::new(index),
-            codecs: Arc::clone(&self.codec.codecs),
-        })))
+        Ok(Step::Split(Box::new(self.split(Arc::new(index)))))
+    }
+
+    fn split_by(&self, index: &Arc<SubchunkIndex>) -> Option<Split> {
+        (index.grid() == self.grid.grid_shape().as_slice()).then(|| self.split(Arc::clone(index)))
     }
 }

@@ -35,6 +35,13 @@ pub trait Decode: Send + Debug {
     /// # Errors
     /// As [`ArrayToBytes::decode`](crate::ArrayToBytes::decode).
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error>;
+
+    /// The split that [`step`](Self::step) comes to, without any bytes: by an index that an earlier decode of the same chunk
+    /// came to. `None` if this decode does not split, or `index` is not of its grid.
+    fn split_by(&self, index: &Arc<SubchunkIndex>) -> Option<Split> {
+        let _ = index;
+        None
+    }
 }
 
 /// What a [`Decode`] wants next.
@@ -117,6 +124,11 @@ impl SubchunkIndex {
     /// Inner chunks per axis.
     pub fn grid(&self) -> &[u64] {
         &self.grid
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn size(&self) -> usize {
+        size_of_val(self.entries.as_slice())
     }
 
     /// Where each inner chunk is, in C order; `None` where it is not stored.

@@ -2,7 +2,7 @@
 
 mod build;
 
-use crate::decode::{Access, Decode, Split, Step};
+use crate::decode::{Access, Decode, Split, Step, SubchunkIndex};
 use crate::scratch::Scratch;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
 use smallvec::SmallVec;
@@ -396,18 +396,26 @@ struct Turned {
     inner: Box<dyn Decode>,
 }
 
+impl Turned {
+    fn turn(&self, split: Split) -> Split {
+        let order = match &split.order {
+            None => self.order.clone(),
+            Some(inner) => inner.iter().map(|&axis| self.order.get(axis).copied().unwrap_or(axis)).collect(),
+        };
+        Split { order: Some(order), ..split }
+    }
+}
+
 impl Decode for Turned {
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
         let step = self.inner.step(got, &mut out.reborrow().permuted(&self.order))?;
         Ok(match step {
-            Step::Split(split) => {
-                let order = match &split.order {
-                    None => self.order.clone(),
-                    Some(inner) => inner.iter().map(|&axis| self.order.get(axis).copied().unwrap_or(axis)).collect(),
-                };
-                Step::Split(Box::new(Split { order: Some(order), ..*split }))
-            }
+            Step::Split(split) => Step::Split(Box::new(self.turn(*split))),
             step => step,
         })
+    }
+
+    fn split_by(&self, index: &Arc<SubchunkIndex>) -> Option<Split> {
+        Some(self.turn(self.inner.split_by(index)?))
     }
 }

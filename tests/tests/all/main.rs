@@ -4,6 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod bombs;
+mod caches;
 mod concurrent;
 mod conformance;
 mod hierarchies;

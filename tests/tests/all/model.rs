@@ -1,7 +1,7 @@
 //! An array that is too simple to be wrong: all elements in one vector.
 
 use zarr_dtype::Element;
-use zarr_grid::{AxisSelection, Selection};
+use zarr_grid::{AxisSelection, Region, Selection};
 use zarr_meta::json::Value;
 
 /// An array as a vector of all its elements in C order.
@@ -9,13 +9,23 @@ use zarr_meta::json::Value;
 pub(crate) struct Model<T> {
     pub(crate) shape: Vec<u64>,
     pub(crate) elements: Vec<T>,
+    pub(crate) fill: T,
 }
 
 impl<T: Clone> Model<T> {
     /// An array of nothing but `fill`.
     pub(crate) fn new(shape: &[u64], fill: &T) -> Self {
         let len = shape.iter().product::<u64>() as usize;
-        Self { shape: shape.to_vec(), elements: vec![fill.clone(); len] }
+        Self { shape: shape.to_vec(), elements: vec![fill.clone(); len], fill: fill.clone() }
+    }
+
+    /// Changes the shape, to or from one that ends with chunks: what is cut off is forgotten.
+    pub(crate) fn resize(&mut self, shape: &[u64]) {
+        let old = std::mem::replace(self, Self::new(shape, &self.fill.clone()));
+        let common: Vec<_> = shape.iter().zip(&old.shape).map(|(&new, &old)| 0..new.min(old)).collect();
+        let region = Selection::Region(Region::from_ranges(&common));
+        let kept = old.read(&region, &[]);
+        self.write(&region, &[], |i| kept[i].clone());
     }
 
     /// The selected elements.

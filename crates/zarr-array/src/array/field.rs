@@ -1,7 +1,6 @@
 //! Reading one field of the structs of an array.
 
 use super::Array;
-use crate::read::{ReadContext, ReadJob};
 use crate::{ArrayData, Error, Result, plan};
 use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::{DataType, Field, FillValue};
@@ -150,8 +149,7 @@ impl Pieces<'_> {
             return Ok(());
         }
         let mut structs = ArrayData::zeroed(core.element(), &region.shape())?;
-        let context = ReadContext { core, access: core.access(&self.array.store.coalesce()), zeroed: true };
-        self.array.run(ReadJob::new(&context, region, structs.view_mut())?)?;
+        self.array.read_region(region, structs.view_mut(), true)?;
         let view: View<'_> = structs.view();
         out.copy_from(&view.part(self.offset, self.item, self.inner)?);
         Ok(())
