@@ -4,6 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod bombs;
+mod cached_requests;
 mod caches;
 mod concurrent;
 mod conformance;

@@ -1,0 +1,274 @@
+//! What a cache saves, and what it sees.
+
+use std::sync::Arc;
+use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, MissingChunks, NewArray, Options};
+use zarr_grid::Selection;
+use zarr_store::{AsyncStore, Counted, FilesystemStore, MemoryStore, Prefixed, Store, SyncAsAsync, block_on};
+
+const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [16, 16], "index_location": "end",
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+    "codecs": [{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [4, 4], "index_location": "start",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]
+    }}]
+}}]"#;
+
+const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [4, 4], "index_location": "end",
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+    "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]
+}}]"#;
+
+/// 128 x 128 numbers in chunks of 64 x 64.
+fn made(codecs: &str) -> (Arc<Counted<MemoryStore>>, Array) {
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let lent: Arc<dyn Store> = Arc::clone(&store) as _;
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_text(codecs).unwrap();
+    let array = zarr::create_array(&lent, "/a", new).unwrap();
+    array.write(.., &(0..128 * 128).collect::<Vec<i32>>()).unwrap();
+    store.take();
+    (store, array)
+}
+
+fn with(array: &Array, cache: &ChunkCache) -> Array {
+    array.with(Options { cache: Some(cache.clone()), ..array.options().clone() }).unwrap()
+}
+
+#[test]
+fn a_chunk_is_fetched_once() {
+    for codecs in ["zstd", "bytes"] {
+        let (store, array) = made(codecs);
+        let array = with(&array, &ChunkCache::new(1 << 20));
+        for row in 0..64_u64 {
+            assert_eq!(array.read::<i32>((row, 3..5)).unwrap(), [row as i32 * 128 + 3, row as i32 * 128 + 4]);
+        }
+        assert_eq!(store.take().gets, 1);
+        array.read::<i32>(..).unwrap();
+        assert_eq!(store.take().gets, 3);
+    }
+}
+
+#[test]
+fn indexes_and_inner_chunks_are_fetched_once() {
+    let (store, array) = made(NESTED);
+    let cache = ChunkCache::new(1 << 20);
+    let array = with(&array, &cache);
+    assert_eq!(array.read::<i32>((100, 77)).unwrap(), [100 * 128 + 77]);
+    assert_eq!(store.take().gets, 3);
+    assert_eq!(array.read::<i32>((101, 78)).unwrap(), [101 * 128 + 78]);
+    assert_eq!(store.take().gets, 0);
+    // Another inner chunk of the inner shard, another inner shard, another shard.
+    assert_eq!(array.read::<i32>((104, 77)).unwrap(), [104 * 128 + 77]);
+    assert_eq!(store.take().gets, 1);
+    assert_eq!(array.read::<i32>((70, 70)).unwrap(), [70 * 128 + 70]);
+    assert_eq!(store.take().gets, 2);
+    assert_eq!(array.read::<i32>((0, 0)).unwrap(), [0]);
+    assert_eq!(store.take().gets, 3);
+    // Both ways of reading share it, but not what is in stores that are not the same.
+    assert!(cache.bytes() > 0);
+    cache.clear();
+    assert_eq!(cache.bytes(), 0);
+    assert_eq!(array.read::<i32>((0, 0)).unwrap(), [0]);
+    assert_eq!(store.take().gets, 3);
+}
+
+#[test]
+fn arrays_share_what_means_the_same() {
+    let (store, plain) = made("zstd");
+    let cache = ChunkCache::new(1 << 20);
+    let first = with(&plain, &cache);
+    let second = with(&zarr::open_array(plain.store(), "/a").unwrap(), &cache);
+    first.read::<i32>((0, 0)).unwrap();
+    store.take();
+    assert_eq!(second.read::<i32>((63, 63)).unwrap(), [63 * 128 + 63]);
+    assert_eq!(store.take().gets, 0);
+    // A write through one is seen through the other, and takes along only its own chunk.
+    first.read::<i32>(..).unwrap();
+    second.write((0, 0), &[-1]).unwrap();
+    store.take();
+    assert_eq!(first.read::<i32>((0, 0..2)).unwrap(), [-1, 1]);
+    assert_eq!(first.read::<i32>((127, 127)).unwrap(), [128 * 128 - 1]);
+    assert_eq!(store.take().gets, 1);
+    // The same path in a store that is another value is another array.
+    let root: Arc<dyn Store> = Arc::new(Prefixed::new(Arc::clone(plain.store()), zarr_store::Prefix::root()));
+    let third = with(&zarr::open_array(&root, "/a").unwrap(), &cache);
+    store.take();
+    assert_eq!(third.read::<i32>((0, 0)).unwrap(), [-1]);
+    assert_eq!(store.take().gets, 1);
+    // An array that is made anew in the place of another one begins with nothing kept.
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_text("zstd").unwrap().overwrite(true);
+    let new = new.options(first.options().clone());
+    let made = Array::create(plain.store(), "/a", new, plain.registry()).unwrap();
+    assert_eq!(made.read::<i32>((0, 0)).unwrap(), [0]);
+    assert_eq!(first.read::<i32>((127, 127)).unwrap(), [0]);
+}
+
+#[test]
+fn what_others_write_is_seen_when_it_should() {
+    let (store, plain) = made(SHARD);
+    let (trusting, asking) = (ChunkCache::new(1 << 20), ChunkCache::revalidating(1 << 20));
+    let (fast, sure) = (with(&plain, &trusting), with(&plain, &asking));
+    let read = |array: &Array| array.read::<i32>((5, 5)).unwrap()[0];
+    assert_eq!((read(&fast), read(&sure)), (5 * 128 + 5, 5 * 128 + 5));
+    store.take();
+    assert_eq!(read(&fast), 5 * 128 + 5);
+    assert_eq!(store.take().gets, 0);
+    assert_eq!(read(&sure), 5 * 128 + 5);
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.bytes_read), (1, 0));
+    plain.write((5, 5), &[-7]).unwrap();
+    assert_eq!((read(&fast), read(&sure)), (5 * 128 + 5, -7));
+    // What is not kept is not read by an index that is outdated.
+    assert_eq!(fast.read::<i32>((20..24, 20..24)).unwrap()[0], 20 * 128 + 20);
+    assert_eq!(read(&fast), -7);
+    plain.erase_chunk(&[0, 0]).unwrap();
+    assert_eq!((read(&fast), read(&sure)), (-7, 0));
+    trusting.clear();
+    assert_eq!((read(&fast), read(&sure)), (0, 0));
+    plain.write((5, 5), &[8]).unwrap();
+    assert_eq!((read(&fast), read(&sure)), (0, 8));
+}
+
+#[test]
+fn an_outdated_index_is_noticed_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_text(SHARD).unwrap();
+    let plain = zarr::create_array(&store, "/a", new).unwrap();
+    plain.write(.., &[1; 64 * 64]).unwrap();
+    for points in [false, true] {
+        let cached = with(&plain, &ChunkCache::new(1 << 20));
+        let first = cached.read::<i32>((0, 0)).unwrap()[0];
+        // All inner chunks lie elsewhere now, and some where others were.
+        let other: Vec<i32> = (0..64 * 64).map(|i| i * 7919 % 1000 + first).collect();
+        plain.write(.., &other).unwrap();
+        if points {
+            let found = cached.read::<i32>(Selection::points(vec![vec![40, 50], vec![50, 9]])).unwrap();
+            assert_eq!(found, [other[40 * 64 + 50], other[50 * 64 + 9]]);
+        } else {
+            assert_eq!(cached.read::<i32>((8.., 8..)).unwrap(), plain.read::<i32>((8.., 8..)).unwrap());
+        }
+    }
+}
+
+#[test]
+fn chunks_that_are_missing_are_kept_as_such() {
+    let (store, plain) = made("zstd");
+    plain.erase_chunk(&[0, 1]).unwrap();
+    let cache = ChunkCache::new(1 << 20);
+    let array = with(&plain, &cache);
+    // Where chunks lie is known only once one was found.
+    array.read::<i32>((0, 0)).unwrap();
+    assert_eq!(array.read::<i32>((0, 100)).unwrap(), [0]);
+    store.take();
+    assert_eq!(array.read::<i32>((1, 100)).unwrap(), [0]);
+    assert_eq!(store.take().gets, 0);
+    let options = Options { missing_chunks: MissingChunks::Error, ..array.options().clone() };
+    let strict = array.with(options).unwrap();
+    assert_eq!(strict.read::<i32>((1, 100)).unwrap_err().kind(), ErrorKind::MissingChunk);
+    array.write((1, 100), &[3]).unwrap();
+    assert_eq!(strict.read::<i32>((1, 100)).unwrap(), [3]);
+}
+
+#[test]
+fn what_is_too_large_goes_by_the_cache() {
+    let (store, plain) = made("zstd");
+    let cache = ChunkCache::new(40_000);
+    let array = with(&plain, &cache);
+    // A chunk has 16 KiB: not all of the array, which has 64.
+    array.read::<i32>((0, 0)).unwrap();
+    store.take();
+    array.read::<i32>(..).unwrap();
+    assert_eq!(store.take().gets, 4);
+    array.read::<i32>((1, 1)).unwrap();
+    assert_eq!(store.take().gets, 0);
+    assert!(cache.bytes() <= 40_000);
+    let none = with(&plain, &ChunkCache::new(0));
+    assert_eq!(none.read::<i32>((1, 1)).unwrap(), [129]);
+}
+
+#[test]
+fn an_error_comes_back_each_time() {
+    let (_, plain) = made("zstd");
+    let array = with(&plain, &ChunkCache::new(1 << 20));
+    assert_eq!(array.read::<i32>((70, 70)).unwrap(), [70 * 128 + 70]);
+    array.write_chunk_bytes(&[1, 1], b"no chunk").unwrap();
+    for _ in 0..2 {
+        let error = array.read::<i32>((70, 70)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::CorruptChunk);
+        assert!(error.to_string().contains("c/1/1"), "{error}");
+    }
+}
+
+#[test]
+fn waiting_arrays_are_cached_as_well() {
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let lent: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&store) as _));
+    let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_text(SHARD).unwrap();
+    let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
+    block_on(async {
+        let array = AsyncArray::create(&lent, "/a", new.options(options), &zarr::registry()).await.unwrap();
+        array.write(.., &(0..64 * 64).collect::<Vec<i32>>()).await.unwrap();
+        store.take();
+        assert_eq!(array.read::<i32>((10, 10)).await.unwrap(), [650]);
+        assert_eq!(store.take().gets, 2);
+        assert_eq!(array.read::<i32>((9..11, 11)).await.unwrap(), [587, 651]);
+        assert_eq!(store.take().gets, 0);
+    });
+}
+
+#[test]
+fn many_threads_share_a_cache_that_is_too_small() {
+    let (_, plain) = made(SHARD);
+    let cache = ChunkCache::new(60_000);
+    let array = with(&plain, &cache);
+    std::thread::scope(|scope| {
+        for thread in 0..16_u64 {
+            let (array, cache) = (&array, &cache);
+            scope.spawn(move || {
+                for round in 0..200 {
+                    let (row, column) = ((thread * 37 + round * 11) % 120, (round * 29) % 120);
+                    let start = (row * 128 + column) as i32;
+                    let found = array.read::<i32>((row..row + 2, column..column + 2)).unwrap();
+                    assert_eq!(found, [start, start + 1, start + 128, start + 129]);
+                    assert!(cache.bytes() <= 60_000 + 16 * 1000);
+                }
+            });
+        }
+    });
+    assert!(cache.bytes() <= 60_000);
+}
+
+#[test]
+fn picks_in_a_shard_read_its_index_once() {
+    let picks = || Selection::points(vec![vec![0, 5, 40, 63, 1, 100, 101], vec![0, 60, 40, 63, 1, 3, 90]]);
+    let expected: Vec<i32> = [(0, 0), (5, 60), (40, 40), (63, 63), (1, 1), (100, 3), (101, 90)]
+        .map(|(row, column)| row * 128 + column)
+        .to_vec();
+    let (store, array) = made(SHARD);
+    // What lies where is known only once a chunk was found.
+    array.read::<i32>((0, 0)).unwrap();
+    store.take();
+    assert_eq!(array.read::<i32>(picks()).unwrap(), expected);
+    // Three shards: an index and one request for the inner chunks of each.
+    let counts = store.take();
+    assert_eq!(counts.gets, 6, "{counts:?}");
+    let (store, array) = made(NESTED);
+    array.read::<i32>((0, 0)).unwrap();
+    store.take();
+    assert_eq!(array.read::<i32>(picks()).unwrap(), expected);
+    // In the first shard four inner shards, each read once; one in each of the others.
+    assert_eq!(store.take().gets, 3 + 2 * 6);
+    let array = with(&array, &ChunkCache::new(1 << 20));
+    assert_eq!(array.read::<i32>(picks()).unwrap(), expected);
+    store.take();
+    assert_eq!(array.read::<i32>(picks()).unwrap(), expected);
+    assert_eq!(store.take().gets, 0);
+    // A shard that is encoded as a whole is fetched once.
+    let whole = SHARD.trim_end_matches(']').to_owned() + r#", {"name": "crc32c"}]"#;
+    let (store, array) = made(&whole);
+    assert_eq!(array.read::<i32>(picks()).unwrap(), expected);
+    assert_eq!(store.take().gets, 3);
+}
