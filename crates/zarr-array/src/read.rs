@@ -112,6 +112,8 @@ struct Shard {
     codecs: Arc<Pipeline>,
     /// What the cache knows it as.
     state: Option<State>,
+    /// No encoded inner chunk has more bytes.
+    largest: u64,
 }
 
 impl<'a> ReadJob<'a> {
@@ -134,6 +136,13 @@ pub(crate) fn splits(codecs: &Pipeline, shape: &[u64]) -> bool {
 fn decoded_size(codecs: &Pipeline, shape: &[u64]) -> u64 {
     let item = codecs.element().item_size() as u64;
     shape.iter().fold(item, |size, &len| size.saturating_mul(len))
+}
+
+/// More bytes than any software encodes a chunk of `shape` to: what an index says beyond that is not asked for.
+fn largest_encoded(codecs: &Pipeline, shape: &[u64]) -> u64 {
+    // Other encoders of a format may need more than ours, but not twice as much and headers.
+    let limit = codecs.limits().max_chunk;
+    codecs.encoded_size(shape).bound(limit).saturating_mul(2).saturating_add(1 << 10)
 }
 
 impl Job for ReadJob<'_> {
@@ -160,6 +169,7 @@ impl Job for ReadJob<'_> {
                     *self = Self::Together(cells);
                     Ok(Next::Ask(vec![request]))
                 }
+                Begun::Parts(spreads) => Ok(Next::Fork(spreads.into_iter().map(Self::Spread).collect())),
                 Begun::Apart(spread) => {
                     let mut leaf = spread.into_leaf()?;
                     self.go_on(leaf.begin()?, leaf)
@@ -212,6 +222,14 @@ impl<'a> ReadJob<'a> {
 impl<'a> Spread<'a> {
     fn group_len(&self) -> usize {
         self.context.group_len(self.cell_size)
+    }
+
+    /// The first `count` cells, and the others.
+    fn split_at(self, count: usize) -> [Self; 2] {
+        let Self { context, cuts, tiles, source, cell_size } = self;
+        let (first, rest) = tiles.split_at(count);
+        let other = Self { context, cuts: Arc::clone(&cuts), tiles: first, source: source.clone(), cell_size };
+        [other, Self { context, cuts, tiles: rest, source, cell_size }]
     }
 
     /// The parts that can run at the same time.
@@ -278,6 +296,11 @@ impl Shard {
         let Some(range) = self.index.range(index)? else { return Ok(None) };
         if let Some(size) = self.size.filter(|&size| range.end > size) {
             let what = format!("inner chunk {index:?} at bytes {range:?} of a shard of {size} bytes");
+            return Err(CodecError::ShardIndex { what }.into());
+        }
+        let len = range.end - range.start;
+        if len > self.largest {
+            let what = format!("inner chunk {index:?} of {len} bytes, which can have {} at most", self.largest);
             return Err(CodecError::ShardIndex { what }.into());
         }
         match (self.start.checked_add(range.start), self.start.checked_add(range.end)) {
@@ -395,6 +418,9 @@ impl<'a> Leaf<'a> {
     /// Where the value asked for by a request may be put. Requests are the items', in their order, where items have room.
     fn place(&mut self, request: usize) -> Option<&mut [u8]> {
         let item = self.items.get_mut(request)?;
+        if item.pending.as_ref().is_none_or(|(reply, _)| *reply != request) {
+            return None;
+        }
         match item.room.as_ref()? {
             Room::Output => item.out.as_contiguous(),
             Room::Buffer(part) => {
@@ -544,6 +570,7 @@ impl<'a> Item<'a> {
         };
         let cell = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
         let cell_size = decoded_size(&split.codecs, &cell);
+        let largest = largest_encoded(&split.codecs, &cell);
         let shard = Shard {
             key: self.key.clone(),
             chunk: self.chunk.clone(),
@@ -552,6 +579,7 @@ impl<'a> Item<'a> {
             index: split.index,
             codecs: split.codecs,
             state,
+            largest,
         };
         Ok(Spread { context, cuts: Arc::new(split.cuts), tiles, source: Source::Shard(Arc::new(shard)), cell_size })
     }

@@ -17,6 +17,7 @@ mod missing;
 mod model;
 mod objects;
 mod older;
+mod places;
 mod requests;
 mod robustness;
 mod scale;

@@ -16,9 +16,15 @@ pub(crate) struct Together<'a> {
     shard: Arc<Shard>,
 }
 
+/// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
+/// bounded by its making, and an index may say anything of the encoded ones.
+const MAX_ASKED: u64 = 64 << 20;
+
 /// Cells, and how they are to be read.
 pub(super) enum Begun<'a> {
     Together(Together<'a>, Option<Request>),
+    /// Too many encoded bytes for one request: each part is to be begun on its own.
+    Parts([Spread<'a>; 2]),
     /// Not inner chunks, or some can do with less than all of their bytes.
     Apart(Spread<'a>),
 }
@@ -28,14 +34,20 @@ impl<'a> Together<'a> {
         let Source::Shard(shard) = &spread.source else { return Ok(Begun::Apart(spread)) };
         let shard = Arc::clone(shard);
         let mut ranges = Vec::with_capacity(spread.tiles.len());
+        let mut asked = 0u64;
         let mut cursor = spread.cuts.cursor_at(spread.tiles.position() as u64);
-        for _ in 0..spread.tiles.len() {
+        for place in 0..spread.tiles.len() {
             let Some(cell) = cursor.cell() else { break };
             if shard.codecs.partial(&cell.shape, &cell.region, &spread.context.access).is_some() {
                 return Ok(Begun::Apart(spread));
             }
-            let place = shard.find(&cell.index).map_err(|error| shard.place(error))?;
-            ranges.extend(place.map(ByteRange::Range));
+            if let Some(range) = shard.find(&cell.index).map_err(|error| shard.place(error))? {
+                asked = asked.saturating_add(range.end - range.start);
+                if asked > MAX_ASKED && !ranges.is_empty() {
+                    return Ok(Begun::Parts(spread.split_at(place)));
+                }
+                ranges.push(ByteRange::Range(range));
+            }
             cursor.advance();
         }
         let request = (!ranges.is_empty()).then(|| Request::Get { key: shard.key.clone(), ranges });

@@ -1,0 +1,109 @@
+//! What stores read into memory of the reader's is what they give otherwise, errors included, and what a shard's index
+//! claims is not believed.
+
+use std::sync::Arc;
+use zarr_array::ErrorKind;
+use zarr_array::{Array, NewArray};
+use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
+
+const LITTLE: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+const BIG: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
+
+/// What reading gives: the elements, or of what kind the error is and what it says.
+fn outcome(array: &Array, selection: &str) -> Result<Vec<u16>, (ErrorKind, String)> {
+    array.read::<u16>(selection).map_err(|error| {
+        // The store's own errors begin with its address.
+        let said = error.message().split_once(": key").map_or(error.message(), |(_, said)| said);
+        (error.kind(), said.to_owned())
+    })
+}
+
+#[test]
+fn files_read_in_place_are_as_values_in_memory() {
+    for chunks in [[1, 40, 50], [2, 40, 50], [6, 40, 50], [3, 7, 50], [2, 8, 9], [1, 1, 1]] {
+        for codecs in [LITTLE.to_owned(), BIG.to_owned(), format!("{LITTLE}, \"crc32c\"")] {
+            let folder = tempfile::tempdir().unwrap();
+            let files: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap());
+            let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let elements: Vec<u16> = (0..6 * 40 * 50).map(|at| at as u16 ^ 0x1234).collect();
+            let arrays = [&files, &memory].map(|store| {
+                let new = NewArray::new(&[6, 40, 50], "uint16").chunks(&chunks);
+                let array = zarr::create_array(store, "/a", new.codecs_text(&format!("[{codecs}]")).unwrap()).unwrap();
+                array.write(.., &elements).unwrap();
+                array
+            });
+            let same = |what: &str| {
+                for selection in ["...", "1:5, 2:30, :", "::-1, :, ::2", "5, 39, 49"] {
+                    let [found, expected] = [0, 1].map(|at| outcome(&arrays[at], selection));
+                    assert_eq!(found, expected, "{chunks:?} {codecs} {what} {selection}");
+                }
+            };
+            assert_eq!(outcome(&arrays[0], "...").unwrap(), elements);
+            same("as written");
+            let key = Key::new("a/c/1/0/0").unwrap();
+            let key = if chunks[0] == 6 { Key::new("a/c/0/0/0").unwrap() } else { key };
+            let value = files.get_all(&key).unwrap().unwrap().to_vec();
+            let longer = [&value[..], &[7]].concat();
+            let much_longer = [&value[..], &value[..], &value[..]].concat();
+            for (what, value) in
+                [("short", &value[..value.len() - 1]), ("empty", &[]), ("long", &longer), ("very long", &much_longer)]
+            {
+                for store in [&files, &memory] {
+                    store.set_all(&key, value).unwrap();
+                }
+                same(what);
+                assert!(outcome(&arrays[0], "...").is_err(), "{chunks:?} {codecs} {what}");
+            }
+            for store in [&files, &memory] {
+                store.erase(&key).unwrap();
+            }
+            same("missing");
+        }
+    }
+}
+
+/// An array of one shard of 4096 inner chunks of one element, each of which its index says to have `len` bytes from the
+/// shard's first one on. The shard has `size` bytes and its index.
+fn claiming(data_type: &str, codec: &str, len: u64, size: u64) -> (tempfile::TempDir, Arc<Counted<FilesystemStore>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(Counted::new(FilesystemStore::open(folder.path()).unwrap()));
+    let sharding = format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{
+            "chunk_shape": [1], "codecs": [{codec}], "index_codecs": [{LITTLE}], "index_location": "end"}}}}]"#
+    );
+    let new = NewArray::new(&[4096], data_type).chunks(&[4096]).codecs_text(&sharding).unwrap();
+    let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    zarr::create_array(&dynamic, "/", new).unwrap();
+    let index: Vec<u8> = (0..4096).flat_map(|_| [0u64, len]).flat_map(u64::to_le_bytes).collect();
+    // A file with a hole: it takes no more than its index.
+    std::fs::create_dir(folder.path().join("c")).unwrap();
+    let file = std::fs::File::create(folder.path().join("c/0")).unwrap();
+    file.set_len(size).unwrap();
+    std::io::Write::write_all(
+        &mut std::fs::OpenOptions::new().append(true).open(folder.path().join("c/0")).unwrap(),
+        &index,
+    )
+    .unwrap();
+    store.take();
+    (folder, store)
+}
+
+#[test]
+fn inner_chunks_that_are_too_long_for_their_codecs_are_not_read() {
+    let (_folder, store) = claiming("uint8", "\"bytes\"", 1 << 30, 1 << 30);
+    let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    let error = zarr::open_array(&dynamic, "/").unwrap().read::<u8>(..).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ShardIndex);
+    assert!(error.message().contains("1073741824 bytes"), "{error}");
+    assert!(store.take().bytes_read < 1 << 20);
+}
+
+#[test]
+fn inner_chunks_of_unknown_length_are_not_all_read_at_once() {
+    // 128 GiB in all.
+    let (_folder, store) = claiming("string", "\"vlen-utf8\"", 32 << 20, 32 << 20);
+    let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    let error = zarr::open_array(&dynamic, "/").unwrap().read::<String>(..).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::CorruptChunk, "{error}");
+    assert!(store.take().bytes_read < 4 << 30);
+}
