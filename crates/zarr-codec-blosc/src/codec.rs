@@ -4,7 +4,7 @@ use crate::error::CODEC;
 use crate::frame::{HEADER_SIZE, Shuffle};
 use crate::{Compressor, Error, Frame, Options, compress};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Sink, Size};
+use zarr_codec::{Blocks, BuildContext, BytesToBytes, Codec, CodecEntry, Sink, Size};
 use zarr_meta::json::Value;
 
 /// The codec `blosc` and its names in other dialects.
@@ -89,6 +89,29 @@ impl BytesToBytes for BloscCodec {
             // The header's check has seen that this many bytes can come of these.
             _ => Ok(frame.decode(out.buffer(found)?)?),
         }
+    }
+
+    fn decode_in_place<'b>(&self, bytes: &'b [u8]) -> Option<Result<&'b [u8], zarr_codec::Error>> {
+        Frame::parse(bytes).ok().and_then(|frame| frame.as_plain()).map(Ok)
+    }
+
+    fn blocks<'b>(&self, bytes: &'b [u8]) -> Option<Box<dyn Blocks + 'b>> {
+        let frame = Frame::parse(bytes).ok()?;
+        (frame.header().block_count() > 1).then(|| Box::new(frame) as Box<dyn Blocks>)
+    }
+}
+
+impl Blocks for Frame<'_> {
+    fn decoded_size(&self) -> usize {
+        self.header().decoded_size()
+    }
+
+    fn block_size(&self) -> usize {
+        self.header().block_size()
+    }
+
+    fn decode(&self, number: usize, out: &mut [u8]) -> Result<(), zarr_codec::Error> {
+        Ok(self.decode_block(number, out)?)
     }
 }
 

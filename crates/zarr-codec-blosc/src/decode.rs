@@ -54,6 +54,12 @@ impl<'a> Frame<'a> {
         &self.header
     }
 
+    /// All that the frame holds, if it lies in it as it is.
+    pub(crate) fn as_plain(&self) -> Option<&'a [u8]> {
+        let size = self.header.decoded_size();
+        if self.header.is_plain() && size > 0 { self.plain(0..size).ok() } else { None }
+    }
+
     /// The bytes that block `block` holds, counted in what the frame holds; empty for a block that there is not.
     pub fn block_range(&self, block: usize) -> Range<usize> {
         let (size, end) = (self.header.block_size(), self.header.decoded_size());

@@ -55,12 +55,6 @@ impl BytesCodec {
         View::new(encoded, self.item, &dims(shape))
     }
 
-    /// Writes items in the encoded byte order to where they go.
-    pub(crate) fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
-        out.copy_swapped(items, &self.swaps);
-        self.settle(out)
-    }
-
     /// Brings what was just decoded into memory form: unused bits of small integers, bools that are none.
     fn settle(&self, out: &mut ViewMut<'_>) -> Result<(), Error> {
         if self.any_bits {
@@ -105,6 +99,15 @@ impl ArrayToBytes for BytesCodec {
 
     fn is_memory_order(&self) -> bool {
         self.swaps.is_empty() && self.any_bits
+    }
+
+    fn encoded_item_size(&self) -> Option<usize> {
+        Some(self.item)
+    }
+
+    fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        out.copy_swapped(items, &self.swaps);
+        self.settle(out)
     }
 
     fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {

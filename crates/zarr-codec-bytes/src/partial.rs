@@ -3,7 +3,7 @@
 use crate::codec::{BytesCodec, check_len};
 use crate::slab::Slabs;
 use std::sync::Arc;
-use zarr_codec::{Decode, Error, Step, ViewMut};
+use zarr_codec::{ArrayToBytes, Decode, Error, Step, ViewMut};
 use zarr_store::ByteRange;
 
 /// A decode that asks for one slab after another.

@@ -1,7 +1,7 @@
 //! The three kinds of codecs.
 
 use crate::decode::{Access, Decode};
-use crate::{ElementSpec, Error, Sink, Size, View, ViewMut};
+use crate::{Blocks, ElementSpec, Error, Sink, Size, View, ViewMut};
 use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_grid::{Region, Shape};
@@ -56,6 +56,22 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     /// writes straight into the output.
     fn is_memory_order(&self) -> bool {
         false
+    }
+
+    /// Bytes of an encoded element, if encoded chunks are their elements in C order and nothing else. Then
+    /// [`scatter`](Self::scatter) decodes any of them.
+    fn encoded_item_size(&self) -> Option<usize> {
+        None
+    }
+
+    /// Decodes encoded elements into `out`, which has their shape.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for elements that are none; [`Error::Unsupported`] without an
+    /// [encoded element's size](Self::encoded_item_size).
+    fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let _ = (items, out);
+        Err(Error::Unsupported { codec: "", what: "elements are not encoded one by one".to_owned() })
     }
 
     /// The shape of the smallest part that can be decoded on its own, if that is less than a chunk: inner chunks.
@@ -121,6 +137,13 @@ pub trait BytesToBytes: Debug + Send + Sync {
 
     /// The decoded bytes where they lie within `bytes`, if decoding is but a check and a cut: checksums.
     fn decode_in_place<'b>(&self, bytes: &'b [u8]) -> Option<Result<&'b [u8], Error>> {
+        let _ = bytes;
+        None
+    }
+
+    /// The parts of `bytes` that can be decoded on their own, if there are several. What is wrong with `bytes` is left for
+    /// [`decode`](Self::decode) to say.
+    fn blocks<'b>(&self, bytes: &'b [u8]) -> Option<Box<dyn Blocks + 'b>> {
         let _ = bytes;
         None
     }

@@ -6,6 +6,7 @@
 //!
 //! Knows no key, no store, no dialect and no concrete codec: each is a crate of its own that exports a [`CodecEntry`].
 
+mod blocks;
 mod codec;
 mod config;
 pub mod decode;
@@ -21,6 +22,7 @@ pub mod testing;
 mod variable;
 mod view;
 
+pub use blocks::Blocks;
 pub use codec::{ArrayToArray, ArrayToBytes, BytesToBytes, Codec};
 pub use config::Config;
 pub use decode::{Access, Decode, Split, Step, SubchunkIndex};

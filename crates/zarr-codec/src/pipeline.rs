@@ -2,6 +2,7 @@
 
 mod build;
 
+use crate::blocks::{Blocks, Target};
 use crate::decode::{Access, Decode, Split, Step, SubchunkIndex};
 use crate::scratch::Scratch;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
@@ -149,19 +150,31 @@ impl Pipeline {
             && region.is_whole(shape)
             && let Some(place) = out.as_contiguous()
         {
-            return self.decode_bytes(encoded, decoded, Some(place), |_| Ok(()));
+            return self.decode_bytes(encoded, decoded, Some(place), None, |_| Ok(()));
         }
-        self.decode_bytes(encoded, decoded, None, |bytes| self.decode_array(&self.array, bytes, shape, region, out))
+        let target = self.target(shape, region);
+        self.decode_bytes(encoded, decoded, None, target.as_ref(), |plain| match plain {
+            Plain::Bytes(bytes) => self.decode_array(&self.array, bytes, shape, region, out),
+            Plain::Blocks(blocks, target) => target.decode(blocks, out),
+        })
+    }
+
+    /// What decoding block by block needs to know, where elements are encoded one by one.
+    fn target<'c>(&'c self, shape: &'c [u64], region: &'c Region) -> Option<Target<'c>> {
+        // Of transposed chunks a block is a thin slice of each row of the output: lines of the cache would be written in parts.
+        let item = if self.array.is_empty() { self.to_bytes.encoded_item_size()? } else { return None };
+        (item > 0).then(|| Target { codec: &*self.to_bytes, item, shape, region })
     }
 
     /// Sends `encoded` back through the bytes-to-bytes codecs: into `place` if there is one (exactly `size` bytes), else
-    /// into scratch that `then` gets to see.
+    /// into scratch that `then` gets to see, or by blocks if the last codec has some that suit `target`.
     fn decode_bytes(
         &self,
         encoded: &[u8],
         size: Size,
         place: Option<&mut [u8]>,
-        then: impl FnOnce(&[u8]) -> Result<(), Error>,
+        target: Option<&Target<'_>>,
+        then: impl FnOnce(Plain<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // sizes[i]: of what codec i decodes to.
         let mut sizes: SmallVec<[Size; 4]> = SmallVec::new();
@@ -190,6 +203,13 @@ impl Pipeline {
                 sink.finish()?;
                 return Ok(());
             }
+            if codecs.peek().is_none()
+                && let Some(target) = target
+                && let Some(blocks) =
+                    codec.blocks(bytes).filter(|blocks| target.suits(&**blocks, self.limits.max_chunk))
+            {
+                return then(Plain::Blocks(&*blocks, target));
+            }
             let mut buffer = Scratch::take();
             let mut sink = Sink::growing(&mut buffer, size, self.limits.max_chunk)?.of(codec.name());
             codec.decode(bytes, &mut sink)?;
@@ -203,7 +223,7 @@ impl Pipeline {
                 place.copy_from_slice(bytes);
                 Ok(())
             }
-            None => then(bytes),
+            None => then(Plain::Bytes(bytes)),
         }
     }
 
@@ -321,7 +341,8 @@ impl Pipeline {
             return self.to_bytes.patch(old, &shape, &region, &new, out);
         }
         let mut patched = None;
-        let decoded = self.decode_bytes(old, self.to_bytes.encoded_size(&shape), None, |bytes| {
+        let decoded = self.decode_bytes(old, self.to_bytes.encoded_size(&shape), None, None, |decoded| {
+            let Plain::Bytes(bytes) = decoded else { return Ok(()) };
             let mut plain = Scratch::empty();
             patched = self.to_bytes.patch(bytes, &shape, &region, &new, &mut plain).map(|done| done.map(|()| plain));
             Ok(())
@@ -331,6 +352,13 @@ impl Pipeline {
             Ok(()) => patched.map(|done| done.and_then(|plain| self.encode_bytes(plain, out))),
         }
     }
+}
+
+/// What bytes-to-bytes codecs decode to.
+enum Plain<'b> {
+    Bytes(&'b [u8]),
+    /// To be decoded for a target.
+    Blocks(&'b dyn Blocks, &'b Target<'b>),
 }
 
 enum Stage<'b> {

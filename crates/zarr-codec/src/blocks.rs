@@ -1,0 +1,154 @@
+//! Decoding a chunk block by block: each is brought to where its elements go while it is in the processor's cache, and
+//! those that a region does not touch are not decoded.
+
+use crate::{ArrayToBytes, Dims, Error, Scratch, Strides, View, ViewMut};
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+use std::fmt::Debug;
+use std::ops::Range;
+use zarr_grid::Region;
+
+/// An encoded value whose parts can be decoded on their own, for [`BytesToBytes::blocks`](crate::BytesToBytes::blocks).
+pub trait Blocks: Debug {
+    /// Bytes of the decoded value.
+    fn decoded_size(&self) -> usize;
+
+    /// Decoded bytes of each block, but the last, which may have fewer.
+    fn block_size(&self) -> usize;
+
+    /// Decodes the block of this number into `out`, which has its size.
+    ///
+    /// # Errors
+    /// As [`BytesToBytes::decode`](crate::BytesToBytes::decode).
+    fn decode(&self, number: usize, out: &mut [u8]) -> Result<(), Error>;
+}
+
+/// A region of a chunk whose elements lie in C order in its decoded bytes.
+#[derive(Debug)]
+pub(crate) struct Target<'c> {
+    /// What the elements are encoded with.
+    pub(crate) codec: &'c dyn ArrayToBytes,
+    /// Bytes of an encoded element.
+    pub(crate) item: usize,
+    pub(crate) shape: &'c [u64],
+    pub(crate) region: &'c Region,
+}
+
+impl Target<'_> {
+    /// Whether blocks hold whole elements, and together those of the chunk, which may be decoded.
+    pub(crate) fn suits(&self, blocks: &dyn Blocks, max_chunk: u64) -> bool {
+        let size = self.shape.iter().try_fold(self.item as u64, |size, &len| size.checked_mul(len));
+        let block = blocks.block_size();
+        block > 0
+            && block.is_multiple_of(self.item)
+            && size == Some(blocks.decoded_size() as u64)
+            && size <= Some(max_chunk)
+            && !self.region.is_empty()
+    }
+
+    /// Decodes what the region touches into `out`, which has its shape.
+    pub(crate) fn decode(&self, blocks: &dyn Blocks, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let (size, step) = (blocks.decoded_size(), blocks.block_size());
+        let mut scratch = Scratch::take();
+        let touched = self.span();
+        let block = |element: u64| element as usize * self.item / step;
+        for number in block(touched.start)..block(touched.end) + 1 {
+            let start = number * step;
+            let len = step.min(size.saturating_sub(start));
+            let first = (start / self.item) as u64;
+            let parts = self.parts(first..first + (len / self.item) as u64);
+            if parts.is_empty() {
+                continue;
+            }
+            let bytes = scratch.sized(len)?;
+            blocks.decode(number, bytes)?;
+            for part in parts {
+                let offset = (part.first - first) as usize * self.item;
+                let items = View::from_strides(bytes, self.item, &part.lens, offset, &part.strides)?;
+                self.codec.scatter(&items, &mut out.reborrow().window(&part.out))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From the region's first element to its last, which are elements of the chunk; arbitrary if there are none.
+    fn span(&self) -> Range<u64> {
+        let (mut stride, mut first, mut last) = (1, 0, 0);
+        for (&len, range) in self.shape.iter().zip(self.region.axes()).rev() {
+            first += range.start * stride;
+            last += range.last().unwrap_or(range.start) * stride;
+            stride *= len;
+        }
+        first..last
+    }
+
+    /// The parts of the region among consecutive elements of the chunk.
+    fn parts(&self, elements: Range<u64>) -> SmallVec<[Part; 4]> {
+        let mut parts = SmallVec::new();
+        let Range { start: mut next, end } = elements;
+        while next < end {
+            // The largest box that begins here: some of one axis, all of those further in, one of those further out.
+            let (mut axis, mut inner) = (self.shape.len().saturating_sub(1), 1);
+            while axis > 0 {
+                let larger = inner * self.shape.get(axis).copied().unwrap_or(1);
+                if !next.is_multiple_of(larger) || end - next < larger {
+                    break;
+                }
+                (axis, inner) = (axis - 1, larger);
+            }
+            let len = self.shape.get(axis).copied().unwrap_or(1);
+            let count = ((end - next) / inner).min(len - next / inner % len);
+            parts.extend(self.part(next, axis, count));
+            next += count * inner;
+        }
+        parts
+    }
+
+    /// What the region has of the box that begins with element `begin` and has `count` of `axis`, all of the axes further in
+    /// and one of those further out.
+    fn part(&self, begin: u64, axis: usize, count: u64) -> Option<Part> {
+        let rank = self.shape.len();
+        let mut part = Part {
+            first: 0,
+            lens: SmallVec::from_elem(0, rank),
+            strides: SmallVec::from_elem(0, rank),
+            out: Region::default(),
+        };
+        let mut out: SmallVec<[Range<u64>; 6]> = SmallVec::from_elem(0..0, rank);
+        let mut stride = 1;
+        for (place, (&len, range)) in self.shape.iter().zip(self.region.axes()).enumerate().rev() {
+            let start = if place > axis { 0 } else { begin / stride % len };
+            let end = match place.cmp(&axis) {
+                Ordering::Less => start + 1,
+                Ordering::Equal => start + count,
+                Ordering::Greater => len,
+            };
+            // How many positions of the region lie before one of the chunk.
+            let before = |at: u64| at.saturating_sub(range.start).div_ceil(range.step).min(range.len);
+            let taken = before(start)..before(end);
+            if taken.is_empty() {
+                return None;
+            }
+            part.first += (range.start + taken.start * range.step) * stride;
+            *part.lens.get_mut(place)? = usize::try_from(taken.end - taken.start).ok()?;
+            *part.strides.get_mut(place)? = isize::try_from(stride * range.step * self.item as u64).ok()?;
+            *out.get_mut(place)? = taken;
+            stride *= len;
+        }
+        part.out = Region::from_ranges(&out);
+        Some(part)
+    }
+}
+
+/// A part of a region: a box of the chunk's elements.
+#[derive(Debug)]
+struct Part {
+    /// The first element, counted in the chunk.
+    first: u64,
+    /// Elements per axis.
+    lens: Dims,
+    /// Bytes from one to the next.
+    strides: Strides,
+    /// Where they go.
+    out: Region,
+}
