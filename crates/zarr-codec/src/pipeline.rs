@@ -73,6 +73,22 @@ impl Pipeline {
         }
     }
 
+    /// Whether encoded chunks are their elements in C order, whatever their encoding, and nothing else. Then
+    /// [`decode_all`](Self::decode_all) decodes many.
+    pub fn is_items(&self) -> bool {
+        self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.encoded_item_size().is_some()
+    }
+
+    /// Decodes whole chunks that lie one behind the other in `encoded`, if they [are items](Self::is_items) only. The first
+    /// axis of `out` counts them.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if `encoded` has not their length, and as [`decode`](Self::decode).
+    pub fn decode_all(&self, encoded: &[u8], out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let item = self.to_bytes.encoded_item_size().unwrap_or(0);
+        self.to_bytes.scatter(&View::new(encoded, item, out.shape())?, out)
+    }
+
     /// Whether an encoded chunk is its elements in C order, as they are in memory.
     pub fn is_memory(&self) -> bool {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.is_memory_order()

@@ -107,3 +107,52 @@ fn inner_chunks_of_unknown_length_are_not_all_read_at_once() {
     assert_eq!(error.kind(), ErrorKind::CorruptChunk, "{error}");
     assert!(store.take().bytes_read < 4 << 30);
 }
+
+#[test]
+fn inner_chunks_side_by_side_are_as_one_by_one() {
+    for inner in [[3, 4], [1, 1], [24, 1], [1, 40], [8, 20]] {
+        for codecs in [LITTLE.to_owned(), BIG.to_owned(), format!("{LITTLE}, \"crc32c\"")] {
+            let folder = tempfile::tempdir().unwrap();
+            let files: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap());
+            let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let sharding = format!(
+                r#"[{{"name": "sharding_indexed", "configuration": {{
+                    "chunk_shape": {inner:?}, "codecs": [{codecs}], "index_codecs": [{LITTLE}]}}}}]"#
+            );
+            for store in [files, memory] {
+                let new = NewArray::new(&[50, 80], "uint16").chunks(&[24, 40]);
+                let array = zarr::create_array(&store, "/", new.codecs_text(&sharding).unwrap()).unwrap();
+                let mut due = vec![0u16; 50 * 80];
+                // Not all inner chunks are stored, and of the third shard along the first axis two rows lie in the array.
+                for (rows, columns, first) in
+                    [(0..24, 0..80, 1), (30..40, 7..60, 5000), (47..50, 0..41, 9000), (6..9, 8..12, 0)]
+                {
+                    let values: Vec<u16> = (0..rows.len() * columns.len())
+                        .map(|at| if first == 0 { 0 } else { first + at as u16 })
+                        .collect();
+                    for (at, row) in rows.clone().enumerate() {
+                        due[row * 80..][columns.clone()]
+                            .copy_from_slice(&values[at * columns.len()..][..columns.len()]);
+                    }
+                    array
+                        .write((rows.start as u64..rows.end as u64, columns.start as u64..columns.end as u64), &values)
+                        .unwrap();
+                }
+                for (rows, columns) in
+                    [(0..50, 0..80), (1..49, 3..77), (24..48, 0..40), (10..11, 0..80), (0..50, 39..42)]
+                {
+                    let expected: Vec<u16> =
+                        rows.clone().flat_map(|row| due[row * 80..][columns.clone()].to_vec()).collect();
+                    let selection = (rows.start as u64..rows.end as u64, columns.start as u64..columns.end as u64);
+                    assert_eq!(
+                        array.read::<u16>(selection).unwrap(),
+                        expected,
+                        "{inner:?} {codecs} {rows:?} {columns:?}"
+                    );
+                }
+                let stepped: Vec<u16> = (0..50).step_by(3).flat_map(|row| due[row * 80..][..80].to_vec()).collect();
+                assert_eq!(array.read::<u16>("::3").unwrap(), stepped);
+            }
+        }
+    }
+}

@@ -2,9 +2,10 @@
 
 use super::{ReadContext, Shard, Source, Spread};
 use crate::{Error, ErrorKind, Result};
+use std::ops::Range;
 use std::sync::Arc;
-use zarr_codec::Tiles;
-use zarr_grid::Cuts;
+use zarr_codec::{Pipeline, Tiles};
+use zarr_grid::{Cell, Cuts};
 use zarr_store::{ByteRange, Reply, Request};
 
 /// Inner chunks that are each decoded from all of their bytes, after these have been asked for.
@@ -14,11 +15,25 @@ pub(crate) struct Together<'a> {
     cuts: Arc<Cuts>,
     tiles: Tiles<'a>,
     shard: Arc<Shard>,
+    /// Where the bytes of each are; `None` if it is not stored.
+    stored: Vec<Option<Stored>>,
+}
+
+/// Where the bytes of an inner chunk are among those asked for.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    /// How many there are.
+    len: u64,
+    /// At the beginning of a further piece; else behind those of the one before.
+    begins: bool,
 }
 
 /// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
 /// bounded by its making, and an index may say anything of the encoded ones.
 const MAX_ASKED: u64 = 64 << 20;
+
+/// Ranges that follow each other are one up to this size. The driver merges what else it likes to.
+const MAX_RANGE: u64 = 1 << 20;
 
 /// Cells, and how they are to be read.
 pub(super) enum Begun<'a> {
@@ -33,31 +48,50 @@ impl<'a> Together<'a> {
     pub(super) fn begin(spread: Spread<'a>) -> Result<Begun<'a>> {
         let Source::Shard(shard) = &spread.source else { return Ok(Begun::Apart(spread)) };
         let shard = Arc::clone(shard);
-        let mut ranges = Vec::with_capacity(spread.tiles.len());
+        let mut stored = Vec::with_capacity(spread.tiles.len());
+        let mut ranges: Vec<Range<u64>> = Vec::new();
         let mut asked = 0u64;
         let mut cursor = spread.cuts.cursor_at(spread.tiles.position() as u64);
+        let mut whole = false;
         for place in 0..spread.tiles.len() {
             let Some(cell) = cursor.cell() else { break };
-            if shard.codecs.partial(&cell.shape, &cell.region, &spread.context.access).is_some() {
+            // Nearly all are whole inner chunks, and all of these are alike.
+            let known = whole && cell.region.is_whole(&cell.shape);
+            if !known && shard.codecs.partial(&cell.shape, &cell.region, &spread.context.access).is_some() {
                 return Ok(Begun::Apart(spread));
             }
-            if let Some(range) = shard.find(&cell.index).map_err(|error| shard.place(error))? {
+            whole = cell.region.is_whole(&cell.shape);
+            let found = shard.find(&cell.index).map_err(|error| shard.place(error))?;
+            if let Some(range) = &found {
                 asked = asked.saturating_add(range.end - range.start);
                 if asked > MAX_ASKED && !ranges.is_empty() {
                     return Ok(Begun::Parts(spread.split_at(place)));
                 }
-                ranges.push(ByteRange::Range(range));
             }
+            stored.push(found.map(|range| {
+                let len = range.end - range.start;
+                match ranges.last_mut() {
+                    Some(last) if last.end == range.start && range.end - last.start <= MAX_RANGE => {
+                        last.end = range.end;
+                        Stored { len, begins: false }
+                    }
+                    _ => {
+                        ranges.push(range);
+                        Stored { len, begins: true }
+                    }
+                }
+            }));
             cursor.advance();
         }
+        let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
         let request = (!ranges.is_empty()).then(|| Request::Get { key: shard.key.clone(), ranges });
         let Spread { context, cuts, tiles, .. } = spread;
-        Ok(Begun::Together(Self { context, cuts, tiles, shard }, request))
+        Ok(Begun::Together(Self { context, cuts, tiles, shard, stored }, request))
     }
 
     /// Decodes what came. Without a reply, nothing was asked for: no inner chunk is stored.
     pub(super) fn finish(self, replies: &[Reply]) -> Result<()> {
-        let Self { context, cuts, tiles, shard } = self;
+        let Self { context, cuts, mut tiles, shard, stored } = self;
         let fetched = match replies.first() {
             None => None,
             Some(Reply::Got(Some(fetched))) => Some(fetched),
@@ -66,20 +100,61 @@ impl<'a> Together<'a> {
                 return Err(shard.place(error));
             }
         };
-        let mut parts = fetched.into_iter().flat_map(|fetched| fetched.parts());
+        let mut pieces = fetched.into_iter().flat_map(|fetched| fetched.parts());
+        let mut piece: &[u8] = &[];
         let mut cursor = cuts.cursor_at(tiles.position() as u64);
-        for mut out in tiles {
-            let Some(cell) = cursor.cell() else { break };
-            match shard.index.range(&cell.index)? {
-                None => context.fill(&mut out)?,
-                Some(_) => {
-                    let bytes = parts.next().unwrap_or_default();
-                    let decoded = shard.codecs.decode(bytes, &cell.shape, &cell.region, &mut out);
-                    decoded.map_err(|error| shard.place(error.into()))?;
+        let mut places = stored.iter();
+        while let (Some(cell), Some(place)) = (cursor.cell(), places.next()) {
+            let Some(place) = place else {
+                if let Some(mut out) = tiles.next() {
+                    context.fill(&mut out)?;
+                }
+                cursor.advance();
+                continue;
+            };
+            if place.begins {
+                piece = pieces.next().unwrap_or_default();
+            }
+            let left = cuts.axes().last().map_or(1, |axis| axis.len() - cursor.number() % axis.len().max(1));
+            let count = alike(&shard.codecs, cell, place, places.as_slice(), left);
+            let row = if count > 1 { tiles.next_row(count) } else { tiles.next() };
+            let Some(mut out) = row else { break };
+            let len = usize::try_from(place.len).unwrap_or(usize::MAX);
+            let (count, decoded) = if count > 1 {
+                let count = out.shape().first().copied().unwrap_or(1);
+                (count, shard.codecs.decode_all(take(&mut piece, len.saturating_mul(count)), &mut out))
+            } else {
+                (1, shard.codecs.decode(take(&mut piece, len), &cell.shape, &cell.region, &mut out))
+            };
+            decoded.map_err(|error| shard.place(error.into()))?;
+            for more in 0..count {
+                cursor.advance();
+                if more > 0 {
+                    places.next();
                 }
             }
-            cursor.advance();
         }
         Ok(())
     }
+}
+
+/// How many inner chunks from `cell` on, of `left` in its row of the grid, are elements only, one behind the other: these are
+/// decoded together.
+fn alike(codecs: &Pipeline, cell: &Cell, place: &Stored, next: &[Option<Stored>], left: u64) -> usize {
+    if !codecs.is_items() || !cell.region.is_whole(&cell.shape) {
+        return 1;
+    }
+    if codecs.encoded_size(&cell.shape).exact() != Some(place.len) {
+        return 1;
+    }
+    let follows = |next: &&Option<Stored>| next.is_some_and(|next| next.len == place.len && !next.begins);
+    let most = usize::try_from(left).unwrap_or(usize::MAX).saturating_sub(1);
+    1 + next.iter().take(most).take_while(follows).count()
+}
+
+/// The first `len` bytes of what is left; fewer if there are not so many.
+fn take<'b>(left: &mut &'b [u8], len: usize) -> &'b [u8] {
+    let (taken, rest) = left.split_at(len.min(left.len()));
+    *left = rest;
+    taken
 }

@@ -245,6 +245,39 @@ proptest! {
         drop(view);
         prop_assert!(bytes.iter().all(|&byte| byte == 1));
     }
+
+    #[test]
+    fn rows_of_tiles_are_runs_of_them(
+        case in cases(),
+        windows in prop::collection::vec((0usize..3, 0usize..4), 5),
+        most in 1usize..5,
+        skipped in 0usize..5,
+    ) {
+        let mut buffers = [vec![0xEE; case.size()], vec![0xEE; case.size()]];
+        let mut counts = [0u8; 2];
+        for (one_by_one, bytes) in buffers.iter_mut().enumerate() {
+            let view = case.view_mut(bytes);
+            let bounds = view.shape().iter().zip(&windows).map(|(&len, &(gap, width))| {
+                // The last ones are of another length, or at another distance.
+                let starts = (0..len).step_by((gap + width).max(1));
+                starts.map(|start| (start, width.min(len - start))).chain((width == 2).then_some((len, 0))).collect()
+            });
+            let bounds = bounds.collect();
+            let mut tiles = view.tile(bounds).unwrap().split_at(skipped).1;
+            let number = &mut counts[one_by_one];
+            while let Some(mut row) = if one_by_one == 0 { tiles.next_row(most) } else { tiles.next().map(|it| it.with_axis(0)) } {
+                prop_assert!((1..=most).contains(&row.shape()[0]));
+                for i in 0..row.shape()[0] as u64 {
+                    let mut ranges: Vec<_> = row.shape().iter().map(|&len| 0..len as u64).collect();
+                    ranges[0] = i..i + 1;
+                    row.reborrow().window(&Region::from_ranges(&ranges)).fill(&vec![*number; case.item]);
+                    *number = number.wrapping_add(1);
+                }
+            }
+        }
+        prop_assert_eq!(counts[0], counts[1]);
+        prop_assert_eq!(&buffers[0], &buffers[1]);
+    }
 }
 
 #[test]

@@ -61,6 +61,31 @@ impl<'a> Tiles<'a> {
         self.next
     }
 
+    /// The next windows along the last axis as one view, with a further axis in front that counts them: at most `most`, and
+    /// as many as have the same length and lie at the same distance. `None` if there are none.
+    pub fn next_row(&mut self, most: usize) -> Option<ViewMut<'a>> {
+        let bounds = Arc::clone(&self.bounds);
+        let windows = bounds.last().map_or(&[][..], Vec::as_slice);
+        let place = self.next.checked_rem(windows.len()).unwrap_or(0);
+        let windows = windows.get(place..).unwrap_or_default();
+        let step = match windows {
+            [(first, _), (second, _), ..] => second - first,
+            _ => 0,
+        };
+        let same =
+            |at: &usize| windows.get(*at) == windows.first().map(|&(start, len)| (start + at * step, len)).as_ref();
+        let count = (1..most.min(self.end - self.next)).take_while(same).count() + 1;
+        let mut row = self.next()?.with_axis(0);
+        if count > 1 {
+            // The windows `next - 1..next - 1 + count` are given away at once. The items of window `i` lie `i` times the
+            // distance behind those of the first.
+            row.geometry.shape[0] = count;
+            row.geometry.strides[0] = step as isize * self.geometry.strides[self.geometry.strides.len() - 1];
+            self.next += count - 1;
+        }
+        Some(row)
+    }
+
     /// The first `count` windows (or all), and the others.
     pub fn split_at(mut self, count: usize) -> (Self, Self) {
         let middle = self.next.saturating_add(count).min(self.end);
