@@ -31,6 +31,8 @@ const LOCAL_GROUP: u64 = 256 << 10;
 const REMOTE_GROUP: u64 = 4 << 20;
 /// Outputs from this size on are written past the caches: whoever reads them next finds little of them there anyway.
 const STREAMED: usize = 16 << 20;
+/// How many cells are under way at most in one job, so that tiny ones take little memory.
+const MAX_CELLS: usize = 2048;
 /// How many jobs a job forks into at most; larger plans fork again.
 const MAX_FORK: usize = 64;
 
@@ -54,7 +56,7 @@ impl ReadContext<'_> {
     /// How many cells, each of so many decoded bytes, make a group that is worth handing to a thread.
     fn group_len(&self, cell_size: u64) -> usize {
         let group = if self.access.slab.is_some() { LOCAL_GROUP } else { REMOTE_GROUP };
-        usize::try_from((group / cell_size.max(1)).max(1)).unwrap_or(usize::MAX)
+        usize::try_from(group / cell_size.max(1)).unwrap_or(usize::MAX).clamp(1, MAX_CELLS)
     }
 }
 

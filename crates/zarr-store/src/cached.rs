@@ -2,6 +2,7 @@
 
 mod kept;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
@@ -19,8 +20,8 @@ use kept::Kept;
 /// seen at once, what others write only when the old value was dropped. A write whose [`Precondition`] fails drops what is kept, so
 /// that whoever reads again to try again sees what is there.
 ///
-/// Parts are found again if the same ranges are asked for together; of a whole value any part is. What was used longest ago makes
-/// room for what comes.
+/// Any part of what is kept is found again. What is kept of a value is all of one state of it, if the store tells versions. What was
+/// used longest ago makes room for what comes. Threads that ask for different keys do not wait for each other.
 ///
 /// # Example
 /// ```
@@ -62,6 +63,15 @@ impl<S> Cached<S> {
     }
 }
 
+/// The ranges, and where requests are cheap one more that has no bytes, but is resolved only with the size of the value: local
+/// stores then tell its version as well, which they leave out where that would cost a system call.
+fn with_version<'r>(ranges: &'r [ByteRange], how: &Coalesce) -> Cow<'r, [ByteRange]> {
+    if how.slab.is_none() || ranges.is_empty() || ranges.iter().any(|range| range.bounded().is_none()) {
+        return Cow::Borrowed(ranges);
+    }
+    ranges.iter().cloned().chain([ByteRange::Suffix(0)]).collect()
+}
+
 impl<S: fmt::Display> fmt::Display for Cached<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.store.fmt(f)
@@ -75,7 +85,8 @@ impl<S: Store> Store for Cached<S> {
             return Ok(found);
         }
         let begun = self.kept.begin(key);
-        let found = self.store.get(key, ranges, into)?;
+        let found = self.store.get(key, &with_version(ranges, &self.store.coalesce()), into)?;
+        into.truncate(ranges.len());
         self.kept.keep(key, ranges, found.then_some(&*into), begun);
         Ok(found)
     }
@@ -149,7 +160,8 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
                 return Ok(found.then_some(kept));
             }
             let begun = self.kept.begin(key);
-            let fetched = self.store.fetch(key, ranges).await?;
+            let mut fetched = self.store.fetch(key, &with_version(ranges, &self.store.coalesce())).await?;
+            fetched.iter_mut().for_each(|fetched| fetched.truncate(ranges.len()));
             self.kept.keep(key, ranges, fetched.as_ref(), begun);
             Ok(fetched)
         })
@@ -244,10 +256,14 @@ mod tests {
             assert_eq!(store.get_all(&none).expect("get"), None);
         }
         assert_eq!(store.inner().take().gets, 2);
-        // Other parts are another state, unless all of the value is there.
-        get(&[ByteRange::Range(1..3)]);
+        // Of what is there any part is.
+        assert_eq!(get(&[ByteRange::Range(2..3), ByteRange::From(9), ByteRange::Range(1..1)]), [&b"2"[..], b"9", b""]);
+        assert_eq!(store.inner().take().gets, 0);
+        // Pieces that touch are not put together.
+        get(&[ByteRange::Range(3..8)]);
+        get(&[ByteRange::Range(2..8)]);
         get(&[ByteRange::Full]);
-        assert_eq!(store.inner().take().gets, 2);
+        assert_eq!(store.inner().take().gets, 3);
         assert_eq!(
             get(&[ByteRange::From(7), ByteRange::Full, ByteRange::Range(0..0)]),
             [&b"789"[..], b"0123456789", b""]
@@ -255,6 +271,59 @@ mod tests {
         assert_eq!((store.size(&a).expect("size"), store.size(&none).expect("size")), (Some(10), None));
         assert_eq!(store.inner().take().gets, 0);
         assert!(matches!(store.get(&a, &[ByteRange::Suffix(11)], &mut Fetched::new()), Err(Error::Range { .. })));
+        store.clear();
+        assert_eq!(store.kept_bytes(), 0);
+    }
+
+    #[test]
+    fn pieces_of_two_states_do_not_mix() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = crate::FilesystemStore::create(folder.path()).expect("a store");
+        let memory = MemoryStore::new();
+        let stores: [&dyn Store; 2] = [&files, &memory];
+        for inner in stores {
+            let store = Cached::new(inner, 1 << 20);
+            let a = key("a");
+            let get = |ranges: &[ByteRange]| {
+                let mut into = Fetched::new();
+                assert!(store.get(&a, ranges, &mut into).expect("get"));
+                into.parts().flatten().copied().collect::<Vec<_>>()
+            };
+            inner.set(&a, b"0000", &Precondition::None).expect("set");
+            assert_eq!(get(&[ByteRange::Range(0..1)]), b"0");
+            assert_eq!(get(&[ByteRange::Suffix(1)]), b"0");
+            inner.set(&a, b"1111", &Precondition::None).expect("set");
+            // The old state is kept as far as it is known, but nothing new is added to it.
+            assert_eq!(get(&[ByteRange::Range(0..1), ByteRange::Range(3..4)]), b"00");
+            assert_eq!(get(&[ByteRange::Range(1..2)]), b"1");
+            assert_eq!(get(&[ByteRange::Range(0..1), ByteRange::Range(3..4)]), b"11");
+        }
+    }
+
+    #[test]
+    fn many_threads_read_and_write() {
+        let store = Cached::new(MemoryStore::new(), 20_000);
+        std::thread::scope(|scope| {
+            for thread in 0..8_u64 {
+                let store = &store;
+                scope.spawn(move || {
+                    let key = key(&format!("k{}", thread / 2));
+                    for round in 0..300_u64 {
+                        if round % 7 == 0 {
+                            store.set_all(&key, &[(round % 251) as u8; 500]).expect("set");
+                        }
+                        let mut into = Fetched::new();
+                        let at = round * 31 % 400;
+                        let ranges = [ByteRange::Range(at..at + 100), ByteRange::Suffix(100)];
+                        if store.get(&key, &ranges, &mut into).expect("get") {
+                            let bytes: Vec<u8> = into.parts().flatten().copied().collect();
+                            assert!(bytes.len() == 200 && bytes.iter().all(|byte| *byte == bytes[0]), "{bytes:?}");
+                        }
+                    }
+                });
+            }
+        });
+        assert!(store.kept_bytes() <= 20_000);
         store.clear();
         assert_eq!(store.kept_bytes(), 0);
     }
@@ -298,7 +367,9 @@ mod tests {
                     }
                     3 => prop_assert_eq!(store.size(&key).unwrap(), plain.size(&key).unwrap()),
                     4 => {
-                        let ranges = [(key.clone(), ByteRange::Range(0..len as u64 / 2)), (key.clone(), ByteRange::From(0))];
+                        let len = len as u64;
+                        let ranges = [ByteRange::Range(len / 3..len / 2), ByteRange::From(len / 4), ByteRange::Suffix(len / 5)];
+                        let ranges = ranges.map(|range| (key.clone(), range));
                         match (store.get_partial_values(&ranges), plain.get_partial_values(&ranges)) {
                             (Ok(a), Ok(b)) => prop_assert_eq!(a, b),
                             (a, b) => prop_assert!(a.is_err() && b.is_err()),

@@ -83,6 +83,11 @@ impl Fetched {
         self.grow(end)
     }
 
+    /// Keeps the first `len` pieces.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.pieces.truncate(len);
+    }
+
     /// How many bytes of kept memory are free, so that [`Fetched::buffer`] needs no more.
     #[must_use]
     pub fn spare(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-use zarr_array::{Array, NewArray};
+use zarr_array::{Array, ChunkCache, NewArray, Options};
 use zarr_store::{
     ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, MemoryStore, Precondition, Prefix, Result, Store, Version,
 };
@@ -84,6 +84,15 @@ impl Store for Meeting {
 
 #[test]
 fn readers_do_not_wait_for_each_other() {
+    check_readers(None);
+}
+
+#[test]
+fn readers_with_a_cache_do_not_wait_for_each_other() {
+    check_readers(Some(ChunkCache::new(1 << 20)));
+}
+
+fn check_readers(cache: Option<ChunkCache>) {
     const READERS: usize = 64;
     let meeting = Meeting { inner: MemoryStore::new(), due: READERS, waiting: Mutex::new(0), met: Condvar::new() };
     let store: Arc<dyn Store> = Arc::new(meeting);
@@ -93,6 +102,7 @@ fn readers_do_not_wait_for_each_other() {
     );
     let array: Array = zarr::create_array(&store, "/a", new.unwrap()).unwrap();
     array.write(.., &(0..READERS as i32 / 4 * 8).collect::<Vec<_>>()).unwrap();
+    let array = array.with(Options { cache, ..Options::default() }).unwrap();
     // Four of each chunk, all through one array.
     std::thread::scope(|scope| {
         for reader in 0..READERS {

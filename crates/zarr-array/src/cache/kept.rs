@@ -14,8 +14,8 @@ const OVERHEAD: usize = 512;
 
 /// Things by their places, bounded in bytes.
 ///
-/// A clock for each part: something that was used since the hand passed is passed over once. The hands of the parts take
-/// turns, so that together they are one clock.
+/// A clock for each part: what was used since the hand passed is passed over once. The hands of the parts take turns, so
+/// that together they are one clock.
 #[derive(Debug)]
 pub(super) struct Kept {
     max_bytes: usize,
@@ -73,7 +73,7 @@ impl Kept {
         if cost > self.max_bytes || !self.make_room(cost) {
             return;
         }
-        let slot = |place| Slot { place, known: Arc::clone(known), stamp, cost, used: AtomicBool::new(true) };
+        let slot = |place| Slot { place, known: Arc::clone(known), stamp, cost, used: AtomicBool::new(false) };
         let mut part = self.write(number(&place));
         let Part { slots, ring, .. } = &mut *part;
         let old = match slots.entry(place) {
@@ -96,17 +96,18 @@ impl Kept {
     /// Takes `cost` bytes of the bound, and drops what has to go for that. False if others take it all.
     fn make_room(&self, cost: usize) -> bool {
         self.bytes.fetch_add(cost, Ordering::Relaxed);
-        let mut empty = 0;
+        let mut failed = 0;
         while self.bytes.load(Ordering::Relaxed) > self.max_bytes {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed) % PARTS;
-            let dropped = self.write(turn).pop_idle();
+            // After a round everything counts as idle that is not used in this moment, after two rounds that as well.
+            let dropped = self.write(turn).pop(failed >= 2 * PARTS);
             // It is freed here, after the lock.
             match dropped {
                 Some(slot) => {
                     self.bytes.fetch_sub(slot.cost, Ordering::Relaxed);
-                    empty = 0;
+                    failed = 0;
                 }
-                None if empty < PARTS => empty += 1,
+                None if failed < 3 * PARTS => failed += 1,
                 None => {
                     self.bytes.fetch_sub(cost, Ordering::Relaxed);
                     return false;
@@ -133,17 +134,12 @@ impl Kept {
 }
 
 impl Part {
-    /// Removes the next thing that was not used since the hand passed it.
-    fn pop_idle(&mut self) -> Option<Slot> {
-        loop {
-            if self.hand >= self.ring.len() {
-                self.hand = 0;
-            }
-            if !std::mem::take(self.ring.get_mut(self.hand)?.used.get_mut()) {
-                break;
-            }
-            self.hand += 1;
-        }
+    /// Removes the next thing that was not used since the hand passed it (or the very next, if `any`); none if all were.
+    fn pop(&mut self, any: bool) -> Option<Slot> {
+        let (from_hand, before) = (self.hand..self.ring.len(), 0..self.hand.min(self.ring.len()));
+        let ring = &mut self.ring;
+        let mut is_idle = |&place: &usize| !std::mem::take(ring[place].used.get_mut()) || any;
+        self.hand = from_hand.chain(before).find(&mut is_idle)?;
         let slot = self.ring.swap_remove(self.hand);
         self.slots.remove(&slot.place);
         if let Some(moved) = self.ring.get(self.hand) {

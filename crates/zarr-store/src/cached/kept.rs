@@ -4,11 +4,16 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 use std::mem::size_of;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
 use crate::{ByteRange, Fetched, Key, Version};
+
+/// Parts with a lock each, which keys are spread over.
+const PARTS: usize = 64;
 
 /// Values, parts of values, and keys that are not there.
 ///
@@ -17,37 +22,43 @@ use crate::{ByteRange, Fetched, Key, Version};
 #[derive(Debug)]
 pub(super) struct Kept {
     max_bytes: usize,
-    state: Mutex<State>,
+    /// Of all parts, and of what is about to be kept.
+    size: AtomicUsize,
+    /// The part that drops something next.
+    turn: AtomicUsize,
+    parts: Box<[Mutex<Part>]>,
 }
 
-/// How many generations there are. Keys share them: a write may keep a read of another key from being kept.
-const GENERATIONS: usize = 64;
-
-#[derive(Debug)]
-struct State {
-    entries: HashMap<Key, Vec<Entry>>,
-    /// The keys of entries by when they were used last.
-    by_age: BTreeMap<u64, Key>,
+#[derive(Debug, Default)]
+struct Part {
+    values: HashMap<Key, Value>,
+    /// Pieces by when they were used last: the key, and where the piece begins.
+    by_age: BTreeMap<u64, (Key, u64)>,
     now: u64,
-    size: usize,
-    generations: [u64; GENERATIONS],
+    /// Keys of a part share it: a write may keep a read of another key from being kept.
+    generation: u64,
 }
 
-/// What one get brought.
+/// What is known of one state of a value.
 #[derive(Debug)]
-struct Entry {
-    ranges: Box<[ByteRange]>,
+struct Value {
     /// `None`: there is no such key.
     found: Option<Found>,
-    used: u64,
-    size: usize,
+    /// Sorted, none inside of another, so that ends are sorted as well. Never without any: where no bytes are known, one of none.
+    pieces: Vec<Piece>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
-    parts: Box<[Bytes]>,
-    size: Option<u64>,
     version: Option<Version>,
+    size: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    start: u64,
+    bytes: Bytes,
+    used: u64,
 }
 
 /// Forgets what is kept of a key, or of all, once more when it is dropped.
@@ -65,86 +76,107 @@ impl Drop for Forget<'_> {
 
 impl Kept {
     pub(super) fn new(max_bytes: usize) -> Self {
-        let (entries, by_age) = (HashMap::new(), BTreeMap::new());
-        let state = State { entries, by_age, now: 0, size: 0, generations: [0; GENERATIONS] };
-        Self { max_bytes, state: Mutex::new(state) }
+        let parts = (0..PARTS).map(|_| Mutex::default()).collect();
+        Self { max_bytes, size: AtomicUsize::new(0), turn: AtomicUsize::new(0), parts }
     }
 
     /// How many bytes are kept.
     pub(super) fn size(&self) -> usize {
-        self.state().size
+        self.size.load(Ordering::Relaxed)
     }
 
     /// What is known of these ranges, in `into`: whether the key is there. `None` if the store has to be asked.
     pub(super) fn find(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Option<bool> {
-        let mut state = self.state();
-        let state = &mut *state;
-        state.now += 1;
-        let entries = state.entries.get_mut(key)?;
-        let (entry, parts) = entries.iter_mut().find_map(|entry| {
-            let parts = entry.parts(ranges)?;
-            Some((entry, parts))
-        })?;
-        state.by_age.remove(&entry.used);
-        entry.used = state.now;
-        state.by_age.insert(state.now, key.clone());
+        let mut part = self.part(key);
+        let Part { values, by_age, now, .. } = &mut *part;
+        let value = values.get_mut(key)?;
+        let places = match &value.found {
+            // Nothing is to be had of it, but it was asked for.
+            None => vec![(0, 0..0)],
+            Some(found) => ranges.iter().map(|range| value.place(range, found.size)).collect::<Option<_>>()?,
+        };
         into.clear();
-        let Some(found) = &entry.found else { return Some(false) };
-        parts.into_iter().for_each(|part| into.push(part));
+        for (place, at) in places {
+            let Some(piece) = value.pieces.get_mut(place) else { continue };
+            *now += 1;
+            by_age.remove(&piece.used);
+            piece.used = *now;
+            by_age.insert(*now, (key.clone(), piece.start));
+            into.push(piece.bytes.slice(at));
+        }
+        let Some(found) = &value.found else {
+            into.clear();
+            return Some(false);
+        };
         (into.size, into.version) = (found.size, found.version.clone());
         Some(true)
     }
 
     /// The size of a value, or that there is none, as far as is known.
     pub(super) fn size_of(&self, key: &Key) -> Option<Option<u64>> {
-        let state = self.state();
-        let entries = state.entries.get(key)?.iter();
-        entries.map(|entry| entry.found.as_ref()).find_map(|found| match found {
+        match &self.part(key).values.get(key)?.found {
             None => Some(None),
             Some(found) => found.size.map(Some),
-        })
+        }
     }
 
     /// The generation of a key, to be known before its value is asked for.
     pub(super) fn begin(&self, key: &Key) -> u64 {
-        self.state().generations[place(key)]
+        self.part(key).generation
     }
 
     /// Keeps what a get brought that began in the generation `begun`.
     pub(super) fn keep(&self, key: &Key, ranges: &[ByteRange], fetched: Option<&Fetched>, begun: u64) {
-        let bytes = fetched.map_or(0, |fetched| fetched.parts().map(<[u8]>::len).sum());
-        let lists = ranges.len() * (size_of::<ByteRange>() + size_of::<Bytes>());
-        // The key stands in both maps.
-        let size = bytes + lists + size_of::<Entry>() + 2 * (key.as_str().len() + size_of::<Key>());
-        if size > self.max_bytes {
-            return;
-        }
-        // A part that is lent may keep all of a larger value in memory.
-        let part = |fetched: &Fetched, place: usize| match fetched.part(place) {
-            part if fetched.size == Some(part.len() as u64) => fetched.to_bytes(place),
-            part => Bytes::copy_from_slice(part),
-        };
         let found = fetched.map(|fetched| Found {
-            parts: (0..fetched.len()).map(|place| part(fetched, place)).collect(),
-            size: fetched.size,
             version: fetched.version.clone(),
+            size: fetched.size.or_else(|| whole_size(ranges, fetched)),
         });
-        let mut state = self.state();
-        if state.generations[place(key)] != begun {
-            return;
+        let size = found.as_ref().and_then(|found| found.size);
+        let mut pieces: Vec<(u64, Bytes)> = Vec::new();
+        for (place, range) in ranges.iter().enumerate() {
+            let (Some(fetched), Some(at)) = (fetched, resolved(range, size)) else { continue };
+            let bytes = fetched.part(place);
+            if bytes.len() as u64 != at.end - at.start {
+                continue;
+            }
+            // A part that is lent may keep all of a larger value in memory.
+            let is_all = size == Some(bytes.len() as u64);
+            pieces.push((at.start, if is_all { fetched.to_bytes(place) } else { Bytes::copy_from_slice(bytes) }));
         }
-        // Another thread may have read the same.
-        state.remove(key, |entry| *entry.ranges == *ranges);
-        while state.size + size > self.max_bytes {
-            let Some((used, key)) = state.by_age.pop_first() else { break };
-            state.remove(&key, |entry| entry.used == used);
+        if pieces.is_empty() {
+            pieces.push((0, Bytes::new()));
         }
-        state.now += 1;
-        let used = state.now;
-        state.by_age.insert(used, key.clone());
-        state.size += size;
-        let entry = Entry { ranges: ranges.into(), found, used, size };
-        state.entries.entry(key.clone()).or_default().push(entry);
+        for (start, bytes) in pieces {
+            let cost = cost(key, &bytes);
+            if cost > self.max_bytes || !self.make_room(cost) {
+                continue;
+            }
+            let mut part = self.part(key);
+            let freed = if part.generation == begun { part.add(key, found.as_ref(), start, bytes) } else { cost };
+            drop(part);
+            self.size.fetch_sub(freed, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes `cost` bytes of the bound, and drops what was used longest ago, of each part in turn. False if others take it all.
+    fn make_room(&self, cost: usize) -> bool {
+        self.size.fetch_add(cost, Ordering::Relaxed);
+        let mut empty = 0;
+        while self.size() > self.max_bytes {
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed) % PARTS;
+            match lock(&self.parts[turn]).pop_oldest() {
+                Some(freed) => {
+                    self.size.fetch_sub(freed, Ordering::Relaxed);
+                    empty = 0;
+                }
+                None if empty < PARTS => empty += 1,
+                None => {
+                    self.size.fetch_sub(cost, Ordering::Relaxed);
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Forgets what is known of a key now, and again when the answer is dropped.
@@ -165,67 +197,140 @@ impl Kept {
     }
 
     fn forget(&self, key: Option<&Key>) {
-        let mut state = self.state();
-        match key {
-            Some(key) => {
-                state.generations[place(key)] += 1;
-                state.remove(key, |_| true);
-            }
-            None => {
-                state.generations.iter_mut().for_each(|generation| *generation += 1);
-                state.entries.clear();
-                state.by_age.clear();
-                state.size = 0;
-            }
+        if let Some(key) = key {
+            let mut part = self.part(key);
+            part.generation += 1;
+            let freed = part.remove(key);
+            self.size.fetch_sub(freed, Ordering::Relaxed);
+            return;
+        }
+        for part in &self.parts {
+            let mut part = lock(part);
+            part.generation += 1;
+            let freed: usize = part.values.iter().map(|(key, value)| value.cost(key)).sum();
+            part.values.clear();
+            part.by_age.clear();
+            self.size.fetch_sub(freed, Ordering::Relaxed);
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Removes the entries of a key that are so.
-    fn remove(&mut self, key: &Key, is_so: impl Fn(&Entry) -> bool) {
-        let Some(entries) = self.entries.get_mut(key) else { return };
-        entries.retain(|entry| {
-            let stays = !is_so(entry);
-            if !stays {
-                self.by_age.remove(&entry.used);
-                self.size -= entry.size;
-            }
-            stays
-        });
-        if entries.is_empty() {
-            self.entries.remove(key);
-        }
+    fn part(&self, key: &Key) -> MutexGuard<'_, Part> {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        lock(&self.parts[hasher.finish() as usize % PARTS])
     }
 }
 
-impl Entry {
-    /// The bytes of these ranges; `None` if they are not all known, of one state of the value. None are needed of a key that is
-    /// not there.
-    fn parts(&self, ranges: &[ByteRange]) -> Option<Vec<Bytes>> {
-        let Some(found) = &self.found else { return Some(Vec::new()) };
-        if *self.ranges == *ranges {
-            return Some(found.parts.to_vec());
+fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Part {
+    /// Adds a piece of a value, and gives the bytes of what it takes the place of. Of another state of the value nothing is left.
+    fn add(&mut self, key: &Key, found: Option<&Found>, start: u64, bytes: Bytes) -> usize {
+        let mut freed = 0;
+        if self.values.get(key).is_some_and(|value| !value.is_of(found)) {
+            freed += self.remove(key);
         }
-        if ranges.is_empty() {
-            return Some(Vec::new());
+        let value =
+            self.values.entry(key.clone()).or_insert_with(|| Value { found: found.cloned(), pieces: Vec::new() });
+        value.learn(found);
+        let end = start + bytes.len() as u64;
+        // Those that begin later and end earlier are inside of it.
+        let first = value.pieces.partition_point(|piece| piece.start < start);
+        let inside = value.pieces[first..].partition_point(|piece| piece.end() <= end);
+        for piece in value.pieces.drain(first..first + inside) {
+            self.by_age.remove(&piece.used);
+            freed += cost(key, &piece.bytes);
         }
-        let whole = self.ranges.iter().position(|range| *range == ByteRange::Full);
-        let whole = found.parts.get(whole?)?;
-        let cut = |range: &ByteRange| {
-            let range = range.resolve(u64::try_from(whole.len()).ok()?)?;
-            Some(whole.slice(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?))
-        };
-        ranges.iter().map(cut).collect()
+        let before = first.checked_sub(1).and_then(|before| value.pieces.get(before));
+        let around = value.pieces.get(first).filter(|piece| piece.start == start);
+        if before.into_iter().chain(around).any(|piece| piece.end() >= end) {
+            // It is inside of another one.
+            return freed + cost(key, &bytes);
+        }
+        self.now += 1;
+        self.by_age.insert(self.now, (key.clone(), start));
+        value.pieces.insert(first, Piece { start, bytes, used: self.now });
+        freed
+    }
+
+    /// Removes what is known of a key, and gives its bytes.
+    fn remove(&mut self, key: &Key) -> usize {
+        let Some(value) = self.values.remove(key) else { return 0 };
+        value.pieces.iter().for_each(|piece| drop(self.by_age.remove(&piece.used)));
+        value.cost(key)
+    }
+
+    /// Removes the piece that was used longest ago, and gives its bytes.
+    fn pop_oldest(&mut self) -> Option<usize> {
+        let (_, (key, start)) = self.by_age.pop_first()?;
+        let value = self.values.get_mut(&key)?;
+        let place = value.pieces.binary_search_by_key(&start, |piece| piece.start).ok()?;
+        let freed = cost(&key, &value.pieces.remove(place).bytes);
+        if value.pieces.is_empty() {
+            self.values.remove(&key);
+        }
+        Some(freed)
     }
 }
 
-fn place(key: &Key) -> usize {
-    let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    usize::try_from(hasher.finish() % GENERATIONS as u64).unwrap_or(0)
+impl Value {
+    /// Whether this is the same state of the value. Where a store tells no versions, what was not written to is.
+    fn is_of(&self, found: Option<&Found>) -> bool {
+        match (&self.found, found) {
+            (Some(known), Some(found)) => {
+                known.version == found.version
+                    && (known.size == found.size || known.size.is_none() || found.size.is_none())
+            }
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    fn learn(&mut self, found: Option<&Found>) {
+        if let (Some(known), Some(found)) = (&mut self.found, found) {
+            known.size = known.size.or(found.size);
+        }
+    }
+
+    /// The piece that a range is in, and where in it.
+    fn place(&self, range: &ByteRange, size: Option<u64>) -> Option<(usize, Range<usize>)> {
+        let at = resolved(range, size).filter(|at| at.start <= at.end)?;
+        // Of those that begin no later, the last is the one that ends last.
+        let place = self.pieces.partition_point(|piece| piece.start <= at.start).checked_sub(1)?;
+        let piece = self.pieces.get(place).filter(|piece| at.end <= piece.end())?;
+        let within = |position: u64| usize::try_from(position - piece.start).ok();
+        Some((place, within(at.start)?..within(at.end)?))
+    }
+
+    fn cost(&self, key: &Key) -> usize {
+        self.pieces.iter().map(|piece| cost(key, &piece.bytes)).sum()
+    }
+}
+
+impl Piece {
+    fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+/// What a piece takes: its bytes, its places in both maps, and the value as if it were the only one.
+fn cost(key: &Key, bytes: &Bytes) -> usize {
+    bytes.len() + size_of::<Piece>() + size_of::<Value>() + 2 * (key.as_str().len() + size_of::<(Key, u64)>())
+}
+
+/// Where a range is in a value; `None` if that depends on a size that is not known.
+fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
+    match (range.bounded(), size) {
+        (Some(range), _) => Some(range.clone()),
+        (None, Some(size)) => range.resolve(size),
+        (None, None) => None,
+    }
+}
+
+/// The size of a value of which a get brought everything.
+fn whole_size(ranges: &[ByteRange], fetched: &Fetched) -> Option<u64> {
+    let whole = ranges.iter().position(|range| *range == ByteRange::Full)?;
+    Some(fetched.part(whole).len() as u64)
 }

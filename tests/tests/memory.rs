@@ -1,0 +1,130 @@
+//! What reads take of memory, counted by the allocator: a binary of its own, since everything in it is counted.
+#![expect(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use zarr::{Array, ChunkCache, NewArray, Options, Store, ViewMut};
+use zarr_store::{Counted, MemoryStore};
+
+/// The allocator of the system, with counters.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: all memory is the system's; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
+        let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(held, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above; the memory came from `System.alloc` with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// What some work took.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    allocations: usize,
+    bytes: usize,
+    /// More than was held before.
+    peak: usize,
+}
+
+/// Only one test at a time counts.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
+    let before = (ALLOCATIONS.load(Ordering::Relaxed), ALLOCATED.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
+    PEAK.store(before.2, Ordering::Relaxed);
+    let done = work();
+    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before.0;
+    let bytes = ALLOCATED.load(Ordering::Relaxed) - before.1;
+    (done, Taken { allocations, bytes, peak: PEAK.load(Ordering::Relaxed).saturating_sub(before.2) })
+}
+
+const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [537, 537], "index_location": "end",
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    "codecs": ["bytes"]
+}}]"#;
+
+/// Opens an array and reads an element that is stored and one that is not, several times; the last time counts.
+fn open_and_read(shape: &[u64], codecs: &str, cache: Option<&ChunkCache>) -> (u64, Taken) {
+    let counted = Arc::new(Counted::new(MemoryStore::new()));
+    let store: Arc<dyn Store> = Arc::clone(&counted) as _;
+    let new = NewArray::new(shape, "int8").chunks(&[2148, 2148]).codecs_text(codecs).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let last = (shape[0] - 1, shape[1] - 1);
+    array.write(last, &[7i8]).unwrap();
+    let read = || {
+        let array = zarr::open_array(&store, "/a").unwrap();
+        let array = array.with(Options { cache: cache.cloned(), ..Options::default() }).unwrap();
+        assert_eq!(array.read::<i8>(last).unwrap(), [7]);
+        assert_eq!(array.read::<i8>((last.0 - 2148, last.1)).unwrap(), [0]);
+    };
+    read();
+    read();
+    counted.take();
+    let ((), taken) = taken(read);
+    (counted.take().gets, taken)
+}
+
+#[test]
+fn opening_and_reading_an_element_does_not_depend_on_the_size() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for codecs in [r#"["bytes"]"#, SHARD] {
+        for cache in [None, Some(ChunkCache::new(64 << 20))] {
+            let (gets, small) = open_and_read(&[2148 * 2, 2148 * 2], codecs, cache.as_ref());
+            // 2^62 elements in 10^12 chunks.
+            let (gets_of_large, large) = open_and_read(&[1 << 31, 1 << 31], codecs, cache.as_ref());
+            assert_eq!(gets, gets_of_large);
+            // Longer numbers in documents and keys; nothing for chunks.
+            assert!(large.allocations <= small.allocations + 10, "{small:?} {large:?}");
+            assert!(large.bytes <= small.bytes + 1000, "{small:?} {large:?}");
+        }
+    }
+}
+
+/// Reads a million chunks of an element each, of which one is stored.
+fn read_a_million(cache: Option<ChunkCache>) -> Taken {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs_text(r#"["bytes"]"#).unwrap().fill(3);
+    let array: Array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = array.with(Options { cache, ..Options::default() }).unwrap();
+    array.write((999, 998), &[9u8]).unwrap();
+    let mut out = vec![0; 1_000_000];
+    array.read_into((..1, ..), ViewMut::new(&mut out[..1000], 1, &[1, 1000]).unwrap()).unwrap();
+    let (read, taken) = taken(|| array.read_into(.., ViewMut::new(&mut out, 1, &[1000, 1000]).unwrap()));
+    read.unwrap();
+    assert_eq!(out[999_998], 9);
+    assert_eq!(out.iter().filter(|&&element| element == 3).count(), 999_999);
+    taken
+}
+
+#[test]
+fn a_million_chunks_are_planned_without_holding_them() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // A chunk under way takes some two kilobytes; all of them would take as many gigabytes.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let bound = (6 << 20) * (threads + 1);
+    let plain = read_a_million(None);
+    assert!(plain.peak < bound, "{plain:?}");
+    let cached = read_a_million(Some(ChunkCache::new(4 << 20)));
+    assert!(cached.peak < bound + (4 << 20), "{cached:?}");
+}
