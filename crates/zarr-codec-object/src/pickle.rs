@@ -1,20 +1,22 @@
 //! Pickled arrays of plain values: read without executing anything, and only where that is asked for.
 
+mod array;
 mod machine;
 mod reader;
 
 use crate::objects::{self, check_type};
+use array::Fault;
 use machine::Machine;
 use std::sync::Arc;
 use zarr_codec::{ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Places, Size, View, ViewMut, write_variable};
 use zarr_dtype::DataType;
 use zarr_grid::{Region, element_count};
-use zarr_meta::json::Value;
 
 const NAME: &str = "pickle";
 
-/// Codec `pickle`, which no table of codecs has unless it is added: for arrays of texts, bytes, integers, floats, bools and
-/// `None`, that Python or numpy pickled. Everything else is an error, and nothing is ever written.
+/// Codec `pickle`, which no table of codecs has unless it is added: for arrays of texts, bytes, integers, floats, bools,
+/// `None`, and lists, tuples and dicts of these, that Python or numpy pickled. Tuples become lists. Everything else is an error,
+/// and nothing is ever written.
 ///
 /// A pickle is a program that calls what it names. None of it is executed: the calls that numpy makes to build an array are
 /// known here and stand for that array; any other name ends the decoding.
@@ -48,16 +50,20 @@ impl ArrayToBytes for Pickle {
         objects::check_size(encoded, self.max_chunk)?;
         let array = Machine::run(encoded).map_err(corrupt)?;
         let count = element_count(shape);
-        if element_count(&array.shape) != count || count != Some(array.values.len() as u64) {
-            let what = format!("found {} values of shape {:?}, expected {shape:?}", array.values.len(), array.shape);
+        if element_count(&array.shape) != count || count != Some(array.len() as u64) {
+            let what = format!("found {} values of shape {:?}, expected {shape:?}", array.len(), array.shape);
             return Err(corrupt(what));
         }
         let mut places = Places::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
             let place = places.next().map(|place| if array.is_fortran { c_place(place, &array.shape) } else { place });
-            let value = place.and_then(|place| array.values.get(usize::try_from(place).ok()?));
-            let content =
-                objects::content(&self.data_type, value.map_or(&Value::Null, |value| value)).map_err(corrupt)?;
+            let place = place.map_or(usize::MAX, |place| usize::try_from(place).unwrap_or(usize::MAX));
+            let limit = self.max_chunk;
+            let value = array.value(place, &mut { limit }).map_err(|fault| match fault {
+                Fault::NotPlain(what) => corrupt(what.to_owned()),
+                Fault::Memory => Error::Limit { what: "an element", found: limit.saturating_add(1), limit },
+            })?;
+            let content = objects::content(&self.data_type, &value).map_err(corrupt)?;
             // A value may be there once and be referred to often.
             let found = (block.len() as u64).saturating_add(content.len() as u64);
             if found > self.max_chunk {

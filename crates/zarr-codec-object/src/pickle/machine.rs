@@ -1,28 +1,21 @@
 //! The part of Python's pickle machine that numpy needs for an array of plain values.
 
+use super::array::{Array, Container};
 use super::reader::{self, Reader};
 use crate::special::{self, Special};
 use std::collections::HashMap;
 use std::rc::Rc;
 use zarr_meta::json::Value;
 
-/// A pickled array.
-#[derive(Debug)]
-pub(super) struct Array {
-    pub(super) shape: Vec<u64>,
-    /// Whether the array lay in Fortran order. Its values are in C order all the same.
-    pub(super) is_fortran: bool,
-    pub(super) values: Rc<Vec<Rc<Value>>>,
-}
-
-/// What the machine works on. Tuples never hold lists of lists or tuples of any depth, so that nothing is recursive.
+/// What the machine works on. Tuples hold tuples of a few levels and containers by their places, so that nothing is
+/// recursive.
 #[derive(Clone, Debug)]
-enum Item {
+pub(super) enum Item {
     Mark,
     Value(Rc<Value>),
     Tuple(Rc<Vec<Item>>, u8),
-    /// A list that is being filled, by its place among the lists.
-    List(usize),
+    /// A list or dict that is being filled, by its place among the containers.
+    Container(usize),
     Global(Global),
     /// What calling `dtype` gave: always that of objects.
     Dtype,
@@ -32,7 +25,7 @@ enum Item {
 
 /// What may be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Global {
+pub(super) enum Global {
     Reconstruct,
     Ndarray,
     Dtype,
@@ -43,13 +36,16 @@ enum Global {
 /// Tuples in tuples are a few deep in the pickle of an array.
 const MAX_DEPTH: u8 = 8;
 
-/// The machine: a stack, a memory, and the lists and the array that are being made.
+/// Where the array is that is being made: its shape, whether it lay in Fortran order, and the list of its elements.
+type Made = (Vec<u64>, bool, usize);
+
+/// The machine: a stack, a memory, and the containers and the array that are being made.
 pub(super) struct Machine<'b> {
     reader: Reader<'b>,
     stack: Vec<Item>,
     memo: HashMap<u32, Item>,
-    lists: Vec<Rc<Vec<Rc<Value>>>>,
-    array: Option<Array>,
+    containers: Vec<Container>,
+    array: Option<Made>,
     /// How many bytes of texts were made into bytes, each time anew.
     made: usize,
     /// How many bytes the pickle has, which has each text in it that is made into bytes, and the name of an encoding by a shorter
@@ -66,7 +62,7 @@ impl<'b> Machine<'b> {
             size: bytes.len(),
             stack: Vec::new(),
             memo: HashMap::new(),
-            lists: Vec::new(),
+            containers: Vec::new(),
             array: None,
         };
         loop {
@@ -77,7 +73,9 @@ impl<'b> Machine<'b> {
                 true if !machine.reader.is_empty() => return Err("bytes behind the pickle".to_owned()),
                 true => {
                     return match (machine.stack.as_slice(), machine.array) {
-                        ([Item::Array], Some(array)) => Ok(array),
+                        ([Item::Array], Some((shape, is_fortran, list))) => {
+                            Ok(Array { shape, is_fortran, list, containers: machine.containers })
+                        }
                         _ => Err("the pickle of something else than an array".to_owned()),
                     };
                 }
@@ -131,19 +129,26 @@ impl<'b> Machine<'b> {
                 let start = self.stack.len().checked_sub(usize::from(opcode - 0x84)).ok_or("an empty stack")?;
                 tuple(self.stack.split_off(start))?
             }
-            b']' => self.list(Vec::new()),
-            b'l' => {
+            b']' => self.container(Container::List(Vec::new())),
+            b'}' => self.container(Container::Dict(Vec::new())),
+            b'l' | b'd' => {
                 let items = self.marked()?;
-                let values = items.into_iter().map(plain).collect::<Result<_, _>>()?;
-                self.list(values)
+                let empty = if opcode == b'l' { Container::List(Vec::new()) } else { Container::Dict(Vec::new()) };
+                let container = self.container(empty);
+                self.stack.push(container);
+                return self.add(items).map(|()| false);
             }
             b'a' => {
                 let items = vec![self.pop()?];
-                return self.append(items).map(|()| false);
+                return self.add(items).map(|()| false);
             }
-            b'e' => {
+            b's' => {
+                let (value, name) = (self.pop()?, self.pop()?);
+                return self.add(vec![name, value]).map(|()| false);
+            }
+            b'e' | b'u' => {
                 let items = self.marked()?;
-                return self.append(items).map(|()| false);
+                return self.add(items).map(|()| false);
             }
             b'p' | b'q' | b'r' | 0x94 => {
                 let place = match opcode {
@@ -211,18 +216,16 @@ impl<'b> Machine<'b> {
         line.parse().map_err(|_| format!("{line:?} as a place in memory"))
     }
 
-    fn list(&mut self, values: Vec<Rc<Value>>) -> Item {
-        self.lists.push(Rc::new(values));
-        Item::List(self.lists.len() - 1)
+    fn container(&mut self, container: Container) -> Item {
+        self.containers.push(container);
+        Item::Container(self.containers.len() - 1)
     }
 
-    fn append(&mut self, items: Vec<Item>) -> Result<(), String> {
-        let Some(Item::List(place)) = self.stack.last() else { return Err("no list to append to".to_owned()) };
-        let list = self.lists.get_mut(*place).and_then(Rc::get_mut).ok_or("a list that is complete")?;
-        for item in items {
-            list.push(plain(item)?);
-        }
-        Ok(())
+    /// Adds elements, or names and values in turn, to the list or dict on top of the stack.
+    fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
+        let Some(Item::Container(place)) = self.stack.last() else { return Err("nothing to add to".to_owned()) };
+        let container = self.containers.get_mut(*place).ok_or("a container that is none")?;
+        container.add(items)
     }
 
     /// Gives state to what is on top of the stack.
@@ -232,7 +235,7 @@ impl<'b> Machine<'b> {
             (Some(Item::Dtype), Item::Tuple(..)) => Ok(()),
             (Some(Item::Array), Item::Tuple(state, _)) => {
                 let (shape, fortran, list) = match state.as_slice() {
-                    [_, Item::Tuple(shape, _), Item::Dtype, Item::Value(fortran), Item::List(list)] => {
+                    [_, Item::Tuple(shape, _), Item::Dtype, Item::Value(fortran), Item::Container(list)] => {
                         (shape, fortran, list)
                     }
                     _ => return Err("an array that is not of objects".to_owned()),
@@ -241,8 +244,7 @@ impl<'b> Machine<'b> {
                 let shape = shape.iter().map(length).collect::<Option<_>>().ok_or("a shape that is none")?;
                 let is_fortran = fortran.as_bool().or_else(|| fortran.as_u64().map(|flag| flag != 0));
                 let is_fortran = is_fortran.ok_or("an order that is none")?;
-                let values = Rc::clone(self.lists.get(*list).ok_or("a list that is none")?);
-                self.array = Some(Array { shape, is_fortran, values });
+                self.array = Some((shape, is_fortran, *list));
                 Ok(())
             }
             _ => Err("state for something else than an array".to_owned()),
@@ -252,13 +254,6 @@ impl<'b> Machine<'b> {
 
 fn value(value: Value) -> Item {
     Item::Value(Rc::new(value))
-}
-
-fn plain(item: Item) -> Result<Rc<Value>, String> {
-    match item {
-        Item::Value(value) => Ok(value),
-        _ => Err("an element that is no plain value".to_owned()),
-    }
 }
 
 fn tuple(items: Vec<Item>) -> Result<Item, String> {

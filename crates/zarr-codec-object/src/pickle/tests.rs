@@ -3,6 +3,7 @@ use super::*;
 use std::sync::Arc;
 use zarr_codec::testing::{array_to_bytes, element};
 use zarr_dtype::{Element, Heap};
+use zarr_meta::json::Value;
 
 /// What Python makes of `numpy.array([..], dtype=object)` by protocol 4, with `items` in place of the elements.
 fn pickled(items: &[u8], shape: &[u8], fortran: bool) -> Vec<u8> {
@@ -68,8 +69,10 @@ fn programs_are_not_run() {
     check(b"K\x01K\x02b.", "state for something else");
     check(b"c_codecs\nencode\n(K\x01K\x02tR.", "other arguments");
     check(b"cnumpy\ndtype\n(\x8c\x02f8tR.", "other than that of objects");
-    check(b"K\x01K\x01a.", "no list to append to");
-    check(&pickled(b"]", b"K\x01", false), "no plain value");
+    check(b"K\x01K\x01a.", "nothing to add to");
+    check(b"}K\x01s.", "nothing to add to");
+    check(b"}K\x01K\x01s.", "names that are no texts");
+    check(b"}(K\x01u.", "a name without a value");
     check(&pickled(b"\x8a\x11xxxxxxxxxxxxxxxxx", b"K\x01", false), "beyond 128 bits");
     // Deep tuples would be dropped one inside of the other.
     check(&[&b")"[..], &[0x85; 100_000], b"."].concat(), "nest too deep");
@@ -114,4 +117,42 @@ fn bytes_are_made_of_texts_that_are_there() {
     items.extend(b"h\x50h\x51h\x52\x86R".repeat(100));
     let error = decode(&pickled(&items, b"K\x64\x85", false), &[100]).unwrap_err();
     assert!(error.to_string().contains("more bytes than there are texts"), "{error}");
+}
+
+#[test]
+fn lists_tuples_and_dicts_are_values() {
+    // ["a", [1, {"b": None}]] and (1, (), {}), by opcodes of several protocols.
+    let items = b"](\x8c\x01a](K\x01}\x8c\x01bNsee(K\x01)}t(V\nK\x01d((K\x02lI3\nl";
+    let values = decode(&pickled(items, b"K\x04", false), &[4]).unwrap();
+    let expected = r#"[["a",[1,{"b":null}]],[1,[],{}],{"":1},[[2],3]]"#;
+    assert_eq!(Value::Array(values), Value::from_json(expected).unwrap());
+    // A list that is there twice, and filled afterwards.
+    let items = b"]q\x50h\x50K\x07a";
+    let values = decode(&pickled(items, b"K\x02", false), &[2]).unwrap();
+    assert_eq!(Value::Array(values), Value::from_json("[[7],[7]]").unwrap());
+}
+
+#[test]
+fn values_without_end_are_errors() {
+    let message = |items: &[u8]| decode(&pickled(items, b"K\x01", false), &[1]).unwrap_err().to_string();
+    assert!(message(b"]q\x50h\x50a").contains("deeper than 64"), "a list of itself");
+    assert!(message(b"}q\x50\x8c\x01ah\x50s").contains("deeper than 64"), "a dict of itself");
+    assert!(message(&[&b"]"[..], &b"]".repeat(99), &b"a".repeat(99)].concat()).contains("deeper than 64"));
+    assert!(message(b"cnumpy\nndarray\n").contains("no plain value"));
+    assert!(message(b"]cnumpy\nndarray\na").contains("no plain value"));
+    // Each list has the one before it ten times: 10^20 values.
+    let mut items = b"]q\x50".to_vec();
+    for level in 0x50..0x64_u8 {
+        items.extend([b']', b'q', level + 1, b'(']);
+        items.extend([b'h', level].repeat(10));
+        items.push(b'e');
+    }
+    let codec = Pickle { data_type: DataType::Object, max_chunk: 1 << 20 };
+    let mut out = vec![0; 16];
+    let view = ViewMut::new(&mut out, 16, &[1]).unwrap().with_heap(Some(Arc::new(Heap::new())));
+    // What is below the last list goes on the stack as elements as well.
+    let bytes = pickled(&items, b"K\x15", false);
+    let mut view = view;
+    let error = codec.decode(&bytes, &[21], &Region::from_ranges(&[20..21]), &mut view).unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
 }

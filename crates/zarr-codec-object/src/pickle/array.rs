@@ -1,0 +1,124 @@
+//! What was pickled, made into values.
+
+use super::machine::Item;
+use std::rc::Rc;
+use zarr_meta::json::{Map, Value};
+
+/// How deep lists, tuples and dicts may lie in each other.
+const MAX_DEPTH: usize = 64;
+
+/// About what a value takes in memory beside its text.
+const VALUE: u64 = 64;
+
+/// A pickled array.
+#[derive(Debug)]
+pub(super) struct Array {
+    pub(super) shape: Vec<u64>,
+    /// Whether the array lay in Fortran order. Its values are in C order all the same.
+    pub(super) is_fortran: bool,
+    /// The place of the list of elements.
+    pub(super) list: usize,
+    pub(super) containers: Vec<Container>,
+}
+
+/// A list or dict. What is in it may refer to others and to itself: containers are known by their places.
+#[derive(Debug)]
+pub(super) enum Container {
+    List(Vec<Item>),
+    Dict(Vec<(Rc<Value>, Item)>),
+}
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It is none that JSON has.
+    NotPlain(&'static str),
+    /// It takes more memory than it may.
+    Memory,
+}
+
+impl Container {
+    /// Adds elements, or names and values in turn.
+    pub(super) fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
+        let dict = match self {
+            Self::List(list) => {
+                list.extend(items);
+                return Ok(());
+            }
+            Self::Dict(dict) => dict,
+        };
+        let mut items = items.into_iter();
+        while let Some(name) = items.next() {
+            match (name, items.next()) {
+                (Item::Value(name), Some(value)) if name.as_str().is_some() => dict.push((name, value)),
+                (_, None) => return Err("a name without a value".to_owned()),
+                _ => return Err("a dict with names that are no texts".to_owned()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Array {
+    /// The number of elements, of which there may be another number than the shape says.
+    pub(super) fn len(&self) -> usize {
+        match self.containers.get(self.list) {
+            Some(Container::List(items)) => items.len(),
+            _ => 0,
+        }
+    }
+
+    /// The element at `place` in C order; tuples are lists. What it takes in memory is taken from `room`: values that are
+    /// there once may be referred to often.
+    pub(super) fn value(&self, place: usize, room: &mut u64) -> Result<Value, Fault> {
+        match self.containers.get(self.list) {
+            Some(Container::List(items)) => {
+                items.get(place).map_or(Ok(Value::Null), |item| self.of_item(item, 0, room))
+            }
+            _ => Err(Fault::NotPlain("the elements of an array that are no list")),
+        }
+    }
+
+    fn of_item(&self, item: &Item, depth: usize, room: &mut u64) -> Result<Value, Fault> {
+        if depth > MAX_DEPTH {
+            // A list that contains itself has no end.
+            return Err(Fault::NotPlain("values that lie deeper than 64 in each other"));
+        }
+        take(room, VALUE)?;
+        let mut inner = |item: &Item| self.of_item(item, depth + 1, room);
+        match item {
+            Item::Value(value) => {
+                take(room, text_size(value))?;
+                Ok(Value::clone(value))
+            }
+            Item::Tuple(items, _) => items.iter().map(inner).collect::<Result<_, _>>().map(Value::Array),
+            Item::Container(place) => match self.containers.get(*place) {
+                Some(Container::List(items)) => items.iter().map(inner).collect::<Result<_, _>>().map(Value::Array),
+                Some(Container::Dict(items)) => {
+                    let mut members = Map::new();
+                    for (name, item) in items {
+                        let value = inner(item)?;
+                        members.insert(name.as_str().unwrap_or_default(), value);
+                    }
+                    Ok(Value::Object(members))
+                }
+                None => Err(Fault::NotPlain("a container that is none")),
+            },
+            _ => Err(Fault::NotPlain("an element that is no plain value")),
+        }
+    }
+}
+
+/// Bytes of the text that a value is, or of that in the object which stands for bytes.
+fn text_size(value: &Value) -> u64 {
+    let text = match value {
+        Value::Object(members) => members.iter().next().and_then(|(_, value)| value.as_str()),
+        _ => value.as_str(),
+    };
+    text.map_or(0, |text| text.len() as u64)
+}
+
+fn take(room: &mut u64, size: u64) -> Result<(), Fault> {
+    *room = room.checked_sub(size).ok_or(Fault::Memory)?;
+    Ok(())
+}
