@@ -1,8 +1,10 @@
 //! `cargo xtask interop`: writes random arrays with other software and reads them, and the other way around.
 //!
 //! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. What it wrote,
-//! and what was to be in it, it says in a manifest ([`manifest`]); ours says the same of what it wrote.
+//! and what was to be in it, it says in a manifest ([`manifest`]); ours says the same of what it wrote. numcodecs is asked for each
+//! of its codecs ([`codecs`]).
 
+mod codecs;
 mod manifest;
 mod model;
 mod ours;
@@ -18,9 +20,9 @@ use std::time::Instant;
 use zarr_meta::json::Value;
 
 const USAGE: &str = "\
-usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray] [--seed N] [--keep]
+usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs] [--seed N] [--keep]
 
-  --arrays N   arrays for each peer and direction (200)
+  --arrays N   arrays for each peer and direction, and for each codec of numcodecs (200)
   --peer NAME  this peer alone; may be repeated
   --seed N     other random arrays (1)
   --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
@@ -31,16 +33,18 @@ enum Peer {
     Zarr,
     Tensorstore,
     Xarray,
+    Numcodecs,
 }
 
 impl Peer {
-    const ALL: [Self; 3] = [Self::Zarr, Self::Tensorstore, Self::Xarray];
+    const ALL: [Self; 4] = [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs];
 
     fn name(self) -> &'static str {
         match self {
             Self::Zarr => "zarr",
             Self::Tensorstore => "tensorstore",
             Self::Xarray => "xarray",
+            Self::Numcodecs => "numcodecs",
         }
     }
 }
@@ -67,6 +71,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let python = python::environment(&directory)?;
     let (mut arrays, mut mismatches) = (0, 0);
     for &peer in &options.peers {
+        if peer == Peer::Numcodecs {
+            let folder = fresh(&directory.join("numcodecs"))?;
+            let (compared, differing) = codecs::run(&python, &options, &folder)?;
+            if differing == 0 && !options.keep {
+                fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            }
+            arrays += compared;
+            mismatches += differing;
+            continue;
+        }
         for (direction, compare) in [("ours reads", ours_reads as Compare), ("reads ours", reads_ours)] {
             let folder = directory.join(format!("{}-{}", peer.name(), direction.replace(' ', "-")));
             let start = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use zarr::{ArrayData, Result};
-use zarr_dtype::{DataType, Heap};
+use zarr_dtype::{DataType, Heap, HeapRef};
 
 /// Elements in C order, each as its bytes: little-endian if of fixed size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +62,14 @@ impl Model {
 
     /// What ours is to write.
     pub(super) fn to_data(&self, data_type: &DataType) -> Result<ArrayData> {
-        if *data_type == DataType::String {
-            let texts: Vec<String> =
-                self.elements.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
-            return ArrayData::from_elements(data_type, &self.shape, &texts);
-        }
         if data_type.is_variable() {
-            return ArrayData::from_elements(data_type, &self.shape, &self.elements);
+            let heap = Heap::new();
+            let reference = |bytes: &Vec<u8>| {
+                let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                HeapRef { block: heap.add(bytes.clone()), len, offset: 0 }.to_bytes()
+            };
+            let items: Vec<u8> = self.elements.iter().flat_map(reference).collect();
+            return ArrayData::from_items(data_type, &self.shape, &items, Some(Arc::new(heap)));
         }
         let items: Vec<u8> = self.elements.iter().flat_map(|element| turned(data_type, element.clone())).collect();
         ArrayData::from_items(data_type, &self.shape, &items, None::<Arc<Heap>>)

@@ -34,6 +34,21 @@ impl Python {
         output(&mut command)
     }
 
+    /// Has numcodecs encode arrays into `folder`, so many for each codec.
+    pub(super) fn write_codecs(&self, folder: &Path, arrays: u64, seed: u64) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/codecs.py")).arg("write").arg(folder);
+        command.args([arrays.to_string(), seed.to_string()]).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command).map(drop)
+    }
+
+    /// Has numcodecs decode what ours encoded in `folder`; a line for each array that differs.
+    pub(super) fn read_codecs(&self, folder: &Path) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/codecs.py")).arg("read").arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
