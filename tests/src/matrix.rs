@@ -270,7 +270,7 @@ which loses a little, nearly), by the run that made this table, `cargo xtask con
 * **z**: zarr-python read the same elements as well. Codecs with `numcodecs.` in front are in arrays of Zarr v2, where zarr-python
   decodes them by numcodecs; the others are in arrays of v3.
 * **n**: zarr-python has no such arrays, but numcodecs decodes the chunks to the same elements.
-* **o**: ours alone; neither reads them, of which the packages that `cargo xtask interop` installs lack some codecs.
+* **o**: ours alone; neither reads them.
 
 Where there is none, the codec does not take elements of the type, or the dialect has no way to say it. Elements of variable length
 are turned into bytes by `vlen-utf8`, `vlen-bytes`, `numcodecs.vlen-array` or `numcodecs.json2` where the codec does not do that.
