@@ -1,7 +1,5 @@
 //! Arrays over blocking stores.
 
-mod field;
-
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
@@ -46,7 +44,7 @@ use zarr_store::{Bytes, Key, Store};
 #[derive(Clone, Debug)]
 pub struct Array {
     store: Arc<dyn Store>,
-    core: Arc<ArrayCore>,
+    pub(crate) core: Arc<ArrayCore>,
 }
 
 impl Array {
@@ -223,7 +221,7 @@ impl Array {
         self.read_resolved(&self.resolve(what)?)
     }
 
-    fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
+    pub(crate) fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
         plan::len(resolved)?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
         self.read_planned(resolved, data.view_mut(), true)?;
@@ -264,7 +262,7 @@ impl Array {
     }
 
     /// Reads a region into `out`, which has its shape. If what a cache held may be why that fails, once more without it.
-    fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+    pub(crate) fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
         let coalesce = self.store.coalesce();
         let context = self.core.reading_cached(&coalesce, zeroed, out.size());
         let read = self.run(ReadJob::new(&context, region, out.reborrow())?);
@@ -275,11 +273,11 @@ impl Array {
         self.run(ReadJob::new(&context, region, out)?)
     }
 
-    fn run<J: zarr_store::Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
+    pub(crate) fn run<J: zarr_store::Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
         execute::run(&self.core, &*self.store, job).map_err(|error| self.core.place(error))
     }
 
-    fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
         plan::resolve(&self.core, what).map_err(|error| self.core.place(error))
     }
 

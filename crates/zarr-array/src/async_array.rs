@@ -22,7 +22,7 @@ use zarr_store::{AsyncStore, Bytes, Job, Key, run_async};
 #[derive(Clone, Debug)]
 pub struct AsyncArray {
     store: Arc<dyn AsyncStore>,
-    core: Arc<ArrayCore>,
+    pub(crate) core: Arc<ArrayCore>,
 }
 
 impl AsyncArray {
@@ -95,11 +95,11 @@ impl AsyncArray {
         self.core.data_type()
     }
 
-    async fn run<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
+    pub(crate) async fn run<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
         run_async(&*self.store, job).await.map_err(|error| self.core.place(error))
     }
 
-    fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
         plan::resolve(&self.core, what).map_err(|error| self.core.place(error))
     }
 
@@ -128,7 +128,7 @@ impl AsyncArray {
         self.read_resolved(&resolved).await
     }
 
-    async fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
+    pub(crate) async fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
         plan::len(resolved)?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
         self.read_planned(resolved, data.view_mut(), true).await?;
@@ -167,7 +167,7 @@ impl AsyncArray {
     }
 
     /// Reads a region into `out`, which has its shape. If what a cache held may be why that fails, once more without it.
-    async fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+    pub(crate) async fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
         let coalesce = self.store.coalesce();
         let context = self.core.reading_cached(&coalesce, zeroed, out.size());
         let read = self.run(ReadJob::new(&context, region, out.reborrow())?).await;

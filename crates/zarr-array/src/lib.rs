@@ -17,6 +17,7 @@ mod create;
 mod data;
 mod error;
 mod execute;
+mod field;
 mod gather;
 mod group;
 mod hierarchy;

@@ -74,3 +74,18 @@ fn rows_and_lists_are_written() {
     folder.ok(&["create", "s", "c", "--shape", "1,1,1", "--dtype", "int8"]);
     assert_eq!(folder.run(&["read", "s", "c", "--as", "csv"]).code, Some(2));
 }
+
+#[test]
+fn fields_of_fields_have_a_point() {
+    let folder = Folder::new();
+    let dtype = r#"[["id", "<i4"], ["at", [["x", ">f4"], ["y", "<i2"]], [2]]]"#;
+    folder.ok(&["create", "s", "t", "--shape", "2", "--dtype", dtype, "--dialect", "v2"]);
+    let rows = r#"[{"id": 1, "at": [{"x": 0.5, "y": 1}, {"x": 1, "y": 2}]}, {"id": 2, "at": [{"x": 2, "y": 3}, {"x": 3, "y": 4}]}]"#;
+    fs::write(folder.path("t.json"), rows).unwrap();
+    folder.ok(&["write", "s", "t", "--from", "t.json"]);
+    assert_eq!(folder.ok(&["read", "s", "t", "--field", "at.y", "--json"]), "[[1, 2],\n[3, 4]]\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--field", "at.x", "--select", "0", "--json"]), "[0.5, 1.0]\n");
+    let ran = folder.run(&["read", "s", "t", "--field", "at.z"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains(r#"no field "z", there are ["x", "y"]"#), "{}", ran.err);
+}

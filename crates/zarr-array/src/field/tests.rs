@@ -1,7 +1,7 @@
-use crate::{Array, ArrayData, Dialect, NewArray, Registry, Store};
+use crate::{Array, ArrayData, AsyncArray, Dialect, NewArray, Options, Registry, Store};
 use std::sync::Arc;
 use zarr_grid::Selection;
-use zarr_store::MemoryStore;
+use zarr_store::{AsyncStore, MemoryStore, SyncAsAsync, block_on};
 
 /// An array of structs of 13 bytes, `a`, `b` with `x` and `y`, and `c`, in chunks of 7 by 4.
 fn array() -> Array {
@@ -24,11 +24,15 @@ fn array() -> Array {
 #[test]
 fn pieces_are_the_field_of_the_whole() {
     let array = array();
+    let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(array.store())));
+    let waiting = AsyncArray::from_found(&store, array.found().clone(), array.registry(), Options::default()).unwrap();
     for selection in ["...", "1:15:3, ::-2", "3, :", "-1, 5", ":0", "7:14, 4:8", "::-1, 2:29:5"] {
         let selection: Selection = selection.parse().unwrap();
         let all = array.read_data(selection.clone()).unwrap();
-        for name in ["a", "b", "c"] {
+        for name in ["a", "b", "c", "b.x", "b.y"] {
             let due = all.field(name).unwrap();
+            let found = block_on(waiting.read_field(name, selection.clone())).unwrap();
+            assert_eq!((found.shape(), found.items()), (due.shape(), due.items()), "{name} {selection:?}");
             for size in [1, 500, 1 << 20] {
                 let found = array.read_field_in_pieces(name, selection.clone(), size).unwrap();
                 assert_eq!((found.shape(), found.items()), (due.shape(), due.items()), "{name} {selection:?} {size}");
@@ -37,7 +41,8 @@ fn pieces_are_the_field_of_the_whole() {
     }
     let picked = (vec![3_i64, 1, 3], vec![0_i64, 29]);
     let due = array.read_data(picked.clone()).unwrap().field("a").unwrap();
-    assert_eq!(array.read_field("a", picked).unwrap().items(), due.items());
+    assert_eq!(array.read_field("a", picked.clone()).unwrap().items(), due.items());
+    assert_eq!(block_on(waiting.read_field("a", picked)).unwrap().items(), due.items());
 }
 
 #[test]
@@ -50,9 +55,32 @@ fn fields_are_parts_of_structs() {
     assert_eq!(b.shape(), [2, 1, 3]);
     assert_eq!(b.items(), [&item(0)[2..11], &item(1)[2..11]].concat());
     let y = b.field("y").unwrap();
+    let same = data.field("b.y").unwrap();
+    assert_eq!((same.shape(), same.items(), same.data_type()), (y.shape(), y.items(), y.data_type()));
     let due =
         |place: usize| i16::from_ne_bytes([item(place / 3)[3 + place % 3 * 3], item(place / 3)[4 + place % 3 * 3]]);
     assert_eq!(y.to_vec::<i16>().unwrap(), (0..6).map(due).collect::<Vec<_>>());
     assert_eq!(data.field("z").unwrap_err().to_string(), r#"no field "z", there are ["a", "b", "c"]"#);
     assert!(y.field("x").unwrap_err().to_string().contains("which have no fields"));
+    let no_field = |name: &str| data.field(name).unwrap_err().to_string();
+    assert_eq!(no_field("b.z"), r#"no field "z", there are ["x", "y"]"#);
+    assert!(no_field("a.x").contains(r#"field "x" of elements of type uint16, which have no fields"#));
+    assert!(no_field("b.").contains(r#"no field """#));
+}
+
+#[test]
+fn names_may_have_points() {
+    let mut registry = Registry::default();
+    registry.codecs.add(zarr_codec_bytes::ENTRY);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let fields = r#"[["a", [["b", "|u1"]], 2], ["a.b", "|u1"], ["a.c", [["d.e", "|u1"]]]]"#;
+    let new = NewArray::new(&[2], fields).dialect(Dialect::V2).codecs_text("bytes").unwrap();
+    let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
+    let data = ArrayData::from_items(array.data_type(), &[2], &[1, 2, 3, 4, 5, 6, 7, 8], None).unwrap();
+    let items = |name: &str| data.field(name).unwrap().items().to_vec();
+    // The name itself comes before what it would be of parts.
+    assert_eq!(items("a.b"), [3, 7]);
+    assert_eq!(items("a"), [1, 2, 5, 6]);
+    assert_eq!(items("a.c.d.e"), [4, 8]);
+    assert_eq!(data.field("a").unwrap().field("b").unwrap().shape(), [2, 2]);
 }

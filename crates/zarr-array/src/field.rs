@@ -1,0 +1,274 @@
+//! Reading one field of the structs of an array.
+
+use crate::core::ArrayCore;
+use crate::{Array, ArrayData, AsyncArray, Error, Result, plan};
+use zarr_codec::{Dims, ElementSpec, View};
+use zarr_dtype::{DataType, Field, FillValue};
+use zarr_grid::{AxisRange, ChunkGrid, IntoSelection, Region, Resolved, Shape};
+
+/// Structs are decoded in pieces of about so many bytes, unless a chunk has more.
+const PIECE: u64 = 32 << 20;
+
+impl Array {
+    /// Reads a selection of one field of the structs that the elements are. A field of a field that is a struct is named with
+    /// a point between them, `"position.x"`; a field that is an array gives further dimensions.
+    ///
+    /// Whole structs are held in memory for a few chunks at a time, or, where the selection picks single indices, for
+    /// all of it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use zarr_array::{Array, NewArray, Registry, Store};
+    /// use zarr_dtype::struct_element;
+    /// use zarr_store::MemoryStore;
+    ///
+    /// #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    /// #[repr(C)]
+    /// struct Point {
+    ///     x: f32,
+    ///     y: f32,
+    /// }
+    /// struct_element!(Point { x, y });
+    ///
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::ENTRY);
+    /// # let registry = Arc::new(registry);
+    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let new = NewArray::new(&[3], r#"[["x", "<f4"], ["y", "<f4"]]"#)
+    ///     .codecs_text(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
+    /// let array = Array::create(&store, "/a", new, &registry)?;
+    /// array.write(.., &[Point { x: 1.0, y: 2.0 }, Point { x: 3.0, y: 4.0 }, Point { x: 5.0, y: 6.0 }])?;
+    /// assert_eq!(array.read::<Point>(1)?[0].x, 3.0);
+    /// assert_eq!(array.read_field("y", ..)?.to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field, and as [`read`](Self::read).
+    pub fn read_field(&self, name: &str, what: impl IntoSelection) -> Result<ArrayData> {
+        self.read_field_in_pieces(name, what, PIECE)
+    }
+
+    fn read_field_in_pieces(&self, name: &str, what: impl IntoSelection, size: u64) -> Result<ArrayData> {
+        let resolved = self.resolve(what)?;
+        if !matches!(resolved, Resolved::Box(_)) {
+            return self.read_resolved(&resolved)?.field(name);
+        }
+        let mut pieces = Pieces::new(&self.core, name, &resolved, size)?;
+        while let Some((region, mut structs)) = pieces.next()? {
+            self.read_region(&region, structs.view_mut(), true)?;
+            pieces.take(&structs)?;
+        }
+        Ok(pieces.finish(&resolved))
+    }
+}
+
+impl AsyncArray {
+    /// Reads a selection of one field of the structs that the elements are, as [`Array::read_field`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_field(&self, name: &str, what: impl IntoSelection) -> Result<ArrayData> {
+        self.read_field_in_pieces(name, what, PIECE).await
+    }
+
+    async fn read_field_in_pieces(&self, name: &str, what: impl IntoSelection, size: u64) -> Result<ArrayData> {
+        let resolved = self.resolve(what)?;
+        if !matches!(resolved, Resolved::Box(_)) {
+            return self.read_resolved(&resolved).await?.field(name);
+        }
+        let mut pieces = Pieces::new(&self.core, name, &resolved, size)?;
+        while let Some((region, mut structs)) = pieces.next()? {
+            self.read_region(&region, structs.view_mut(), true).await?;
+            pieces.take(&structs)?;
+        }
+        Ok(pieces.finish(&resolved))
+    }
+}
+
+impl ArrayData {
+    /// One field of the structs that the elements are. A field of a field that is a struct is named with a point between
+    /// them, `"position.x"`; a field that is an array gives further dimensions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field.
+    pub fn field(&self, name: &str) -> Result<Self> {
+        let found = FieldPath::new(self.data_type(), name)?;
+        let mut elements = found.zeroed(self.shape())?;
+        elements.view_mut().copy_from(&found.part(self.view())?);
+        Ok(elements)
+    }
+}
+
+/// A field, in a struct or in structs in it.
+struct FieldPath {
+    data_type: DataType,
+    steps: Vec<Step>,
+    /// The shape of the field and of those that it lies in, empty if none is an array.
+    shape: Vec<u64>,
+}
+
+/// A field in the struct before it.
+struct Step {
+    /// Bytes in front of it.
+    offset: usize,
+    /// Bytes of one item of it.
+    item: usize,
+    shape: Dims,
+}
+
+impl FieldPath {
+    /// The field of this name. A name that has points may be that of a field itself: the longest one that there is counts.
+    fn new(data_type: &DataType, name: &str) -> Result<Self> {
+        let mut found = Self { data_type: data_type.clone(), steps: Vec::new(), shape: Vec::new() };
+        let mut rest = name;
+        loop {
+            let data_type = found.data_type.clone();
+            let DataType::Struct(fields) = data_type.storage() else {
+                return Err(Error::argument(format!(
+                    "field {rest:?} of elements of type {data_type}, which have no fields"
+                )));
+            };
+            let points = rest.rmatch_indices('.').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+            let names = std::iter::once((rest, "")).chain(points);
+            let Some((range, field, left)) = names.clone().find_map(|(name, left)| {
+                let (range, field) = fields.get(name)?;
+                Some((range, field, left))
+            }) else {
+                let names: Vec<&str> = fields.fields().iter().map(|Field { name, .. }| name.as_str()).collect();
+                return Err(Error::argument(format!("no field {rest:?}, there are {names:?}")));
+            };
+            let is_last = field.name == rest;
+            found.data_type = field.data_type.clone();
+            // A struct that fits into memory has no longer arrays.
+            let shape = field.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+            found.steps.push(Step { offset: range.start, item: field.data_type.item_size(), shape });
+            found.shape.extend(&field.shape);
+            if is_last {
+                return Ok(found);
+            }
+            rest = left;
+        }
+    }
+
+    /// Room for the field of structs of `shape`.
+    fn zeroed(&self, shape: &[u64]) -> Result<ArrayData> {
+        let element = ElementSpec { fill: FillValue::zero(&self.data_type), data_type: self.data_type.clone() };
+        let all: Shape = shape.iter().chain(&self.shape).copied().collect();
+        ArrayData::zeroed(&element, &all)
+    }
+
+    /// The field in each of `structs`.
+    fn part<'a>(&self, structs: View<'a>) -> Result<View<'a>> {
+        let part = |view: View<'a>, step: &Step| view.part(step.offset, step.item, &step.shape);
+        Ok(self.steps.iter().try_fold(structs, part)?)
+    }
+}
+
+/// A region of structs, read in pieces of which one field is kept.
+struct Pieces<'a> {
+    core: &'a ArrayCore,
+    field: FieldPath,
+    elements: ArrayData,
+    /// The axes that the output has in descending order.
+    flipped: Vec<bool>,
+    /// Where the region may be cut, if it is not along chunks: along inner chunks.
+    parts: Option<ChunkGrid>,
+    /// Bytes of a piece.
+    size: u64,
+    /// What is left to be read, the next last.
+    left: Vec<Piece>,
+    /// Where the piece that is being read belongs.
+    window: Vec<AxisRange>,
+}
+
+/// A part of a region, and where it is in the output of the region.
+struct Piece {
+    axes: Vec<AxisRange>,
+    window: Vec<AxisRange>,
+}
+
+impl<'a> Pieces<'a> {
+    /// The pieces of what is selected, which is a box.
+    fn new(core: &'a ArrayCore, name: &str, resolved: &Resolved, size: u64) -> Result<Self> {
+        let field = FieldPath::new(core.data_type(), name)?;
+        let elements = field.zeroed(&resolved.output_shape())?;
+        let chunk = core.grid.largest_chunk_shape();
+        let part = core.codecs.part_shape(&chunk);
+        let parts = part.and_then(|part| ChunkGrid::regular(&core.metadata.shape, &part).ok());
+        let mut pieces =
+            Self { core, field, elements, flipped: Vec::new(), parts, size, left: Vec::new(), window: Vec::new() };
+        if let Resolved::Box(selected) = resolved {
+            pieces.flipped = selected.flipped.to_vec();
+            let window = selected.region.axes().iter().map(|axis| AxisRange::new(0, axis.len)).collect();
+            pieces.left.push(Piece { axes: selected.region.axes().to_vec(), window });
+        }
+        Ok(pieces)
+    }
+
+    /// The next region of structs to be read, and memory for it.
+    fn next(&mut self) -> Result<Option<(Region, ArrayData)>> {
+        while let Some(piece) = self.left.pop() {
+            let region = Region::new(piece.axes.iter().copied())?;
+            if region.is_empty() {
+                continue;
+            }
+            let size = zarr_grid::element_count(&region.shape())
+                .and_then(|count| count.checked_mul(self.core.element().item_size() as u64))
+                .ok_or_else(|| Error::argument("the selection has more bytes than can be addressed"))?;
+            let grid = self.parts.as_ref().unwrap_or(&self.core.grid);
+            if size > self.size
+                && let Some((axis, at)) = middle(grid, &region)
+            {
+                let [first, second] = piece.halves(axis, at);
+                self.left.extend([second, first]);
+                continue;
+            }
+            let structs = ArrayData::zeroed(self.core.element(), &region.shape())?;
+            self.window = piece.window;
+            return Ok(Some((region, structs)));
+        }
+        Ok(None)
+    }
+
+    /// Takes the field out of the structs of the region that came last.
+    fn take(&mut self, structs: &ArrayData) -> Result<()> {
+        let window = self.window.iter().copied();
+        let window = Region::new(window.chain(self.field.shape.iter().map(|&len| AxisRange::new(0, len))))?;
+        let mut out = plan::turned(self.elements.view_mut(), &self.flipped).window(&window);
+        out.copy_from(&self.field.part(structs.view())?);
+        Ok(())
+    }
+
+    /// The field of all structs that were selected.
+    fn finish(self, resolved: &Resolved) -> ArrayData {
+        let shape = resolved.result_shape().iter().chain(&self.field.shape).copied().collect();
+        self.elements.reshaped(shape)
+    }
+}
+
+/// Where to cut a region in two along chunks: the axis, and how many of its positions come first.
+fn middle(grid: &ChunkGrid, region: &Region) -> Option<(usize, u64)> {
+    let cuts = grid.meet(region);
+    let (axis, cut) = cuts.axes().iter().enumerate().find(|(_, axis)| axis.len() > 1)?;
+    Some((axis, cut.get(cut.len() / 2).out))
+}
+
+impl Piece {
+    /// The parts in front of and from a position along an axis on.
+    fn halves(self, axis: usize, at: u64) -> [Self; 2] {
+        let half = |first: u64, len: Option<u64>| {
+            let mut half = Self { axes: self.axes.clone(), window: self.window.clone() };
+            if let (Some(inner), Some(out)) = (half.axes.get_mut(axis), half.window.get_mut(axis)) {
+                let len = len.unwrap_or(inner.len - first);
+                *inner = AxisRange { start: inner.start + first * inner.step, len, step: inner.step };
+                *out = AxisRange::new(out.start + first, len);
+            }
+            half
+        };
+        [half(0, Some(at)), half(at, None)]
+    }
+}
+
+#[cfg(test)]
+mod tests;
