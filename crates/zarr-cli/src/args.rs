@@ -39,6 +39,9 @@ pub(crate) struct Global {
     /// Refuse an array whose data type is not known, even if it names another to fall back to.
     #[arg(long, global = true)]
     pub(crate) refuse_fallbacks: bool,
+    /// Read object arrays that were pickled, if nothing but plain values is in them; nothing of a pickle is run.
+    #[arg(long, global = true)]
+    pub(crate) pickle_values: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -125,7 +128,7 @@ pub(crate) struct Read {
     /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists stand in brackets.
     #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Option<String>,
-    /// Of structs, this field alone.
+    /// Of structs, this field alone; a field of a field with a point between them: position.x.
     #[arg(long, value_name = "NAME")]
     pub(crate) field: Option<String>,
     /// In which form; by default text, or json with --json.

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use zarr::meta::Dialect;
 use zarr::{Array, Found, NodePath, Options, Registry, Store};
 
+/// The codec that is not read unasked.
+const PICKLE: &str = "numcodecs.pickle";
+
 /// What all commands share.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -31,7 +34,15 @@ pub(crate) struct Place {
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
         let coloured = report::set_color(global.color);
-        Self { global, registry: zarr::registry(), coloured }
+        let mut registry = Registry::clone(&zarr::registry());
+        if global.pickle_values {
+            registry.codecs.add(zarr::PICKLE);
+        } else {
+            registry
+                .codecs
+                .add_hint(PICKLE, "pickles are programs: --pickle-values reads plain values, and runs nothing");
+        }
+        Self { global, registry: Arc::new(registry), coloured }
     }
 
     pub(crate) fn options(&self) -> Options {

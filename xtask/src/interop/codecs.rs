@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use zarr::{Array, Registry, Selection};
+use zarr::{Array, Registry};
 use zarr_dtype::DataType;
 use zarr_meta::json::Value;
 
@@ -97,7 +97,7 @@ impl<'v> Case<'v> {
     /// Reads what numcodecs encoded.
     fn decode(&self, folder: &Path, registry: &Arc<Registry>) -> Result<(), String> {
         let array = self.open(&folder.join("theirs").join(&self.path), registry)?;
-        let data = array.read_data(&Selection::all()).map_err(|error| error.to_string())?;
+        let data = array.read_data(..).map_err(|error| error.to_string())?;
         let expected = self.model(&array, self.decoded)?;
         let found = Model::from_data(&data);
         let mut pairs = found.elements.iter().zip(&expected.elements);
@@ -117,7 +117,7 @@ impl<'v> Case<'v> {
         let array = self.open(&ours, registry)?;
         let text = |error: zarr::Error| error.to_string();
         let data = self.model(&array, self.input)?.to_data(array.data_type()).map_err(text)?;
-        array.write_from(&Selection::all(), data.view()).map_err(text)
+        array.write_from(.., data.view()).map_err(text)
     }
 
     fn open(&self, folder: &Path, registry: &Arc<Registry>) -> Result<Array, String> {

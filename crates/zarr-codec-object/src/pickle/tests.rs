@@ -3,6 +3,7 @@ use super::*;
 use std::sync::Arc;
 use zarr_codec::testing::{array_to_bytes, element};
 use zarr_dtype::{Element, Heap};
+use zarr_grid::AxisRange;
 use zarr_meta::json::Value;
 
 /// What Python makes of `numpy.array([..], dtype=object)` by protocol 4, with `items` in place of the elements.
@@ -153,6 +154,6 @@ fn values_without_end_are_errors() {
     // What is below the last list goes on the stack as elements as well.
     let bytes = pickled(&items, b"K\x15", false);
     let mut view = view;
-    let error = codec.decode(&bytes, &[21], &Region::from_ranges(&[20..21]), &mut view).unwrap_err();
+    let error = codec.decode(&bytes, &[21], &Region::new([AxisRange::new(20, 1)]).unwrap(), &mut view).unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }
