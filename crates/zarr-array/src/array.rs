@@ -314,19 +314,19 @@ impl Array {
 
     fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.settle_place()?;
-        let conditional = self.store.capabilities().conditional;
+        let (capabilities, coalesce) = (self.store.capabilities(), self.store.coalesce());
         if let Resolved::Box(selected) = resolved {
             let turned = plan::turned_view(data, &selected.flipped);
-            return self.run(WriteJob::new(&self.core, &selected.region, turned, conditional));
+            return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce));
         }
-        let context = self.core.reading(&self.store.coalesce(), true);
+        let context = self.core.reading(&coalesce, true);
         let mut gather = Gather::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;
         while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
             self.run(batch.read_job(&context, true)?)?;
             batch.collect(&bytes);
             for (region, view) in batch.boxes()? {
-                self.run(WriteJob::new(&self.core, &region, view.as_view(), conditional))?;
+                self.run(WriteJob::new(&self.core, &region, view.as_view(), capabilities, &coalesce))?;
             }
         }
         Ok(())

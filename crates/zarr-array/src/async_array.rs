@@ -208,19 +208,19 @@ impl AsyncArray {
 
     async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.settle_place().await?;
-        let conditional = self.store.capabilities().conditional;
+        let (capabilities, coalesce) = (self.store.capabilities(), self.store.coalesce());
         if let Resolved::Box(selected) = resolved {
             let turned = plan::turned_view(data, &selected.flipped);
-            return self.run(WriteJob::new(&self.core, &selected.region, turned, conditional)).await;
+            return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce)).await;
         }
-        let context = self.core.reading(&self.store.coalesce(), true);
+        let context = self.core.reading(&coalesce, true);
         let mut gather = Gather::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;
         while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
             self.run(batch.read_job(&context, true)?).await?;
             batch.collect(&bytes);
             for (region, view) in batch.boxes()? {
-                self.run(WriteJob::new(&self.core, &region, view.as_view(), conditional)).await?;
+                self.run(WriteJob::new(&self.core, &region, view.as_view(), capabilities, &coalesce)).await?;
             }
         }
         Ok(())

@@ -135,7 +135,8 @@ pub(crate) fn splits(codecs: &Pipeline, shape: &[u64]) -> bool {
     codecs.part_shape(shape).is_some() && codecs.partial(shape, &Region::whole(shape), &Access::default()).is_some()
 }
 
-fn decoded_size(codecs: &Pipeline, shape: &[u64]) -> u64 {
+/// The bytes of a decoded chunk of this shape.
+pub(crate) fn decoded_size(codecs: &Pipeline, shape: &[u64]) -> u64 {
     let item = codecs.element().item_size() as u64;
     shape.iter().fold(item, |size, &len| size.saturating_mul(len))
 }

@@ -2,15 +2,20 @@
 
 use crate::cache::Changing;
 use crate::core::ArrayCore;
+use crate::read::decoded_size;
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Scratch, View};
 use zarr_grid::{Cell, Cuts, Region};
-use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{ByteRange, Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request};
 
 /// How many jobs a job forks into at most; larger plans fork again.
 const MAX_FORK: u64 = 64;
+/// A job writes small chunks together, up to so many bytes of them: what a thread's caches keep.
+const GROUP_SIZE: u64 = 256 << 10;
+/// And up to so many: enough that looking up their directory is little beside writing them.
+const GROUP_LEN: u64 = 64;
 /// How often a partial write is begun again when others keep changing the chunk in between.
 const MAX_TRIES: u32 = 1000;
 
@@ -18,19 +23,103 @@ const MAX_TRIES: u32 = 1000;
 #[derive(Debug)]
 pub(crate) enum WriteJob<'a> {
     /// Chunks that are not begun: a run of cells.
-    Spread { core: &'a ArrayCore, cuts: Arc<Cuts>, data: View<'a>, cells: Range<u64>, conditional: bool },
-    /// One chunk under way.
-    Chunk(Box<WriteChunk<'a>>),
-    /// Nothing left.
-    Done,
+    Spread { context: Arc<WriteContext<'a>>, cells: Range<u64> },
+    /// Chunks under way.
+    Chunks(Chunks<'a>),
+}
+
+/// What has been asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Chunks<'a> {
+    /// Chunks that are written in part, each with the place of its request among those asked last.
+    parts: Vec<(usize, WriteChunk<'a>)>,
+    /// Told when those that are written whole are.
+    _whole: Vec<Changing>,
+}
+
+/// What all jobs of one write share.
+#[derive(Debug)]
+pub(crate) struct WriteContext<'a> {
+    core: &'a ArrayCore,
+    cuts: Cuts,
+    data: View<'a>,
+    /// The store keeps preconditions.
+    conditional: bool,
+    /// How many chunks a job writes together.
+    group: u64,
 }
 
 impl<'a> WriteJob<'a> {
-    /// Writes `data`, which has the region's shape, to `region`. `conditional`: the store keeps preconditions.
-    pub(crate) fn new(core: &'a ArrayCore, region: &Region, data: View<'a>, conditional: bool) -> Self {
+    /// Writes `data`, which has the region's shape, to `region` of an array in a store that is such.
+    pub(crate) fn new(
+        core: &'a ArrayCore,
+        region: &Region,
+        data: View<'a>,
+        capabilities: Capabilities,
+        coalesce: &Coalesce,
+    ) -> Self {
         let cuts = core.grid.meet(region);
         let cells = 0..cuts.len();
-        Self::Spread { core, cuts: Arc::new(cuts), data, cells, conditional }
+        // Where each request waits for long, chunks are better apart; and those of unknown size may be large.
+        let apart = coalesce.slab.is_none() || core.element().is_variable();
+        let size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
+        let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
+        let conditional = capabilities.conditional;
+        Self::Spread { context: Arc::new(WriteContext { core, cuts, data, conditional, group }), cells }
+    }
+
+    fn fork(context: &Arc<WriteContext<'a>>, cells: &Range<u64>) -> Next<Self> {
+        // Shares are whole groups, so that few are cut short.
+        let share = (cells.end - cells.start).div_ceil(MAX_FORK).next_multiple_of(context.group);
+        let starts = (cells.start..cells.end).step_by(usize::try_from(share).unwrap_or(usize::MAX));
+        let part = |start: u64| Self::Spread {
+            context: Arc::clone(context),
+            cells: start..start.saturating_add(share).min(cells.end),
+        };
+        Next::Fork(starts.map(part).collect())
+    }
+
+    /// Asks for what begins with each chunk. Whole ones are encoded for that, and nothing is left to do for them.
+    fn begin(&mut self, context: &WriteContext<'a>, cells: Range<u64>) -> Result<Next<Self>> {
+        let (mut requests, mut parts, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        let mut cursor = context.cuts.cursor_at(cells.start);
+        for _ in cells {
+            let Some(cell) = cursor.cell() else { break };
+            let mut chunk = WriteChunk::new(context, cell)?;
+            if context.core.grid.covers(cell) {
+                requests.push(chunk.whole().map_err(|error| chunk.place(error))?);
+                whole.extend(chunk.changing.take());
+            } else {
+                requests.push(chunk.get());
+                parts.push((requests.len() - 1, chunk));
+            }
+            cursor.advance();
+        }
+        *self = Self::Chunks(Chunks { parts, _whole: whole });
+        Ok(Next::Ask(requests))
+    }
+
+    fn go_on(&mut self, mut parts: Vec<(usize, WriteChunk<'a>)>, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut requests = Vec::new();
+        let mut failed = None;
+        parts.retain_mut(|(at, chunk)| match replies.get(*at).map_or(Ok(None), |reply| chunk.take(reply)) {
+            _ if failed.is_some() => false,
+            Ok(None) => false,
+            Ok(Some(request)) => {
+                *at = requests.len();
+                requests.push(request);
+                true
+            }
+            Err(error) => {
+                failed = Some(chunk.place(error));
+                false
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        *self = Self::Chunks(Chunks { parts, _whole: Vec::new() });
+        Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
     }
 }
 
@@ -39,45 +128,14 @@ impl Job for WriteJob<'_> {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(self, Self::Done) {
-            Self::Done => Ok(Next::Done(())),
-            Self::Spread { core, cuts, data, cells, conditional } => match cells.end - cells.start {
-                0 => Ok(Next::Done(())),
-                1 => {
-                    let mut chunk = Box::new(WriteChunk::new(core, &cuts.cell(cells.start), &data, conditional)?);
-                    self.go_on(chunk.begin().map_err(|error| chunk.place(error))?, chunk)
-                }
-                count => {
-                    let share = count.div_ceil(MAX_FORK);
-                    let part = |start: u64| Self::Spread {
-                        core,
-                        cuts: Arc::clone(&cuts),
-                        data: data.clone(),
-                        cells: start..(start + share).min(cells.end),
-                        conditional,
-                    };
-                    Ok(Next::Fork(
-                        (0..count.div_ceil(share)).map(|part_no| part(cells.start + part_no * share)).collect(),
-                    ))
-                }
-            },
-            Self::Chunk(mut chunk) => {
-                let next = chunk.take(replies).map_err(|error| chunk.place(error))?;
-                self.go_on(next, chunk)
+        match std::mem::replace(self, Self::Chunks(Chunks::default())) {
+            Self::Spread { cells, .. } if cells.is_empty() => Ok(Next::Done(())),
+            Self::Spread { context, cells } if cells.end - cells.start > context.group => {
+                Ok(Self::fork(&context, &cells))
             }
+            Self::Spread { context, cells } => self.begin(&context, cells),
+            Self::Chunks(chunks) => self.go_on(chunks.parts, replies),
         }
-    }
-}
-
-impl<'a> WriteJob<'a> {
-    fn go_on(&mut self, request: Option<Request>, chunk: Box<WriteChunk<'a>>) -> Result<Next<Self>> {
-        Ok(match request {
-            None => Next::Done(()),
-            Some(request) => {
-                *self = Self::Chunk(chunk);
-                Next::Ask(vec![request])
-            }
-        })
     }
 }
 
@@ -90,36 +148,30 @@ pub(crate) struct WriteChunk<'a> {
     key: Key,
     cell: Cell,
     data: View<'a>,
-    whole: bool,
     conditional: bool,
     tries: u32,
     /// Caches are told when this goes.
-    _changing: Option<Changing>,
+    changing: Option<Changing>,
 }
 
 impl<'a> WriteChunk<'a> {
-    fn new(core: &'a ArrayCore, cell: &Cell, data: &View<'a>, conditional: bool) -> Result<Self> {
-        let ranges: Vec<_> =
-            cell.out_start.iter().zip(&cell.out_shape).map(|(&start, &len)| start..start + len).collect();
+    fn new(context: &WriteContext<'a>, cell: &Cell) -> Result<Self> {
         Ok(Self {
-            core,
-            key: core.key(&cell.index)?,
+            core: context.core,
+            key: context.core.key(&cell.index)?,
             cell: cell.clone(),
-            data: data.window(&Region::from_ranges(&ranges)),
-            whole: core.grid.covers(cell),
-            conditional,
+            data: context.data.window(&cell.output()),
+            conditional: context.conditional,
             tries: 0,
-            _changing: core.changing(Some(&cell.index)),
+            changing: context.core.changing(Some(&cell.index)),
         })
     }
 
-    fn begin(&mut self) -> Result<Option<Request>> {
-        if !self.whole {
-            return Ok(Some(self.get()));
-        }
+    /// The request that writes all of the chunk.
+    fn whole(&self) -> Result<Request> {
         let key = self.key.clone();
         if !self.core.options.write_empty_chunks && self.core.element().is_fill(&self.data) {
-            return Ok(Some(Request::Erase { key }));
+            return Ok(Request::Erase { key });
         }
         let mut value = zarr_store::spare_buffer();
         if self.cell.region.is_whole(&self.cell.shape) {
@@ -135,25 +187,26 @@ impl<'a> WriteChunk<'a> {
             chunk.reborrow().window(region).copy_from(&self.data);
             self.core.codecs.encode(&chunk.as_view(), &mut value)?;
         }
-        Ok(Some(Request::Set { key, value, when: Precondition::None }))
+        Ok(Request::Set { key, value, when: Precondition::None })
     }
 
     fn get(&self) -> Request {
         Request::Get { key: self.key.clone(), ranges: vec![ByteRange::Full] }
     }
 
-    fn take(&mut self, replies: &[Reply]) -> Result<Option<Request>> {
-        let (old, when) = match replies.first() {
-            Some(Reply::Got(None)) => (None, Precondition::NotExists),
-            Some(Reply::Got(Some(fetched))) => {
+    /// The next request that writes a part of the chunk, if the reply to the last one is not the end.
+    fn take(&mut self, reply: &Reply) -> Result<Option<Request>> {
+        let (old, when) = match reply {
+            Reply::Got(None) => (None, Precondition::NotExists),
+            Reply::Got(Some(fetched)) => {
                 let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
                 (Some(fetched.part(0)), when)
             }
-            Some(Reply::Conflict) if self.tries < MAX_TRIES => {
+            Reply::Conflict if self.tries < MAX_TRIES => {
                 self.tries += 1;
                 return Ok(Some(self.get()));
             }
-            Some(Reply::Conflict) => {
+            Reply::Conflict => {
                 let message = format!("others changed the chunk {MAX_TRIES} times while a part of it was written");
                 return Err(Error::new(crate::ErrorKind::Store, message));
             }

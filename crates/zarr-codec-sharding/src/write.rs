@@ -104,6 +104,5 @@ impl Sharding {
 
 /// The part of `data` that belongs into `cell`.
 fn window<'a>(data: &View<'a>, cell: &Cell) -> View<'a> {
-    let ranges: Vec<_> = cell.out_start.iter().zip(&cell.out_shape).map(|(&start, &len)| start..start + len).collect();
-    data.window(&Region::from_ranges(&ranges))
+    data.window(&cell.output())
 }

@@ -101,6 +101,11 @@ impl<S: Store> Store for Cached<S> {
         self.store.set(key, value, when)
     }
 
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        let _forget: Vec<_> = values.iter().map(|(key, _)| self.kept.forget_around(key)).collect();
+        self.store.set_many(values)
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         let _forget = self.kept.forget_around(key);
         self.store.erase(key)

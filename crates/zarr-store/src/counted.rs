@@ -126,6 +126,12 @@ impl<S: Store> Store for Counted<S> {
         self.store.set(key, value, when)
     }
 
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        add(&self.sets, values.len());
+        add(&self.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
+        self.store.set_many(values)
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         add(&self.erases, 1);
         self.store.erase(key)

@@ -36,8 +36,9 @@ pub(crate) use vfs::{read_at, read_full_at};
 ///
 /// # What is promised
 /// - A value is replaced as a whole or not at all, whatever fails and whoever reads: it is written to a file of its
-///   own in the same directory, which is then renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp`
-///   (names that cannot be keys here) and are never listed. One that a killed process left behind may be removed.
+///   own in the same directory. Where nothing is to be replaced and the system can, that file gets its name only then;
+///   else it is renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here)
+///   and are never listed. One that a killed process left behind may be removed.
 /// - All pieces that one get brings are of one state of the value.
 /// - Without [`Options::durability`], what was written survives the end of the process, but only after
 ///   [`Store::flush`] the loss of power.
@@ -204,6 +205,10 @@ impl Store for FilesystemStore {
 
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
         self.install(key, value, when)
+    }
+
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        self.install_many(values)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {

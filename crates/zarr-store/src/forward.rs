@@ -23,6 +23,10 @@ macro_rules! forward {
                 (**self).set(key, value, when)
             }
 
+            fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+                (**self).set_many(values)
+            }
+
             fn erase(&self, key: &Key) -> Result<()> {
                 (**self).erase(key)
             }

@@ -1,6 +1,6 @@
 //! Work that needs a store but does no I/O itself.
 
-use crate::{ByteRange, Fetched, Key, Listing, Precondition, Prefix, Version};
+use crate::{ByteRange, Fetched, Key, Listing, Precondition, Prefix};
 
 /// Work that needs a store but does no I/O itself: it says what it needs, takes the replies and goes on.
 ///
@@ -86,6 +86,16 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// What is set, if that does not depend on anything.
+    pub(crate) fn unconditional(&self) -> Option<(&Key, &[u8])> {
+        match self {
+            Self::Set { key, value, when: Precondition::None } => Some((key, value)),
+            _ => None,
+        }
+    }
+}
+
 /// The answer to a [`Request`], each to the one of its name.
 #[derive(Debug)]
 pub enum Reply {
@@ -93,8 +103,8 @@ pub enum Reply {
     Got(Option<Fetched>),
     /// The value has this many bytes. They are in the job's [`place`](Job::place) if that is as long.
     Filled(u64),
-    /// The version of the new value.
-    Set(Version),
+    /// The value is set.
+    Set,
     /// A value was not in the state that a set required: nothing was changed. The job may look again and go on.
     Conflict,
     /// The key is gone.

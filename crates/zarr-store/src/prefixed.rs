@@ -69,6 +69,12 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.set(&self.down(key)?, value, when).map_err(|error| self.lift(error))
     }
 
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
+        let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
+        self.store.set_many(&values).map_err(|error| self.lift(error))
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         self.store.erase(&self.down(key)?)
     }

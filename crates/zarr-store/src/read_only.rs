@@ -37,6 +37,10 @@ impl<S: Store> Store for ReadOnly<S> {
         self.refuse(Operation::Set)
     }
 
+    fn set_many(&self, _values: &[(&Key, &[u8])]) -> Result<()> {
+        self.refuse(Operation::Set)
+    }
+
     fn erase(&self, _key: &Key) -> Result<()> {
         self.refuse(Operation::Erase)
     }

@@ -106,9 +106,19 @@ impl Scratch {
     /// # Errors
     /// Those of the store.
     pub fn answers(&mut self, store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
-        for request in requests {
-            replies.push(self.answer(store, request)?);
+        let mut rest = requests.as_slice();
+        while let Some(request) = rest.first() {
+            let values: Vec<_> = rest.iter().map_while(Request::unconditional).collect();
+            if values.len() > 1 {
+                store.set_many(&values)?;
+                replies.extend(values.iter().map(|_| Reply::Set));
+                rest = rest.get(values.len()..).unwrap_or_default();
+            } else {
+                replies.push(self.reply(store, request)?);
+                rest = rest.get(1..).unwrap_or_default();
+            }
         }
+        requests.into_iter().for_each(keep);
         Ok(())
     }
 
@@ -117,7 +127,33 @@ impl Scratch {
     /// # Errors
     /// Those of the store.
     pub fn answer(&mut self, store: &dyn Store, request: Request) -> Result<Reply> {
-        answer(self, store, request)
+        let reply = self.reply(store, &request);
+        keep(request);
+        reply
+    }
+
+    fn reply(&mut self, store: &dyn Store, request: &Request) -> Result<Reply> {
+        Ok(match request {
+            Request::Get { key, ranges } => {
+                let mut fetched = self.free.pop().unwrap_or_default();
+                match get(store, key, ranges, &mut fetched) {
+                    Ok(true) => Reply::Got(Some(fetched)),
+                    Ok(false) => {
+                        self.free.push(fetched);
+                        Reply::Got(None)
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            Request::Set { key, value, when } => set_reply(store.set(key, value, when))?,
+            Request::Erase { key } => {
+                store.erase(key)?;
+                Reply::Erased
+            }
+            Request::List { prefix } => Reply::Listing(store.list_dir(prefix)?),
+            Request::ListAll { prefix } => Reply::Keys(store.list_prefix(prefix)?),
+            Request::Size { key } => Reply::Size(store.size(key)?),
+        })
     }
 
     /// Answers a request, in `place` if it is to get a whole value and the store can.
@@ -143,39 +179,18 @@ impl Scratch {
     }
 }
 
-fn answer(scratch: &mut Scratch, store: &dyn Store, request: Request) -> Result<Reply> {
-    Ok(match request {
-        Request::Get { key, ranges } => {
-            let mut fetched = scratch.free.pop().unwrap_or_default();
-            match get(store, &key, &ranges, &mut fetched) {
-                Ok(true) => Reply::Got(Some(fetched)),
-                Ok(false) => {
-                    scratch.free.push(fetched);
-                    Reply::Got(None)
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Request::Set { key, value, when } => {
-            let set = store.set(&key, &value, &when);
-            crate::spare::keep(value);
-            set_reply(set)?
-        }
-        Request::Erase { key } => {
-            store.erase(&key)?;
-            Reply::Erased
-        }
-        Request::List { prefix } => Reply::Listing(store.list_dir(&prefix)?),
-        Request::ListAll { prefix } => Reply::Keys(store.list_prefix(&prefix)?),
-        Request::Size { key } => Reply::Size(store.size(&key)?),
-    })
+/// Keeps the memory of a value that was set.
+fn keep(request: Request) {
+    if let Request::Set { value, .. } = request {
+        crate::spare::keep(value);
+    }
 }
 
 /// A precondition that does not hold is an answer that a job can go on with, not a failure of the store.
 pub(crate) fn set_reply(set: Result<crate::Version>) -> Result<Reply> {
     match set {
         Err(error) if error.is_precondition() => Ok(Reply::Conflict),
-        set => set.map(Reply::Set),
+        set => set.map(|_| Reply::Set),
     }
 }
 

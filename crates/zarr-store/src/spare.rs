@@ -4,9 +4,9 @@
 
 use std::cell::RefCell;
 
-/// Buffers kept per thread; more are freed.
-const MAX_KEPT: usize = 2;
-/// Larger buffers are not kept.
+/// Buffers kept per thread, as many as values are set at once; more are freed.
+const MAX_KEPT: usize = 64;
+/// The bytes of all that are kept.
 const MAX_SIZE: usize = 64 << 20;
 
 thread_local! {
@@ -20,14 +20,15 @@ pub fn spare_buffer() -> Vec<u8> {
 
 /// Keeps the memory of a value that was set.
 pub(crate) fn keep(mut value: Vec<u8>) {
-    if value.capacity() == 0 || value.capacity() > MAX_SIZE {
+    if value.capacity() == 0 {
         return;
     }
     value.clear();
     // A thread that is ending has no place for it any more.
     let _ = KEPT.try_with(|kept| {
         let mut kept = kept.borrow_mut();
-        if kept.len() < MAX_KEPT {
+        let size: usize = kept.iter().map(Vec::capacity).sum();
+        if kept.len() < MAX_KEPT && value.capacity() <= MAX_SIZE.saturating_sub(size) {
             kept.push(value);
         }
     });
@@ -46,6 +47,9 @@ mod tests {
         assert_eq!((spare.as_ptr(), spare.len()), (place, 0));
         keep(Vec::with_capacity(MAX_SIZE + 1));
         assert_eq!(spare_buffer().capacity(), 0);
+        (0..3).for_each(|_| keep(Vec::with_capacity(MAX_SIZE / 2)));
+        let kept: Vec<usize> = std::iter::repeat_with(|| spare_buffer().capacity()).take(3).collect();
+        assert_eq!(kept, [MAX_SIZE / 2, MAX_SIZE / 2, 0]);
         (0..2 * MAX_KEPT).for_each(|_| keep(vec![0; 8]));
         let kept = std::iter::from_fn(|| Some(spare_buffer()).filter(|spare| spare.capacity() > 0)).count();
         assert_eq!(kept, MAX_KEPT);

@@ -40,6 +40,15 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::Precondition`] if `when` does not hold; [`crate::Error::ReadOnly`] if the store takes no writes.
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version>;
 
+    /// Replaces values, or makes them, in this order, each as [`Store::set`] does without a precondition: for many small ones,
+    /// where a store can do something once for all of them.
+    ///
+    /// # Errors
+    /// As [`Store::set`]. The values before the one that failed are set.
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        values.iter().try_for_each(|(key, value)| self.set(key, value, &Precondition::None).map(drop))
+    }
+
     /// Removes `key`. Removing what is not there succeeds.
     ///
     /// # Errors

@@ -71,6 +71,7 @@ pub fn contract_read_only(store: &dyn Store) {
     let refusals = [
         store.set(&key, b"value", &Precondition::None).map(drop),
         store.set(&key, b"value", &Precondition::NotExists).map(drop),
+        store.set_many(&[(&key, b"value")]),
         store.set_partial(&key, &[(0, b"value")]),
         store.erase(&key),
         store.erase_prefix(&prefix),
@@ -321,9 +322,14 @@ fn partial_values(store: &dyn Store) {
 
 fn many_keys(store: &dyn Store) {
     let mut keys: Vec<Key> = (0..300).map(|i| key(&format!("many/{}/{i}", i % 7))).collect();
-    for key in &keys {
-        store.set_all(key, key.as_str().as_bytes()).expect("set");
+    for key in &keys[..100] {
+        store.set_all(key, b"replaced").expect("set");
     }
+    // One that is there twice has its last value.
+    let mut values: Vec<(&Key, &[u8])> = vec![(&keys[0], b"replaced"), (&keys[200], b"replaced")];
+    values.extend(keys.iter().map(|key| (key, key.as_str().as_bytes())));
+    store.set_many(&values).expect("set");
+    store.set_many(&[]).expect("set nothing");
     keys.sort();
     assert_eq!(store.list_prefix(&Prefix::new("many/").expect("a prefix")).expect("list"), keys, "{store}");
     // One buffer for all: what one get leaves must not show in the next.

@@ -21,6 +21,13 @@ pub struct Cell {
     pub out_shape: Shape,
 }
 
+impl Cell {
+    /// Where the selected part goes in the output.
+    pub fn output(&self) -> Region {
+        Region(self.out_start.iter().zip(&self.out_shape).map(|(&start, &len)| AxisRange::new(start, len)).collect())
+    }
+}
+
 /// Goes through the cells of [`Cuts`] in C order and lends the current one.
 ///
 /// Going to the next cell changes only the axes that move and allocates nothing (up to six axes).

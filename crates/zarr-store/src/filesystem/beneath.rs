@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -20,13 +21,15 @@ pub(super) struct Beneath {
     root: OwnedFd,
     /// The resolved path of the root when it was opened; for links only.
     path: PathBuf,
+    /// Whether there are files without names here that can be given one; found out with the first.
+    unnamed: OnceLock<bool>,
 }
 
 impl Beneath {
     /// `None` if the kernel does not have the call, or a sandbox forbids it.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let beneath = Self { root, path: fs::canonicalize(path)? };
+        let beneath = Self { root, path: fs::canonicalize(path)?, unnamed: OnceLock::new() };
         match beneath.try_open("", OFlags::PATH) {
             Ok(_) => Ok(Some(beneath)),
             Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => Ok(None),
@@ -68,6 +71,10 @@ fn handle(directory: &Directory) -> io::Result<BorrowedFd<'_>> {
     }
 }
 
+fn link_handle(file: BorrowedFd<'_>, parent: BorrowedFd<'_>, name: &str) -> rustix::io::Result<()> {
+    rustix::fs::linkat(file, "", parent, name, AtFlags::EMPTY_PATH)
+}
+
 /// A directory held by path only cannot be waited for: it is opened anew.
 fn readable(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
@@ -99,6 +106,30 @@ impl Vfs for Beneath {
     fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(handle(parent)?, name, flags, Mode::from_raw_mode(0o666)).map(File::from)?)
+    }
+
+    fn make_unnamed(&self, parent: &Directory) -> io::Result<Option<File>> {
+        if self.unnamed.get() == Some(&false) {
+            return Ok(None);
+        }
+        let parent = handle(parent)?;
+        let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(parent, ".", flags, Mode::from_raw_mode(0o666)) {
+            // File systems that do not have such files, and some that do not know the flag.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+                let _ = self.unnamed.set(false);
+                return Ok(None);
+            }
+            other => other?,
+        };
+        // Before Linux 6.10 only the privileged may name a file by its handle; others are told that it is not there. Nothing
+        // can be given the name `.`, so that those who may are told that it is taken.
+        let may_name = || link_handle(file.as_fd(), parent, ".") == Err(Errno::EXIST);
+        Ok(self.unnamed.get_or_init(may_name).then(|| File::from(file)))
+    }
+
+    fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(link_handle(file.as_fd(), handle(parent)?, name)?)
     }
 
     fn sync_directory(&self, directory: &Directory) -> io::Result<()> {

@@ -73,6 +73,14 @@ impl Vfs for Faulty {
         self.call(|| self.inner.make_file(parent, name))
     }
 
+    fn make_unnamed(&self, parent: &Directory) -> io::Result<Option<File>> {
+        self.call(|| self.inner.make_unnamed(parent))
+    }
+
+    fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
+        self.call(|| self.inner.give_name(file, parent, name))
+    }
+
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
         if self.fails() {
             self.inner.write(file, &bytes[..bytes.len().min(self.torn)])?;
@@ -181,6 +189,36 @@ fn a_set_that_fails_leaves_the_old_value_or_the_new() {
 }
 
 #[test]
+fn sets_that_fail_leave_of_each_the_old_value_or_the_new() {
+    let names = ["a/0", "a/1", "b/0", "a/2"];
+    every_call_fails(
+        |store| {
+            store.erase_prefix(&Prefix::root()).expect("erase");
+            store.set_all(&key("a/1"), b"old").expect("set");
+        },
+        |store| {
+            let keys = names.map(key);
+            store.set_many(&keys.each_ref().map(|key| (key, key.as_str().as_bytes())))
+        },
+        |store, result| {
+            let found = names.map(|name| store.get_all(&key(name)).expect("get"));
+            let done =
+                found.iter().zip(names).filter(|(found, name)| found.as_deref() == Some(name.as_bytes())).count();
+            assert!(result.is_err() || done == names.len());
+            for (at, found) in found.iter().enumerate() {
+                // Those before the one that failed are set; with `Full` that one may be as well.
+                let old = if at == 1 { Some(&b"old"[..]) } else { None };
+                assert!(at < done || found.as_deref() == old, "{at}: {found:?}");
+            }
+            let mut expected: Vec<Key> = names[..done].iter().map(|name| key(name)).chain([key("a/1")]).collect();
+            expected.sort();
+            expected.dedup();
+            assert_eq!(store.list().expect("list"), expected);
+        },
+    );
+}
+
+#[test]
 fn an_update_that_fails_leaves_the_old_value_or_the_new() {
     every_call_fails(
         |store| drop(store.set_all(&key("a"), b"12345").expect("set")),
@@ -265,6 +303,37 @@ fn a_listing_that_fails_is_never_a_shorter_one() {
             assert_eq!((listing.keys.len(), listing.prefixes.len()), (1, 1));
         },
     );
+}
+
+#[test]
+fn a_directory_is_looked_up_once_for_values_in_a_row() {
+    each(|store| {
+        let keys: Vec<Key> = (0..20).map(|i| key(&format!("a/{}/{i}", i / 10))).collect();
+        let values: Vec<(&Key, &[u8])> = keys.iter().map(|key| (key, &b"value"[..])).collect();
+        let calls = |values: &[(&Key, &[u8])]| {
+            let vfs =
+                Arc::new(Faulty { inner: store.vfs.clone(), left: AtomicI64::new(1000), for_good: false, torn: 0 });
+            FilesystemStore { vfs: vfs.clone(), ..store.clone() }.set_many(values).expect("set");
+            1000 - vfs.left.load(Ordering::Relaxed)
+        };
+        store.set_all(&key("a/0/x"), b"").expect("set");
+        store.set_all(&key("a/1/x"), b"").expect("set");
+        let unnamed = store
+            .vfs
+            .make_unnamed(&store.vfs.directory("a").expect("a directory"))
+            .expect("a file without a name, or that there are none")
+            .is_some();
+        let new = if unnamed { 2 + 20 * 4 } else { 2 * 2 + 20 * 5 };
+        assert_eq!(calls(&values), new, "directory; make, write, stamp, name");
+        let replaced = if unnamed { 2 * 5 + 20 * 5 } else { 2 * 2 + 20 * 5 };
+        assert_eq!(
+            calls(&values),
+            replaced,
+            "directory, a first that is given up; make, write, stamp, identity, rename"
+        );
+        let listed = fs::read_dir(store.path().join("a/1")).expect("there").count();
+        assert_eq!(listed, 11, "nothing is left behind");
+    });
 }
 
 #[test]

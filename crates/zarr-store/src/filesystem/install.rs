@@ -15,19 +15,57 @@ use super::{Durability, FilesystemStore, is_absent};
 /// How often a directory that others remove meanwhile is made again.
 const ATTEMPTS: usize = 64;
 
+/// A directory in which values are set, one after another.
+struct Held<'k> {
+    path: &'k str,
+    directory: Directory,
+    /// Whether a value was there already: then the next ones most likely are, too. Also where there are no files without
+    /// names.
+    replaces: bool,
+}
+
 impl FilesystemStore {
-    /// Writes a file of its own beside the value and gives it the value's name.
+    /// Replaces a value if `when` holds.
     pub(super) fn install(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        self.put(&mut None, key, value, when, &|file| self.vfs.stat_file(file).map(|stat| version(&stat)))
+    }
+
+    /// Replaces values. The directory is looked up once for those in a row that lie in one.
+    pub(super) fn install_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        let mut held = None;
+        for (key, value) in values {
+            self.put(&mut held, key, value, &Precondition::None, &|_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Replaces a value if `when` holds, in the directory that is `held` if that is the right one. Gives what `learn` says of
+    /// the file.
+    fn put<'k, T>(
+        &self,
+        held: &mut Option<Held<'k>>,
+        key: &'k Key,
+        value: &[u8],
+        when: &Precondition,
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> Result<T> {
         if is_temporary(key) {
             return Err(Error::Reserved { store: self.to_string(), key: key.clone() });
         }
-        let (parent, name) = split(key.as_str());
+        let fail = |error| self.fail(Operation::Set, key.as_str(), error);
+        let parent = split(key.as_str()).0;
         let mut attempt = 0;
-        let (directory, temporary, file) = loop {
-            let directory = self.make_directories(parent)?;
-            let temporary = temporary();
-            match self.vfs.make_file(&directory, &temporary) {
-                Ok(file) => break (directory, temporary, file),
+        loop {
+            let mut place = match held.take() {
+                Some(place) if place.path == parent => place,
+                _ => Held { path: parent, directory: self.make_directories(parent)?, replaces: false },
+            };
+            match self.put_in(&mut place, key, value, when, learn)? {
+                Ok(learnt) => {
+                    self.sync_names(&place.directory, parent).map_err(fail)?;
+                    *held = Some(place);
+                    return Ok(learnt);
+                }
                 // The directory was empty, and an erase has removed it; or another process has taken the name.
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
@@ -35,33 +73,75 @@ impl FilesystemStore {
                 {
                     attempt += 1;
                 }
-                Err(error) => return Err(self.fail(Operation::Set, key.as_str(), error)),
-            }
-        };
-        let installed = self
-            .fill(&file, value)
-            .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
-            .and_then(|stat| self.take_name(key, &directory, &temporary, name, when).map(|()| stat));
-        match installed {
-            Ok(stat) => {
-                self.sync_names(&directory, parent).map_err(|error| self.fail(Operation::Set, key.as_str(), error))?;
-                Ok(version(&stat))
-            }
-            Err(error) => {
-                // What is left behind if this fails too is hidden, and the first failure is the one to tell.
-                let _ = self.vfs.remove_file(&directory, &temporary);
-                Err(error)
+                Err(error) => return Err(fail(error)),
             }
         }
     }
 
-    fn fill(&self, file: &File, value: &[u8]) -> io::Result<Stat> {
+    /// The inner error is that of a file that could not be made in the directory.
+    fn put_in<T>(
+        &self,
+        place: &mut Held<'_>,
+        key: &Key,
+        value: &[u8],
+        when: &Precondition,
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> Result<io::Result<T>> {
+        let (directory, name) = (&place.directory, split(key.as_str()).1);
+        if !place.replaces && !matches!(when, Precondition::Version(_)) {
+            match self.put_new(directory, name, value, learn) {
+                Ok(Some(learnt)) => return Ok(Ok(learnt)),
+                Ok(None) => place.replaces = true,
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        let temporary = temporary();
+        let file = match self.vfs.make_file(directory, &temporary) {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(error)),
+        };
+        let set = self
+            .fill(&file, value, learn)
+            .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
+            .and_then(|learnt| self.take_name(key, directory, &temporary, name, when).map(|()| Ok(learnt)));
+        set.inspect_err(|_| {
+            // What is left behind if this fails too is hidden, and the first failure is the one to tell.
+            let _ = self.vfs.remove_file(directory, &temporary);
+        })
+    }
+
+    /// Writes a file without a name and gives it one that was not there: nothing is ever left behind, and a name is
+    /// cheaper to give than to change. No lock is needed, as only values that are there are compared and replaced.
+    /// `None` if there is such a name, or if that cannot be done here.
+    fn put_new<T>(
+        &self,
+        directory: &Directory,
+        name: &str,
+        value: &[u8],
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> io::Result<Option<T>> {
+        // Whatever else is wrong, the other way will tell.
+        let unless_gone =
+            |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Err(error) } else { Ok(None) };
+        let file = match self.vfs.make_unnamed(directory) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(error) => return unless_gone(error),
+        };
+        let learnt = self.fill(&file, value, learn)?;
+        match self.vfs.give_name(&file, directory, name) {
+            Ok(()) => Ok(Some(learnt)),
+            Err(error) => unless_gone(error),
+        }
+    }
+
+    fn fill<T>(&self, file: &File, value: &[u8], learn: &dyn Fn(&File) -> io::Result<T>) -> io::Result<T> {
         self.vfs.write(file, value)?;
         self.vfs.stamp(file, now())?;
         if self.options.durability != Durability::None {
             self.vfs.sync_file(file)?;
         }
-        self.vfs.stat_file(file)
+        learn(file)
     }
 
     /// Gives the temporary file its name if `when` holds; otherwise it stays.

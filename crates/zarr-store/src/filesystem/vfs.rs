@@ -48,6 +48,17 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Makes a file that was not there, for writing.
     fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File>;
 
+    /// Makes a file without a name in a directory, for writing: it vanishes unless it is [given one](Self::give_name). `None`
+    /// where the system cannot do both.
+    fn make_unnamed(&self, _parent: &Directory) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    /// Gives a file of [`Self::make_unnamed`] a name that was not there.
+    fn give_name(&self, _file: &File, _parent: &Directory, _name: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Writes all bytes.
     fn write(&self, mut file: &File, bytes: &[u8]) -> io::Result<()> {
         file.write_all(bytes)

@@ -208,7 +208,7 @@ impl Job for Sum {
                     // Any error will do that nothing else here gives.
                     return Err(Error::Memory { size: 77 });
                 }
-                let [Reply::Set(_), Reply::Erased, Reply::Listing(listing), Reply::Keys(keys)] = replies else {
+                let [Reply::Set, Reply::Erased, Reply::Listing(listing), Reply::Keys(keys)] = replies else {
                     return Ok(Next::Ask(vec![Request::Erase { key: key("the replies are of other kinds") }]));
                 };
                 assert!(!listing.keys.is_empty() && keys.len() > listing.keys.len());
