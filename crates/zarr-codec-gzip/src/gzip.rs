@@ -5,7 +5,7 @@ use crate::config::{DeflateConfig, encoded_size};
 use crate::deflate::deflate;
 use crate::inflate::{Reader, inflate};
 #[cfg(feature = "libdeflate")]
-use crate::libdeflate::{deflate, inflate_whole};
+use crate::libdeflate::{deflate, inflate_at_once};
 use crc32fast::Hasher;
 use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
@@ -71,10 +71,6 @@ impl BytesToBytes for Gzip {
 
 /// Decodes members in a row.
 pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
-    #[cfg(feature = "libdeflate")]
-    if one_member(bytes, out)? {
-        return Ok(());
-    }
     let mut reader = Reader::new(NAME, bytes);
     loop {
         member(&mut reader, out)?;
@@ -87,23 +83,18 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     }
 }
 
-/// Decodes all at once if it is one member that holds all that is due.
-#[cfg(feature = "libdeflate")]
-fn one_member(bytes: &[u8], out: &mut Sink<'_>) -> Result<bool, Error> {
-    let mut reader = Reader::new(NAME, bytes);
-    header(&mut reader)?;
-    let Some((stream, trailer)) = reader.rest().split_last_chunk::<8>() else { return Ok(false) };
-    inflate_whole(stream, out, |decoded| {
-        let mut crc = Hasher::new();
-        crc.update(decoded);
-        let sums = [crc.finalize(), low_bits(decoded.len())].map(u32::to_le_bytes);
-        *trailer == *sums.as_flattened()
-    })
-}
-
 /// Decodes the member that comes next, and goes on behind it.
 fn member(reader: &mut Reader<'_>, out: &mut Sink<'_>) -> Result<(), Error> {
     header(reader)?;
+    #[cfg(feature = "libdeflate")]
+    if inflate_at_once(reader, out, |decoded, trailer: [u8; 8]| {
+        let mut crc = Hasher::new();
+        crc.update(decoded);
+        let sums = [crc.finalize(), low_bits(decoded.len())].map(u32::to_le_bytes);
+        trailer == *sums.as_flattened()
+    })? {
+        return Ok(());
+    }
     let mut crc = Hasher::new();
     let before = out.len();
     inflate(reader, out, |decoded| crc.update(decoded))?;

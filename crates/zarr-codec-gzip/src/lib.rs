@@ -10,8 +10,9 @@
 //! after a zlib stream, are an error. Where a zlib stream is expected and gzip data are found, these are decoded.
 //!
 //! With the feature `libdeflate`, chunks are compressed by that library, in C, and decompressed by it where their size is
-//! known and they are one member: faster, and in other bytes of about the same number. It does not say where a member ends,
-//! so that bytes between a member and a copy of its own checksum at the very end are not noticed.
+//! known: faster, and in other bytes of about the same number. What it does not take is decoded without it, so that what is
+//! wrong with it is told in the same words. Only streams that break the rules for symbols that must not occur, and have the
+//! right checksum all the same, are taken with it and refused without.
 //!
 //! Knows no array: bytes in, bytes out.
 //!

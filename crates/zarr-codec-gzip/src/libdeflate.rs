@@ -1,14 +1,111 @@
-//! Compressing and decompressing whole buffers with libdeflate.
+//! Compressing and decompressing whole deflate streams with libdeflate: what it takes to call C.
+#![expect(unsafe_code)]
 
-use crate::inflate::MAX_RATIO;
-use libdeflater::{CompressionLvl, Compressor, Decompressor};
+use crate::inflate::{MAX_RATIO, Reader};
+use libdeflate_sys as sys;
 use std::cell::RefCell;
-use zarr_codec::{Error, Scratch, Sink};
+use std::ptr::NonNull;
+use zarr_codec::{Error, Sink};
+
+/// A compressor of one level.
+///
+/// Invariant: the pointer came from `libdeflate_alloc_compressor` and is freed once, by `drop`.
+#[derive(Debug)]
+struct Compressor {
+    level: u32,
+    state: NonNull<sys::libdeflate_compressor>,
+}
+
+impl Compressor {
+    /// `None` if there is no such level, or no memory.
+    fn new(level: u32) -> Option<Self> {
+        let number = i32::try_from(level).ok()?;
+        // SAFETY: takes any number, and gives null for those that are no level.
+        let state = NonNull::new(unsafe { sys::libdeflate_alloc_compressor(number) })?;
+        Some(Self { level, state })
+    }
+
+    /// The most bytes that so many may become.
+    fn bound(&mut self, size: usize) -> usize {
+        // SAFETY: the state is alive; only its level is looked at.
+        unsafe { sys::libdeflate_deflate_compress_bound(self.state.as_ptr(), size) }
+    }
+
+    /// Appends `input` as a deflate stream to what `out` holds, in the room that it has. `false` if that is too small.
+    fn append(&mut self, input: &[u8], out: &mut Vec<u8>) -> bool {
+        let room = out.spare_capacity_mut();
+        // SAFETY: the state is alive and borrowed exclusively. The input is read within its length, and no more than
+        // `room.len()` bytes are written to `room`, which is borrowed exclusively and does not overlap with the input.
+        let size = unsafe {
+            sys::libdeflate_deflate_compress(
+                self.state.as_ptr(),
+                input.as_ptr().cast(),
+                input.len(),
+                room.as_mut_ptr().cast(),
+                room.len(),
+            )
+        };
+        let fits = (1..=room.len()).contains(&size);
+        if fits {
+            // SAFETY: the first `size` bytes of the room, which is what follows the length, were written.
+            unsafe { out.set_len(out.len() + size) };
+        }
+        fits
+    }
+}
+
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        // SAFETY: the invariant; nothing uses the pointer afterwards.
+        unsafe { sys::libdeflate_free_compressor(self.state.as_ptr()) }
+    }
+}
+
+/// A decompressor.
+///
+/// Invariant: the pointer came from `libdeflate_alloc_decompressor` and is freed once, by `drop`.
+#[derive(Debug)]
+struct Decompressor(NonNull<sys::libdeflate_decompressor>);
+
+impl Decompressor {
+    /// `None` if there is no memory.
+    fn new() -> Option<Self> {
+        // SAFETY: takes nothing, and gives null where there is no memory.
+        NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() }).map(Self)
+    }
+
+    /// Decodes the deflate stream at the beginning of `input` to the beginning of `place`: how many bytes it takes, and how
+    /// many came. What follows these in `place` is arbitrary. `None` if it is broken or does not fit.
+    fn decode(&mut self, input: &[u8], place: &mut [u8]) -> Option<(usize, usize)> {
+        let (mut taken, mut came) = (0, 0);
+        // SAFETY: the state is alive and borrowed exclusively. The input is read within its length, and no more than
+        // `place.len()` bytes are written to `place`, which is borrowed exclusively. The two numbers are places of ours.
+        let result = unsafe {
+            sys::libdeflate_deflate_decompress_ex(
+                self.0.as_ptr(),
+                input.as_ptr().cast(),
+                input.len(),
+                place.as_mut_ptr().cast(),
+                place.len(),
+                &raw mut taken,
+                &raw mut came,
+            )
+        };
+        (result == sys::libdeflate_result_LIBDEFLATE_SUCCESS).then_some((taken, came))
+    }
+}
+
+impl Drop for Decompressor {
+    fn drop(&mut self) {
+        // SAFETY: the invariant; nothing uses the pointer afterwards.
+        unsafe { sys::libdeflate_free_decompressor(self.0.as_ptr()) }
+    }
+}
 
 thread_local! {
-    /// The level and state last used by this thread.
-    static COMPRESSOR: RefCell<Option<(u32, Compressor)>> = const { RefCell::new(None) };
-    static DECOMPRESSOR: RefCell<Decompressor> = RefCell::new(Decompressor::new());
+    /// The compressor last used by this thread: making one costs more than encoding a small chunk.
+    static COMPRESSOR: RefCell<Option<Compressor>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor>> = const { RefCell::new(None) };
 }
 
 /// Appends `input` as a deflate stream.
@@ -16,47 +113,47 @@ thread_local! {
 /// # Errors
 /// [`Error::Allocation`].
 pub(crate) fn deflate(codec: &'static str, input: &[u8], level: u32, out: &mut Vec<u8>) -> Result<(), Error> {
+    let failed = |what: &str| Error::Encode { codec, what: format!("{what} at level {level}") };
     COMPRESSOR.with_borrow_mut(|kept| {
         let state = match kept {
-            Some((of, state)) if *of == level => state,
-            _ => {
-                let level_of = i32::try_from(level).ok().and_then(|level| CompressionLvl::new(level).ok());
-                let what = || Error::Encode { codec, what: format!("no level {level}") };
-                &mut kept.insert((level, Compressor::new(level_of.ok_or_else(what)?))).1
-            }
+            Some(state) if state.level == level => state,
+            _ => kept.insert(Compressor::new(level).ok_or_else(|| failed("no compressor"))?),
         };
-        let mut scratch = Scratch::take();
-        let place = scratch.sized(state.deflate_compress_bound(input.len()))?;
-        let size =
-            state.deflate_compress(input, place).map_err(|error| Error::Encode { codec, what: error.to_string() })?;
-        let stream = place.get(..size).unwrap_or_default();
-        out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })?;
-        out.extend_from_slice(stream);
-        Ok(())
+        let bound = state.bound(input.len());
+        out.try_reserve(bound).map_err(|_| Error::Allocation { size: bound as u64 })?;
+        if state.append(input, out) { Ok(()) } else { Err(failed("more bytes than there may be")) }
     })
 }
 
-/// Decodes a deflate stream if it holds all that is due in `out`, and `is_right` says so of what was decoded. `false` leaves
-/// `out` as it was: the stream is not one, holds another number of bytes, or the number is not known.
-///
-/// Whether the stream ends with the bytes given is not known: the caller holds what was decoded against the checksum that stands
-/// at the very end. So a value that holds the same member twice is taken for one of them, which has the same data.
+/// Decodes the deflate stream that comes next in `input` and goes on behind the `N` bytes that follow it, if `is_right` says of
+/// what was decoded that these fit it. `false` leaves both as they were: the stream is broken, holds more than is due in
+/// `out`, or it is not known what is due. What is wrong, if anything is, the other decoder tells.
 ///
 /// # Errors
 /// Those of [`Sink::buffer`].
-pub(crate) fn inflate_whole(
-    stream: &[u8],
+pub(crate) fn inflate_at_once<const N: usize>(
+    input: &mut Reader<'_>,
     out: &mut Sink<'_>,
-    is_right: impl FnOnce(&[u8]) -> bool,
+    is_right: impl FnOnce(&[u8], [u8; N]) -> bool,
 ) -> Result<bool, Error> {
-    let Some(size) = out.expected().filter(|&size| out.is_empty() && size / MAX_RATIO <= stream.len()) else {
-        return Ok(false);
-    };
-    let place = out.buffer(size)?;
-    let came = DECOMPRESSOR.with_borrow_mut(|state| state.deflate_decompress(stream, place));
-    let whole = came == Ok(size) && is_right(place);
-    if !whole {
-        out.unwrite(size);
+    let rest = input.rest();
+    let due = out.expected().map(|size| size.saturating_sub(out.len()));
+    // A small input cannot claim much memory.
+    let Some(due) = due.filter(|due| due / MAX_RATIO <= rest.len()) else { return Ok(false) };
+    let place = out.buffer(due)?;
+    let decoded = DECOMPRESSOR.with_borrow_mut(|kept| {
+        if kept.is_none() {
+            *kept = Decompressor::new();
+        }
+        kept.as_mut()?.decode(rest, place)
+    });
+    let end = decoded.and_then(|(taken, came)| {
+        let trailer = rest.get(taken..)?.first_chunk()?;
+        is_right(place.get(..came)?, *trailer).then_some((taken + N, came))
+    });
+    out.unwrite(due - end.map_or(0, |(_, came)| came));
+    if let Some((taken, _)) = end {
+        input.skip(taken)?;
     }
-    Ok(whole)
+    Ok(end.is_some())
 }

@@ -6,7 +6,7 @@ use crate::deflate::deflate;
 use crate::gzip;
 use crate::inflate::{Reader, inflate};
 #[cfg(feature = "libdeflate")]
-use crate::libdeflate::{deflate, inflate_whole};
+use crate::libdeflate::{deflate, inflate_at_once};
 use simd_adler32::Adler32;
 use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
@@ -59,23 +59,27 @@ impl BytesToBytes for Zlib {
         }
         let mut reader = Reader::new(NAME, bytes);
         header(&mut reader)?;
-        #[cfg(feature = "libdeflate")]
-        if let Some((stream, trailer)) = reader.rest().split_last_chunk()
-            && inflate_whole(stream, out, |decoded| adler32(decoded) == u32::from_be_bytes(*trailer))?
-        {
-            return Ok(());
-        }
-        let mut sum = Adler32::new();
-        inflate(&mut reader, out, |decoded| sum.write(decoded))?;
-        let (found, stored) = (sum.finish(), u32::from_be_bytes(reader.take()?));
-        if found != stored {
-            return Err(Error::Checksum { codec: NAME, found: found.into(), stored: stored.into() });
-        }
+        stream(&mut reader, out)?;
         if !reader.rest().is_empty() {
             return Err(Error::TooLong { codec: NAME, found: bytes.len() as u64, expected: reader.at() as u64 });
         }
         Ok(())
     }
+}
+
+/// Decodes the stream that comes next, and goes on behind its checksum.
+fn stream(reader: &mut Reader<'_>, out: &mut Sink<'_>) -> Result<(), Error> {
+    #[cfg(feature = "libdeflate")]
+    if inflate_at_once(reader, out, |decoded, sum| adler32(decoded) == u32::from_be_bytes(sum))? {
+        return Ok(());
+    }
+    let mut sum = Adler32::new();
+    inflate(reader, out, |decoded| sum.write(decoded))?;
+    let (found, stored) = (sum.finish(), u32::from_be_bytes(reader.take()?));
+    if found != stored {
+        return Err(Error::Checksum { codec: NAME, found: found.into(), stored: stored.into() });
+    }
+    Ok(())
 }
 
 fn adler32(bytes: &[u8]) -> u32 {
