@@ -325,11 +325,11 @@ fn a_directory_is_looked_up_once_for_values_in_a_row() {
             .is_some();
         let new = if unnamed { 2 + 20 * 4 } else { 2 * 2 + 20 * 5 };
         assert_eq!(calls(&values), new, "directory; make, write, stamp, name");
-        let replaced = if unnamed { 2 * 5 + 20 * 5 } else { 2 * 2 + 20 * 5 };
+        let replaced = if unnamed { 2 * 8 + 18 * 5 } else { 2 * 2 + 20 * 5 };
         assert_eq!(
             calls(&values),
             replaced,
-            "directory, a first that is given up; make, write, stamp, identity, rename"
+            "directory, one that finds its name taken; make, write, stamp, identity, rename"
         );
         let listed = fs::read_dir(store.path().join("a/1")).expect("there").count();
         assert_eq!(listed, 11, "nothing is left behind");

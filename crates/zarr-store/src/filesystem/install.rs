@@ -78,7 +78,7 @@ impl FilesystemStore {
         }
     }
 
-    /// The inner error is that of a file that could not be made in the directory.
+    /// The inner error is that of a file that could not be made or named in the directory.
     fn put_in<T>(
         &self,
         place: &mut Held<'_>,
@@ -88,51 +88,43 @@ impl FilesystemStore {
         learn: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
         let (directory, name) = (&place.directory, split(key.as_str()).1);
-        if !place.replaces && !matches!(when, Precondition::Version(_)) {
-            match self.put_new(directory, name, value, learn) {
-                Ok(Some(learnt)) => return Ok(Ok(learnt)),
-                Ok(None) => place.replaces = true,
-                Err(error) => return Ok(Err(error)),
-            }
-        }
+        let fill =
+            |file: &File| self.fill(file, value, learn).map_err(|error| self.fail(Operation::Set, key.as_str(), error));
         let temporary = temporary();
-        let file = match self.vfs.make_file(directory, &temporary) {
-            Ok(file) => file,
-            Err(error) => return Ok(Err(error)),
+        // A name is cheaper to give than to change, and a file without one is never left behind.
+        let may_be_new = !place.replaces && !matches!(when, Precondition::Version(_));
+        place.replaces = true;
+        let unnamed = if may_be_new { self.vfs.make_unnamed(directory) } else { Ok(None) };
+        let set = match unnamed {
+            Ok(Some(file)) => {
+                let learnt = fill(&file)?;
+                match self.vfs.give_name(&file, directory, name) {
+                    // No lock is needed for this, as only values that are there are compared and replaced.
+                    Ok(()) => {
+                        place.replaces = false;
+                        return Ok(Ok(learnt));
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
+                    // It is taken; or else what follows fails as well.
+                    Err(_) => {}
+                }
+                if let Err(error) = self.vfs.give_name(&file, directory, &temporary) {
+                    return Ok(Err(error));
+                }
+                Ok(learnt)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
+            // Whatever else is wrong, this will tell.
+            Ok(None) | Err(_) => match self.vfs.make_file(directory, &temporary) {
+                Ok(file) => fill(&file),
+                Err(error) => return Ok(Err(error)),
+            },
         };
-        let set = self
-            .fill(&file, value, learn)
-            .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
-            .and_then(|learnt| self.take_name(key, directory, &temporary, name, when).map(|()| Ok(learnt)));
+        let set = set.and_then(|learnt| self.take_name(key, directory, &temporary, name, when).map(|()| Ok(learnt)));
         set.inspect_err(|_| {
             // What is left behind if this fails too is hidden, and the first failure is the one to tell.
             let _ = self.vfs.remove_file(directory, &temporary);
         })
-    }
-
-    /// Writes a file without a name and gives it one that was not there: nothing is ever left behind, and a name is
-    /// cheaper to give than to change. No lock is needed, as only values that are there are compared and replaced.
-    /// `None` if there is such a name, or if that cannot be done here.
-    fn put_new<T>(
-        &self,
-        directory: &Directory,
-        name: &str,
-        value: &[u8],
-        learn: &dyn Fn(&File) -> io::Result<T>,
-    ) -> io::Result<Option<T>> {
-        // Whatever else is wrong, the other way will tell.
-        let unless_gone =
-            |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Err(error) } else { Ok(None) };
-        let file = match self.vfs.make_unnamed(directory) {
-            Ok(Some(file)) => file,
-            Ok(None) => return Ok(None),
-            Err(error) => return unless_gone(error),
-        };
-        let learnt = self.fill(&file, value, learn)?;
-        match self.vfs.give_name(&file, directory, name) {
-            Ok(()) => Ok(Some(learnt)),
-            Err(error) => unless_gone(error),
-        }
     }
 
     fn fill<T>(&self, file: &File, value: &[u8], learn: &dyn Fn(&File) -> io::Result<T>) -> io::Result<T> {
