@@ -170,6 +170,9 @@ impl AsyncArray {
     pub(crate) async fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
         let coalesce = self.store.coalesce();
         let context = self.core.reading_cached(&coalesce, zeroed, out.size());
+        if context.cached.is_none() {
+            return self.run(ReadJob::new(&context, region, out)?).await;
+        }
         let read = self.run(ReadJob::new(&context, region, out.reborrow())?).await;
         if read.is_ok() || !context.is_doubtful() {
             return read;

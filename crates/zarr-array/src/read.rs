@@ -11,6 +11,7 @@
 
 mod cached;
 mod picked;
+mod requests;
 mod together;
 
 use crate::core::ArrayCore;
@@ -18,6 +19,7 @@ use crate::{Error, ErrorKind, MissingChunks, Result};
 pub(crate) use cached::CachedRead;
 use cached::{Missed, State};
 use picked::Picked;
+use requests::{Requests, needed};
 use std::ops::Range;
 use std::sync::Arc;
 use together::{Begun, Together};
@@ -415,7 +417,7 @@ impl<'a> Leaf<'a> {
         }
         items.retain(|item| item.pending.is_some());
         self.items = items;
-        Ok(requests.0)
+        Ok(requests.into_vec())
     }
 
     /// Where the value asked for by a request may be put. Requests are the items', in their order, where items have room.
@@ -464,7 +466,7 @@ impl<'a> Leaf<'a> {
                 After::Done => {}
             }
         }
-        Ok(requests.0)
+        Ok(requests.into_vec())
     }
 
     /// There is nothing under the item's key.
@@ -604,35 +606,5 @@ impl<'a> Item<'a> {
             place.chunk = Some(self.chunk.clone());
             place.key = Some(self.key.to_string());
         })
-    }
-}
-
-fn needed(range: &ByteRange) -> u64 {
-    match range {
-        ByteRange::Full => 0,
-        ByteRange::Range(range) => range.end,
-        ByteRange::From(size) | ByteRange::Suffix(size) => *size,
-    }
-}
-
-/// Requests being collected.
-#[derive(Default)]
-struct Requests(Vec<Request>);
-
-impl Requests {
-    /// Adds ranges of a value, to the last request if that is for the same one and may be shared. Says which reply and
-    /// which of its parts will answer.
-    fn add(&mut self, key: &Key, shared: bool, ranges: Vec<ByteRange>) -> (usize, Range<usize>) {
-        let count = ranges.len();
-        if shared
-            && let Some(Request::Get { key: last, ranges: asked }) = self.0.last_mut()
-            && last == key
-        {
-            let start = asked.len();
-            asked.extend(ranges);
-            return (self.0.len() - 1, start..start + count);
-        }
-        self.0.push(Request::Get { key: key.clone(), ranges });
-        (self.0.len() - 1, 0..count)
     }
 }

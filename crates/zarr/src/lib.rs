@@ -22,6 +22,24 @@
 //! # }
 //! ```
 //!
+//! Parts of the same chunks that are read again and again are best read through a cache, which several arrays may share:
+//!
+//! ```
+//! # use zarr::prelude::*;
+//! # fn main() -> zarr::Result<()> {
+//! # let store = zarr::create_store("memory:")?;
+//! # zarr::create_array(&store, "/temperature", NewArray::new(&[365, 18, 36], "float32").chunks(&[30, 18, 36]))?;
+//! let cache = ChunkCache::new(256 << 20);
+//! let array = zarr::open_array(&store, "/temperature")?;
+//! let array = array.with(Options { cache: Some(cache.clone()), ..array.options().clone() })?;
+//! for day in 0..365_u64 {
+//!     // Decodes 13 chunks, each once.
+//!     array.read::<f32>((day, 7, 7))?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! This crate puts the layers together and has no logic of its own: metadata is in `zarr-meta`, data types in `zarr-dtype`,
 //! geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in `zarr-store`, arrays in
 //! `zarr-array`. Each can be used alone.

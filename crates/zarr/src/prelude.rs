@@ -2,4 +2,4 @@
 
 #[cfg(feature = "ndarray")]
 pub use crate::ReadNd;
-pub use crate::{Array, ArrayData, ErrorKind, Group, MissingChunks, NewArray, Options, Store};
+pub use crate::{Array, ArrayData, ChunkCache, ErrorKind, Group, MissingChunks, NewArray, Options, Store};

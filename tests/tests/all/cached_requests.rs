@@ -190,6 +190,16 @@ fn what_is_too_large_goes_by_the_cache() {
     assert!(cache.bytes() <= 40_000);
     let none = with(&plain, &ChunkCache::new(0));
     assert_eq!(none.read::<i32>((1, 1)).unwrap(), [129]);
+    // Nor is an index kept whose inner chunks cannot be.
+    let (store, plain) = made(&SHARD.replace("[4, 4]", "[32, 32]"));
+    let cache = ChunkCache::new(6000);
+    let array = with(&plain, &cache);
+    for round in 0..2 {
+        plain.write((0, 0), &[round]).unwrap();
+        store.take();
+        assert_eq!(array.read::<i32>((0, 0..2)).unwrap(), [round, 1]);
+        assert_eq!((store.take().gets, cache.bytes()), (2, 0));
+    }
 }
 
 #[test]

@@ -47,17 +47,28 @@ impl StoreId {
 
 /// The nodes that arrays were opened of.
 #[derive(Debug, Default)]
-pub(super) struct Nodes(Mutex<HashMap<(usize, String), Arc<Node>>>);
+pub(super) struct Nodes(Mutex<Opened>);
+
+#[derive(Debug, Default)]
+struct Opened {
+    /// By the address of the store, and the path.
+    nodes: HashMap<(usize, String), Arc<Node>>,
+    /// How many were left when those that no array is open of were forgotten.
+    left: usize,
+}
 
 impl Nodes {
     pub(super) fn node(&self, store: StoreId, path: &NodePath) -> Arc<Node> {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Opened { nodes, left } = &mut *opened;
         let key = (store.address(), path.to_string());
         if let Some(node) = nodes.get(&key) {
             return Arc::clone(node);
         }
-        if nodes.len() >= MAX_IDLE {
+        // Rarely enough that it costs little in all.
+        if nodes.len() >= 2 * *left + MAX_IDLE {
             nodes.retain(|_, node| Arc::strong_count(node) > 1 && !node.store.is_gone());
+            *left = nodes.len();
         }
         let node = Node { store, changed: AtomicU64::new(0), stamps: OnceLock::new(), owners: Mutex::default() };
         Arc::clone(nodes.entry(key).or_insert_with(|| Arc::new(node)))
@@ -109,8 +120,9 @@ impl Node {
         if let Some((_, owner)) = owners.iter().find(|(meaning, _)| meaning.is_of(core)) {
             return *owner;
         }
+        let (attributes, extra) = Default::default();
         let meaning = Meaning {
-            metadata: core.metadata.clone(),
+            metadata: ArrayMetadata { attributes, extra, ..core.metadata.clone() },
             dialect: core.dialect(),
             checksums: core.options.checksums,
             registry: Arc::clone(&core.registry),

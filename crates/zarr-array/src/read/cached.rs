@@ -6,8 +6,7 @@
 //!                                                               └──► an index: kept ──► Spread over its inner chunks
 //! ```
 
-use super::splits;
-use super::{Item, ReadContext, ReadJob, Requests, Source, Spread};
+use super::{Item, ReadContext, ReadJob, Requests, Source, Spread, decoded_size, splits};
 use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
 use crate::{ArrayData, Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -90,7 +89,12 @@ impl<'a> CachedRead<'a> {
             let state = self.cache.new_state();
             let shard = KnownShard { index: Arc::clone(&split.index), size: fetched.size, state };
             let known = Arc::new(Known { content: Content::Shard(shard), version });
-            self.cache.keep(place, stamp, &known);
+            // What goes by the cache is not checked to be of the same state as the index.
+            let inner = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
+            let inner_size = decoded_size(&split.codecs, &inner);
+            if splits(&split.codecs, &inner) || !self.cache.is_too_much(inner_size) {
+                self.cache.keep(place, stamp, &known);
+            }
             known
         })
     }
@@ -177,13 +181,13 @@ pub(super) fn begin(spread: Spread<'_>) -> Result<Vec<ReadJob<'_>>> {
 
 /// Cells that are looked for in the cache.
 pub(super) struct Lookup<'a, 'j> {
-    pub(super) cached: &'a CachedRead<'a>,
-    pub(super) context: &'a ReadContext<'a>,
-    pub(super) source: &'j Source,
+    cached: &'a CachedRead<'a>,
+    context: &'a ReadContext<'a>,
+    source: &'j Source,
     /// What is left to do.
-    pub(super) jobs: &'j mut Vec<ReadJob<'a>>,
+    jobs: &'j mut Vec<ReadJob<'a>>,
     /// Those that were not found.
-    pub(super) cells: Vec<MissedCell<'a>>,
+    cells: Vec<MissedCell<'a>>,
 }
 
 impl<'a, 'j> Lookup<'a, 'j> {
@@ -243,7 +247,7 @@ pub(crate) struct Missed<'a> {
 }
 
 #[derive(Debug)]
-pub(super) struct MissedCell<'a> {
+struct MissedCell<'a> {
     item: Item<'a>,
     place: Place,
     stamp: u64,
@@ -278,7 +282,7 @@ impl<'a> Missed<'a> {
             }
         }
         requests.ask_versions(self.context);
-        Ok(requests.0)
+        Ok(requests.into_vec())
     }
 
     pub(super) fn into_jobs(self) -> Vec<ReadJob<'a>> {
@@ -408,24 +412,6 @@ impl<'a> MissedCell<'a> {
             jobs.push(ReadJob::Spread(spread));
         }
         Ok(())
-    }
-}
-
-impl Requests {
-    /// Adds a range that has no bytes, but is resolved only with the size of the value: local stores then tell its version as
-    /// well, which they leave out where that would cost a system call.
-    pub(super) fn ask_versions(&mut self, context: &ReadContext<'_>) {
-        if context.cached.is_none() || context.access.slab.is_none() {
-            return;
-        }
-        for request in &mut self.0 {
-            if let Request::Get { ranges, .. } = request
-                && !ranges.is_empty()
-                && ranges.iter().all(|range| range.bounded().is_some())
-            {
-                ranges.push(ByteRange::Suffix(0));
-            }
-        }
     }
 }
 

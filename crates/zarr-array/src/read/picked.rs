@@ -95,12 +95,12 @@ impl<'a> Picked<'a> {
                 self.take(*item, fetched, parts, &mut requests)?
             }
         };
-        if requests.0.is_empty() {
+        if requests.is_empty() {
             return job.fork(jobs);
         }
         requests.ask_versions(self.context);
         *job = ReadJob::Picked(self);
-        Ok(Next::Ask(requests.0))
+        Ok(Next::Ask(requests.into_vec()))
     }
 
     /// Goes on at once if the index is kept; asks for it if not.
