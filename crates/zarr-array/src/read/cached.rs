@@ -6,7 +6,9 @@
 //!                                                               └──► an index: kept ──► Spread over its inner chunks
 //! ```
 
-use super::{Item, ReadContext, ReadJob, Requests, Source, Spread, decoded_size, splits};
+use super::leaf::Item;
+use super::requests::Requests;
+use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits};
 use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
 use crate::{ArrayData, Error, ErrorKind, Result};
 use std::sync::Arc;

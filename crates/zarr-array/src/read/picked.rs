@@ -2,7 +2,9 @@
 //! index is read once, and inner chunks are fetched together.
 
 use super::cached::{Lookup, State};
-use super::{Item, Leaf, ReadContext, ReadJob, Requests, Source, Spread, splits};
+use super::leaf::{Item, Leaf};
+use super::requests::Requests;
+use super::{ReadContext, ReadJob, Source, Spread, splits};
 use crate::cache::{Content, Known, Place};
 use crate::{Error, Result};
 use std::collections::HashMap;

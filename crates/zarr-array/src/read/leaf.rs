@@ -1,0 +1,287 @@
+//! A few cells under way: what is asked for, and what is done with what comes.
+
+use super::cached::State;
+use super::requests::{Requests, needed};
+use super::{LOCAL_GROUP, ReadContext, Shard, Source, Spread, decoded_size, largest_encoded};
+use crate::{Error, ErrorKind, MissingChunks, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, Step, ViewMut};
+use zarr_grid::{ChunkIndex, Region, Shape};
+use zarr_store::{ByteRange, Key, Reply, Request};
+
+/// A few cells under way.
+#[derive(Debug)]
+pub(crate) struct Leaf<'a> {
+    context: &'a ReadContext<'a>,
+    pub(super) items: Vec<Item<'a>>,
+    /// Shards that were met, to be spread when all items are done.
+    pub(super) shards: Vec<Spread<'a>>,
+    /// Where the bytes of items lie that have [`Room::Buffer`].
+    buffer: Scratch,
+    /// How much of it they take.
+    buffered: usize,
+}
+
+/// Where the bytes of a chunk whose encoded size is known may be put.
+#[derive(Debug)]
+pub(super) enum Room {
+    /// They are the output's.
+    Output,
+    /// In this part of the leaf's buffer.
+    Buffer(Range<usize>),
+}
+
+/// One chunk or inner chunk under way.
+#[derive(Debug)]
+pub(super) struct Item<'a> {
+    pub(super) out: ViewMut<'a>,
+    pub(super) key: Key,
+    pub(super) chunk: ChunkIndex,
+    /// The part of the value that is this chunk; `None`: all of it.
+    pub(super) window: Option<Range<u64>>,
+    pub(super) codecs: Arc<Pipeline>,
+    pub(super) shape: Shape,
+    pub(super) region: Region,
+    /// Where the codecs can do with less than all bytes.
+    pub(super) decode: Option<Box<dyn Decode>>,
+    /// Where all bytes are known to fit.
+    pub(super) room: Option<Room>,
+    /// Which reply, and which of its parts, hold what was asked for last.
+    pub(super) pending: Option<(usize, Range<usize>)>,
+    /// The number of the place that the key is of.
+    pub(super) place: u8,
+}
+
+pub(super) enum After<'a> {
+    Wants(Vec<ByteRange>),
+    Shard(Spread<'a>),
+    Done,
+}
+
+impl<'a> Leaf<'a> {
+    pub(super) fn new(context: &'a ReadContext<'a>, items: Vec<Item<'a>>) -> Self {
+        Self { context, items, shards: Vec::new(), buffer: Scratch::default(), buffered: 0 }
+    }
+
+    /// Asks for the first bytes of all items.
+    pub(super) fn begin(&mut self) -> Result<Vec<Request>> {
+        let mut requests = Requests::default();
+        let mut items = std::mem::take(&mut self.items);
+        let access = self.context.access;
+        for item in &mut items {
+            if item.is_output(&access) {
+                item.room = Some(Room::Output);
+                item.ask(&[ByteRange::Full], &mut requests)?;
+                continue;
+            }
+            item.decode = item.codecs.partial(&item.shape, &item.region, &access);
+            match &mut item.decode {
+                None => {
+                    let small = item.known_size(&access).filter(|&size| size <= LOCAL_GROUP);
+                    if let Some(end) = small.and_then(|size| self.buffered.checked_add(usize::try_from(size).ok()?)) {
+                        item.room = Some(Room::Buffer(self.buffered..end));
+                        self.buffered = end;
+                    }
+                    item.ask(&[ByteRange::Full], &mut requests)?;
+                }
+                Some(decode) => match decode.step(&[], &mut item.out).map_err(Error::from)? {
+                    Step::Need(ranges) => item.ask(&ranges, &mut requests)?,
+                    Step::Done => {}
+                    Step::Split(_) => return Err(Error::argument("a shard is split before its index is read")),
+                },
+            }
+        }
+        items.retain(|item| item.pending.is_some());
+        self.items = items;
+        Ok(requests.into_vec())
+    }
+
+    /// Where the value asked for by a request may be put. Requests are the items', in their order, where items have room.
+    pub(super) fn place(&mut self, request: usize) -> Option<&mut [u8]> {
+        let item = self.items.get_mut(request)?;
+        if item.pending.as_ref().is_none_or(|(reply, _)| *reply != request) {
+            return None;
+        }
+        match item.room.as_ref()? {
+            Room::Output => item.out.as_contiguous(),
+            Room::Buffer(part) => {
+                if self.buffer.len() < self.buffered {
+                    self.buffer = Scratch::take();
+                }
+                self.buffer.sized(self.buffered).ok()?.get_mut(part.clone())
+            }
+        }
+    }
+
+    /// Decodes what came, and asks for more where that is wanted.
+    pub(super) fn take(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
+        let mut requests = Requests::default();
+        for mut item in std::mem::take(&mut self.items) {
+            let Some((reply, parts)) = item.pending.take() else { continue };
+            if let Some(Reply::Filled(size)) = replies.get(reply) {
+                self.context.core.found_place(item.place);
+                if !item.filled(*size, &self.buffer)? {
+                    item.ask(&[ByteRange::Full], &mut requests)?;
+                    self.items.push(item);
+                }
+                continue;
+            }
+            let Some(Reply::Got(Some(fetched))) = replies.get(reply) else {
+                self.missing(item, &mut requests)?;
+                continue;
+            };
+            self.context.core.found_place(item.place);
+            let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
+            let after = item.go_on(&got, fetched.size, self.context).map_err(|error| item.place(error))?;
+            match after {
+                After::Wants(ranges) => {
+                    item.ask(&ranges, &mut requests)?;
+                    self.items.push(item);
+                }
+                After::Shard(window) => self.shards.push(window),
+                After::Done => {}
+            }
+        }
+        Ok(requests.into_vec())
+    }
+
+    /// There is nothing under the item's key.
+    fn missing(&mut self, mut item: Item<'a>, requests: &mut Requests) -> Result<()> {
+        if item.window.is_some() {
+            return Err(item.gone());
+        }
+        if let Some((place, key)) = self.context.core.other_key(&item.chunk, item.place) {
+            item.key = key;
+            item.place = place;
+            let ranges = match &mut item.decode {
+                None => vec![ByteRange::Full],
+                Some(_) => {
+                    // The first step is repeated from the start: nothing has been decoded yet.
+                    item.decode = item.codecs.partial(&item.shape, &item.region, &self.context.access);
+                    match item.decode.as_mut().map(|decode| decode.step(&[], &mut item.out)).transpose()? {
+                        Some(Step::Need(ranges)) => ranges,
+                        _ => vec![ByteRange::Full],
+                    }
+                }
+            };
+            item.ask(&ranges, requests)?;
+            self.items.push(item);
+            return Ok(());
+        }
+        item.not_stored(self.context)
+    }
+}
+
+impl<'a> Item<'a> {
+    /// The number of bytes of the encoded chunk, where it is known and reading them into memory of ours gains something.
+    fn known_size(&self, access: &Access) -> Option<u64> {
+        let local = self.window.is_none() && access.slab.is_some();
+        local.then(|| self.codecs.encoded_size(&self.shape).exact()).flatten()
+    }
+
+    /// Whether the bytes of the encoded chunk are those of the output.
+    fn is_output(&mut self, access: &Access) -> bool {
+        self.codecs.is_memory()
+            && self.region.is_whole(&self.shape)
+            && self.known_size(access).is_some()
+            && self.out.as_contiguous().is_some()
+    }
+
+    /// Takes a value of `size` bytes that lies where there is room for it. If it is of another size than is due, all of
+    /// it is to be asked for again, so that decoding can tell what is wrong.
+    fn filled(&mut self, size: u64, buffer: &[u8]) -> Result<bool> {
+        match self.room.take() {
+            Some(Room::Output) => Ok(size == self.out.size() as u64),
+            Some(Room::Buffer(part)) if size == part.len() as u64 => {
+                let bytes = buffer.get(part).unwrap_or_default();
+                let decoded = self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out);
+                decoded.map(|()| true).map_err(|error| self.place(error.into()))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Notes what to ask for; inner chunks of one shard share a request.
+    pub(super) fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
+        let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
+        self.pending = Some(requests.add(&self.key, self.window.is_some(), ranges));
+        Ok(())
+    }
+
+    /// A range of the chunk as a range of the value.
+    fn shifted(&self, range: &ByteRange) -> Result<ByteRange> {
+        let Some(window) = &self.window else { return Ok(range.clone()) };
+        let len = window.end - window.start;
+        match range.resolve(len) {
+            Some(range) => Ok(ByteRange::Range(window.start + range.start..window.start + range.end)),
+            None => {
+                let error = CodecError::Truncated { codec: "sharding_indexed", found: len, expected: needed(range) };
+                Err(self.place(error.into()))
+            }
+        }
+    }
+
+    fn go_on(&mut self, got: &[&[u8]], size: Option<u64>, context: &'a ReadContext<'a>) -> Result<After<'a>> {
+        let Some(decode) = &mut self.decode else {
+            let bytes = got.first().copied().unwrap_or_default();
+            self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out)?;
+            return Ok(After::Done);
+        };
+        match decode.step(got, &mut self.out)? {
+            Step::Need(ranges) => Ok(After::Wants(ranges)),
+            Step::Done => Ok(After::Done),
+            Step::Split(split) => Ok(After::Shard(self.spread(*split, size, None, context)?)),
+        }
+    }
+
+    /// The inner chunks of a shard whose index has come. The item gives its output away.
+    pub(super) fn spread(
+        &mut self,
+        split: Split,
+        size: Option<u64>,
+        state: Option<State>,
+        context: &'a ReadContext<'a>,
+    ) -> Result<Spread<'a>> {
+        let nothing = ViewMut::new(&mut [], 1, &[0])?;
+        let out = std::mem::replace(&mut self.out, nothing);
+        let tiles = split.tile(out)?;
+        let (start, size) = match &self.window {
+            Some(window) => (window.start, Some(window.end - window.start)),
+            None => (0, size),
+        };
+        let cell = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
+        let cell_size = decoded_size(&split.codecs, &cell);
+        let largest = largest_encoded(&split.codecs, &cell);
+        let shard = Shard {
+            key: self.key.clone(),
+            chunk: self.chunk.clone(),
+            start,
+            size,
+            index: split.index,
+            codecs: split.codecs,
+            state,
+            largest,
+        };
+        Ok(Spread { context, cuts: Arc::new(split.cuts), tiles, source: Source::Shard(Arc::new(shard)), cell_size })
+    }
+
+    /// There is nothing under its key.
+    pub(super) fn not_stored(&mut self, context: &ReadContext<'_>) -> Result<()> {
+        match context.core.options.missing_chunks {
+            MissingChunks::Fill => context.fill(&mut self.out),
+            MissingChunks::Error => Err(self.place(Error::new(ErrorKind::MissingChunk, "the chunk is not stored"))),
+        }
+    }
+
+    pub(super) fn gone(&self) -> Error {
+        self.place(Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read"))
+    }
+
+    pub(super) fn place(&self, error: Error) -> Error {
+        error.at(|place| {
+            place.chunk = Some(self.chunk.clone());
+            place.key = Some(self.key.to_string());
+        })
+    }
+}
