@@ -159,7 +159,10 @@ mod wide {
                         if STREAM {
                             // Whole numbers: lines are longer than those, and both begin at multiples of their size.
                             at = to.align_offset(LINE).min(rows.len);
-                            reversed::<WIDTH>(to, from, at);
+                            // Rows of whole lines have nothing before them, and even a copy of nothing is a call.
+                            if at > 0 {
+                                reversed::<WIDTH>(to, from, at);
+                            }
                         }
                         while at + LINE <= rows.len {
                             for part in (at..at + LINE).step_by(SIZE) {
