@@ -6,11 +6,13 @@
 //! trailing commas. Hence a small value type of our own beside `serde_json`, with which it converts both ways.
 
 mod map;
+mod names;
 mod number;
 mod parse;
+mod recent;
 mod write;
 
-pub use map::Map;
+pub use map::{IntoMembers, Map};
 pub use number::Number;
 pub use parse::{Leniency, Oddity, Parsed, SyntaxError, parse};
 

@@ -46,7 +46,7 @@ impl<'v> At<'v> {
     }
 
     fn step(&self, value: &'v Value, step: Step<'v>) -> Self {
-        let mut way = self.way.clone();
+        let mut way = Way::from_slice(&self.way);
         way.push(step);
         Self { value, base: self.base.clone(), way }
     }
@@ -113,8 +113,17 @@ impl<'v> At<'v> {
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] if this is no list.
     pub fn items(&self) -> Result<Vec<Self>> {
-        let items = self.value.as_array().ok_or_else(|| self.invalid("a list"))?;
-        Ok(items.iter().enumerate().map(|(index, value)| self.step(value, Step::Item(index))).collect())
+        Ok(self.list()?.iter().enumerate().map(|(index, value)| self.item(index, value)).collect())
+    }
+
+    /// The items themselves.
+    pub(crate) fn list(&self) -> Result<&'v [Value]> {
+        self.value.as_array().ok_or_else(|| self.invalid("a list"))
+    }
+
+    /// The item `value`, which stands at `index` of the list.
+    pub(crate) fn item(&self, index: usize, value: &'v Value) -> Self {
+        self.step(value, Step::Item(index))
     }
 
     /// The text.
@@ -138,8 +147,7 @@ impl<'v> At<'v> {
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] if this is no such number, negative, or above 2^63-1.
     pub fn size(&self) -> Result<u64> {
-        let size = self.value.as_u64().filter(|&size| i64::try_from(size).is_ok());
-        size.ok_or_else(|| self.invalid("an integer from 0 to 2^63-1"))
+        size(self.value).ok_or_else(|| self.invalid("an integer from 0 to 2^63-1"))
     }
 
     /// The list of [sizes](Self::size).
@@ -147,8 +155,8 @@ impl<'v> At<'v> {
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] if this is no list or an item is no size.
     pub fn sizes(&self) -> Result<Vec<u64>> {
-        let items = self.value.as_array().ok_or_else(|| self.invalid("a list"))?;
-        items.iter().enumerate().map(|(index, value)| self.step(value, Step::Item(index)).size()).collect()
+        let sizes = self.list()?.iter().enumerate();
+        sizes.map(|(index, value)| size(value).map_or_else(|| self.item(index, value).size(), Ok)).collect()
     }
 
     /// An error of kind [`ErrorKind::InvalidMetadata`] about this value.
@@ -160,6 +168,10 @@ impl<'v> At<'v> {
     pub fn error(&self, kind: ErrorKind, expected: impl Into<String>) -> Error {
         Error::new(kind, self.pointer(), self.value.excerpt(), expected)
     }
+}
+
+fn size(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|&size| i64::try_from(size).is_ok())
 }
 
 /// The member name as a reference token of a JSON pointer.

@@ -1,35 +1,63 @@
 //! JSON objects that keep their order.
 
 use super::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A member: its name, which takes no memory where it is one of the well-known ones, and its value.
+pub(super) type Member = (Cow<'static, str>, Value);
 
 /// The members of a JSON object, in the order they were read or inserted.
 ///
 /// Look-up is linear: metadata objects are short. Objects with thousands of members occur only as attributes and
 /// consolidated metadata, which are walked, not searched.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// Clones share the members until one of them is changed: a node holds parts of its document, and they are passed on.
+#[derive(Clone, Default)]
 pub struct Map {
-    members: Vec<(String, Value)>,
+    /// `None` where there never was one, so that an empty object takes no memory.
+    members: Option<Arc<Vec<Member>>>,
 }
 
 impl Map {
     /// An object without members.
     pub const fn new() -> Self {
-        Self { members: Vec::new() }
+        Self { members: None }
+    }
+
+    /// An object with members whose names are known to be different.
+    pub(super) fn from_members(members: Vec<Member>) -> Self {
+        Self { members: (!members.is_empty()).then(|| Arc::new(members)) }
+    }
+
+    /// An object with members whose names are known to be different.
+    pub(crate) fn from_unique(members: impl IntoIterator<Item = (String, Value)>) -> Self {
+        Self::from_members(members.into_iter().map(|(name, value)| (Cow::Owned(name), value)).collect())
+    }
+
+    fn members(&self) -> &[Member] {
+        self.members.as_ref().map_or(&[], |members| members)
+    }
+
+    /// The members, to be changed: from here on they are shared no more.
+    fn members_mut(&mut self) -> &mut Vec<Member> {
+        Arc::make_mut(self.members.get_or_insert_default())
     }
 
     /// How many members there are.
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.members().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.members().is_empty()
     }
 
     /// The value of member `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.members.iter().find(|(member, _)| member == name).map(|(_, value)| value)
+        self.members().iter().find(|(member, _)| member == name).map(|(_, value)| value)
     }
 
     /// The member `name`, with its name.
@@ -40,7 +68,7 @@ impl Map {
     /// The value of member `name`, looked for at `place` first: maps that were made from each other have members in the same
     /// places, so that comparing large ones takes no square of their length.
     pub(crate) fn get_near(&self, place: usize, name: &str) -> Option<&Value> {
-        match self.members.get(place) {
+        match self.members().get(place) {
             Some((member, value)) if member == name => Some(value),
             _ => self.get(name),
         }
@@ -48,7 +76,12 @@ impl Map {
 
     /// The value of member `name`, to be changed in place.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.members.iter_mut().find(|(member, _)| member == name).map(|(_, value)| value)
+        let place = self.place(name)?;
+        self.members_mut().get_mut(place).map(|(_, value)| value)
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.members().iter().position(|(member, _)| member == name)
     }
 
     /// Whether there is a member `name`.
@@ -62,57 +95,105 @@ impl Map {
         match self.get_mut(&name) {
             Some(place) => Some(std::mem::replace(place, value)),
             None => {
-                self.members.push((name, value));
+                self.members_mut().push((Cow::Owned(name), value));
                 None
             }
         }
     }
 
-    /// Appends a member whose name is known to be new.
-    pub(super) fn push(&mut self, name: String, value: Value) {
-        self.members.push((name, value));
-    }
-
     /// Takes member `name` out, keeping the order of the others.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.members.iter().position(|(member, _)| member == name)?;
-        Some(self.members.remove(at).1)
+        let at = self.place(name)?;
+        Some(self.members_mut().remove(at).1)
     }
 
     /// The members in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Value)> + ExactSizeIterator + Clone {
-        self.members.iter().map(|(name, value)| (name.as_str(), value))
+        self.members().iter().map(|(name, value)| (&**name, value))
     }
 
     /// The member names in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator + Clone {
-        self.members.iter().map(|(name, _)| name.as_str())
+        self.members().iter().map(|(name, _)| &**name)
+    }
+}
+
+impl PartialEq for Map {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.members, &other.members) {
+            (Some(a), Some(b)) if Arc::ptr_eq(a, b) => true,
+            _ => self.members() == other.members(),
+        }
     }
 }
 
 impl FromIterator<(String, Value)> for Map {
     /// Collects members; of several with one name the last one counts, in the place of the first.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
-        let mut map = Self::new();
+        let mut collected = Vec::<Member>::new();
         let mut places = std::collections::HashMap::<String, usize>::new();
         for (name, value) in members {
             match places.get(&name) {
-                Some(&at) => map.members[at].1 = value,
+                Some(&at) => collected[at].1 = value,
                 None => {
-                    places.insert(name.clone(), map.members.len());
-                    map.members.push((name, value));
+                    places.insert(name.clone(), collected.len());
+                    collected.push((Cow::Owned(name), value));
                 }
             }
         }
-        map
+        Self::from_members(collected)
     }
 }
 
 impl IntoIterator for Map {
     type Item = (String, Value);
-    type IntoIter = std::vec::IntoIter<(String, Value)>;
+    type IntoIter = IntoMembers;
 
-    fn into_iter(self) -> Self::IntoIter {
-        self.members.into_iter()
+    fn into_iter(self) -> IntoMembers {
+        IntoMembers(self.members.map_or_else(Vec::new, Arc::unwrap_or_clone).into_iter())
+    }
+}
+
+/// The members of an object by value, in order; see [`Map::into_iter`].
+#[derive(Clone, Debug)]
+pub struct IntoMembers(std::vec::IntoIter<Member>);
+
+impl Iterator for IntoMembers {
+    type Item = (String, Value);
+
+    fn next(&mut self) -> Option<(String, Value)> {
+        self.0.next().map(|(name, value)| (name.into_owned(), value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for IntoMembers {}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_do_not_see_changes() {
+        let one: Map = [("a".to_owned(), Value::from(1)), ("b".to_owned(), Value::from(2))].into_iter().collect();
+        let mut other = one.clone();
+        assert_eq!(other.insert("a", 3), Some(Value::from(1)));
+        assert_eq!(other.remove("b"), Some(Value::from(2)));
+        other.insert("c", 4);
+        assert_eq!(one.to_string(), r#"{"a":1,"b":2}"#);
+        assert_eq!(other.to_string(), r#"{"a":3,"c":4}"#);
+        assert_eq!(one.clone().into_iter().len(), 2);
+        other.remove("a");
+        other.remove("c");
+        assert_eq!((other.is_empty(), other), (true, Map::new()));
     }
 }

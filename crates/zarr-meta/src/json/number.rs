@@ -6,52 +6,80 @@ use std::fmt;
 ///
 /// Equality is that of the text; [`same`](Self::same) compares values.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Number(Box<str>);
+pub struct Number(Spelling);
+
+/// As many bytes as fit beside the other kinds of value.
+const SHORT: usize = 22;
+
+/// A spelling: a short one where it stands, as nearly all are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Spelling {
+    /// So many bytes of these; the others are 0.
+    Short(u8, [u8; SHORT]),
+    /// Any longer one.
+    Long(Box<str>),
+}
 
 impl Number {
     /// The number spelled `text`, or `None` if that is no JSON number.
     pub fn parse(text: &str) -> Option<Self> {
-        (number_len(text.as_bytes()) == Some(text.len())).then(|| Self(text.into()))
+        (number_len(text.as_bytes()) == Some(text.len())).then(|| Self::from_checked(text))
     }
 
     /// A number known to be spelled well.
     pub(super) fn from_checked(text: &str) -> Self {
-        Self(text.into())
+        let mut bytes = [0; SHORT];
+        Self(match bytes.get_mut(..text.len()) {
+            Some(place) => {
+                place.copy_from_slice(text.as_bytes());
+                Spelling::Short(text.len() as u8, bytes)
+            }
+            None => Spelling::Long(text.into()),
+        })
     }
 
     /// The shortest spelling that gives `value` back; `None` for NaN and the infinities.
     pub fn from_f64(value: f64) -> Option<Self> {
-        serde_json::Number::from_f64(value).map(|number| Self(number.to_string().into()))
+        serde_json::Number::from_f64(value).map(|number| Self::from_checked(&number.to_string()))
     }
 
     /// The spelling.
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            // Numbers are ASCII.
+            Spelling::Short(len, bytes) => {
+                bytes.get(..usize::from(*len)).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+            }
+            Spelling::Long(text) => text,
+        }
     }
 
     /// Whether the number is spelled without fraction and exponent.
     pub fn is_integer(&self) -> bool {
-        !self.0.contains(['.', 'e', 'E'])
+        !self.as_str().contains(['.', 'e', 'E'])
     }
 
     /// The value if it is spelled as an integer in range. `-0` is 0.
     pub fn as_u64(&self) -> Option<u64> {
-        if &*self.0 == "-0" { Some(0) } else { self.0.parse().ok() }
+        match self.as_str() {
+            "-0" => Some(0),
+            text => text.parse().ok(),
+        }
     }
 
     /// The value if it is spelled as an integer in range.
     pub fn as_i64(&self) -> Option<i64> {
-        self.0.parse().ok()
+        self.as_str().parse().ok()
     }
 
     /// The value if it is spelled as an integer in range.
     pub fn as_i128(&self) -> Option<i128> {
-        self.0.parse().ok()
+        self.as_str().parse().ok()
     }
 
     /// The nearest `f64`; beyond its range an infinity.
     pub fn as_f64(&self) -> f64 {
-        self.0.parse().unwrap_or(f64::NAN)
+        self.as_str().parse().unwrap_or(f64::NAN)
     }
 
     /// Whether both have the same value. Integers compare exactly, others as `f64`.
@@ -67,7 +95,8 @@ impl Number {
 
 /// The length of the JSON number that `bytes` begin with; `None` if they begin with none.
 pub(super) fn number_len(bytes: &[u8]) -> Option<usize> {
-    let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits =
+        |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     let whole = digits(at);
     if whole == 0 || (whole > 1 && bytes.get(at) == Some(&b'0')) {
@@ -94,21 +123,36 @@ pub(super) fn number_len(bytes: &[u8]) -> Option<usize> {
 
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
 macro_rules! from_integer {
     ($($int:ty),*) => { $(
         impl From<$int> for Number {
-            fn from(value: $int) -> Self { Self(value.to_string().into()) }
+            fn from(value: $int) -> Self { Self::from_checked(&value.to_string()) }
         }
     )* };
 }
 from_integer!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_any_length_are_kept() {
+        for text in ["0", "-0", "-1.5e-300", "1180591620717411303424", "11805916207174113034240"] {
+            let number = Number::parse(text).unwrap();
+            assert_eq!((number.as_str(), &number.clone()), (text, &number));
+        }
+        // A number is no larger than a text.
+        assert_eq!(size_of::<Number>(), size_of::<String>());
+    }
+}

@@ -72,17 +72,25 @@ fn new_line(level: usize, out: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn write_text(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let is_plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7f);
     out.write_char('"')?;
-    for c in text.chars() {
-        match c {
-            '"' => out.write_str("\\\"")?,
-            '\\' => out.write_str("\\\\")?,
-            '\n' => out.write_str("\\n")?,
-            '\r' => out.write_str("\\r")?,
-            '\t' => out.write_str("\\t")?,
-            c if u32::from(c) < 0x20 || c == '\u{7f}' => write!(out, "\\u{:04x}", u32::from(c))?,
-            c => out.write_char(c)?,
+    let mut rest = text;
+    loop {
+        // What is not plain is ASCII, so that runs end between characters.
+        let plain = rest.bytes().take_while(|&byte| is_plain(byte)).count();
+        let (run, after) = rest.split_at(plain);
+        out.write_str(run)?;
+        let mut odd = after.chars();
+        match odd.next() {
+            None => break,
+            Some('"') => out.write_str("\\\"")?,
+            Some('\\') => out.write_str("\\\\")?,
+            Some('\n') => out.write_str("\\n")?,
+            Some('\r') => out.write_str("\\r")?,
+            Some('\t') => out.write_str("\\t")?,
+            Some(c) => write!(out, "\\u{:04x}", u32::from(c))?,
         }
+        rest = odd.as_str();
     }
     out.write_char('"')
 }
