@@ -151,20 +151,8 @@ pub(crate) fn parse_path(text: &str) -> Result<NodePath> {
     Ok(NodePath::parse(text)?)
 }
 
-/// Parses documents that are about to be written, as they will be read.
+/// Parses the documents of a node: such as are about to be written, as they will be read.
 pub(crate) fn reread(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<Found> {
-    let mut probe = Probe::new(path.clone(), Some(dialect)).can_list(false);
-    let mut step = probe.step(&[])?;
-    loop {
-        match step {
-            ProbeStep::Found(found) => return Ok(*found),
-            ProbeStep::Need(keys) => {
-                let got: Vec<_> =
-                    keys.into_iter().map(|key| (key.clone(), documents.get(&key).map(<[u8]>::to_vec))).collect();
-                step = probe.step(&got)?;
-            }
-            ProbeStep::List { .. } => step = probe.step(&[])?,
-            ProbeStep::NotFound { tried } => return Err(not_found(path, &tried)),
-        }
-    }
+    Found::read(dialect, path.clone(), documents)?
+        .ok_or_else(|| not_found(path, &zarr_meta::document_keys(dialect, path, documents)))
 }

@@ -46,7 +46,7 @@ impl Consolidated {
     }
 
     /// The documents of each node, under their keys relative to the root of the store, if the group that this belongs to is at
-    /// `group`: as they would be in the store, to be given to a [`Probe`](crate::Probe).
+    /// `group`: as they would be in the store, to be given to [`Found::read`](crate::Found::read). Their text is made when it is asked for.
     pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
         let mut nodes = BTreeMap::<NodePath, Documents>::new();
         if let Some(entry) = self.documents.get(p2020::ENTRY) {
@@ -54,8 +54,8 @@ impl Consolidated {
                 let Some(Ok(path)) = p2020::path_of(key, entry) else { continue };
                 if path.is_within(group) {
                     let documents = nodes.entry(path).or_default();
-                    documents.insert(p2020::ENTRY, entry.to_string());
-                    documents.insert(key, document.to_string());
+                    documents.insert_value(p2020::ENTRY, entry.clone());
+                    documents.insert_value(key, document.clone());
                 }
             }
             return nodes;
@@ -65,8 +65,8 @@ impl Consolidated {
             let path = if below.is_empty() { Ok(group.clone()) } else { group.join(below) };
             // Names that are not safe were left out on reading.
             let Ok(path) = path else { continue };
-            let key = format!("{}{name}", path.key_prefix());
-            nodes.entry(path).or_default().insert(key, document.to_string());
+            let key = path.key_of(name);
+            nodes.entry(path).or_default().insert_value(key, document.clone());
         }
         nodes
     }

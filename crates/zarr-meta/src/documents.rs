@@ -2,12 +2,36 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Oddity, Value, parse};
+use std::sync::{Arc, OnceLock};
 
 /// The metadata documents of one node as stored: keys relative to the root of the store, and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documents {
-    entries: Vec<(String, Vec<u8>)>,
+    entries: Vec<Document>,
 }
+
+/// A document: its bytes, or else its value, of which the bytes are made when somebody asks for them.
+#[derive(Clone, Debug)]
+struct Document {
+    key: String,
+    bytes: OnceLock<Arc<Vec<u8>>>,
+    /// What the bytes say, if that is known and they are plain JSON.
+    value: Option<Value>,
+}
+
+impl Document {
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get_or_init(|| Arc::new(self.value.as_ref().map(Value::to_string).unwrap_or_default().into_bytes()))
+    }
+}
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Document {}
 
 impl Documents {
     /// No documents.
@@ -17,21 +41,55 @@ impl Documents {
 
     /// Sets the document at `key`.
     pub fn insert(&mut self, key: impl Into<String>, bytes: impl Into<Vec<u8>>) {
-        let (key, bytes) = (key.into(), bytes.into());
-        match self.entries.iter_mut().find(|(existing, _)| *existing == key) {
-            Some((_, old)) => *old = bytes,
-            None => self.entries.push((key, bytes)),
+        let bytes = OnceLock::from(Arc::new(bytes.into()));
+        self.put(Document { key: key.into(), bytes, value: None });
+    }
+
+    /// Sets the document at `key` to one that is known by its value. Its text is compact.
+    pub(crate) fn insert_value(&mut self, key: impl Into<String>, value: Value) {
+        self.put(Document { key: key.into(), bytes: OnceLock::new(), value: Some(value) });
+    }
+
+    fn put(&mut self, document: Document) {
+        match self.entries.iter_mut().find(|existing| existing.key == document.key) {
+            Some(old) => *old = document,
+            None => self.entries.push(document),
         }
+    }
+
+    fn find(&self, key: &str) -> Option<&Document> {
+        self.entries.iter().find(|document| document.key == key)
+    }
+
+    /// Whether there is a document at `key`.
+    pub fn contains(&self, key: &str) -> bool {
+        self.find(key).is_some()
     }
 
     /// The document at `key`.
     pub fn get(&self, key: &str) -> Option<&[u8]> {
-        self.entries.iter().find(|(existing, _)| existing == key).map(|(_, bytes)| bytes.as_slice())
+        self.find(key).map(Document::bytes)
     }
 
     /// Keys and bytes, in the order they were inserted.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &[u8])> {
-        self.entries.iter().map(|(key, bytes)| (key.as_str(), bytes.as_slice()))
+        self.entries.iter().map(|document| (document.key.as_str(), document.bytes()))
+    }
+
+    /// The keys, in the order they were inserted.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.entries.iter().map(|document| document.key.as_str())
+    }
+
+    /// Those of the documents at `keys` that there are.
+    pub(crate) fn among(&self, keys: &[String]) -> Self {
+        Self { entries: keys.iter().filter_map(|key| self.find(key).cloned()).collect() }
+    }
+
+    /// The same without the values of those whose bytes are there: they are needed no more.
+    pub(crate) fn without_values(mut self) -> Self {
+        self.entries.iter_mut().filter(|document| document.bytes.get().is_some()).for_each(|it| it.value = None);
+        self
     }
 
     /// Whether there are none.
@@ -44,7 +102,7 @@ impl Documents {
         for (key, bytes) in changes {
             match bytes {
                 Some(bytes) => self.insert(key.as_str(), bytes.as_slice()),
-                None => self.entries.retain(|(existing, _)| existing != key),
+                None => self.entries.retain(|document| document.key != *key),
             }
         }
     }
@@ -58,7 +116,31 @@ impl Documents {
         leniency: Leniency,
         permitted: impl Fn(&Oddity) -> bool,
     ) -> Result<Option<(Value, Vec<Oddity>)>> {
-        self.get(key).map(|bytes| parse_document(key, bytes, leniency, permitted)).transpose()
+        let Some(document) = self.find(key) else { return Ok(None) };
+        match &document.value {
+            Some(value) => Ok(Some((value.clone(), Vec::new()))),
+            None => parse_document(key, document.bytes(), leniency, permitted).map(Some),
+        }
+    }
+
+    /// The JSON value of the document at `key`, whatever liberties it takes; null if it is not JSON even so. If it takes none,
+    /// the value is kept, so that the document is not parsed again.
+    ///
+    /// # Errors
+    /// If the document is too large.
+    pub(crate) fn json_anyhow(&mut self, key: &str) -> Result<Option<Value>> {
+        let Some(document) = self.entries.iter_mut().find(|document| document.key == key) else { return Ok(None) };
+        if document.value.is_none() {
+            let bytes = document.bytes();
+            Error::if_too_large(key, bytes.len())?;
+            let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+            match parse(bytes, leniency) {
+                Ok(parsed) if parsed.oddities.is_empty() => document.value = Some(parsed.value),
+                Ok(parsed) => return Ok(Some(parsed.value)),
+                Err(_) => return Ok(Some(Value::Null)),
+            }
+        }
+        Ok(document.value.clone())
     }
 }
 

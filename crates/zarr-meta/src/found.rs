@@ -3,7 +3,7 @@
 use crate::conventions::Convention;
 use crate::dialect::rules;
 use crate::json::Map;
-use crate::{Dialect, Documents, Error, GroupMetadata, NamedConfig, Node, NodePath, Warning};
+use crate::{Dialect, Documents, Error, GroupMetadata, NamedConfig, Node, NodePath, Probe, Warning};
 
 /// A node, and how it was stored.
 #[derive(Clone, Debug)]
@@ -76,6 +76,14 @@ pub struct ChunkKeys {
 }
 
 impl Found {
+    /// The node at `path` that `documents`, all that it has, say in `dialect`; `None` if they say none.
+    ///
+    /// # Errors
+    /// As [`Probe::step`].
+    pub fn read(dialect: Dialect, path: NodePath, documents: &Documents) -> Result<Option<Self>, Error> {
+        Probe::new(path, Some(dialect)).read(documents)
+    }
+
     /// A group without a document of its own.
     pub fn implicit(dialect: Dialect, path: NodePath) -> Self {
         Self {
@@ -129,7 +137,7 @@ impl Found {
     /// The keys of the documents that are of this node alone, and not of the whole hierarchy.
     pub fn own_documents(&self) -> impl Iterator<Item = &str> {
         let entry = crate::entry_key(self.dialect).filter(|_| !self.path.is_root());
-        self.documents.iter().map(|(key, _)| key).filter(move |key| Some(*key) != entry)
+        self.documents.keys().filter(move |key| Some(*key) != entry)
     }
 
     /// The attributes.

@@ -49,7 +49,7 @@ impl NodePath {
     /// [`ErrorKind::Path`] if a name is not safe; `text` may neither begin nor end with `/`.
     pub fn join(&self, text: &str) -> Result<Self> {
         text.split('/').try_for_each(check_name)?;
-        Ok(Self(if self.is_root() { text.to_owned() } else { format!("{}/{text}", self.0) }))
+        Ok(Self(if self.is_root() { text.to_owned() } else { [&self.0, "/", text].concat() }))
     }
 
     /// Whether this is the root.
@@ -88,7 +88,12 @@ impl NodePath {
 
     /// What the keys of dialects without separate prefixes begin with: empty for the root, else `a/b/`.
     pub fn key_prefix(&self) -> String {
-        if self.is_root() { String::new() } else { format!("{}/", self.0) }
+        if self.is_root() { String::new() } else { [&self.0, "/"].concat() }
+    }
+
+    /// The key of a document of this name below [`key_prefix`](Self::key_prefix).
+    pub(crate) fn key_of(&self, name: &str) -> String {
+        if self.is_root() { name.to_owned() } else { [&self.0, "/", name].concat() }
     }
 
     /// The path without the leading `/`: empty for the root, else `a/b`.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::found::Found;
 use crate::json::Leniency;
 use crate::{Dialect, Documents, NodePath, Warning};
+use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 
 /// How many prefixes are listed at most in search of documents that imply a group.
@@ -153,7 +154,7 @@ impl Probe {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
                 let mut keys: Vec<_> = self.rules()?.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
-                keys.retain(|key| self.known.get(key).is_none());
+                keys.retain(|key| !self.known.contains(key));
                 let known = std::mem::take(&mut self.known);
                 if keys.is_empty() {
                     self.state = State::Documents(known, false);
@@ -167,8 +168,8 @@ impl Probe {
                         documents.insert(key.as_str(), bytes.as_slice());
                     }
                 }
-                if let (None, Some(entry)) = (self.forced, documents.get("zarr.json"))
-                    && let Some(dialect) = detect::of_entry("zarr.json", entry)?
+                if self.forced.is_none()
+                    && let Some(dialect) = detect::of_entry("zarr.json", &mut documents)?
                 {
                     return self.begin_again(dialect, &documents);
                 }
@@ -186,10 +187,9 @@ impl Probe {
             }
             State::Entry => {
                 for (key, bytes) in got {
-                    if let Some(bytes) = bytes
-                        && let Some(dialect) = detect::of_entry(key, bytes)?
-                    {
-                        let documents = [(key.clone(), bytes.clone())].into_iter().collect();
+                    let Some(bytes) = bytes else { continue };
+                    let mut documents: Documents = [(key.clone(), bytes.clone())].into_iter().collect();
+                    if let Some(dialect) = detect::of_entry(key, &mut documents)? {
                         return self.begin_again(dialect, &documents);
                     }
                 }
@@ -201,9 +201,9 @@ impl Probe {
     }
 
     /// The rules in question, newest first.
-    fn rules(&self) -> Result<Vec<&'static dyn Rules>> {
+    fn rules(&self) -> Result<SmallVec<[&'static dyn Rules; 8]>> {
         let self_contained = || DIALECTS.iter().copied().filter(|rules| rules.is_self_contained()).collect();
-        self.forced.map_or_else(|| Ok(self_contained()), |dialect| Ok(vec![rules(dialect)?]))
+        self.forced.map_or_else(|| Ok(self_contained()), |dialect| Ok(smallvec![rules(dialect)?]))
     }
 
     /// Begins again, now that the dialect is known.
@@ -224,7 +224,7 @@ impl Probe {
 
     /// Whether the document is not there without which nothing is of the dialect.
     fn lacks_entry(&self, documents: &Documents) -> bool {
-        self.forced.and_then(crate::entry_key).is_some_and(|key| documents.get(key).is_none())
+        self.forced.and_then(crate::entry_key).is_some_and(|key| !documents.contains(key))
     }
 
     fn need(&mut self, keys: Vec<String>, state: State) -> ProbeStep {
@@ -239,15 +239,12 @@ impl Probe {
     }
 
     /// The node that the documents say, of the newest dialect among them.
-    fn read(&self, documents: &Documents) -> Result<Option<Found>> {
+    pub(crate) fn read(&self, documents: &Documents) -> Result<Option<Found>> {
         let all = self.rules()?;
         for (place, rules) in all.iter().enumerate() {
             let mut own_keys = rules.document_keys(&self.path);
             own_keys.extend(rules.more_keys(&self.path, documents));
-            let own: Documents = own_keys
-                .iter()
-                .filter_map(|key| documents.get(key).map(|bytes| (key.clone(), bytes.to_vec())))
-                .collect();
+            let own = documents.among(&own_keys);
             let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
             if let (true, Some(error)) = (self.refuse_fallbacks, &parsed.fallback) {
                 return Err(error.clone());
@@ -255,7 +252,7 @@ impl Probe {
             let mut warnings = parsed.warnings;
             for other in all.iter().skip(place + 1).flat_map(|rules| rules.document_keys(&self.path)) {
                 let name = other.rsplit('/').next().unwrap_or_default();
-                if documents.get(&other).is_some() && !own_keys.contains(&other) && self.is_document(name) {
+                if documents.contains(&other) && !own_keys.contains(&other) && self.is_document(name) {
                     let what = format!("ignored, since there is a document of {} as well", parsed.dialect);
                     warnings.push(Warning::new(other, "", what));
                 }
@@ -265,7 +262,7 @@ impl Probe {
                 path: self.path.clone(),
                 node: parsed.node,
                 implicit: parsed.implicit,
-                documents: own,
+                documents: own.without_values(),
                 warnings,
                 attributes_error: parsed.attributes_error,
                 separator_unmarked: parsed.separator_unmarked,

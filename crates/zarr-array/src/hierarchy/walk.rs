@@ -140,6 +140,7 @@ impl WalkJob {
         let parse = |(path, documents): (NodePath, Documents)| {
             reread(dialect, &path, &documents).map_err(|error| error.at_path(&path))
         };
+        self.walk.nodes.reserve(nodes.len());
         for read in execute::map(nodes, parse) {
             match read {
                 Ok(found) => self.walk.nodes.push(found),
@@ -308,7 +309,9 @@ impl Job for WalkJob {
                 let probed = open.go_on(mine);
                 (open, probed)
             };
-            for (open, probed) in execute::map(answered, parse) {
+            let parsed = execute::map(answered, parse);
+            self.walk.nodes.reserve(parsed.len());
+            for (open, probed) in parsed {
                 self.probed(open, probed, &mut requests);
             }
         }

@@ -29,7 +29,7 @@ impl Consolidated {
                 false => refused.push(key.to_owned()),
             }
         }
-        Ok(Some(Self { documents: documents.into_iter().collect(), refused }))
+        Ok(Some(Self { documents: Map::from_unique(documents), refused }))
     }
 
     /// The consolidated metadata in a document of its own, at [`document_key`](super::document_key), with this content: as
@@ -63,7 +63,7 @@ impl Consolidated {
                 Some(Err(_)) => refused.push(key.to_owned()),
             }
         }
-        Ok(Some(Self { documents: documents.into_iter().collect(), refused }))
+        Ok(Some(Self { documents: Map::from_unique(documents), refused }))
     }
 
     /// The consolidated metadata in the value of a member `consolidated_metadata` of version 3.
@@ -86,9 +86,9 @@ impl Consolidated {
                 refused.push(path.to_owned());
                 continue;
             }
-            documents.push((format!("{path}/zarr.json"), without_nested(document.value())));
+            documents.push(([path, "/zarr.json"].concat(), without_nested(document.value())));
         }
-        Ok(Some(Self { documents: documents.into_iter().collect(), refused }))
+        Ok(Some(Self { documents: Map::from_unique(documents), refused }))
     }
 }
 
@@ -113,7 +113,9 @@ fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
 /// Groups inside of consolidated metadata may have some of their own that is empty though they have children
 /// (zarr-python 3.1), so it says nothing.
 pub(super) fn without_nested(document: &Value) -> Value {
-    let members = document.as_object().into_iter().flat_map(Map::iter);
-    let kept = members.filter(|(name, _)| *name != "consolidated_metadata");
-    Value::Object(kept.map(|(name, value)| (name.to_owned(), value.clone())).collect())
+    let mut members = document.as_object().cloned().unwrap_or_default();
+    if members.contains_key("consolidated_metadata") {
+        members.remove("consolidated_metadata");
+    }
+    Value::Object(members)
 }

@@ -14,7 +14,7 @@ use crate::{Dialect, Found, GroupMetadata, Node, documents};
 /// [`ErrorKind::NotExpressible`](crate::ErrorKind::NotExpressible) if the dialect is not written.
 pub fn without_consolidated(found: &Found) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     match (found.dialect, &found.node) {
-        (Dialect::V2, Node::Group(_)) => Ok(vec![(format!("{}{V2_KEY}", found.path.key_prefix()), None)]),
+        (Dialect::V2, Node::Group(_)) => Ok(vec![(found.path.key_of(V2_KEY), None)]),
         (Dialect::P2020, Node::Group(_)) if found.path.is_root() => Ok(vec![(CONSOLIDATED.to_owned(), None)]),
         (_, Node::Group(group)) if group.consolidated.is_some() => {
             let plain = Node::Group(GroupMetadata { consolidated: None, ..group.clone() });
@@ -27,7 +27,7 @@ pub fn without_consolidated(found: &Found) -> Result<Vec<(String, Option<Vec<u8>
 /// The key of the document that holds the consolidated metadata of a group, where that is not the group's own document.
 pub fn document_key(found: &Found) -> Option<String> {
     match (found.dialect, &found.node) {
-        (Dialect::V2, Node::Group(_)) => Some(format!("{}{V2_KEY}", found.path.key_prefix())),
+        (Dialect::V2, Node::Group(_)) => Some(found.path.key_of(V2_KEY)),
         (Dialect::P2020, Node::Group(_)) if found.path.is_root() => Some(CONSOLIDATED.to_owned()),
         _ => None,
     }

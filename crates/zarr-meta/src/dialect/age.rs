@@ -49,11 +49,12 @@ impl Age {
             None => Map::new(),
         };
         let must_understand = at.get("must_understand").map_or(Ok(true), |flag| flag.bool())?;
-        for (member, value) in at.members()? {
-            if !matches!(member, "name" | "type" | "configuration" | "must_understand") && !also.contains(&member) {
-                let expected = "only name, configuration and must_understand in an extension";
-                return Err(value.error(crate::ErrorKind::UnknownMember, expected));
-            }
+        let is_known = |member: &&str| {
+            matches!(*member, "name" | "type" | "configuration" | "must_understand") || also.contains(member)
+        };
+        if let Some(value) = at.object()?.keys().find(|member| !is_known(member)).and_then(|member| at.get(member)) {
+            let expected = "only name, configuration and must_understand in an extension";
+            return Err(value.error(crate::ErrorKind::UnknownMember, expected));
         }
         Ok(NamedConfig { name, configuration, must_understand })
     }

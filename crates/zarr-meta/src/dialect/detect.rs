@@ -1,9 +1,9 @@
 //! Which dialect a document is of.
 
 use super::{Dialect, rules};
-use crate::NodePath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Value, parse};
+use crate::json::Value;
+use crate::{Documents, NodePath};
 
 /// The dialect that `zarr_format` in a `zarr.json` names; `None` if it is none that is known.
 pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
@@ -36,15 +36,13 @@ pub(crate) fn entry_keys(path: &NodePath) -> Vec<String> {
     keys
 }
 
-/// The dialect that the document at one of these keys names; `None` for none, or a self-contained one.
+/// The dialect that the document at one of these keys names; `None` for none, or a self-contained one, or no document.
 ///
 /// # Errors
 /// [`ErrorKind::UnsupportedVersion`] for one that is not read.
-pub(crate) fn of_entry(key: &str, bytes: &[u8]) -> Result<Option<Dialect>> {
-    Error::if_too_large(key, bytes.len())?;
+pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Dialect>> {
     // Whether it is well-formed in its dialect is for the rules of that to say.
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
-    let value = parse(bytes, leniency).map(|parsed| parsed.value).unwrap_or_default();
+    let Some(value) = documents.json_anyhow(key)? else { return Ok(None) };
     let format = value.get("zarr_format");
     let found = format.map_or_else(String::new, |format| format!("zarr_format {}", format.excerpt()));
     let unsupported_as = |pointer: &str, found: &str, expected: &str| {
@@ -65,7 +63,7 @@ pub(crate) fn of_entry(key: &str, bytes: &[u8]) -> Result<Option<Dialect>> {
         }
         key if super::p2019::is_document_key(key) => Dialect::P2019,
         "__zmeta__" => {
-            super::v0::check_is_json(bytes)?;
+            super::v0::check_is_json(documents.get(key).unwrap_or_default())?;
             Dialect::V0
         }
         _ => return Ok(None),

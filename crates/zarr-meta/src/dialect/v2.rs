@@ -23,7 +23,7 @@ impl Rules for V2 {
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {
-        [ARRAY, GROUP, ATTRIBUTES].iter().map(|name| format!("{}{name}", path.key_prefix())).collect()
+        [ARRAY, GROUP, ATTRIBUTES].iter().map(|name| path.key_of(name)).collect()
     }
 
     fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {

@@ -20,16 +20,16 @@ impl Rules for V3 {
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {
-        vec![format!("{}{DOCUMENT}", path.key_prefix())]
+        vec![path.key_of(DOCUMENT)]
     }
 
     fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
-        parse::parse(&format!("{}{DOCUMENT}", path.key_prefix()), documents)
+        parse::parse(&path.key_of(DOCUMENT), documents)
     }
 
     fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, _: &Documents) -> Result<Vec<(String, Map)>> {
         let document = write::document(dialect, node)?;
-        Ok(vec![(format!("{}{DOCUMENT}", path.key_prefix()), document)])
+        Ok(vec![(path.key_of(DOCUMENT), document)])
     }
 
     fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {

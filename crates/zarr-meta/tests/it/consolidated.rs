@@ -1,8 +1,11 @@
 //! Consolidated metadata.
 
+use crate::arbitrary::{attributes, node_v3, value, zarray};
 use crate::store::Store;
+use proptest::prelude::*;
 use zarr_meta::consolidated::without_consolidated;
-use zarr_meta::{Consolidated, Dialect, ErrorKind, Found, Node, NodePath, documents};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{Consolidated, Dialect, Error, ErrorKind, Found, Node, NodePath, documents, json};
 
 const ARRAY2: &str = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i4","fill_value":0.0,"order":"C","compressor":null,"filters":null}"#;
 const ARRAY3: &str = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"uint8","fill_value":0,
@@ -98,4 +101,75 @@ fn other_forms() {
     assert!(found.node.as_group().unwrap().extra.contains_key("consolidated_metadata"));
     let error = Store::with(&[("zarr.json", &kind(""))]).probe("/", None).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
+}
+
+/// What was found, in all that can be compared.
+fn told(found: Result<Option<Found>, Error>) -> Result<String, String> {
+    let found = found.map_err(|error| error.to_string())?.ok_or("nothing")?;
+    let Found { dialect, path, node, warnings, attributes_error, documents, .. } = &found;
+    let documents: Vec<_> = documents.iter().map(|(key, bytes)| (key, String::from_utf8_lossy(bytes))).collect();
+    let rest = (found.implicit, found.separator_unmarked, &found.fallback_keys, &found.fallback);
+    Ok(format!("{dialect} {path} {} {warnings:?} {attributes_error:?} {documents:?} {rest:?}", node.to_value()))
+}
+
+/// One member is another value, if there is one at that place.
+fn spoilt(document: &Map, change: &Option<(usize, Value)>) -> Map {
+    let mut spoilt = document.clone();
+    if let Some((place, value)) = change
+        && let Some(name) = document.keys().nth(*place)
+    {
+        spoilt.insert(name, value.clone());
+    }
+    spoilt
+}
+
+proptest! {
+    /// The nodes of consolidated metadata, which are made of values that are parsed already, are the ones that the texts of
+    /// their documents say: also where those are wrong, and where they are much alike.
+    #[test]
+    fn copies_are_read_as_their_texts_are(
+        arrays in proptest::collection::vec(zarray(), 1..3),
+        nodes in proptest::collection::vec(node_v3(), 1..3),
+        attributes in proptest::collection::vec(attributes(), 3),
+        changes in proptest::collection::vec(proptest::option::of((0_usize..12, value())), 6),
+        indented in any::<bool>(),
+    ) {
+        let text = |value: &Value| if indented { format!("{value:#}") } else { value.to_string() };
+        let root = NodePath::root();
+
+        let mut copies = Map::new();
+        for (place, change) in changes.iter().enumerate() {
+            copies.insert(format!("a{place}/.zarray"), spoilt(&arrays[place % arrays.len()], change));
+            copies.insert(format!("a{place}/.zattrs"), attributes[place % 3].clone());
+        }
+        let document = text(&json!({"zarr_consolidated_format": 1, "metadata": (copies.clone())}));
+        let store = Store(copies.iter().map(|(key, value)| (key.to_owned(), value.to_string().into_bytes())).collect());
+        let read = Consolidated::parse_v2(".zmetadata", document.as_bytes()).unwrap().unwrap();
+        for (path, documents) in read.nodes(&root) {
+            let alone = store.probe(&path.to_string(), Some(Dialect::V2));
+            prop_assert_eq!(told(Found::read(Dialect::V2, path, &documents)), told(alone));
+        }
+
+        let mut copies = Map::new();
+        let mut store = Store::default();
+        for (place, change) in changes.iter().enumerate() {
+            let path = NodePath::parse(&format!("/n{place}")).unwrap();
+            let Ok(written) = documents(Dialect::V3, &path, &nodes[place % nodes.len()], None) else { continue };
+            let value = Value::from_json(std::str::from_utf8(written[0].1.as_ref().unwrap()).unwrap()).unwrap();
+            let document = spoilt(value.as_object().unwrap(), change);
+            copies.insert(path.as_relative(), document.clone());
+            let mut alone = document;
+            alone.remove("consolidated_metadata");
+            store.0.insert(written[0].0.clone(), alone.to_string().into_bytes());
+        }
+        let copies = json!({"kind": "inline", "must_understand": false, "metadata": (copies)});
+        let group = text(&json!({"zarr_format": 3, "node_type": "group", "consolidated_metadata": (copies)}));
+        let Ok(group) = Store::with(&[("zarr.json", &group)]).probe("/", Some(Dialect::V3)) else { return Ok(()) };
+        let group = group.unwrap();
+        let copies = group.node.as_group().unwrap().consolidated.as_ref().unwrap();
+        for (path, documents) in copies.nodes(&root) {
+            let alone = store.probe(&path.to_string(), Some(Dialect::V3));
+            prop_assert_eq!(told(Found::read(Dialect::V3, path, &documents)), told(alone));
+        }
+    }
 }

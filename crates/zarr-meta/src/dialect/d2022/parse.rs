@@ -30,7 +30,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
     let [array_key, group_key] = [Kind::Array, Kind::Group].map(|kind| entry.key(path, kind));
     let mut warnings = entry.warnings.clone();
     if let Some(value) = document(&array_key, documents, &mut warnings)? {
-        if documents.get(&group_key).is_some() {
+        if documents.contains(&group_key) {
             warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
         }
         let at = At::root(&value);

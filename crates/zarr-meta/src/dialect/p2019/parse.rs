@@ -26,7 +26,7 @@ const ARRAY: [&str; 10] = [
 pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>> {
     let mut warnings = Vec::new();
     if let Some(value) = document(&keys.array, documents, &mut warnings)? {
-        if documents.get(&keys.group).is_some() {
+        if documents.contains(&keys.group) {
             warnings.push(Warning::new(&keys.group, "", "ignored, since there is an array document as well"));
         }
         let in_document = |error: Error| error.in_document(&keys.array);

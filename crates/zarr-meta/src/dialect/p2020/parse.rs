@@ -31,13 +31,13 @@ const GROUP: [&str; 2] = ["extensions", "attributes"];
 
 pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
     let form = Form::of(documents)?;
-    let has_entry = documents.get(entry::KEY).is_some();
+    let has_entry = documents.contains(entry::KEY);
     let (array_key, group_key) = (form.array_key(path), form.group_key(path));
     let mut parsed = if let Some((value, warnings)) = document(&array_key, documents)? {
         let mut parsed = array(&At::root(&value), path, &form).map_err(|error| error.in_document(&array_key))?;
         parsed.warnings.iter_mut().for_each(|warning| warning.key.clone_from(&array_key));
         parsed.warnings.extend(warnings);
-        if documents.get(&group_key).is_some() {
+        if documents.contains(&group_key) {
             let what = "ignored, since there is an array document as well";
             parsed.warnings.push(Warning::new(&group_key, "", what));
         }

@@ -22,7 +22,7 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
     let group_key = key(GROUP);
     let mut parsed = if let Some((value, oddities)) = documents.json(&array_key, bare_nan, |_| true)? {
         warnings.extend(oddities.into_iter().map(|oddity| Warning::new(&array_key, oddity.pointer, oddity.what)));
-        if documents.get(&group_key).is_some() {
+        if documents.contains(&group_key) {
             warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
         }
         let (array, separator_unmarked) = array(&At::root(&value)).map_err(|error| error.in_document(&array_key))?;

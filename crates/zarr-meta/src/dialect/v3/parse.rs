@@ -180,16 +180,16 @@ fn storage_transformers(at: &At<'_>, age: &mut Age) -> Result<Vec<NamedConfig>> 
 
 fn dimension_names(at: &At<'_>, rank: usize) -> Result<Option<Vec<Option<String>>>> {
     let Some(list) = at.get_non_null("dimension_names") else { return Ok(None) };
-    let items = list.items()?;
+    let items = list.list()?;
     if items.len() != rank {
         return Err(list.invalid(format!("{rank} names, one for each dimension")));
     }
-    let name = |item: &At<'_>| match item.value() {
+    let names = items.iter().enumerate().map(|(index, item)| match item {
         Value::Null => Ok(None),
         Value::String(name) => Ok(Some(name.clone())),
-        _ => Err(item.invalid("a text or null")),
-    };
-    items.iter().map(name).collect::<Result<_>>().map(Some)
+        _ => Err(list.item(index, item).invalid("a text or null")),
+    });
+    names.collect::<Result<_>>().map(Some)
 }
 
 fn attributes(at: &At<'_>) -> Result<Map> {
@@ -199,10 +199,8 @@ fn attributes(at: &At<'_>) -> Result<Map> {
 /// The members that are not `known`, if they say that they may be ignored.
 fn extra(at: &At<'_>, known: &[&str], age: &mut Age) -> Result<Map> {
     let mut extra = Vec::new();
-    for (name, member) in at.members()? {
-        if known.contains(&name) {
-            continue;
-        }
+    let unknown = at.object()?.keys().filter(|name| !known.contains(name));
+    for (name, member) in unknown.filter_map(|name| Some((name, at.get(name)?))) {
         let ignorable = member.value().get("must_understand") == Some(&Value::Bool(false));
         // February 2023 had a list of extensions, of which none was ever defined.
         let none_listed = name == "extensions" && member.value().as_array().is_some_and(<[Value]>::is_empty);
