@@ -123,7 +123,7 @@ impl Array {
 
     /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
     pub fn metadata(&self) -> &ArrayMetadata {
-        &self.core.metadata
+        self.core.metadata()
     }
 
     /// The metadata documents it was opened from.
@@ -133,7 +133,7 @@ impl Array {
 
     /// Elements per dimension.
     pub fn shape(&self) -> &[u64] {
-        &self.core.metadata.shape
+        &self.core.metadata().shape
     }
 
     /// The type of its elements.
@@ -174,7 +174,7 @@ impl Array {
 
     /// Names of the dimensions, if they have any.
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
-        self.core.metadata.dimension_names.as_deref()
+        self.core.metadata().dimension_names.as_deref()
     }
 
     /// What was odd in the metadata, but no error.

@@ -77,7 +77,7 @@ impl AsyncArray {
 
     /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
     pub fn metadata(&self) -> &ArrayMetadata {
-        &self.core.metadata
+        self.core.metadata()
     }
 
     /// The metadata documents it was opened from.
@@ -87,7 +87,7 @@ impl AsyncArray {
 
     /// Elements per dimension.
     pub fn shape(&self) -> &[u64] {
-        &self.core.metadata.shape
+        &self.core.metadata().shape
     }
 
     /// The type of its elements.

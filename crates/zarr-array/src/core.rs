@@ -15,7 +15,6 @@ use zarr_store::Key;
 #[derive(Debug)]
 pub(crate) struct ArrayCore {
     pub(crate) found: Found,
-    pub(crate) metadata: ArrayMetadata,
     pub(crate) store: String,
     pub(crate) grid: ChunkGrid,
     pub(crate) keys: ChunkKeyEncoding,
@@ -72,8 +71,7 @@ impl ArrayCore {
         let Node::Array(metadata) = &found.node else {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
         };
-        let metadata = metadata.clone();
-        let element = element(&metadata, found.dialect, &registry.data_types)?;
+        let element = element(metadata, found.dialect, &registry.data_types)?;
         let grid = ChunkGrid::from_config(&metadata.chunk_grid, &metadata.shape)
             .map_err(|error| in_member("/chunk_grid", error))?;
         let keys = ChunkKeyEncoding::from_config(&metadata.chunk_key_encoding)
@@ -84,9 +82,6 @@ impl ArrayCore {
                 place.pointer = Some("/storage_transformers".to_owned());
             }));
         }
-        let warnings = Warnings::default();
-        let codecs = Pipeline::build(&metadata.codecs, &element, &registry.codecs, &options.limits, 0, &warnings)
-            .map_err(in_codecs)?;
         // The size of the whole array must be representable, chunk by chunk and in all.
         let item = element.item_size() as u64;
         let too_large =
@@ -98,7 +93,11 @@ impl ArrayCore {
         zarr_grid::element_count(&largest)
             .and_then(|count| count.checked_mul(item))
             .ok_or_else(|| too_large("a chunk"))?;
-        codecs.check(&largest).map_err(in_codecs)?;
+        let warnings = Warnings::default();
+        let codecs = registry
+            .codecs
+            .pipeline(&metadata.codecs, &element, &largest, &options.limits, &warnings)
+            .map_err(in_codecs)?;
         let prefix = found.chunk_prefix();
         let others = other_places(&found, &prefix, metadata.shape.len())?;
         let place = FoundPlace(AtomicU8::new(if others.is_empty() { 0 } else { UNKNOWN }));
@@ -106,12 +105,11 @@ impl ArrayCore {
         all_warnings.extend(warnings.into_vec().into_iter().map(|warning| format!("/codecs{warning}")));
         Ok(Self {
             found,
-            metadata,
             store,
             grid,
             keys,
             prefix,
-            codecs: Arc::new(codecs),
+            codecs,
             options,
             registry,
             warnings: all_warnings,
@@ -121,6 +119,14 @@ impl ArrayCore {
             #[cfg(feature = "parallel")]
             pool: std::sync::OnceLock::new(),
         })
+    }
+
+    /// The metadata of the array.
+    pub(crate) fn metadata(&self) -> &ArrayMetadata {
+        match &self.found.node {
+            Node::Array(metadata) => metadata,
+            Node::Group(_) => unreachable!("groups are refused when the array is bound"),
+        }
     }
 
     pub(crate) fn path(&self) -> &NodePath {

@@ -195,7 +195,7 @@ impl<'a> Pieces<'a> {
         let elements = field.zeroed(&resolved.output_shape())?;
         let chunk = core.grid.largest_chunk_shape();
         let part = core.codecs.part_shape(&chunk);
-        let parts = part.and_then(|part| ChunkGrid::regular(&core.metadata.shape, &part).ok());
+        let parts = part.and_then(|part| ChunkGrid::regular(&core.metadata().shape, &part).ok());
         let mut pieces =
             Self { core, field, elements, flipped: Vec::new(), parts, size, left: Vec::new(), window: Vec::new() };
         if let Resolved::Box(selected) = resolved {

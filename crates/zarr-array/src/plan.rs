@@ -202,12 +202,12 @@ pub(crate) fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata,
     }
     let grid = core.grid.resized(shape).map_err(|error| core.place(error.into()))?;
     let chunk_grid = grid.to_config();
-    Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata.clone() }, grid))
+    Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata().clone() }, grid))
 }
 
 /// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.
 pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
-    let old = &core.metadata.shape;
+    let old = &core.metadata().shape;
     let fits = added.len() == old.len()
         && axis < old.len()
         && old.iter().zip(added).enumerate().all(|(other, (&old, &new))| other == axis || old == new as u64);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_dtype::{DataType, FillValue, Heap, HeapRef, Layout};
 
 /// The elements of an array at one place in a chain of codecs: their type and fill value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementSpec {
     /// The data type.
     pub data_type: DataType,

@@ -1,6 +1,9 @@
 //! Chains of codecs.
 
 mod build;
+mod shared;
+
+pub(crate) use shared::Last;
 
 use crate::blocks::{Blocks, Target};
 use crate::decode::{Access, Decode, Split, Step, SubchunkIndex};
@@ -24,8 +27,8 @@ pub struct Pipeline {
     to_bytes: Arc<dyn ArrayToBytes>,
     bytes: Vec<Arc<dyn BytesToBytes>>,
     names: Vec<String>,
-    /// JSON pointers to the array-to-array codecs and to the array-to-bytes codec, from the list of codecs.
-    places: Vec<String>,
+    /// Which of the list of codecs the array-to-array codecs and the array-to-bytes codec are.
+    places: Vec<usize>,
     limits: Limits,
 }
 
@@ -52,10 +55,10 @@ impl Pipeline {
     pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let mut shape = Shape::from_slice(shape);
         for (codec, place) in self.array.iter().zip(&self.places) {
-            shape = codec.encoded_shape(&shape).map_err(|error| error.under(place))?;
+            shape = codec.encoded_shape(&shape).map_err(|error| error.under(&format!("/{place}")))?;
         }
-        let place = self.places.get(self.array.len()).map_or("", String::as_str);
-        self.to_bytes.check(&shape).map_err(|error| error.under(place))
+        let place = || self.places.get(self.array.len()).map_or_else(String::new, |place| format!("/{place}"));
+        self.to_bytes.check(&shape).map_err(|error| error.under(&place()))
     }
 
     /// The shape of what the array-to-bytes codec gets.

@@ -1,5 +1,6 @@
 //! The table of codecs, a value that is passed on.
 
+use crate::pipeline::Last;
 use crate::{Codec, Config, ElementSpec, Error, Limits};
 use std::cell::RefCell;
 
@@ -8,7 +9,7 @@ use std::cell::RefCell;
 pub struct CodecEntry {
     /// The name in Zarr v3 first, then its aliases.
     pub names: &'static [&'static str],
-    /// Builds the codec.
+    /// Builds the codec, from the context alone: arrays that have the same codecs, elements and chunks may share it.
     pub build: fn(&BuildContext<'_>) -> Result<Codec, Error>,
 }
 
@@ -42,6 +43,11 @@ impl Warnings {
         self.0.borrow_mut().push(warning);
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.borrow().len()
+    }
+
     /// All warnings in the order they were added.
     pub fn into_vec(self) -> Vec<String> {
         self.0.into_inner()
@@ -59,12 +65,14 @@ impl Warnings {
 pub struct Codecs {
     entries: Vec<CodecEntry>,
     hints: Vec<(&'static str, &'static str)>,
+    pub(crate) last: Last,
 }
 
 impl Codecs {
     /// Adds a codec. It takes its names from any codec that had them before.
     pub fn add(&mut self, entry: CodecEntry) {
         self.entries.push(entry);
+        self.last = Last::default();
     }
 
     /// Says where a codec that is not in the table could come from: `"enable feature `zfp`"`.

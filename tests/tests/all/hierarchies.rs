@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup};
-use zarr_meta::{Dialect, NodePath};
+use zarr_codec::Limits;
+use zarr_meta::{Dialect, NamedConfig, NodePath};
 use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
 
 const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
@@ -302,4 +303,47 @@ fn a_scalar_of_a_draft_is_read_from_c0_too() {
         set(&*store, key, "\u{7}");
         assert_eq!(zarr::open_array(&store, "/s").unwrap().read::<i8>(..).unwrap(), [7], "{key}");
     }
+}
+
+/// Arrays that are opened with one registry share their codecs where nothing differs, and only there.
+#[test]
+fn arrays_share_codecs_and_nothing_else() {
+    let codecs = zarr::registry().codecs.clone();
+    let chain = |text: &str| -> Vec<NamedConfig> {
+        let list = zarr::meta::json::Value::from_json(text).unwrap();
+        list.as_array().unwrap().iter().map(|item| NamedConfig::from_value(item).unwrap()).collect()
+    };
+    let element = |name: &str, fill: i32| {
+        let data_type = zarr::dtype::DataType::from_config(&NamedConfig::new(name)).unwrap();
+        let fill = zarr::dtype::FillValue::parse(&data_type, &fill.into()).unwrap();
+        zarr_codec::ElementSpec { data_type, fill }
+    };
+    let little = r#"[{"name": "bytes", "configuration": {"endian": "little"}}, "gzip"]"#;
+    let big = r#"[{"name": "bytes", "configuration": {"endian": "big"}}, "gzip"]"#;
+    let odd = r#"[{"name": "bytes", "configuration": {"endian": "big", "odd": 1}}]"#;
+    let mut smaller = Limits::default();
+    smaller.max_chunk = 1 << 20;
+    let of = |text: &str, element: &zarr_codec::ElementSpec, chunk: &[u64], limits: &Limits| {
+        let warnings = zarr_codec::Warnings::default();
+        let pipeline = codecs.pipeline(&chain(text), element, chunk, limits, &warnings).unwrap();
+        (pipeline, warnings.into_vec().len())
+    };
+    let (one, limits) = (element("int16", 0), Limits::default());
+    let first = of(little, &one, &[2, 3], &limits).0;
+    assert!(Arc::ptr_eq(&first, &of(little, &one, &[2, 3], &limits).0));
+    for (text, element, chunk, limits) in [
+        (big, &one, &[2, 3][..], &limits),
+        (little, &element("int32", 0), &[2, 3], &limits),
+        (little, &element("int16", 1), &[2, 3], &limits),
+        (little, &one, &[2, 4], &limits),
+        (little, &one, &[6], &limits),
+        (little, &one, &[2, 3], &smaller),
+    ] {
+        let before = of(little, &one, &[2, 3], &Limits::default()).0;
+        let other = of(text, element, chunk, limits).0;
+        assert!(!Arc::ptr_eq(&before, &other));
+        assert_eq!((other.element(), other.limits()), (element, limits));
+    }
+    // What is odd is said each time.
+    assert_eq!((of(odd, &one, &[2], &limits).1, of(odd, &one, &[2], &limits).1), (1, 1));
 }

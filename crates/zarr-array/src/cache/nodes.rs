@@ -97,7 +97,7 @@ struct Meaning {
 
 impl Meaning {
     fn is_of(&self, core: &ArrayCore) -> bool {
-        let (mine, other) = (&self.metadata, &core.metadata);
+        let (mine, other) = (&self.metadata, core.metadata());
         self.dialect == core.dialect()
             && self.checksums == core.options.checksums
             && Arc::ptr_eq(&self.registry, &core.registry)
@@ -122,7 +122,7 @@ impl Node {
         }
         let (attributes, extra) = Default::default();
         let meaning = Meaning {
-            metadata: ArrayMetadata { attributes, extra, ..core.metadata.clone() },
+            metadata: ArrayMetadata { attributes, extra, ..core.metadata().clone() },
             dialect: core.dialect(),
             checksums: core.options.checksums,
             registry: Arc::clone(&core.registry),

@@ -33,18 +33,16 @@ impl Pipeline {
         let mut places = Vec::new();
         let mut current = element.stored();
         for (place, codec) in codecs.iter().enumerate() {
-            let pointer = format!("/{place}");
-            let misplaced = |what: &str| Error::Metadata {
-                pointer: pointer.clone(),
-                what: format!("codec {:?} {what}", codec.name),
-            };
+            let pointer = || format!("/{place}");
+            let misplaced =
+                |what: &str| Error::Metadata { pointer: pointer(), what: format!("codec {:?} {what}", codec.name) };
             let Some(entry) = table.get(&codec.name) else {
                 if !codec.must_understand {
-                    warnings.add(format!("{pointer}: unknown codec {:?} is ignored, as it says it may be", codec.name));
+                    warnings.add(format!("/{place}: unknown codec {:?} is ignored, as it says it may be", codec.name));
                     continue;
                 }
                 let hint = table.hint(&codec.name).map(str::to_owned);
-                return Err(Error::Unknown { pointer, name: codec.name.clone(), hint });
+                return Err(Error::Unknown { pointer: pointer(), name: codec.name.clone(), hint });
             };
             let config = Config::new(&codec.configuration);
             let context = BuildContext {
@@ -56,13 +54,13 @@ impl Pipeline {
                 nesting,
                 warnings,
             };
-            let built = (entry.build)(&context).map_err(|error| error.under(&pointer))?;
+            let built = (entry.build)(&context).map_err(|error| error.under(&pointer()))?;
             for member in config.unread() {
-                warnings.add(format!("{pointer}/configuration/{member}: unknown member, ignored"));
+                warnings.add(format!("/{place}/configuration/{member}: unknown member, ignored"));
             }
             names.push(codec.name.clone());
             if !matches!(built, Codec::BytesToBytes(_)) {
-                places.push(pointer.clone());
+                places.push(place);
             }
             match built {
                 Codec::ArrayToArray(codec) if to_bytes.is_none() => {
