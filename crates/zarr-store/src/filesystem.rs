@@ -181,7 +181,11 @@ fn is_absent(error: &io::Error) -> bool {
 
 impl fmt::Display for FilesystemStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path.display().fmt(f)
+        // Nearly always; what is no UTF-8 is shown with replacements.
+        match self.path.to_str() {
+            Some(path) => f.pad(path),
+            None => self.path.display().fmt(f),
+        }
     }
 }
 

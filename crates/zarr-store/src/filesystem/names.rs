@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use smallvec::SmallVec;
+
 use crate::{Key, Version};
 
 use super::vfs::Stat;
@@ -44,15 +46,38 @@ pub(super) fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(time)
 }
 
-/// The version of a file.
+/// The version of a file: inode, time and length in hexadecimal. Made for every value that is read, hence not by `format`.
 pub(super) fn version(stat: &Stat) -> Version {
-    Version::new(&format!("{:x}-{:x}-{:x}", stat.inode.1, stat.modified, stat.len))
+    let mut text = SmallVec::<[u8; 64]>::new();
+    push_hexadecimal(stat.inode.1.into(), &mut text);
+    text.push(b'-');
+    push_hexadecimal(stat.modified.cast_unsigned(), &mut text);
+    text.push(b'-');
+    push_hexadecimal(stat.len.into(), &mut text);
+    Version::new(std::str::from_utf8(&text).unwrap_or_default())
+}
+
+fn push_hexadecimal(number: u128, into: &mut SmallVec<[u8; 64]>) {
+    let digits = (u128::BITS - number.leading_zeros()).div_ceil(4).max(1);
+    for place in (0..digits).rev() {
+        let digit = (number >> (4 * place)) as u8 & 15;
+        into.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn versions_are_hexadecimal() {
+        for number in [0, 1, 9, 10, 15, 16, 0xfedc_ba98, u128::MAX, (-1_i128).cast_unsigned()] {
+            let mut text = SmallVec::new();
+            push_hexadecimal(number, &mut text);
+            assert_eq!(std::str::from_utf8(&text), Ok(format!("{number:x}").as_str()));
+        }
+    }
 
     #[test]
     fn temporary_names_are_known_and_differ() {
