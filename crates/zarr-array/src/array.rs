@@ -385,7 +385,7 @@ impl Array {
     pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.settle_place()?;
         let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys()?.into_iter().unzip();
-        let sizes = self.run(jobs::Sizes::new(keys))?;
+        let sizes = execute::run_free(&*self.store, jobs::Sizes::new(keys)).map_err(|error| self.core.place(error))?;
         // A chunk that was erased in between has no size.
         Ok(chunks.into_iter().zip(sizes).filter_map(|(chunk, size)| Some((chunk, size?))).collect())
     }

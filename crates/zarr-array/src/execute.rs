@@ -68,7 +68,7 @@ pub(crate) fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync
     things.into_iter().map(each).collect()
 }
 
-/// Runs a job that is none of an array's.
+/// Runs a job that decodes and encodes nothing: a walk, the sizes of chunks.
 pub(crate) fn run_free<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
     with_scratch(|scratch| run_in(scratch, &Pool { spreads_requests: true }, store, job))
 }
