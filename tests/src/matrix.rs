@@ -83,6 +83,17 @@ const COLUMNS: &[Column] = &[
     }),
     v3("vlen-utf8", Place::ToBytes, nothing),
     v3("vlen-bytes", Place::ToBytes, nothing),
+    v3("zarrs.vlen", Place::ToBytes, |_| {
+        let little = json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
+        let bytes = json!([{"name": "bytes"}]);
+        Some(
+            json!({"index_codecs": little, "data_codecs": bytes, "index_data_type": "uint32", "index_location": "end"}),
+        )
+    }),
+    v3("optional", Place::ToBytes, |_| {
+        let little = json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
+        Some(json!({"mask_codecs": [{"name": "packbits"}], "data_codecs": little}))
+    }),
     v3("packbits", Place::ToBytes, nothing),
     v3("zfp", Place::ToBytes, |_| Some(json!({"mode": "reversible"}))),
     v3("transpose", Place::Array, |_| Some(json!({"order": [1, 0]}))),
@@ -97,6 +108,9 @@ const COLUMNS: &[Column] = &[
         Some(json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": typesize, "blocksize": 0}))
     }),
     v3("crc32c", Place::Bytes, nothing),
+    v3("conditional", Place::Bytes, |_| {
+        Some(json!({"codecs": [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]}))
+    }),
     v2("numcodecs.vlen-array", Place::ToBytes, |data_type| match data_type {
         DataType::VlenArray(item) => dtype(item),
         _ => Some(json!({"dtype": "<f8"})),

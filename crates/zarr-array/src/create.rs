@@ -205,7 +205,7 @@ impl NewArray {
     /// The codecs, completed by one that turns the array into bytes.
     fn chain(&self, element: &ElementSpec, order: ByteOrder, registry: &Registry) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
-        let data_type = element.data_type.storage();
+        let data_type = &element.data_type;
         let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
         // The only compressor of what came before version 1, and the usual one there.
         let old = matches!(self.dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);

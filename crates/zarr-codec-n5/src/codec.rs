@@ -8,7 +8,6 @@ use zarr_codec::{
 };
 use zarr_dtype::DataType;
 use zarr_grid::{AxisRange, Region, element_count};
-use zarr_meta::NamedConfig;
 use zarr_meta::json::Value;
 
 /// A block may have so many bytes even if the chunk has less: as the full block at the end of an array has, where chunks of a
@@ -38,10 +37,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         return Err(Error::Unsupported { codec: NAME, what });
     }
     let list = config.required("codecs")?;
-    let codec = |codec: &Value| NamedConfig::from_value(codec);
-    let codecs: Option<Vec<_>> = list.as_array().and_then(|codecs| codecs.iter().map(codec).collect());
-    let codecs = codecs.ok_or_else(|| config.unexpected("codecs", "a list of codecs", list))?;
-    let order = match codecs.as_slice() {
+    let order = match context.list("codecs")?.as_slice() {
         [transpose, bytes] | [transpose, bytes, _] if transpose.name == "transpose" && bytes.name == "bytes" => {
             if data_type.layout().has_byte_order() && bytes.configuration.get("endian") != Some(&Value::from("big")) {
                 let found = bytes.configuration.get("endian").cloned().unwrap_or_default();
@@ -51,9 +47,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         }
         _ => return Err(config.unexpected("codecs", "transpose, bytes and at most one compressor", list)),
     };
-    let (table, limits, warnings) = (context.codecs, context.limits, context.warnings);
-    let inner = Pipeline::build(&codecs, element, table, limits, context.nesting + 1, warnings)
-        .map_err(|error| error.under("/configuration/codecs"))?;
+    let inner = context.chain("codecs", element)?;
     Ok(Codec::ArrayToBytes(Arc::new(N5 { element: element.clone(), order, inner })))
 }
 

@@ -3,7 +3,7 @@
 use crate::codec::Sharding;
 use crate::index::{Index, Location};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, Codec, CodecEntry, ElementSpec, Error, Limits, Pipeline, Size};
+use zarr_codec::{BuildContext, Codec, CodecEntry, ElementSpec, Error, Pipeline, Size};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 use zarr_meta::NamedConfig;
@@ -18,9 +18,9 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
     if shape.contains(&0) {
         return Err(config.error("chunk_shape", format!("expected lengths > 0, found {shape:?}")));
     }
-    let codecs = chain(context, "codecs", context.element)?;
+    let codecs = Arc::new(context.chain("codecs", context.element)?);
     let entries = ElementSpec { data_type: DataType::UInt64, fill: FillValue::zero(&DataType::UInt64) };
-    let index_codecs = chain(context, "index_codecs", &entries)?;
+    let index_codecs = Arc::new(context.chain("index_codecs", &entries)?);
     // An index must have a size that can be told from its shape, or it could not be found.
     if !matches!(index_codecs.encoded_size(&[1, 2]), Size::Exact(_)) {
         let what = "expected codecs whose output has a fixed size, found a compressor".to_owned();
@@ -42,36 +42,11 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
     Ok(Codec::ArrayToBytes(Arc::new(Sharding { chunk_shape: Shape::from_slice(&shape), codecs, index })))
 }
 
-/// Builds the chain of codecs that member `name` lists.
-fn chain(context: &BuildContext<'_>, name: &'static str, element: &ElementSpec) -> Result<Arc<Pipeline>, Error> {
-    let list = context.config.required(name)?;
-    let items = list.as_array().ok_or_else(|| context.config.unexpected(name, "a list of codecs", list))?;
-    let codecs = items
-        .iter()
-        .enumerate()
-        .map(|(place, codec)| {
-            NamedConfig::from_value(codec)
-                .ok_or_else(|| context.config.unexpected(&format!("{name}/{place}"), "a codec with a name", codec))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    build_chain(context, &codecs, element, name)
-}
-
-fn build_chain(
-    context: &BuildContext<'_>,
-    codecs: &[NamedConfig],
-    element: &ElementSpec,
-    name: &str,
-) -> Result<Arc<Pipeline>, Error> {
-    let limits = Limits::clone(context.limits);
-    let prefix = format!("/configuration/{name}");
-    Pipeline::build(codecs, element, context.codecs, &limits, context.nesting + 1, context.warnings)
-        .map(Arc::new)
-        .map_err(|error| error.under(&prefix))
-}
-
 fn bytes_only(context: &BuildContext<'_>, entries: &ElementSpec) -> Result<Arc<Pipeline>, Error> {
     let mut configuration = Map::new();
     configuration.insert("endian", "little");
-    build_chain(context, &[NamedConfig::with("bytes", configuration)], entries, "index_codecs")
+    let codecs = [NamedConfig::with("bytes", configuration)];
+    Pipeline::build(&codecs, entries, context.codecs, context.limits, context.nesting + 1, context.warnings)
+        .map(Arc::new)
+        .map_err(|error| error.under("/configuration/index_codecs"))
 }

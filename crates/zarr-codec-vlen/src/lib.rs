@@ -1,15 +1,22 @@
-//! Zarr codecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: elements of variable length, each behind its length.
+//! Zarr codecs `vlen-utf8`, `vlen-bytes` and `vlen-array`: elements of variable length, each behind its length; and
+//! `zarrs.vlen`, which has the lengths apart.
 //!
 //! | codec | Zarr v3 | Zarr v2 | data type |
 //! |---|---|---|---|
 //! | [`VLEN_UTF8`] | `vlen-utf8`, `numcodecs.vlen-utf8` | `vlen-utf8` | `string` |
 //! | [`VLEN_BYTES`] | `vlen-bytes`, `numcodecs.vlen-bytes` | `vlen-bytes` | `bytes`, `variable_length_bytes` |
 //! | [`VLEN_ARRAY`] | `vlen-array`, `numcodecs.vlen-array` | `vlen-array` | `vlen-array` |
+//! | [`ZARRS_VLEN`] | `zarrs.vlen` | | `string`, `bytes` |
 //!
 //! A chunk is the number of its elements and then, in C order, each element's length in bytes and its bytes; numbers are
 //! of 32 bits, little-endian. `vlen-array` has numpy's type of
 //! the items as its `dtype`, as in `"<f8"`, which says their byte order; the others have no configuration. The number must be that of the chunk, nothing may be left over,
 //! and texts must be UTF-8.
+//!
+//! `zarrs.vlen` has an index of where each element begins and the last one ends, numbers of `index_data_type` (`uint32`,
+//! `uint64`) that `index_codecs` encode, and all elements one after another, which `data_codecs` encode as bytes. A chunk is the
+//! number of bytes of the encoded index (64 bits, little-endian), the index and the elements, or, with `index_location` "end",
+//! the elements, the index and that number.
 //!
 //! Knows no pointers: elements are references into a [`Heap`](zarr_dtype::Heap), to which each chunk that is decoded adds
 //! one block.
@@ -34,13 +41,16 @@
 //! ```
 //!
 //! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8>,
-//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes>
+//! <https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes>,
+//! <https://codec.zarrs.dev/array_to_bytes/vlen>
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
 mod elements;
+mod offsets;
 
 pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8};
+pub use offsets::ZARRS_VLEN;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 use zarr_array::{Defaults, Registry};
 use zarr_codec::CodecEntry;
-use zarr_dtype::{ByteOrder, DataType, Layout, npy_descr};
+use zarr_dtype::{ByteOrder, DataType, DataTypeEntry, Layout, npy_descr};
 use zarr_meta::NamedConfig;
 use zarr_meta::json::{Map, Value};
 
@@ -38,6 +38,9 @@ pub fn registry_without_defaults() -> Registry {
     let mut registry = Registry::default();
     for entry in CODECS.iter().copied().flatten() {
         registry.codecs.add(*entry);
+    }
+    for entry in DATA_TYPES {
+        registry.data_types.add(*entry);
     }
     for (name, hint) in ELSEWHERE {
         if registry.codecs.get(name).is_none() {
@@ -97,11 +100,26 @@ static CODECS: &[&[CodecEntry]] = &[
     #[cfg(feature = "packbits")]
     &[zarr_codec_packbits::PACKBITS, zarr_codec_packbits::NUMCODECS_PACKBITS],
     #[cfg(feature = "vlen")]
-    &[zarr_codec_vlen::VLEN_UTF8, zarr_codec_vlen::VLEN_BYTES, zarr_codec_vlen::VLEN_ARRAY],
+    &[
+        zarr_codec_vlen::VLEN_UTF8,
+        zarr_codec_vlen::VLEN_BYTES,
+        zarr_codec_vlen::VLEN_ARRAY,
+        zarr_codec_vlen::ZARRS_VLEN,
+    ],
+    #[cfg(feature = "conditional")]
+    &[zarr_codec_conditional::ENTRY],
+    #[cfg(feature = "optional")]
+    &[zarr_codec_optional::ENTRY],
     #[cfg(feature = "categorize")]
     &[zarr_codec_categorize::CATEGORIZE],
     #[cfg(feature = "object")]
     &[zarr_codec_object::JSON2, zarr_codec_object::JSON, zarr_codec_object::MSGPACK2, zarr_codec_object::MSGPACK],
+];
+
+/// The data types that are not those of `zarr-dtype`.
+static DATA_TYPES: &[DataTypeEntry] = &[
+    #[cfg(feature = "optional")]
+    zarr_codec_optional::DATA_TYPE,
 ];
 
 /// Where codecs come from that this build may lack.
@@ -119,7 +137,11 @@ static ELSEWHERE: &[(&str, &str)] = &[
     ("numcodecs.fixedscaleoffset", "enable feature `numeric`"),
     ("numcodecs.packbits", "enable feature `packbits`"),
     ("numcodecs.quantize", "enable feature `numeric`"),
+    ("conditional", "enable feature `conditional`"),
     ("n5_default", "enable feature `n5`"),
+    ("optional", "enable feature `optional`"),
+    ("zarrs.optional", "enable feature `optional`"),
+    ("zarrs.vlen", "enable feature `vlen`"),
     ("packbits", "enable feature `packbits`"),
     ("reshape", "enable feature `reshape`"),
     ("scale_offset", "enable feature `numeric`"),
@@ -147,6 +169,19 @@ static ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
+    #[cfg(feature = "optional")]
+    if let DataType::Extension(own) = data_type
+        && zarr_codec_optional::NAMES.contains(&own.name())
+        && let Some(value) = zarr_codec_optional::value_type(own.storage())
+    {
+        let mask = if cfg!(feature = "packbits") { "packbits" } else { "bytes" };
+        let list = |codec: NamedConfig| Value::from(vec![codec.to_value()]);
+        let mut configuration = Map::new();
+        configuration.insert("mask_codecs", list(NamedConfig::new(mask)));
+        configuration.insert("data_codecs", list(serializer(value, order)));
+        return NamedConfig::with(own.name(), configuration);
+    }
+    let data_type = data_type.storage();
     match (data_type, data_type.layout()) {
         (DataType::Object, _) => NamedConfig::new("numcodecs.json2"),
         (DataType::VlenArray(item), _) => {

@@ -53,6 +53,10 @@ pub(super) const TYPES: &[(&str, Make)] = &[
         let fields = json!([{"name": "a", "data_type": "int16"}, {"name": "b", "data_type": "float64"}]);
         values(json!({"name": "struct", "configuration": {"fields": fields}}), |at| json!({"a": at, "b": (half(at))}))
     }),
+    ("optional", || {
+        let data_type = json!({"name": "optional", "configuration": {"name": "int16"}});
+        values(data_type, |at| if at % 3 == 0 { Value::Null } else { json!([at]) })
+    }),
     ("string", || values(json!("string"), word)),
     ("variable_length_bytes", || {
         values(json!("variable_length_bytes"), |at| json!(["", "/wA="][usize::from(at % 2 == 0)]))
@@ -90,7 +94,7 @@ fn time(name: &str) -> Value {
 /// The elements that `value` gives for their places.
 fn values(data_type: Value, value: impl Fn(i64) -> Value) -> Values {
     let config = NamedConfig::from_value(&data_type).expect("a data type has a name");
-    let data_type = DataType::from_config(&config).expect("the data types of the table are known");
+    let data_type = zarr::registry().data_types.from_config(&config).expect("the data types of the table are known");
     let heap = Arc::new(Heap::new());
     let mut items = Vec::new();
     for at in 0..i64::try_from(SHAPE.iter().product::<u64>()).unwrap_or(0) {

@@ -1,8 +1,95 @@
 //! Building a chain of codecs from metadata.
 
 use super::Pipeline;
-use crate::{BuildContext, Codec, Codecs, Config, ElementSpec, Error, Limits, Warnings};
+use crate::{BuildContext, BytesToBytes, Codec, Codecs, Config, ElementSpec, Error, Limits, Warnings};
+use std::sync::Arc;
 use zarr_meta::NamedConfig;
+use zarr_meta::json::Value;
+
+impl BuildContext<'_> {
+    /// The codecs that member `name` lists.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it does not.
+    pub fn list(&self, name: &'static str) -> Result<Vec<NamedConfig>, Error> {
+        let list = self.config.required(name)?;
+        let items = list.as_array().ok_or_else(|| self.config.unexpected(name, "a list of codecs", list))?;
+        let codec = |(place, codec): (usize, &Value)| {
+            NamedConfig::from_value(codec)
+                .ok_or_else(|| self.config.unexpected(&format!("{name}/{place}"), "a codec with a name", codec))
+        };
+        items.iter().enumerate().map(codec).collect()
+    }
+
+    /// The chain of codecs that member `name` lists, in front of elements of type `element`.
+    ///
+    /// # Errors
+    /// As [`Pipeline::build`].
+    pub fn chain(&self, name: &'static str, element: &ElementSpec) -> Result<Pipeline, Error> {
+        Pipeline::build(&self.list(name)?, element, self.codecs, self.limits, self.nesting + 1, self.warnings)
+            .map_err(|error| error.under(&format!("/configuration/{name}")))
+    }
+
+    /// The codecs of bytes that member `name` lists.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a codec that is not known, whether it may be ignored or not, and [`Error::Metadata`] for one that
+    /// is no codec of bytes.
+    pub fn bytes_chain(&self, name: &'static str) -> Result<Vec<Arc<dyn BytesToBytes>>, Error> {
+        let (codecs, limits, warnings) = (self.codecs, self.limits, self.warnings);
+        check_nesting(self.nesting + 1, limits)?;
+        let place = Place { element: self.element, codecs, limits, nesting: self.nesting + 1, warnings };
+        let build = |(number, codec): (usize, &NamedConfig)| match place
+            .build(codec, || format!("/configuration/{name}/{number}"))?
+        {
+            Codec::BytesToBytes(codec) => Ok(codec),
+            _ => Err(self.config.error(name, format!("codec {:?} does not turn bytes into bytes", codec.name))),
+        };
+        self.list(name)?.iter().enumerate().map(build).collect()
+    }
+}
+
+/// Where a codec is built.
+struct Place<'a> {
+    element: &'a ElementSpec,
+    codecs: &'a Codecs,
+    limits: &'a Limits,
+    nesting: u32,
+    warnings: &'a Warnings,
+}
+
+impl Place<'_> {
+    /// Builds the codec at `pointer`.
+    fn build(&self, codec: &NamedConfig, pointer: impl Fn() -> String) -> Result<Codec, Error> {
+        let Some(entry) = self.codecs.get(&codec.name) else {
+            let hint = self.codecs.hint(&codec.name).map(str::to_owned);
+            return Err(Error::Unknown { pointer: pointer(), name: codec.name.clone(), hint });
+        };
+        let config = Config::new(&codec.configuration);
+        let context = BuildContext {
+            name: &codec.name,
+            config: &config,
+            element: self.element,
+            codecs: self.codecs,
+            limits: self.limits,
+            nesting: self.nesting,
+            warnings: self.warnings,
+        };
+        let built = (entry.build)(&context).map_err(|error| error.under(&pointer()))?;
+        for member in config.unread() {
+            self.warnings.add(format!("{}/configuration/{member}: unknown member, ignored", pointer()));
+        }
+        Ok(built)
+    }
+}
+
+fn check_nesting(nesting: u32, limits: &Limits) -> Result<(), Error> {
+    if nesting > limits.max_nesting {
+        let what = format!("codecs nest deeper than {} levels", limits.max_nesting);
+        return Err(Error::Metadata { pointer: String::new(), what });
+    }
+    Ok(())
+}
 
 impl Pipeline {
     /// Builds the chain that `codecs` describe, in front of elements of type `element`, which codecs see as they are
@@ -22,45 +109,26 @@ impl Pipeline {
         nesting: u32,
         warnings: &Warnings,
     ) -> Result<Self, Error> {
-        if nesting > limits.max_nesting {
-            let what = format!("codecs nest deeper than {} levels", limits.max_nesting);
-            return Err(Error::Metadata { pointer: String::new(), what });
-        }
+        check_nesting(nesting, limits)?;
         let mut array = Vec::new();
         let mut to_bytes = None;
         let mut bytes = Vec::new();
         let mut names = Vec::new();
         let mut places = Vec::new();
         let mut current = element.stored();
-        for (place, codec) in codecs.iter().enumerate() {
-            let pointer = || format!("/{place}");
+        for (number, codec) in codecs.iter().enumerate() {
+            let pointer = || format!("/{number}");
             let misplaced =
                 |what: &str| Error::Metadata { pointer: pointer(), what: format!("codec {:?} {what}", codec.name) };
-            let Some(entry) = table.get(&codec.name) else {
-                if !codec.must_understand {
-                    warnings.add(format!("/{place}: unknown codec {:?} is ignored, as it says it may be", codec.name));
-                    continue;
-                }
-                let hint = table.hint(&codec.name).map(str::to_owned);
-                return Err(Error::Unknown { pointer: pointer(), name: codec.name.clone(), hint });
-            };
-            let config = Config::new(&codec.configuration);
-            let context = BuildContext {
-                name: &codec.name,
-                config: &config,
-                element: &current,
-                codecs: table,
-                limits,
-                nesting,
-                warnings,
-            };
-            let built = (entry.build)(&context).map_err(|error| error.under(&pointer()))?;
-            for member in config.unread() {
-                warnings.add(format!("/{place}/configuration/{member}: unknown member, ignored"));
+            if table.get(&codec.name).is_none() && !codec.must_understand {
+                warnings.add(format!("/{number}: unknown codec {:?} is ignored, as it says it may be", codec.name));
+                continue;
             }
+            let place = Place { element: &current, codecs: table, limits, nesting, warnings };
+            let built = place.build(codec, pointer)?;
             names.push(codec.name.clone());
             if !matches!(built, Codec::BytesToBytes(_)) {
-                places.push(place);
+                places.push(number);
             }
             match built {
                 Codec::ArrayToArray(codec) if to_bytes.is_none() => {

@@ -14,7 +14,7 @@ pub(crate) enum Kind {
 }
 
 /// The kinds of the codecs with registered names. `numcodecs.<id>` is as `<id>` in the second table.
-const KINDS: [(&str, Kind); 19] = [
+const KINDS: [(&str, Kind); 23] = [
     ("transpose", Kind::ArrayToArray),
     ("bitround", Kind::ArrayToArray),
     ("cast_value", Kind::ArrayToArray),
@@ -30,10 +30,14 @@ const KINDS: [(&str, Kind); 19] = [
     ("packbits", Kind::ArrayToBytes),
     ("zfp", Kind::ArrayToBytes),
     ("n5_default", Kind::ArrayToBytes),
+    ("optional", Kind::ArrayToBytes),
+    ("zarrs.optional", Kind::ArrayToBytes),
+    ("zarrs.vlen", Kind::ArrayToBytes),
     ("gzip", Kind::BytesToBytes),
     ("zstd", Kind::BytesToBytes),
     ("blosc", Kind::BytesToBytes),
     ("crc32c", Kind::BytesToBytes),
+    ("conditional", Kind::BytesToBytes),
 ];
 
 /// The kinds of the codecs of numcodecs.
@@ -140,6 +144,12 @@ pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str
         let pointer = "/configuration/shuffle";
         Error::new(ErrorKind::InvalidMetadata, pointer, number.excerpt(), "a shuffle from -1 to 2")
     })
+}
+
+/// Whether the data type is one that has no `null` among its values.
+pub(crate) fn is_without_null(data_type: &NamedConfig) -> bool {
+    let variable = ["string", "bytes", "variable_length_bytes", "struct", "structured", "vlen-array"];
+    variable.contains(&data_type.name.as_str()) || item_size(data_type).is_some()
 }
 
 /// The size in bytes of an element of the data type, as far as its name tells.

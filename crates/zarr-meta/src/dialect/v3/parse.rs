@@ -103,8 +103,8 @@ fn array(at: &At<'_>, age: &mut Age) -> Result<ArrayMetadata> {
     let codecs = age.codecs(&at.member("codecs")?, shape.len(), codecs::item_size(&data_type))?;
     let fill_value = at.member("fill_value")?;
     let fill_value = match fill_value.value() {
-        // Where any JSON is a value, null is one.
-        Value::Null if data_type.name == "v2_object" => Some(Value::Null),
+        // Types that are defined elsewhere may have it for a value.
+        Value::Null if !codecs::is_without_null(&data_type) => Some(Value::Null),
         Value::Null if age.shows() => {
             age.note(fill_value.pointer(), "null; what is not stored is undefined, and reads as zero");
             None

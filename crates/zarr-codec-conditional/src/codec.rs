@@ -1,0 +1,111 @@
+//! The codec.
+
+use std::sync::Arc;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Scratch, Sink, Size};
+
+const NAME: &str = "conditional";
+
+/// Codec `conditional`, for the table of codecs.
+pub const ENTRY: CodecEntry = CodecEntry { names: &[NAME], build };
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    let config = context.config;
+    let codecs = context.bytes_chain("codecs")?;
+    let least = codecs.len().div_ceil(8);
+    let header = match config.integer("header_bits", 0..=1 << 20)? {
+        None => least,
+        Some(bits) => match usize::try_from(bits) {
+            Ok(bits) if bits.is_multiple_of(8) && bits >= codecs.len() => bits / 8,
+            _ => {
+                let what = format!("expected a multiple of 8 from {} on, found {bits}", codecs.len());
+                return Err(config.error("header_bits", what));
+            }
+        },
+    };
+    Ok(Codec::BytesToBytes(Arc::new(Conditional { codecs, header, max_chunk: context.limits.max_chunk })))
+}
+
+#[derive(Debug)]
+struct Conditional {
+    codecs: Vec<Arc<dyn BytesToBytes>>,
+    /// Bytes of the header.
+    header: usize,
+    max_chunk: u64,
+}
+
+impl Conditional {
+    /// The codecs whose bits are set in a header.
+    fn applied(&self, header: &[u8]) -> Result<Vec<&dyn BytesToBytes>, Error> {
+        let bits = header.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1));
+        let mut codecs = self.codecs.iter();
+        let mut applied = Vec::new();
+        for is_applied in bits {
+            match (is_applied, codecs.next()) {
+                (true, Some(codec)) => applied.push(&**codec),
+                (true, None) => {
+                    let what = format!("a bit beyond those of {} codecs is set", self.codecs.len());
+                    return Err(Error::Corrupt { codec: NAME, what });
+                }
+                (false, _) => {}
+            }
+        }
+        Ok(applied)
+    }
+}
+
+impl BytesToBytes for Conditional {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_size(&self, _decoded: Size) -> Size {
+        Size::Unknown
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut encoded = Scratch::empty();
+        encoded.extend_from_slice(bytes);
+        for codec in &self.codecs {
+            let mut next = Scratch::empty();
+            codec.encode(&encoded, &mut next)?;
+            encoded = next;
+        }
+        let is_shorter = encoded.len() < bytes.len();
+        // The bits of all codecs.
+        let header = (0..self.header).map(|byte| match self.codecs.len().saturating_sub(8 * byte) {
+            _ if !is_shorter => 0,
+            left @ 0..8 => (1 << left) - 1,
+            _ => 0xff_u8,
+        });
+        out.extend(header);
+        out.extend_from_slice(if is_shorter { &encoded } else { bytes });
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        let Some((header, body)) = bytes.split_at_checked(self.header) else {
+            let (found, expected) = (bytes.len() as u64, self.header as u64);
+            return Err(Error::Truncated { codec: NAME, found, expected });
+        };
+        let applied = self.applied(header)?;
+        let Some((first, others)) = applied.split_first() else { return out.extend(body) };
+        // sizes[i]: of what codec i of the others decodes to.
+        let whole = out.expected().map_or(Size::Unknown, |size| Size::Exact(size as u64));
+        let mut size = first.encoded_size(whole);
+        let mut sizes = Vec::new();
+        for codec in others {
+            sizes.push(size);
+            size = codec.encoded_size(size);
+        }
+        let mut decoded: Option<Scratch> = None;
+        for (codec, size) in others.iter().zip(sizes).rev() {
+            let mut next = Scratch::take();
+            let mut sink = Sink::growing(&mut next, size, self.max_chunk)?.of(codec.name());
+            codec.decode(decoded.as_deref().map_or(body, |bytes| bytes), &mut sink)?;
+            let len = sink.finish()?;
+            next.truncate(len);
+            decoded = Some(next);
+        }
+        first.decode(decoded.as_deref().map_or(body, |bytes| bytes), out)
+    }
+}

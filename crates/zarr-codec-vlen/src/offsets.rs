@@ -1,0 +1,176 @@
+//! The codec `zarrs.vlen`: all elements one after another, and apart from them where each begins.
+
+use std::sync::Arc;
+use zarr_codec::{
+    ArrayToBytes, BuildContext, Codec, CodecEntry, ElementSpec, Error, Limits, Pipeline, Places, Scratch, Size, View,
+    ViewMut, chunk_view, read_variable, write_variable,
+};
+use zarr_dtype::{DataType, FillValue};
+use zarr_grid::{Region, element_count};
+
+const NAME: &str = "zarrs.vlen";
+
+/// Bytes of the length of the index.
+const LENGTH: usize = 8;
+
+/// Codec `zarrs.vlen`, an experiment of the crate zarrs, for the table of codecs.
+pub const ZARRS_VLEN: CodecEntry = CodecEntry { names: &[NAME, "https://codec.zarrs.dev/array_to_bytes/vlen"], build };
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    let (config, data_type) = (context.config, &context.element.data_type);
+    if !matches!(data_type, DataType::String | DataType::Bytes { .. }) {
+        let what = format!("elements of data type {data_type}, expected string or bytes");
+        return Err(Error::Unsupported { codec: NAME, what });
+    }
+    let zero = |data_type: DataType| ElementSpec { fill: FillValue::zero(&data_type), data_type };
+    let (offset, wide) = match config.text("index_data_type")? {
+        Some("uint32") => (DataType::UInt32, false),
+        Some("uint64") => (DataType::UInt64, true),
+        found => {
+            let what = format!("expected \"uint32\" or \"uint64\", found {found:?}");
+            return Err(config.error("index_data_type", what));
+        }
+    };
+    let at_end = match config.text("index_location")? {
+        None | Some("start") => false,
+        Some("end") => true,
+        Some(found) => {
+            return Err(config.error("index_location", format!("expected \"start\" or \"end\", found {found:?}")));
+        }
+    };
+    Ok(Codec::ArrayToBytes(Arc::new(Offsets {
+        is_text: *data_type == DataType::String,
+        index: context.chain("index_codecs", &zero(offset))?,
+        data: context.chain("data_codecs", &zero(DataType::UInt8))?,
+        wide,
+        at_end,
+        limits: context.limits.clone(),
+    })))
+}
+
+#[derive(Debug)]
+struct Offsets {
+    is_text: bool,
+    index: Pipeline,
+    data: Pipeline,
+    /// Whether offsets have 64 bits.
+    wide: bool,
+    /// Whether the index lies behind the elements.
+    at_end: bool,
+    limits: Limits,
+}
+
+impl Offsets {
+    /// The encoded index and the encoded elements.
+    fn parts<'b>(&self, encoded: &'b [u8]) -> Result<(&'b [u8], &'b [u8]), Error> {
+        let truncated = |expected: u64| Error::Truncated { codec: NAME, found: encoded.len() as u64, expected };
+        let split = if self.at_end {
+            encoded.split_last_chunk::<LENGTH>().map(|(rest, length)| (length, rest))
+        } else {
+            encoded.split_first_chunk::<LENGTH>()
+        };
+        let (length, rest) = split.ok_or_else(|| truncated(LENGTH as u64))?;
+        let length = u64::from_le_bytes(*length);
+        let len = usize::try_from(length).ok().filter(|&len| len <= rest.len());
+        let len = len.ok_or_else(|| truncated(length.saturating_add(LENGTH as u64)))?;
+        Ok(if self.at_end {
+            let (data, index) = rest.split_at(rest.len() - len);
+            (index, data)
+        } else {
+            rest.split_at(len)
+        })
+    }
+
+    /// Where each element begins, and the last one ends: numbers that never fall.
+    fn offsets(&self, encoded: &[u8], count: u64) -> Result<Vec<usize>, Error> {
+        let shape = [count.saturating_add(1)];
+        let mut scratch = Scratch::take();
+        let mut index = chunk_view(&mut scratch, self.index.element(), &shape, &self.limits)?;
+        self.index.decode(encoded, &shape, &Region::whole(&shape), &mut index)?;
+        let bytes: &[u8] = index.as_contiguous().unwrap_or_default();
+        let corrupt = |what: &str| Error::Corrupt { codec: NAME, what: what.to_owned() };
+        let numbers: Option<Vec<usize>> = if self.wide {
+            bytes.as_chunks().0.iter().map(|bytes| usize::try_from(u64::from_ne_bytes(*bytes)).ok()).collect()
+        } else {
+            bytes.as_chunks().0.iter().map(|bytes| usize::try_from(u32::from_ne_bytes(*bytes)).ok()).collect()
+        };
+        let numbers = numbers.ok_or_else(|| corrupt("an offset beyond what can be addressed"))?;
+        if numbers.is_sorted() { Ok(numbers) } else { Err(corrupt("offsets that fall")) }
+    }
+}
+
+impl ArrayToBytes for Offsets {
+    fn check(&self, shape: &[u64]) -> Result<(), Error> {
+        let count = element_count(shape).unwrap_or(u64::MAX).saturating_add(1);
+        self.index.check(&[count]).map_err(|error| error.under("/configuration/index_codecs"))?;
+        self.data.check(&[1]).map_err(|error| error.under("/configuration/data_codecs"))
+    }
+
+    fn encoded_size(&self, _shape: &[u64]) -> Size {
+        Size::Unknown
+    }
+
+    fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let (mut offsets, mut elements) = (Scratch::empty(), Scratch::empty());
+        let mut push = |end: usize| {
+            if self.wide {
+                offsets.extend_from_slice(&(end as u64).to_ne_bytes());
+                return Ok(());
+            }
+            let what = || "elements of more than 4 GiB, which offsets of 32 bits do not reach".to_owned();
+            let end = u32::try_from(end).map_err(|_| Error::Encode { codec: NAME, what: what() })?;
+            offsets.extend_from_slice(&end.to_ne_bytes());
+            Ok(())
+        };
+        push(0)?;
+        read_variable(NAME, chunk, |bytes| {
+            elements.extend_from_slice(bytes);
+            push(elements.len())
+        })?;
+        let mut index = Scratch::empty();
+        let item = self.index.element().item_size();
+        self.index.encode(&View::new(&offsets, item, &[offsets.len() / item])?, &mut index)?;
+        let length = (index.len() as u64).to_le_bytes();
+        if !self.at_end {
+            out.extend_from_slice(&length);
+            out.extend_from_slice(&index);
+        }
+        if !elements.is_empty() {
+            self.data.encode(&View::new(&elements, 1, &[elements.len()])?, out)?;
+        }
+        if self.at_end {
+            out.extend_from_slice(&index);
+            out.extend_from_slice(&length);
+        }
+        Ok(())
+    }
+
+    fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let corrupt = |what: String| Error::Corrupt { codec: NAME, what };
+        let (index, data) = self.parts(encoded)?;
+        let offsets = self.offsets(index, element_count(shape).unwrap_or(u64::MAX))?;
+        let size = offsets.last().map_or(0, |&end| end as u64);
+        let mut scratch = Scratch::take();
+        let mut elements = chunk_view(&mut scratch, self.data.element(), &[size], &self.limits)?;
+        if size > 0 {
+            self.data.decode(data, &[size], &Region::whole(&[size]), &mut elements)?;
+        } else if !data.is_empty() {
+            return Err(Error::TooLong { codec: NAME, found: data.len() as u64, expected: 0 });
+        }
+        let elements: &[u8] = elements.as_contiguous().unwrap_or_default();
+        let mut places = Places::new(shape, region);
+        write_variable(NAME, out, Vec::new(), |block| {
+            let place = places.next().and_then(|place| usize::try_from(place).ok());
+            let range = place.and_then(|place| Some(*offsets.get(place)?..*offsets.get(place + 1)?));
+            let element = range.and_then(|range| elements.get(range)).unwrap_or_default();
+            if self.is_text {
+                std::str::from_utf8(element).map_err(|error| corrupt(format!("a text is not UTF-8: {error}")))?;
+            }
+            block.extend_from_slice(element);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
