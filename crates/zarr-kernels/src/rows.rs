@@ -12,6 +12,8 @@ use crate::isa::{Isa, Set};
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
+/// Rows are fetched so many bytes before they are copied.
+const AHEAD: usize = 2048;
 /// Rows from this length on go past the caches even if they do not begin with a line.
 const WORTH: usize = 256;
 
@@ -108,7 +110,7 @@ unsafe fn reversed<const WIDTH: usize>(to: *mut u8, from: *const u8, len: usize)
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{LINE, Rows, reversed};
+    use super::{AHEAD, LINE, Rows, reversed};
     use std::arch::x86_64::*;
 
     /// Which byte of 16 comes to each place when numbers of `WIDTH` bytes are reversed.
@@ -150,11 +152,22 @@ mod wide {
                 const SIZE: usize = size_of::<$register>();
                 // SAFETY: an array of 16 bytes is read.
                 let order = unsafe { $repeat(_mm_loadu_si128(order::<WIDTH>().as_ptr().cast())) };
+                // Rows that lie far apart are no stream that the processor would fetch by itself. Of those of one line it has
+                // enough under way at once, and long ones are streams each.
+                let apart = !STREAM && rows.from_step.unsigned_abs() > rows.len;
+                let ahead =
+                    if apart && (2 * LINE..=AHEAD).contains(&rows.len) { (AHEAD / rows.len) as isize } else { 0 };
                 for row in 0..rows.count as isize {
                     // SAFETY: row `row` of both, by the invariant. All accesses below are at `at..at + SIZE` with `at + LINE`
                     // at most the length, or at what `reversed` is given: a part of the row.
                     unsafe {
                         let (to, from) = (to.offset(row * rows.to_step), from.offset(row * rows.from_step));
+                        if ahead > 0 && row + ahead < rows.count as isize {
+                            let later = from.wrapping_offset(ahead * rows.from_step);
+                            for at in (0..rows.len).step_by(LINE) {
+                                _mm_prefetch::<_MM_HINT_T0>(later.wrapping_add(at).cast());
+                            }
+                        }
                         let mut at = 0;
                         if STREAM {
                             // Whole numbers: lines are longer than those, and both begin at multiples of their size.
