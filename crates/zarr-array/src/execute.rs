@@ -2,15 +2,19 @@
 
 use crate::core::ArrayCore;
 use std::cell::RefCell;
-use zarr_store::{Job, Reply, Request, Scratch, Spawn, Store, run_in};
+use zarr_store::{Job, Scratch, Spawn, Store, run_in};
+#[cfg(feature = "parallel")]
+use zarr_store::{Reply, Request};
 
 /// As many small things as are worth another thread.
+#[cfg(feature = "parallel")]
 const SHARE: usize = 32;
 
 /// Runs forked jobs on the threads of a pool; a job that does not fork stays on the caller's thread.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     /// Whether many requests of one job are spread over the threads, too. Reads and writes fork before they ask.
+    #[cfg(feature = "parallel")]
     spreads_requests: bool,
 }
 
@@ -70,12 +74,20 @@ pub(crate) fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync
 
 /// Runs a job that decodes and encodes nothing: a walk, the sizes of chunks.
 pub(crate) fn run_free<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
-    with_scratch(|scratch| run_in(scratch, &Pool { spreads_requests: true }, store, job))
+    let pool = Pool {
+        #[cfg(feature = "parallel")]
+        spreads_requests: true,
+    };
+    with_scratch(|scratch| run_in(scratch, &pool, store, job))
 }
 
 /// Runs a job of an array on a blocking store.
 pub(crate) fn run<J: Job>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
-    let work = || with_scratch(|scratch| run_in(scratch, &Pool { spreads_requests: false }, store, job));
+    let pool = Pool {
+        #[cfg(feature = "parallel")]
+        spreads_requests: false,
+    };
+    let work = || with_scratch(|scratch| run_in(scratch, &pool, store, job));
     #[cfg(feature = "parallel")]
     if let Some(pool) = core.pool() {
         return pool.install(work);
