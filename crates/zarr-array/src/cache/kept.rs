@@ -67,11 +67,12 @@ impl Kept {
         Some(Arc::clone(&slot.known))
     }
 
-    /// Keeps something of `cost` bytes instead of what was at its place, if there is room for it at all.
+    /// Keeps something of `cost` bytes instead of what was at its place, if there is room for it at all; else nothing is
+    /// kept there.
     pub(super) fn keep(&self, place: Place, stamp: u64, known: &Arc<Known>, cost: usize) {
         let cost = cost.saturating_add(OVERHEAD);
         if cost > self.max_bytes || !self.make_room(cost) {
-            return;
+            return self.forget(&place);
         }
         let slot = |place| Slot { place, known: Arc::clone(known), stamp, cost, used: AtomicBool::new(false) };
         let mut part = self.write(number(&place));
@@ -87,6 +88,15 @@ impl Kept {
                 ring.get_mut(*entry.get()).map(|old| std::mem::replace(old, slot(place)))
             }
         };
+        drop(part);
+        if let Some(old) = old {
+            self.bytes.fetch_sub(old.cost, Ordering::Relaxed);
+        }
+    }
+
+    fn forget(&self, place: &Place) {
+        let mut part = self.write(number(place));
+        let old = part.slots.get(place).copied().map(|at| part.remove(at));
         drop(part);
         if let Some(old) = old {
             self.bytes.fetch_sub(old.cost, Ordering::Relaxed);
@@ -140,13 +150,18 @@ impl Part {
         let ring = &mut self.ring;
         let mut is_idle = |&place: &usize| !std::mem::take(ring[place].used.get_mut()) || any;
         self.hand = from_hand.chain(before).find(&mut is_idle)?;
-        let slot = self.ring.swap_remove(self.hand);
+        Some(self.remove(self.hand))
+    }
+
+    /// Removes what is at this number of the ring.
+    fn remove(&mut self, at: usize) -> Slot {
+        let slot = self.ring.swap_remove(at);
         self.slots.remove(&slot.place);
-        if let Some(moved) = self.ring.get(self.hand) {
+        if let Some(moved) = self.ring.get(at) {
             // The last has taken its place.
-            self.slots.insert(moved.place.clone(), self.hand);
+            self.slots.insert(moved.place.clone(), at);
         }
-        Some(slot)
+        slot
     }
 }
 

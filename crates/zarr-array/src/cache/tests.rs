@@ -58,3 +58,16 @@ fn what_is_used_stays() {
     }
     assert!(kept.bytes() > 150_000);
 }
+
+#[test]
+fn what_does_not_fit_replaces_what_did() {
+    let kept = Kept::new(2000);
+    for at in 0..2 {
+        kept.keep(place(0, at), 0, &known(), 100);
+    }
+    kept.keep(place(0, 0), 0, &known(), 5000);
+    assert!(kept.find(&place(0, 0), 0).is_none());
+    assert!(kept.find(&place(0, 1), 0).is_some());
+    kept.clear();
+    assert_eq!(kept.bytes(), 0);
+}
