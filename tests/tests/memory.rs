@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::{Array, ChunkCache, NewArray, Options, Store, ViewMut};
-use zarr_store::{Counted, MemoryStore};
+use zarr_grid::Selection;
+use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, StoreExt};
 
 /// The allocator of the system, with counters.
 struct Counting;
@@ -127,4 +130,34 @@ fn a_million_chunks_are_planned_without_holding_them() {
     assert!(plain.peak < bound, "{plain:?}");
     let cached = read_a_million(Some(ChunkCache::new(4 << 20)));
     assert!(cached.peak < bound + (4 << 20), "{cached:?}");
+}
+
+#[test]
+fn an_index_that_says_too_much_takes_little() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    const CHUNKS: u64 = 256;
+    const CLAIMED: u64 = 10 << 20;
+    let codecs = r#"[{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [1], "index_location": "end",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "codecs": ["vlen-utf8"]
+    }}]"#;
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    let new = NewArray::new(&[CHUNKS], "string").chunks(&[CHUNKS]).codecs_text(codecs).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    // Each inner chunk lies a byte behind the one before it, and all say that they have ten mebibytes.
+    let mut shard = vec![0; (CLAIMED + CHUNKS) as usize];
+    shard.extend((0..CHUNKS).flat_map(|start| [start, CLAIMED]).flat_map(u64::to_le_bytes));
+    store.set_all(&Key::new("a/c/0").unwrap(), &shard).unwrap();
+    drop(shard);
+    let bound = 100 << 20;
+    for cache in [None, Some(ChunkCache::new(1 << 20))] {
+        let array = array.with(Options { cache, threads: NonZeroUsize::new(1), ..Options::default() }).unwrap();
+        let (read, all) = taken(|| array.read_data(..).map(drop));
+        assert!(read.is_err() && all.peak < bound, "{read:?} {all:?}");
+        let points = (0..CHUNKS as i64).rev().collect();
+        let (read, picks) = taken(|| array.read_data(Selection::points(vec![points])).map(drop));
+        assert!(read.is_err() && picks.peak < bound, "{read:?} {picks:?}");
+    }
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::leaf::Item;
-use super::requests::Requests;
+use super::requests::{Requests, groups};
 use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits};
 use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
 use crate::{ArrayData, Error, ErrorKind, Result};
@@ -227,14 +227,14 @@ impl<'a, 'j> Lookup<'a, 'j> {
         Ok(())
     }
 
-    /// Leaves the cells that were not found as jobs of so many each.
-    pub(super) fn finish(mut self, group: usize) {
-        while !self.cells.is_empty() {
-            let rest = self.cells.split_off(group.min(self.cells.len()));
-            let cells = std::mem::replace(&mut self.cells, rest);
-            let (context, cached) = (self.context, self.cached);
-            self.jobs.push(ReadJob::Missed(Missed { context, cached, cells, jobs: Vec::new() }));
-        }
+    /// Leaves the cells that were not found as jobs of so many each at most.
+    pub(super) fn finish(self, most: usize) {
+        let Self { cached, context, jobs, cells, .. } = self;
+        // Of a shard only the index is asked for.
+        let groups = groups(cells, most, |cell| cell.item.window.as_ref().filter(|_| !cell.nests));
+        jobs.extend(
+            groups.into_iter().map(|cells| ReadJob::Missed(Missed { context, cached, cells, jobs: Vec::new() })),
+        );
     }
 }
 

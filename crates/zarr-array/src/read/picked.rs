@@ -3,7 +3,7 @@
 
 use super::cached::{Lookup, State};
 use super::leaf::{Item, Leaf};
-use super::requests::Requests;
+use super::requests::{Requests, groups};
 use super::{ReadContext, ReadJob, Source, Spread, splits};
 use crate::cache::{Content, Known, Place};
 use crate::{Error, Result};
@@ -181,28 +181,25 @@ impl<'a> Picked<'a> {
             inner.push((Arc::new(split.cuts.clone()), split.tile(out)?));
         }
         let mut jobs = Vec::new();
-        let mut groups = Groups::default();
+        let mut shards = Groups::default();
         let mut items = Vec::new();
         let mut lookup = Lookup::new(context, &source, cell_size, &mut jobs);
         for (cuts, tiles) in inner {
             for (cell, out) in cuts.iter().zip(tiles) {
                 match &mut lookup {
-                    _ if nests => groups.add(cell, out),
+                    _ if nests => shards.add(cell, out),
                     Some(lookup) => lookup.cell(&cell, out)?,
                     None => items.extend(source.item(context, &cell, out)?),
                 }
             }
         }
-        let group = context.group_len(cell_size);
+        let most = context.group_len(cell_size);
         if let Some(lookup) = lookup {
-            lookup.finish(group);
+            lookup.finish(most);
         }
-        while !items.is_empty() {
-            let rest = items.split_off(group.min(items.len()));
-            let items = std::mem::replace(&mut items, rest);
-            jobs.push(ReadJob::Cells(Leaf::new(context, items)));
-        }
-        jobs.extend(groups.into_jobs(context, &source));
+        let cells = groups(items, most, |item| item.window.as_ref());
+        jobs.extend(cells.into_iter().map(|items| ReadJob::Cells(Leaf::new(context, items))));
+        jobs.extend(shards.into_jobs(context, &source));
         Ok(jobs)
     }
 }

@@ -4,6 +4,43 @@ use super::ReadContext;
 use std::ops::Range;
 use zarr_store::{ByteRange, Key, Request};
 
+/// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
+/// bounded by its making, and an index may say anything of the encoded ones.
+const MAX_ASKED: u64 = 64 << 20;
+
+/// Counts the encoded bytes of inner chunks that are to be asked for at once.
+#[derive(Debug, Default)]
+pub(super) struct Asked(u64);
+
+impl Asked {
+    /// Adds an inner chunk that lies at `window`. Says whether it may be asked for with those before it.
+    pub(super) fn add(&mut self, window: Option<&Range<u64>>) -> bool {
+        let before = self.0;
+        self.0 = before.saturating_add(window.map_or(0, |window| window.end - window.start));
+        before == 0 || self.0 <= MAX_ASKED
+    }
+}
+
+/// Groups of items that are to be asked for at once: at most so many, and those with windows as many as may be.
+pub(super) fn groups<T>(items: Vec<T>, most: usize, window: impl Fn(&T) -> Option<&Range<u64>>) -> Vec<Vec<T>> {
+    let mut groups = Vec::new();
+    let mut group = Vec::new();
+    let mut asked = Asked::default();
+    for item in items {
+        let joins = asked.add(window(&item)) && group.len() < most;
+        if !joins && !group.is_empty() {
+            groups.push(std::mem::take(&mut group));
+            asked = Asked::default();
+            asked.add(window(&item));
+        }
+        group.push(item);
+    }
+    if !group.is_empty() {
+        groups.push(group);
+    }
+    groups
+}
+
 /// Requests being collected.
 #[derive(Default)]
 pub(super) struct Requests(Vec<Request>);

@@ -1,5 +1,6 @@
 //! Inner chunks of one shard that are read together: one request, and nothing kept for each of them.
 
+use super::requests::Asked;
 use super::{ReadContext, Shard, Source, Spread};
 use crate::{Error, ErrorKind, Result};
 use std::ops::Range;
@@ -28,10 +29,6 @@ struct Stored {
     begins: bool,
 }
 
-/// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
-/// bounded by its making, and an index may say anything of the encoded ones.
-const MAX_ASKED: u64 = 64 << 20;
-
 /// Ranges that follow each other are one up to this size. The driver merges what else it likes to.
 const MAX_RANGE: u64 = 1 << 20;
 
@@ -50,7 +47,7 @@ impl<'a> Together<'a> {
         let shard = Arc::clone(shard);
         let mut stored = Vec::with_capacity(spread.tiles.len());
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        let mut asked = 0u64;
+        let mut asked = Asked::default();
         let mut cursor = spread.cuts.cursor_at(spread.tiles.position() as u64);
         let mut whole = false;
         for place in 0..spread.tiles.len() {
@@ -62,11 +59,8 @@ impl<'a> Together<'a> {
             }
             whole = cell.region.is_whole(&cell.shape);
             let found = shard.find(&cell.index).map_err(|error| shard.place(error))?;
-            if let Some(range) = &found {
-                asked = asked.saturating_add(range.end - range.start);
-                if asked > MAX_ASKED && !ranges.is_empty() {
-                    return Ok(Begun::Parts(spread.split_at(place)));
-                }
+            if !asked.add(found.as_ref()) {
+                return Ok(Begun::Parts(spread.split_at(place)));
             }
             stored.push(found.map(|range| {
                 let len = range.end - range.start;
