@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, MissingChunks, NewArray, Options};
 use zarr_grid::Selection;
-use zarr_store::{AsyncStore, Counted, FilesystemStore, MemoryStore, Prefixed, Store, SyncAsAsync, block_on};
+use zarr_store::{
+    AsyncStore, ByteRange, Counted, Fetched, FilesystemStore, Key, MemoryStore, Prefixed, Store, StoreExt, SyncAsAsync,
+    block_on,
+};
 
 const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
     "chunk_shape": [16, 16], "index_location": "end",
@@ -284,4 +287,61 @@ fn picks_in_a_shard_read_its_index_once() {
     let (store, array) = made(&whole);
     assert_eq!(array.read::<i32>(picks()).unwrap(), expected);
     assert_eq!(store.take().gets, 3);
+}
+
+/// The last block of a Blosc buffer says that it has more bytes than there are.
+fn break_last_block(value: &mut [u8]) {
+    let number = |value: &[u8], at: usize| u32::from_le_bytes(value[at..at + 4].try_into().unwrap()) as usize;
+    let blocks = number(value, 4).div_ceil(number(value, 8));
+    assert!(blocks > 1 && value[2] & 2 == 0, "several blocks that are compressed");
+    let last = number(value, 16 + 4 * (blocks - 1));
+    value[last..last + 4].fill(0x7f);
+}
+
+/// The last inner chunk of a shard of 16 x 16, whose index has a checksum, is no Zstandard frame. Then the shard is compressed.
+fn break_last_inner_chunk(value: &mut Vec<u8>) {
+    let data = value.len() - 16 * 16 * 16 - 4;
+    value[data - 8..data].fill(0xff);
+    let mut start = [0; 8];
+    start.copy_from_slice(&value[data + 255 * 16..][..8]);
+    value[u64::from_le_bytes(start) as usize..][..4].fill(0);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, value).unwrap();
+    *value = gzip.finish().unwrap();
+}
+
+#[test]
+fn what_is_broken_elsewhere_does_not_matter_with_a_cache_either() {
+    let blosc = r#"["bytes", {"name": "blosc", "configuration": {
+        "cname": "zstd", "clevel": 1, "shuffle": "shuffle", "typesize": 4, "blocksize": 4096}}]"#;
+    let zipped = SHARD.trim_end_matches(']').to_owned() + r#", {"name": "gzip", "configuration": {"level": 1}}]"#;
+    type Break = fn(&mut Vec<u8>);
+    let cases: [(&str, &str, Break); 3] = [
+        ("bytes", "bytes", |value| value.truncate(5000)),
+        (blosc, blosc, |value| break_last_block(value)),
+        (SHARD, &zipped, break_last_inner_chunk),
+    ];
+    let key = Key::new("a/c/0/0").unwrap();
+    for (written, read, damage) in cases {
+        let (store, _) = made(written);
+        let mut fetched = Fetched::new();
+        store.get(&key, &[ByteRange::Full], &mut fetched).unwrap();
+        let mut value = fetched.part(0).to_vec();
+        damage(&mut value);
+        let (store, plain) = made(read);
+        store.set_all(&key, &value).unwrap();
+        let cached = || with(&plain, &ChunkCache::new(1 << 20));
+        let points = || Selection::points(vec![vec![0, 3], vec![1, 2]]);
+        for array in [plain.clone(), cached()] {
+            assert_eq!(array.read::<i32>((1, 2..4)).unwrap(), [130, 131], "{read}");
+            assert_eq!(array.read::<i32>((..8, ..8)).unwrap()[9], 129, "{read}");
+        }
+        for array in [plain.clone(), cached()] {
+            assert_eq!(array.read::<i32>(points()).unwrap(), [1, 3 * 128 + 2], "{read}");
+        }
+        for array in [plain.clone(), cached()] {
+            assert!(array.read::<i32>((..64, ..64)).unwrap_err().is_corrupt(), "{read}");
+            assert!(array.read::<i32>((63, 63)).unwrap_err().is_corrupt(), "{read}");
+        }
+    }
 }

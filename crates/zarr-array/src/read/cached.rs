@@ -28,7 +28,8 @@ const MANY: usize = 1024;
 pub(crate) struct CachedRead<'a> {
     cache: &'a ArrayCache,
     small: bool,
-    /// Something that was kept was used, or found to be outdated: if the read fails, that may be why.
+    /// Something that was kept was used, or found to be outdated, or more than what is wanted was fetched to be kept: if the
+    /// read fails, that may be why.
     doubtful: AtomicBool,
 }
 
@@ -278,7 +279,7 @@ impl<'a> Missed<'a> {
             };
             if let Some(mut cell) = left {
                 if cell.item.pending.is_none() {
-                    cell.begin(self.context, &mut requests)?;
+                    cell.begin(self.cached, self.context, &mut requests)?;
                 }
                 self.cells.push(cell);
             }
@@ -294,13 +295,17 @@ impl<'a> Missed<'a> {
 
 impl<'a> MissedCell<'a> {
     /// Asks for the version if something is kept, else for the bytes that it takes to decode all of it.
-    fn begin(&mut self, context: &ReadContext<'_>, requests: &mut Requests) -> Result<()> {
+    fn begin(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Requests) -> Result<()> {
         if self.in_doubt.is_some() {
             self.item.pending = Some(requests.add(&self.item.key, false, Vec::new()));
             return Ok(());
         }
         let Item { codecs, shape, region, out, .. } = &mut self.item;
         let mut decode = if self.nests { codecs.partial(shape, region, &context.access) } else { None };
+        if decode.is_none() && !region.is_whole(shape) {
+            // What is broken elsewhere in the chunk does not matter without a cache.
+            cached.doubt();
+        }
         let step = decode.as_mut().map(|decode| decode.step(&[], out)).transpose();
         self.item.decode = decode;
         match step.map_err(|error| self.item.place(error.into()))? {
