@@ -117,7 +117,7 @@ struct Shard {
     codecs: Arc<Pipeline>,
     /// What the cache knows it as.
     state: Option<State>,
-    /// No encoded inner chunk has more bytes.
+    /// No encoded inner chunk can have more bytes.
     largest: u64,
 }
 

@@ -9,6 +9,7 @@ mod cached_requests;
 mod caches;
 mod concurrent;
 mod conformance;
+mod dead_space;
 mod hierarchies;
 mod laws;
 mod layouts;

@@ -2,7 +2,7 @@
 
 use super::cached::State;
 use super::requests::{Requests, needed};
-use super::{LOCAL_GROUP, ReadContext, Shard, Source, Spread, decoded_size, largest_encoded};
+use super::{LOCAL_GROUP, ReadContext, Shard, Source, Spread, decoded_size, largest_encoded, splits};
 use crate::{Error, ErrorKind, MissingChunks, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -252,7 +252,9 @@ impl<'a> Item<'a> {
         };
         let cell = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
         let cell_size = decoded_size(&split.codecs, &cell);
-        let largest = largest_encoded(&split.codecs, &cell);
+        // Shards may have any number of bytes that nothing refers to. Only their indexes and inner chunks are asked for.
+        let nests = splits(&split.codecs, &cell);
+        let largest = if nests { u64::MAX } else { largest_encoded(&split.codecs, &cell) };
         let shard = Shard {
             key: self.key.clone(),
             chunk: self.chunk.clone(),

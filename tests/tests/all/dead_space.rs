@@ -1,0 +1,54 @@
+//! Shards with bytes that their indexes do not refer to, as writers leave them that append inner chunks and replace the index.
+
+use std::sync::Arc;
+use zarr_array::{ChunkCache, NewArray, Options};
+use zarr_grid::Selection;
+use zarr_store::{ByteRange, Fetched, Key, MemoryStore, Store, StoreExt};
+
+const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
+    "chunk_shape": [4], "index_location": "end",
+    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    "codecs": [{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [2], "index_location": "end",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "codecs": ["bytes"]
+    }}]
+}}]"#;
+
+/// Bytes of an index with two entries.
+const INDEX: usize = 32;
+
+#[test]
+fn inner_shards_may_have_any_of_it() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[8], "uint8").chunks(&[8]).codecs_text(NESTED).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    array.write(.., &[1u8, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    let key = Key::new("a/c/0").unwrap();
+    let mut fetched = Fetched::new();
+    store.get(&key, &[ByteRange::Full], &mut fetched).unwrap();
+    let value = fetched.part(0).to_vec();
+    assert_eq!(value.len(), 2 * (4 + INDEX) + INDEX);
+
+    // Each inner shard with much between its data and its index.
+    let mut changed = Vec::new();
+    let mut index = Vec::new();
+    for shard in value[..2 * (4 + INDEX)].chunks(4 + INDEX) {
+        let start = changed.len();
+        changed.extend_from_slice(&shard[..4]);
+        changed.resize(start + 100_000, 0xff);
+        changed.extend_from_slice(&shard[4..]);
+        index.extend([start, changed.len() - start].map(|number| (number as u64).to_le_bytes()));
+    }
+    changed.extend(index.concat());
+    store.set_all(&key, &changed).unwrap();
+
+    for cache in [None, Some(ChunkCache::new(1 << 20))] {
+        let array = array.with(Options { cache, ..Options::default() }).unwrap();
+        for _ in 0..2 {
+            assert_eq!(array.read::<u8>(5_u64).unwrap(), [6]);
+            assert_eq!(array.read::<u8>(Selection::points(vec![vec![7, 0, 2]])).unwrap(), [8, 1, 3]);
+            assert_eq!(array.read::<u8>(..).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+        }
+    }
+}
