@@ -292,6 +292,7 @@ impl Source {
             room: None,
             pending: None,
             place: 0,
+            touched: false,
         }))
     }
 }

@@ -10,6 +10,7 @@ mod caches;
 mod concurrent;
 mod conformance;
 mod dead_space;
+mod erased;
 mod hierarchies;
 mod laws;
 mod layouts;

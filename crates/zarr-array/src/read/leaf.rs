@@ -51,6 +51,8 @@ pub(super) struct Item<'a> {
     pub(super) pending: Option<(usize, Range<usize>)>,
     /// The number of the place that the key is of.
     pub(super) place: u8,
+    /// The output may hold bytes of the value: it is not fresh memory any more.
+    pub(super) touched: bool,
 }
 
 pub(super) enum After<'a> {
@@ -151,6 +153,10 @@ impl<'a> Leaf<'a> {
         if item.window.is_some() {
             return Err(item.gone());
         }
+        if item.touched {
+            let message = "the chunk was erased while it was read";
+            return Err(item.place(Error::new(ErrorKind::CorruptChunk, message)));
+        }
         if let Some((place, key)) = self.context.core.other_key(&item.chunk, item.place) {
             item.key = key;
             item.place = place;
@@ -192,7 +198,10 @@ impl<'a> Item<'a> {
     /// it is to be asked for again, so that decoding can tell what is wrong.
     fn filled(&mut self, size: u64, buffer: &[u8]) -> Result<bool> {
         match self.room.take() {
-            Some(Room::Output) => Ok(size == self.out.size() as u64),
+            Some(Room::Output) => {
+                self.touched = true;
+                Ok(size == self.out.size() as u64)
+            }
             Some(Room::Buffer(part)) if size == part.len() as u64 => {
                 let bytes = buffer.get(part).unwrap_or_default();
                 let decoded = self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out);
@@ -228,6 +237,7 @@ impl<'a> Item<'a> {
             self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out)?;
             return Ok(After::Done);
         };
+        self.touched = true;
         match decode.step(got, &mut self.out)? {
             Step::Need(ranges) => Ok(After::Wants(ranges)),
             Step::Done => Ok(After::Done),
