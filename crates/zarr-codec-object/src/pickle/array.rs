@@ -85,27 +85,31 @@ impl Array {
             return Err(Fault::NotPlain("values that lie deeper than 64 in each other"));
         }
         take(room, VALUE)?;
-        let mut inner = |item: &Item| self.of_item(item, depth + 1, room);
         match item {
             Item::Value(value) => {
                 take(room, text_size(value))?;
                 Ok(Value::clone(value))
             }
-            Item::Tuple(items, _) => items.iter().map(inner).collect::<Result<_, _>>().map(Value::Array),
+            Item::Tuple(items, _) => self.of_items(items, depth, room),
             Item::Container(place) => match self.containers.get(*place) {
-                Some(Container::List(items)) => items.iter().map(inner).collect::<Result<_, _>>().map(Value::Array),
+                Some(Container::List(items)) => self.of_items(items, depth, room),
                 Some(Container::Dict(items)) => {
-                    let mut members = Map::new();
-                    for (name, item) in items {
-                        let value = inner(item)?;
-                        members.insert(name.as_str().unwrap_or_default(), value);
-                    }
-                    Ok(Value::Object(members))
+                    let mut member = |(name, item): &(Rc<Value>, Item)| {
+                        take(room, text_size(name))?;
+                        let value = self.of_item(item, depth + 1, room)?;
+                        Ok((name.as_str().unwrap_or_default().to_owned(), value))
+                    };
+                    items.iter().map(&mut member).collect::<Result<Map, _>>().map(Value::Object)
                 }
                 None => Err(Fault::NotPlain("a container that is none")),
             },
             _ => Err(Fault::NotPlain("an element that is no plain value")),
         }
+    }
+
+    fn of_items(&self, items: &[Item], depth: usize, room: &mut u64) -> Result<Value, Fault> {
+        let items = items.iter().map(|item| self.of_item(item, depth + 1, room));
+        items.collect::<Result<_, _>>().map(Value::Array)
     }
 }
 

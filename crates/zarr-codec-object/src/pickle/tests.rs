@@ -141,6 +141,13 @@ fn values_without_end_are_errors() {
     assert!(message(&[&b"]"[..], &b"]".repeat(99), &b"a".repeat(99)].concat()).contains("deeper than 64"));
     assert!(message(b"cnumpy\nndarray\n").contains("no plain value"));
     assert!(message(b"]cnumpy\nndarray\na").contains("no plain value"));
+    let last = |items: &[u8], count: u8, max_chunk| {
+        let codec = Pickle { data_type: DataType::Object, max_chunk };
+        let mut out = vec![0; 16];
+        let mut view = ViewMut::new(&mut out, 16, &[1]).unwrap().with_heap(Some(Arc::new(Heap::new())));
+        let region = Region::new([AxisRange::new(u64::from(count) - 1, 1)]).unwrap();
+        codec.decode(&pickled(items, &[b'K', count], false), &[u64::from(count)], &region, &mut view)
+    };
     // Each list has the one before it ten times: 10^20 values.
     let mut items = b"]q\x50".to_vec();
     for level in 0x50..0x64_u8 {
@@ -148,12 +155,16 @@ fn values_without_end_are_errors() {
         items.extend([b'h', level].repeat(10));
         items.push(b'e');
     }
-    let codec = Pickle { data_type: DataType::Object, max_chunk: 1 << 20 };
-    let mut out = vec![0; 16];
-    let view = ViewMut::new(&mut out, 16, &[1]).unwrap().with_heap(Some(Arc::new(Heap::new())));
     // What is below the last list goes on the stack as elements as well.
-    let bytes = pickled(&items, b"K\x15", false);
-    let mut view = view;
-    let error = codec.decode(&bytes, &[21], &Region::new([AxisRange::new(20, 1)]).unwrap(), &mut view).unwrap_err();
+    let error = last(&items, 21, 1 << 20).unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    // A dict with a name of 10,000 letters, and a list that has it a thousand times.
+    let mut items = b"}q\x50X\x10\x27\0\0".to_vec();
+    items.extend([b'n'; 10_000]);
+    items.extend(b"Ns](");
+    items.extend(b"h\x50".repeat(1000));
+    items.push(b'e');
+    last(&items, 2, 64 << 20).unwrap();
+    let error = last(&items, 2, 4 << 20).unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }
