@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -21,15 +21,20 @@ pub(super) struct Beneath {
     root: OwnedFd,
     /// The resolved path of the root when it was opened; for links only.
     path: PathBuf,
-    /// Whether there are files without names here that can be given one; found out with the first.
-    unnamed: OnceLock<bool>,
+    /// Whether there are files without names here that can be given one: `UNKNOWN` until the first, `REFUSED` from the first
+    /// on that could not be made or named, were it only in one directory.
+    unnamed: AtomicU8,
 }
+
+const UNKNOWN: u8 = 0;
+const GRANTED: u8 = 1;
+const REFUSED: u8 = 2;
 
 impl Beneath {
     /// `None` if the kernel does not have the call, or a sandbox forbids it.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let beneath = Self { root, path: fs::canonicalize(path)?, unnamed: OnceLock::new() };
+        let beneath = Self { root, path: fs::canonicalize(path)?, unnamed: AtomicU8::new(UNKNOWN) };
         match beneath.try_open("", OFlags::PATH) {
             Ok(_) => Ok(Some(beneath)),
             Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => Ok(None),
@@ -109,7 +114,8 @@ impl Vfs for Beneath {
     }
 
     fn make_unnamed(&self, parent: &Directory) -> io::Result<Option<File>> {
-        if self.unnamed.get() == Some(&false) {
+        let known = self.unnamed.load(Ordering::Relaxed);
+        if known == REFUSED {
             return Ok(None);
         }
         let parent = handle(parent)?;
@@ -117,19 +123,31 @@ impl Vfs for Beneath {
         let file = match rustix::fs::openat(parent, ".", flags, Mode::from_raw_mode(0o666)) {
             // File systems that do not have such files, and some that do not know the flag.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
-                let _ = self.unnamed.set(false);
+                self.unnamed.store(REFUSED, Ordering::Relaxed);
                 return Ok(None);
             }
             other => other?,
         };
         // Before Linux 6.10 only the privileged may name a file by its handle; others are told that it is not there. Nothing
         // can be given the name `.`, so that those who may are told that it is taken.
-        let may_name = || link_handle(file.as_fd(), parent, ".") == Err(Errno::EXIST);
-        Ok(self.unnamed.get_or_init(may_name).then(|| File::from(file)))
+        if known == UNKNOWN {
+            let may_name = link_handle(file.as_fd(), parent, ".") == Err(Errno::EXIST);
+            self.unnamed.store(if may_name { GRANTED } else { REFUSED }, Ordering::Relaxed);
+            if !may_name {
+                return Ok(None);
+            }
+        }
+        Ok(Some(File::from(file)))
     }
 
     fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
-        Ok(link_handle(file.as_fd(), handle(parent)?, name)?)
+        link_handle(file.as_fd(), handle(parent)?, name).map_err(|error| {
+            // A file system, or a rule of the system, that does not let files be linked.
+            if matches!(error, Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) {
+                self.unnamed.store(REFUSED, Ordering::Relaxed);
+            }
+            error.into()
+        })
     }
 
     fn sync_directory(&self, directory: &Directory) -> io::Result<()> {

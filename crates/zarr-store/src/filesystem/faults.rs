@@ -20,6 +20,8 @@ struct Faulty {
     for_good: bool,
     /// How many bytes a write that fails has written before.
     torn: usize,
+    /// Why no file can be given a name, if none can.
+    nameless: Option<io::ErrorKind>,
 }
 
 impl Faulty {
@@ -78,7 +80,10 @@ impl Vfs for Faulty {
     }
 
     fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
-        self.call(|| self.inner.give_name(file, parent, name))
+        self.call(|| match self.nameless {
+            Some(kind) => Err(kind.into()),
+            None => self.inner.give_name(file, parent, name),
+        })
     }
 
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
@@ -139,7 +144,13 @@ fn every_call_fails<T>(
                 for n in 0.. {
                     assert!(n < 200, "it never succeeds");
                     prepare(store);
-                    let vfs = Arc::new(Faulty { inner: store.vfs.clone(), left: AtomicI64::new(n), for_good, torn: 2 });
+                    let vfs = Arc::new(Faulty {
+                        inner: store.vfs.clone(),
+                        left: AtomicI64::new(n),
+                        for_good,
+                        torn: 2,
+                        nameless: None,
+                    });
                     let faulty = FilesystemStore { vfs: vfs.clone(), ..store.clone().with(Options { durability }) };
                     let result = act(&faulty);
                     let failed = vfs.left.load(Ordering::Relaxed) < 0;
@@ -306,13 +317,38 @@ fn a_listing_that_fails_is_never_a_shorter_one() {
 }
 
 #[test]
+fn values_are_set_where_no_file_can_be_given_a_name() {
+    for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::Unsupported] {
+        each(|store| {
+            let left = AtomicI64::new(i64::MAX);
+            let vfs = Faulty { inner: store.vfs.clone(), left, for_good: false, torn: 0, nameless: Some(kind) };
+            let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
+            store.set_all(&key("a/b"), b"new").expect("set");
+            store.set_many(&[(&key("a/c"), b"new"), (&key("d/e"), b"new")]).expect("set");
+            store.set(&key("a/f"), b"new", &Precondition::NotExists).expect("set");
+            assert!(store.set(&key("a/f"), b"newer", &Precondition::NotExists).is_err());
+            for name in ["a/b", "a/c", "d/e", "a/f"] {
+                assert_eq!(store.get_all(&key(name)).expect("get").as_deref(), Some(&b"new"[..]), "{kind}");
+            }
+            let listed = fs::read_dir(store.path().join("a")).expect("there").count();
+            assert_eq!(listed, 3, "nothing is left behind");
+        });
+    }
+}
+
+#[test]
 fn a_directory_is_looked_up_once_for_values_in_a_row() {
     each(|store| {
         let keys: Vec<Key> = (0..20).map(|i| key(&format!("a/{}/{i}", i / 10))).collect();
         let values: Vec<(&Key, &[u8])> = keys.iter().map(|key| (key, &b"value"[..])).collect();
         let calls = |values: &[(&Key, &[u8])]| {
-            let vfs =
-                Arc::new(Faulty { inner: store.vfs.clone(), left: AtomicI64::new(1000), for_good: false, torn: 0 });
+            let vfs = Arc::new(Faulty {
+                inner: store.vfs.clone(),
+                left: AtomicI64::new(1000),
+                for_good: false,
+                torn: 0,
+                nameless: None,
+            });
             FilesystemStore { vfs: vfs.clone(), ..store.clone() }.set_many(values).expect("set");
             1000 - vfs.left.load(Ordering::Relaxed)
         };
@@ -341,8 +377,13 @@ fn one_open_for_each_get_and_no_more_than_needed() {
     each(|store| {
         store.set_all(&key("a/b"), b"0123456789").expect("set");
         let calls = |ranges: &[ByteRange]| {
-            let vfs =
-                Arc::new(Faulty { inner: store.vfs.clone(), left: AtomicI64::new(1000), for_good: false, torn: 0 });
+            let vfs = Arc::new(Faulty {
+                inner: store.vfs.clone(),
+                left: AtomicI64::new(1000),
+                for_good: false,
+                torn: 0,
+                nameless: None,
+            });
             let counted = FilesystemStore { vfs: vfs.clone(), ..store.clone() };
             assert!(counted.get(&key("a/b"), ranges, &mut Fetched::new()).expect("get"));
             1000 - vfs.left.load(Ordering::Relaxed)

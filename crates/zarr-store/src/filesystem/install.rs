@@ -58,7 +58,8 @@ impl FilesystemStore {
         loop {
             let mut place = match held.take() {
                 Some(place) if place.path == parent => place,
-                _ => Held { path: parent, directory: self.make_directories(parent)?, replaces: false },
+                // A directory is gone, or so the system calls it if it does not let a file be named by its handle any more.
+                _ => Held { path: parent, directory: self.make_directories(parent)?, replaces: attempt > 0 },
             };
             match self.put_in(&mut place, key, value, when, learn)? {
                 Ok(learnt) => {
@@ -95,7 +96,8 @@ impl FilesystemStore {
         let may_be_new = !place.replaces && !matches!(when, Precondition::Version(_));
         place.replaces = true;
         let unnamed = if may_be_new { self.vfs.make_unnamed(directory) } else { Ok(None) };
-        let set = match unnamed {
+        let mut named = None;
+        match unnamed {
             Ok(Some(file)) => {
                 let learnt = fill(&file)?;
                 match self.vfs.give_name(&file, directory, name) {
@@ -105,17 +107,17 @@ impl FilesystemStore {
                         return Ok(Ok(learnt));
                     }
                     Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
-                    // It is taken; or else what follows fails as well.
-                    Err(_) => {}
+                    // Most likely it is taken. A file that gets no name at all is left to vanish.
+                    Err(_) => named = self.vfs.give_name(&file, directory, &temporary).ok().map(|()| learnt),
                 }
-                if let Err(error) = self.vfs.give_name(&file, directory, &temporary) {
-                    return Ok(Err(error));
-                }
-                Ok(learnt)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
-            // Whatever else is wrong, this will tell.
-            Ok(None) | Err(_) => match self.vfs.make_file(directory, &temporary) {
+            // Whatever else is wrong, what follows will tell.
+            Ok(None) | Err(_) => {}
+        }
+        let set = match named {
+            Some(learnt) => Ok(learnt),
+            None => match self.vfs.make_file(directory, &temporary) {
                 Ok(file) => fill(&file),
                 Err(error) => return Ok(Err(error)),
             },
