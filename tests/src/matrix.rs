@@ -23,9 +23,15 @@ const CHUNKS: [u64; 2] = [4, 3];
 pub enum Cell {
     /// Elements come back as they were written.
     Ours,
-    /// Besides, zarr-python has no such arrays, but numcodecs decodes their chunks to the same elements.
+    /// Besides, one of those below reads the same elements, but cannot write them.
+    Read,
+    /// Besides, neither zarr-python nor numcodecs has such arrays, but TensorStore reads the same elements, and what it writes is
+    /// read here.
+    TensorStore,
+    /// Besides, zarr-python has no such arrays, but numcodecs decodes their chunks to the same elements, and what it encodes is
+    /// read here.
     Numcodecs,
-    /// Besides, zarr-python reads the same elements, by numcodecs where the codec is one of it.
+    /// Besides, zarr-python reads the same elements, by numcodecs where the codec is one of it, and what it writes is read here.
     Zarr,
 }
 
@@ -234,18 +240,36 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
     }
     array.write_from(Selection::all(), values.elements.view()).map_err(fault)?;
     let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
-    for place in 0..values.elements.len() {
-        let (found, due) = (found.json(place), values.elements.json(place));
-        let loses = column.name == "numcodecs.zfpy";
-        if !found.same(&due) && (!loses || !is_near(&found, &due)) {
-            return Err(format!("element {place}: found {found}, expected {due}"));
-        }
-    }
+    same(column.name, &found, &values.elements)?;
     if let Some(path) = &path {
         let expected = json!({"codec": (column.name), "data_type": name, "values": (json_values(&values.elements))});
         std::fs::write(path.join("expected.json"), expected.to_string()).map_err(|error| error.to_string())?;
     }
     Ok(true)
+}
+
+/// Whether elements are those due, or nearly those where the codec loses a little.
+fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
+    for place in 0..due.len() {
+        let (found, due) = (found.json(place), due.json(place));
+        let loses = codec == "numcodecs.zfpy";
+        if !found.same(&due) && (!loses || !is_near(&found, &due)) {
+            return Err(format!("element {place}: found {found}, expected {due}"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares what others wrote again of the pair of a codec and a data type that [`cells`] left in `folder`.
+///
+/// # Errors
+/// Says which element is another one.
+pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fault> {
+    let (_, make) = TYPES.iter().find(|(name, _)| *name == data_type).ok_or("no such data type")?;
+    let store: Arc<dyn Store> =
+        Arc::new(FilesystemStore::open(folder.join("back")).map_err(|error| error.to_string())?);
+    let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all()));
+    same(codec, &found.map_err(|error| error.to_string())?, &make().elements)
 }
 
 /// Removes what was written of an array that cannot be.
@@ -269,7 +293,7 @@ pub fn document(cells: &Cells) -> String {
     let _ = writeln!(text, "| codec | {} |", names.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(names.len()));
     for column in COLUMNS {
-        let marks: Vec<&str> = names.iter().map(|name| mark(cells.get(&(column.name, *name)))).collect();
+        let marks: Vec<&str> = names.iter().map(|name| letter(cells.get(&(column.name, *name)))).collect();
         let _ = writeln!(text, "| `{}` | {} |", column.name, marks.join(" | "));
     }
     text
@@ -281,10 +305,12 @@ const HEAD: &str = "\
 A mark says that an array of the data type was written with the codec and read again, all elements the same (with `numcodecs.zfpy`,
 which loses a little, nearly), by the run that made this table, `cargo xtask conformance --matrix`:
 
-* **z**: zarr-python read the same elements as well. Codecs with `numcodecs.` in front are in arrays of Zarr v2, where zarr-python
-  decodes them by numcodecs; the others are in arrays of v3.
-* **n**: zarr-python has no such arrays, but numcodecs decodes the chunks to the same elements.
-* **o**: ours alone; neither reads them.
+* **z**: zarr-python read the same elements as well, wrote them again, and these were read. Codecs with `numcodecs.` in front are in
+  arrays of Zarr v2, where zarr-python has numcodecs decode and encode them; the others are in arrays of v3.
+* **n**: zarr-python has no such arrays, but the same holds of numcodecs and their chunks.
+* **t**: neither of the two has such arrays, but the same holds of TensorStore.
+* **r**: one of the three read the same elements, but does not write them.
+* **o**: ours alone; none of them reads them.
 
 Where there is none, the codec does not take elements of the type, or the dialect has no way to say it. Elements of variable length
 are turned into bytes by `vlen-utf8`, `vlen-bytes`, `numcodecs.vlen-array` or `numcodecs.json2` where the codec does not do that.
@@ -292,20 +318,21 @@ are turned into bytes by `vlen-utf8`, `vlen-bytes`, `numcodecs.vlen-array` or `n
 
 ";
 
-fn mark(cell: Option<&Cell>) -> &'static str {
+fn letter(cell: Option<&Cell>) -> &'static str {
     match cell {
         None => "",
         Some(Cell::Ours) => "o",
+        Some(Cell::Read) => "r",
+        Some(Cell::TensorStore) => "t",
         Some(Cell::Numcodecs) => "n",
         Some(Cell::Zarr) => "z",
     }
 }
 
-/// Marks the pair of a codec and a data type as read the same by somebody else.
-pub fn mark_read(cells: &mut Cells, codec: &str, data_type: &str, by: Cell) {
-    let pair = cells.iter_mut().find(|((known, of), _)| (*known, *of) == (codec, data_type));
-    if let Some((_, cell)) = pair {
-        *cell = by;
+/// Marks the pair of a codec and a data type as what else is known of it.
+pub fn mark(cells: &mut Cells, pair: (&str, &str), as_what: Cell) {
+    if let Some((_, cell)) = cells.iter_mut().find(|((codec, data_type), _)| (*codec, *data_type) == pair) {
+        *cell = as_what;
     }
 }
 
@@ -316,7 +343,8 @@ pub fn mark_read(cells: &mut Cells, codec: &str, data_type: &str, by: Cell) {
 /// The first line that differs.
 pub fn check(document: &str, cells: &Cells) -> Result<(), Fault> {
     let ours = self::document(cells);
-    let plain = |line: &str| line.replace("| z ", "| o ").replace("| n ", "| o ");
+    let plain =
+        |line: &str| ["| z ", "| n ", "| t ", "| r "].iter().fold(line.to_owned(), |line, of| line.replace(of, "| o "));
     let mut lines = document.lines();
     for due in ours.lines() {
         let found = lines.next().unwrap_or_default();

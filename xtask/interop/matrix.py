@@ -1,19 +1,22 @@
-"""Reads the arrays that `cargo xtask conformance --matrix` wrote, by zarr-python, and compares them.
+"""Reads the arrays that `cargo xtask conformance --matrix` wrote, by zarr-python, compares them, and writes them again.
 
-    python matrix.py FOLDER    # prints a line of JSON for each array: codec, data_type and result
+    python matrix.py FOLDER    # prints a line of JSON for each array: codec, data_type, result and, if written, back
 
-The result is "zarr" if zarr-python reads the same elements, "numcodecs" if it reads no such array but numcodecs decodes the
-chunks to the same elements, "differs" if one of them finds others, or else why not.
+The result is "zarr" if zarr-python reads the same elements; "numcodecs" if it reads no such array but numcodecs decodes the
+chunks to the same elements; "tensorstore" if neither does but TensorStore reads the same; "differs" if one of them finds others, or else why not. Whoever reads them writes them under the
+same metadata into the folder `back` beside the array's documents; if that fails, `back` says why.
 """
 
 import base64
 import json
+import shutil
 import sys
 import warnings
 from pathlib import Path
 
 import numcodecs
 import numpy as np
+import tensorstore
 import zarr
 
 
@@ -69,11 +72,58 @@ def by_numcodecs(folder):
     return array
 
 
+def opened(folder):
+    driver = "zarr3" if (folder / "zarr.json").exists() else "zarr"
+    return tensorstore.open({"driver": driver, "kvstore": f"file://{folder.resolve()}/"}, open=True).result()
+
+
+def by_tensorstore(folder):
+    return opened(folder).read().result()
+
+
+def to_tensorstore(folder, array):
+    opened(folder).write(array).result()
+
+
+def to_zarr(folder, array):
+    zarr.open_array(folder, mode="r+")[...] = array
+
+
+def to_numcodecs(folder, array):
+    """Writes the chunks of an array of Zarr v2, each encoded by the codecs alone; what lies beyond the edge is as at it."""
+    document = json.loads((folder / ".zarray").read_text())
+    chunks = document["chunks"]
+    for index in np.ndindex(*(-(-length // chunk) for length, chunk in zip(array.shape, chunks))):
+        part = array[tuple(slice(i * c, i * c + c) for i, c in zip(index, chunks))]
+        data = np.pad(part, [(0, c - n) for c, n in zip(chunks, part.shape)], mode="edge")
+        for codec in document["filters"] or []:
+            data = numcodecs.get_codec(codec).encode(data)
+        if document["compressor"]:
+            # Not all compressors take arrays of types that numpy does not have by itself.
+            plain = data.tobytes() if isinstance(data, np.ndarray) and data.dtype.kind == "V" else data
+            data = numcodecs.get_codec(document["compressor"]).encode(plain)
+        (folder / ".".join(map(str, index))).write_bytes(bytes(data))
+
+
+def back(folder, write, array):
+    """Writes an array beside the one that it was read from; why not, if it cannot be written."""
+    target = folder / "back"
+    target.mkdir()
+    for name in ("zarr.json", ".zarray", ".zattrs"):
+        if (folder / name).exists():
+            shutil.copy(folder / name, target)
+    try:
+        write(target, array)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:200]
+
+
 def check(folder):
     case = json.loads((folder / "expected.json").read_text())
     lossy = case["codec"] == "numcodecs.zfpy"
-    result = ""
-    for peer, read in [("zarr", by_zarr), ("numcodecs", by_numcodecs)]:
+    result, unwritten = "", None
+    peers = [("zarr", by_zarr, to_zarr), ("numcodecs", by_numcodecs, to_numcodecs), ("tensorstore", by_tensorstore, to_tensorstore)]
+    for peer, read, write in peers:
         try:
             array = read(folder)
             found = [plain(array[index]) for index in np.ndindex(*array.shape)]
@@ -82,8 +132,10 @@ def check(folder):
         else:
             equal = len(found) == len(case["values"]) and all(same(*pair, lossy) for pair in zip(found, case["values"]))
             result = peer if equal else "differs"
+            unwritten = back(folder, write, array) if equal else None
             break
-    print(json.dumps({"codec": case["codec"], "data_type": case["data_type"], "result": result}))
+    names = {"codec": case["codec"], "data_type": case["data_type"]}
+    print(json.dumps({**names, "folder": folder.name, "result": result, "back": unwritten}))
 
 
 warnings.simplefilter("ignore")
