@@ -5,10 +5,8 @@ use crate::model::{Model, Sample};
 use crate::selections::selection;
 use proptest::prelude::*;
 use std::sync::Arc;
-use zarr_array::{Array, AsyncArray, ChunkCache, NewArray, Options};
+use zarr_array::{Array, AsyncArray, ChunkCache, Options};
 use zarr_grid::{Region, Selection};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
 use zarr_store::{AsyncStore, MemoryStore, Store, SyncAsAsync, block_on};
 use zarr_tests::Random;
 
@@ -27,22 +25,7 @@ struct Trial<T> {
 impl<T: Sample> Trial<T> {
     fn new(layout: &Layout, max_bytes: usize, revalidates: bool) -> Self {
         let fill = T::sample(layout.fill);
-        let mut new = NewArray::new(&layout.shape, T::TYPE)
-            .codecs_text(&Value::Array(layout.codecs.clone()).to_string())
-            .expect("a list of codecs")
-            .fill(fill.json())
-            .dialect(layout.dialect)
-            .separator(layout.separator)
-            .options(Options { write_empty_chunks: layout.write_empty_chunks, ..Options::default() });
-        new = match &layout.grid {
-            Grid::Regular(chunk) => new.chunks(chunk),
-            Grid::Rectilinear(axes) => {
-                let mut configuration = Map::new();
-                configuration.insert("kind", "inline");
-                configuration.insert("chunk_shapes", axes.clone());
-                new.chunk_grid(NamedConfig::with("rectilinear", configuration))
-            }
-        };
+        let new = layout.new_array::<T>();
         let registry = zarr::registry();
         let cache = if revalidates { ChunkCache::revalidating(max_bytes) } else { ChunkCache::new(max_bytes) };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());

@@ -1,10 +1,11 @@
 //! Arrays of all kinds: shapes, grids, chains of codecs, dialects.
 
+use crate::model::Sample;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use zarr_meta::Dialect;
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_array::{NewArray, Options};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{Dialect, NamedConfig, json};
 
 /// How an array is stored.
 #[derive(Clone, Debug)]
@@ -17,6 +18,29 @@ pub(crate) struct Layout {
     /// Which sample is the fill value.
     pub(crate) fill: usize,
     pub(crate) write_empty_chunks: bool,
+}
+
+impl Layout {
+    /// An array that is stored like this.
+    pub(crate) fn new_array<T: Sample>(&self) -> NewArray {
+        let fill = T::sample(self.fill);
+        let new = NewArray::new(&self.shape, T::TYPE)
+            .codecs_text(&Value::Array(self.codecs.clone()).to_string())
+            .expect("a list of codecs")
+            .fill(fill.json())
+            .dialect(self.dialect)
+            .separator(self.separator)
+            .options(Options { write_empty_chunks: self.write_empty_chunks, ..Options::default() });
+        match &self.grid {
+            Grid::Regular(chunk) => new.chunks(chunk),
+            Grid::Rectilinear(axes) => {
+                let mut configuration = Map::new();
+                configuration.insert("kind", "inline");
+                configuration.insert("chunk_shapes", axes.clone());
+                new.chunk_grid(NamedConfig::with("rectilinear", configuration))
+            }
+        }
+    }
 }
 
 /// How an array is cut into chunks.
