@@ -336,22 +336,20 @@ fn values_are_set_where_no_file_can_be_given_a_name() {
     }
 }
 
+/// How many calls of the file system `act` makes.
+fn counted(store: &FilesystemStore, act: impl FnOnce(&FilesystemStore)) -> i64 {
+    let left = AtomicI64::new(i64::MAX);
+    let vfs = Arc::new(Faulty { inner: store.vfs.clone(), left, for_good: false, torn: 0, nameless: None });
+    act(&FilesystemStore { vfs: vfs.clone(), ..store.clone() });
+    i64::MAX - vfs.left.load(Ordering::Relaxed)
+}
+
 #[test]
 fn a_directory_is_looked_up_once_for_values_in_a_row() {
     each(|store| {
         let keys: Vec<Key> = (0..20).map(|i| key(&format!("a/{}/{i}", i / 10))).collect();
         let values: Vec<(&Key, &[u8])> = keys.iter().map(|key| (key, &b"value"[..])).collect();
-        let calls = |values: &[(&Key, &[u8])]| {
-            let vfs = Arc::new(Faulty {
-                inner: store.vfs.clone(),
-                left: AtomicI64::new(1000),
-                for_good: false,
-                torn: 0,
-                nameless: None,
-            });
-            FilesystemStore { vfs: vfs.clone(), ..store.clone() }.set_many(values).expect("set");
-            1000 - vfs.left.load(Ordering::Relaxed)
-        };
+        let calls = |values: &[(&Key, &[u8])]| counted(store, |store| store.set_many(values).expect("set"));
         store.set_all(&key("a/0/x"), b"").expect("set");
         store.set_all(&key("a/1/x"), b"").expect("set");
         let unnamed = store
@@ -377,16 +375,7 @@ fn one_open_for_each_get_and_no_more_than_needed() {
     each(|store| {
         store.set_all(&key("a/b"), b"0123456789").expect("set");
         let calls = |ranges: &[ByteRange]| {
-            let vfs = Arc::new(Faulty {
-                inner: store.vfs.clone(),
-                left: AtomicI64::new(1000),
-                for_good: false,
-                torn: 0,
-                nameless: None,
-            });
-            let counted = FilesystemStore { vfs: vfs.clone(), ..store.clone() };
-            assert!(counted.get(&key("a/b"), ranges, &mut Fetched::new()).expect("get"));
-            1000 - vfs.left.load(Ordering::Relaxed)
+            counted(store, |store| assert!(store.get(&key("a/b"), ranges, &mut Fetched::new()).expect("get")))
         };
         // `Faulty` reads at most three bytes at a time.
         assert_eq!(calls(&[ByteRange::Range(0..3)]), 2, "open, read");
