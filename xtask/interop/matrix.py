@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numcodecs
 import numpy as np
+# This also gives numpy the types that it lacks, such as bfloat16 and int4, so that numcodecs takes them.
 import tensorstore
 import zarr
 
