@@ -23,8 +23,10 @@ const CHUNKS: [u64; 2] = [4, 3];
 pub enum Cell {
     /// Elements come back as they were written.
     Ours,
-    /// Besides, one of those below reads the same elements, but cannot write them.
+    /// Besides, one of those below reads the same elements, but cannot write them, or is known to write others.
     Read,
+    /// Besides, none of those below has such arrays, but the crate zarrs reads the same elements, and what it writes is read here.
+    Zarrs,
     /// Besides, neither zarr-python nor numcodecs has such arrays, but TensorStore reads the same elements, and what it writes is
     /// read here.
     TensorStore,
@@ -272,6 +274,39 @@ pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fa
     same(codec, &found.map_err(|error| error.to_string())?, &make().elements)
 }
 
+/// Compares what others found in an array of a data type that [`cells`] left: the bytes of each element in hexadecimal as they lie
+/// in memory, and null for one that is missing.
+///
+/// # Errors
+/// Says which element is another one.
+pub fn compare_bytes(data_type: &str, found: &[Value]) -> Result<(), Fault> {
+    let (_, make) = TYPES.iter().find(|(name, _)| *name == data_type).ok_or("no such data type")?;
+    let elements = make().elements;
+    let variable = elements.variable();
+    let items: Vec<&[u8]> = match variable {
+        Some(items) => items.collect(),
+        None => elements.items().chunks(elements.data_type().item_size()).collect(),
+    };
+    if found.len() != items.len() {
+        return Err(format!("{} elements, expected {}", found.len(), items.len()));
+    }
+    for (place, (item, found)) in items.into_iter().zip(found).enumerate() {
+        // The first byte of an element that may be missing says whether it is there.
+        let bytes = match item {
+            [0, ..] if data_type == "optional" => None,
+            [_, value @ ..] if data_type == "optional" => Some(value),
+            item => Some(item),
+        };
+        let due = bytes.map_or(Value::Null, |bytes| {
+            Value::from(bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")))
+        });
+        if *found != due {
+            return Err(format!("element {place}: found {found}, expected {due}"));
+        }
+    }
+    Ok(())
+}
+
 /// Removes what was written of an array that cannot be.
 fn discard(path: Option<&Path>) -> Result<(), Fault> {
     path.map_or(Ok(()), |path| std::fs::remove_dir_all(path).map_err(|error| error.to_string()))
@@ -308,13 +343,18 @@ which loses a little, nearly), by the run that made this table, `cargo xtask con
 * **z**: zarr-python read the same elements as well, wrote them again, and these were read. Codecs with `numcodecs.` in front are in
   arrays of Zarr v2, where zarr-python has numcodecs decode and encode them; the others are in arrays of v3.
 * **n**: zarr-python has no such arrays, but the same holds of numcodecs and their chunks.
-* **t**: neither of the two has such arrays, but the same holds of TensorStore.
-* **r**: one of the three read the same elements, but does not write them.
+* **t**: neither of the two has such arrays, but the same holds of TensorStore, which has those of `n5_default` as arrays of N5.
+* **s**: none of the three has such arrays, but the same holds of the crate zarrs.
+* **r**: one of the four read the same elements, but does not write them, or writes others, of which more below.
 * **o**: ours alone; none of them reads them.
 
 Where there is none, the codec does not take elements of the type, or the dialect has no way to say it. Elements of variable length
 are turned into bytes by `vlen-utf8`, `vlen-bytes`, `numcodecs.vlen-array` or `numcodecs.json2` where the codec does not do that.
-`cargo test` makes the table again, without zarr-python, and compares it with this file.
+`cargo test` makes the table again, without any of them, and compares it with this file.
+
+`bitround` keeps bits of an integer from the most significant one that is set, as its text says, which says nothing of integers below
+zero. Here it is that of the magnitude. zarrs 0.23 takes the sign, so that little is left of small ones: of seven bits, -3840 as
+`int64` becomes -2⁵⁷. It reads what is written here as it is.
 
 ";
 
@@ -323,6 +363,7 @@ fn letter(cell: Option<&Cell>) -> &'static str {
         None => "",
         Some(Cell::Ours) => "o",
         Some(Cell::Read) => "r",
+        Some(Cell::Zarrs) => "s",
         Some(Cell::TensorStore) => "t",
         Some(Cell::Numcodecs) => "n",
         Some(Cell::Zarr) => "z",
@@ -343,8 +384,8 @@ pub fn mark(cells: &mut Cells, pair: (&str, &str), as_what: Cell) {
 /// The first line that differs.
 pub fn check(document: &str, cells: &Cells) -> Result<(), Fault> {
     let ours = self::document(cells);
-    let plain =
-        |line: &str| ["| z ", "| n ", "| t ", "| r "].iter().fold(line.to_owned(), |line, of| line.replace(of, "| o "));
+    let others = ["| z ", "| n ", "| t ", "| s ", "| r "];
+    let plain = |line: &str| others.iter().fold(line.to_owned(), |line, of| line.replace(of, "| o "));
     let mut lines = document.lines();
     for due in ours.lines() {
         let found = lines.next().unwrap_or_default();

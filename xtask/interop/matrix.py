@@ -3,8 +3,9 @@
     python matrix.py FOLDER    # prints a line of JSON for each array: codec, data_type, result and, if written, back
 
 The result is "zarr" if zarr-python reads the same elements; "numcodecs" if it reads no such array but numcodecs decodes the
-chunks to the same elements; "tensorstore" if neither does but TensorStore reads the same; "differs" if one of them finds others, or else why not. Whoever reads them writes them under the
-same metadata into the folder `back` beside the array's documents; if that fails, `back` says why.
+chunks to the same elements; "tensorstore" if neither does but TensorStore reads the same, blocks of N5 as an array of N5;
+"differs" if one of them finds others, or else why not. Whoever reads them writes them under the same metadata into the folder
+`back` beside the array's documents; if that fails, `back` says why.
 """
 
 import base64
@@ -54,15 +55,54 @@ def by_zarr(folder):
     return np.asarray(zarr.open_array(folder, mode="r")[...])
 
 
+class Parts:
+    """What numcodecs needs of an array's document: chunks of one shape, which codecs alone turn into bytes."""
+
+    def __init__(self, folder):
+        if (folder / ".zarray").exists():
+            document = json.loads((folder / ".zarray").read_text())
+            self.chunks, self.dtype = document["chunks"], np.dtype(document["dtype"])
+            self.filters = document["filters"] or []
+            self.compressors = [document["compressor"]] if document["compressor"] else []
+            self.prefix, self.separator = "", "."
+        else:
+            document = json.loads((folder / "zarr.json").read_text())
+            self.chunks, self.dtype = document["chunk_grid"]["configuration"]["chunk_shape"], np.dtype(object)
+            serializer, *compressors = document["codecs"]
+            if serializer["name"] not in ("numcodecs.json2", "numcodecs.vlen-array"):
+                raise ValueError("elements are turned into bytes by no codec of numcodecs")
+            self.filters = [of_numcodecs(serializer)]
+            self.compressors = [of_numcodecs(codec) for codec in compressors]
+            self.prefix, self.separator = "c/", "/"
+        self.shape = document["shape"]
+
+    def indices(self):
+        return np.ndindex(*(-(-length // chunk) for length, chunk in zip(self.shape, self.chunks)))
+
+    def path(self, folder, index):
+        return folder / (self.prefix + self.separator.join(map(str, index)))
+
+
+def of_numcodecs(codec):
+    """A codec of Zarr v3 as numcodecs has it."""
+    name, configuration = codec["name"], dict(codec.get("configuration", {}))
+    if name == "blosc":
+        # The size of elements is for encoding only, where the compressor takes it from the array.
+        del configuration["typesize"]
+        configuration["shuffle"] = ["noshuffle", "shuffle", "bitshuffle"].index(configuration["shuffle"])
+    elif name not in ("gzip", "zstd", "crc32c") and not name.startswith("numcodecs."):
+        raise ValueError(f"numcodecs has no {name}")
+    return {"id": name.removeprefix("numcodecs."), **configuration}
+
+
 def by_numcodecs(folder):
-    """The elements of an array of Zarr v2 in chunks of one shape, each decoded by the codecs alone."""
-    document = json.loads((folder / ".zarray").read_text())
-    shape, chunks, dtype = document["shape"], document["chunks"], np.dtype(document["dtype"])
-    codecs = [*(document["filters"] or []), *([document["compressor"]] if document["compressor"] else [])]
+    """The elements of an array, each chunk decoded by the codecs alone."""
+    parts = Parts(folder)
+    shape, chunks, dtype = parts.shape, parts.chunks, parts.dtype
     array = np.empty(shape, dtype=dtype)
-    for index in np.ndindex(*(-(-length // chunk) for length, chunk in zip(shape, chunks))):
-        data = (folder / ".".join(map(str, index))).read_bytes()
-        for codec in reversed(codecs):
+    for index in parts.indices():
+        data = parts.path(folder, index).read_bytes()
+        for codec in reversed([*parts.filters, *parts.compressors]):
             data = numcodecs.get_codec(codec).decode(data)
         if dtype != object:
             data = np.frombuffer(data, dtype=dtype)
@@ -74,8 +114,25 @@ def by_numcodecs(folder):
 
 
 def opened(folder):
+    if (folder / "zarr.json").exists():
+        document = json.loads((folder / "zarr.json").read_text())
+        if document["codecs"][0]["name"] == "n5_default":
+            return opened_as_n5(folder / "c", document)
     driver = "zarr3" if (folder / "zarr.json").exists() else "zarr"
     return tensorstore.open({"driver": driver, "kvstore": f"file://{folder.resolve()}/"}, open=True).result()
+
+
+def opened_as_n5(folder, document):
+    """The array whose chunks are blocks of N5 in `folder`, beside which metadata of N5 is written."""
+    folder.mkdir(exist_ok=True)
+    attributes = {
+        "dimensions": document["shape"],
+        "blockSize": document["chunk_grid"]["configuration"]["chunk_shape"],
+        "dataType": document["data_type"],
+        "compression": {"type": "raw"},
+    }
+    (folder / "attributes.json").write_text(json.dumps(attributes))
+    return tensorstore.open({"driver": "n5", "kvstore": f"file://{folder.resolve()}/"}, open=True).result()
 
 
 def by_tensorstore(folder):
@@ -91,19 +148,20 @@ def to_zarr(folder, array):
 
 
 def to_numcodecs(folder, array):
-    """Writes the chunks of an array of Zarr v2, each encoded by the codecs alone; what lies beyond the edge is as at it."""
-    document = json.loads((folder / ".zarray").read_text())
-    chunks = document["chunks"]
-    for index in np.ndindex(*(-(-length // chunk) for length, chunk in zip(array.shape, chunks))):
-        part = array[tuple(slice(i * c, i * c + c) for i, c in zip(index, chunks))]
-        data = np.pad(part, [(0, c - n) for c, n in zip(chunks, part.shape)], mode="edge")
-        for codec in document["filters"] or []:
+    """Writes the chunks of an array, each encoded by the codecs alone; what lies beyond the edge is as at it."""
+    parts = Parts(folder)
+    for index in parts.indices():
+        part = array[tuple(slice(i * c, i * c + c) for i, c in zip(index, parts.chunks))]
+        data = np.pad(part, [(0, c - n) for c, n in zip(parts.chunks, part.shape)], mode="edge")
+        for codec in parts.filters:
             data = numcodecs.get_codec(codec).encode(data)
-        if document["compressor"]:
+        for codec in parts.compressors:
             # Not all compressors take arrays of types that numpy does not have by itself.
             plain = data.tobytes() if isinstance(data, np.ndarray) and data.dtype.kind == "V" else data
-            data = numcodecs.get_codec(document["compressor"]).encode(plain)
-        (folder / ".".join(map(str, index))).write_bytes(bytes(data))
+            data = numcodecs.get_codec(codec).encode(plain)
+        path = parts.path(folder, index)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(data))
 
 
 def back(folder, write, array):

@@ -1,6 +1,7 @@
 //! Tasks of the workspace, run as `cargo xtask TASK`. Builds and tests of the crates do not need them.
 
 mod bench;
+mod cargo;
 mod conformance;
 mod interop;
 mod matrix;

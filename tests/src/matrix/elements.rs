@@ -54,7 +54,7 @@ pub(super) const TYPES: &[(&str, Make)] = &[
         values(json!({"name": "struct", "configuration": {"fields": fields}}), |at| json!({"a": at, "b": (half(at))}))
     }),
     ("optional", || {
-        let data_type = json!({"name": "optional", "configuration": {"name": "int16"}});
+        let data_type = json!({"name": "optional", "configuration": (time("numpy.datetime64"))});
         values(data_type, |at| if at % 3 == 0 { Value::Null } else { json!([at]) })
     }),
     ("string", || values(json!("string"), word)),

@@ -1,5 +1,6 @@
 //! The programs that are measured.
 
+use crate::cargo;
 use crate::interop::python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,7 +44,7 @@ impl Program {
 /// Builds this library's program, and that of the floor.
 pub(super) fn ours(root: &Path) -> Result<[Program; 2], String> {
     let target = root.join("target");
-    build(&root.join("Cargo.toml"), &target, &["--package", "zarr-bench"])?;
+    cargo::build(&root.join("Cargo.toml"), &target, &["--release", "--package", "zarr-bench"])?;
     let program = |name, file| Program { name, command: vec![target.join("release").join(file)] };
     Ok([program(OURS, "zarr-bench"), program(FLOOR, "zarr-bench-floor")])
 }
@@ -53,18 +54,10 @@ pub(super) fn peer(root: &Path, folder: &Path, name: &'static str) -> Result<Pro
     let sources = root.join("benches").join("peers");
     if name == "zarrs" {
         let target = folder.join("zarrs");
-        build(&sources.join("zarrs").join("Cargo.toml"), &target, &[])?;
+        cargo::build(&sources.join("zarrs").join("Cargo.toml"), &target, &["--release"])?;
         return Ok(Program { name, command: vec![target.join("release").join("zarr-bench-peer-zarrs")] });
     }
     let scripts = sources.join("python");
     let python = python::environment_with(folder, &scripts.join("requirements.txt"))?;
     Ok(Program { name, command: vec![python, scripts.join("peer.py"), name.into()] })
-}
-
-fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(), String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--release", "--manifest-path"]).arg(manifest);
-    command.arg("--target-dir").arg(target).args(more);
-    python::output(&mut command).map(drop)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Where the scripts and the lists of packages are.
-const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
+pub(crate) const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
 
 /// The lists of packages, by the least version of Python that they are for, newest first.
 const REQUIREMENTS: [((u32, u32), &str); 2] = [((3, 12), "requirements-3.12.txt"), ((3, 11), "requirements-3.11.txt")];
