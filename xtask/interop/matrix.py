@@ -157,7 +157,8 @@ def to_numcodecs(folder, array):
             data = numcodecs.get_codec(codec).encode(data)
         for codec in parts.compressors:
             # Not all compressors take arrays of types that numpy does not have by itself.
-            plain = data.tobytes() if isinstance(data, np.ndarray) and data.dtype.kind == "V" else data
+            foreign = isinstance(data, np.ndarray) and (data.dtype.kind == "V" or data.dtype.isbuiltin == 2)
+            plain = data.tobytes() if foreign else data
             data = numcodecs.get_codec(codec).encode(plain)
         path = parts.path(folder, index)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,11 +17,9 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// The numbers of a data type; `None` if it has none.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
-        let numbers = |size, bits| Some(Self { size, count: 1, bits, signed: false });
         match data_type {
-            DataType::SmallFloat(SmallFloat::Float4E2M1Fn) => return numbers(1, 4),
-            DataType::SmallFloat(SmallFloat::Float6E2M3Fn | SmallFloat::Float6E3M2Fn) => return numbers(1, 6),
-            DataType::SmallFloat(_) => return numbers(1, 8),
+            DataType::SmallFloat(float) => return Some(Self::of_small(*float, 1)),
+            DataType::SmallComplex(part) => return Some(Self::of_small(*part, 2)),
             DataType::FixedUtf32 { .. } => return None,
             _ => {}
         }
@@ -35,6 +33,15 @@ impl Numbers {
             _ => u32::try_from(size).ok()? * 8,
         };
         Some(Self { size, count, bits, signed })
+    }
+
+    fn of_small(float: SmallFloat, count: u32) -> Self {
+        let bits = match float {
+            SmallFloat::Float4E2M1Fn => 4,
+            SmallFloat::Float6E2M3Fn | SmallFloat::Float6E3M2Fn => 6,
+            _ => 8,
+        };
+        Self { size: 1, count, bits, signed: false }
     }
 }
 

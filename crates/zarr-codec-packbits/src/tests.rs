@@ -25,10 +25,10 @@ fn items(data_type: &DataType, noise: &[u8], len: usize) -> Vec<u8> {
     let mut items: Vec<u8> = noise.iter().copied().cycle().take(len * data_type.item_size()).collect();
     match data_type {
         DataType::Bool => items.iter_mut().for_each(|item| *item &= 1),
-        DataType::SmallFloat(float) if float.name().starts_with("float4") => {
+        DataType::SmallFloat(float) | DataType::SmallComplex(float) if float.name().starts_with("float4") => {
             items.iter_mut().for_each(|item| *item &= 15)
         }
-        DataType::SmallFloat(float) if float.name().starts_with("float6") => {
+        DataType::SmallFloat(float) | DataType::SmallComplex(float) if float.name().starts_with("float6") => {
             items.iter_mut().for_each(|item| *item &= 63)
         }
         _ => {}
@@ -37,7 +37,7 @@ fn items(data_type: &DataType, noise: &[u8], len: usize) -> Vec<u8> {
     items
 }
 
-const TYPES: [&str; 21] = [
+const TYPES: [&str; 26] = [
     "bool",
     "int2",
     "uint2",
@@ -57,6 +57,11 @@ const TYPES: [&str; 21] = [
     "int64",
     "uint64",
     "float64",
+    "complex_float4_e2m1fn",
+    "complex_float6_e2m3fn",
+    "complex_float8_e4m3",
+    "complex_float16",
+    "complex_bfloat16",
     "complex64",
     "complex128",
 ];
@@ -85,6 +90,7 @@ fn known_bytes() {
     check(r#"{"padding_encoding": "none", "first_bit": null}"#, "int4", &[7, 0xf8, 0xff], &[0x87, 0x0f]);
     check("{}", "uint2", &[3, 0, 1, 2, 1], &[0b1001_0011, 1]);
     check("{}", "float6_e3m2fn", &[0x3f, 0x00, 0x21, 0x15], &[0x3f, 0x10, 0x56]);
+    check("{}", "complex_float4_e2m1fn", &[0x1, 0x2, 0x3, 0x4], &[0x21, 0x43]);
     check(r#"{"last_bit": 3}"#, "int8", &[7, 0xf8], &[0x87]);
     let numbers: Vec<u8> = [0x1230_u16, 0x0450].iter().flat_map(|number| number.to_ne_bytes()).collect();
     check(r#"{"first_bit": 4, "last_bit": 12}"#, "uint16", &numbers, &[0x23, 0x8b, 0x00]);

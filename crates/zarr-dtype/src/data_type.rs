@@ -58,6 +58,12 @@ pub enum DataType {
     Float32,
     /// `float64`: IEEE 754 binary64.
     Float64,
+    /// The `complex_float8_*`, `complex_float6_*` and `complex_float4_*` types: real and imaginary part in one byte each.
+    SmallComplex(SmallFloat),
+    /// `complex_float16`: real and imaginary part as float16.
+    ComplexFloat16,
+    /// `complex_bfloat16`: real and imaginary part as bfloat16.
+    ComplexBFloat16,
     /// `complex64`, also named `complex_float32`: real and imaginary part as float32.
     Complex64,
     /// `complex128`, also named `complex_float64`: real and imaginary part as float64.
@@ -136,9 +142,12 @@ impl DataType {
             Self::BFloat16 => scalar(Scalar::BF16),
             Self::Float32 => scalar(Scalar::F32),
             Self::Float64 => scalar(Scalar::F64),
+            Self::ComplexFloat16 => Layout::Fixed { scalar: Scalar::F16, count: 2 },
+            Self::ComplexBFloat16 => Layout::Fixed { scalar: Scalar::BF16, count: 2 },
             Self::Complex64 => Layout::Fixed { scalar: Scalar::F32, count: 2 },
             Self::Complex128 => Layout::Fixed { scalar: Scalar::F64, count: 2 },
             Self::SmallFloat(_) => Layout::Bytes { size: 1 },
+            Self::SmallComplex(_) => Layout::Bytes { size: 2 },
             Self::RawBits(size) | Self::FixedBytes { len: size } | Self::RawBytes { len: size } => {
                 Layout::Bytes { size }
             }

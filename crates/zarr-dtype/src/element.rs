@@ -22,8 +22,8 @@ use crate::{DataType, Error, Heap};
 /// | `bool` | bool |
 /// | `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64` | int8, int16...; `i8` also int2 and int4, `u8` uint2 and uint4; `i64` also dates and lengths of time |
 /// | `half::f16`, `half::bf16`, `f32`, `f64` | float16, bfloat16, float32, float64 |
-/// | `Complex<f32>`, `Complex<f64>` | complex64, complex128 |
-/// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
+/// | `Complex` of one of those | complex_float16, complex_bfloat16, complex64, complex128 |
+/// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes; floats of 8 bits and less as one byte, which [`SmallFloat`](crate::SmallFloat) tells the value of, and complex numbers of them as two |
 /// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
@@ -115,12 +115,14 @@ fn with_room<T>(len: usize, item_size: usize) -> Result<Vec<T>, Error> {
     Ok(vec)
 }
 
-/// The number of bytes of one element of fixed size that has `len` bytes.
+/// Whether elements are bytes without a Rust type of their own, `len` of them each.
 fn has_size(data_type: &DataType, len: usize) -> bool {
     match *data_type {
         DataType::RawBits(size) | DataType::FixedBytes { len: size } | DataType::RawBytes { len: size } => {
             to_usize(size) == len
         }
+        DataType::SmallFloat(_) => len == 1,
+        DataType::SmallComplex(_) => len == 2,
         _ => false,
     }
 }
@@ -128,7 +130,7 @@ fn has_size(data_type: &DataType, len: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BytesName, HeapRef, TimeUnit, Unit};
+    use crate::{BytesName, HeapRef, SmallFloat, TimeUnit, Unit};
     use half::{bf16, f16};
     use num_complex::Complex;
     use proptest::prelude::*;
@@ -174,6 +176,10 @@ mod tests {
         check(DataType::BFloat16, &[bf16::ONE]);
         check(DataType::Float32, &[1.5_f32, f32::INFINITY]);
         check(DataType::Float64, &[1.5_f64, -0.0]);
+        check(DataType::SmallFloat(SmallFloat::Float8E5M2), &[[0x3c_u8], [0xff]]);
+        check(DataType::SmallComplex(SmallFloat::Float8E5M2), &[[0x3c_u8, 0xff]]);
+        check(DataType::ComplexFloat16, &[Complex::new(f16::ONE, f16::NEG_ZERO)]);
+        check(DataType::ComplexBFloat16, &[Complex::new(bf16::ONE, bf16::NEG_ZERO)]);
         check(DataType::Complex64, &[Complex::new(1.5_f32, -2.0)]);
         check(DataType::Complex128, &[Complex::new(1.5_f64, -2.0)]);
         check(DataType::DateTime64(TimeUnit::new(Unit::Day)), &[-1_i64]);

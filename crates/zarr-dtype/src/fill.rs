@@ -160,7 +160,7 @@ pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BytesName, TimeUnit, Unit};
+    use crate::{BytesName, SmallFloat, TimeUnit, Unit};
     use proptest::prelude::*;
     use zarr_meta::{NamedConfig, json};
 
@@ -217,6 +217,8 @@ mod tests {
             json!(["0x7ff8000000000001", (-2)]),
             &[0x7ff8_0000_0000_0001_u64.to_ne_bytes(), (-2.0_f64).to_ne_bytes()].concat(),
         );
+        check(DataType::ComplexBFloat16, json!([1.5, "0x7fc1"]), &[0x3fc0_u16, 0x7fc1].map(u16::to_ne_bytes).concat());
+        check(DataType::SmallComplex(SmallFloat::Float6E2M3Fn), json!(["0x2a", 7.5]), &[0x2a, 0x1f]);
         check(DATE, json!("NaT"), &i64::MIN.to_ne_bytes());
         check(DATE, json!(i64::MIN), &i64::MIN.to_ne_bytes());
         check(DATE, json!(-1), &(-1_i64).to_ne_bytes());
@@ -343,6 +345,9 @@ mod tests {
             DataType::Float64,
             DataType::Complex64,
             DataType::Complex128,
+            DataType::ComplexFloat16,
+            DataType::ComplexBFloat16,
+            DataType::SmallComplex(SmallFloat::Float8E4M3Fnuz),
             DataType::RawBits(3),
             DataType::RawBytes { len: 5 },
             DataType::FixedBytes { len: 4 },

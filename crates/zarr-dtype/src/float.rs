@@ -148,7 +148,7 @@ impl Format {
         (bits & !self.mask() == 0).then_some(bits)
     }
 
-    /// The number as JSON: shortest that is read as the same, or a name, or the bits for a NaN that has no name.
+    /// The number as JSON, as [`to_text`](Self::to_text) has it, or a name, or the bits for a NaN that has no name.
     pub(crate) fn to_json(self, bits: u64) -> Value {
         let bits = bits & self.mask();
         let value = self.value(bits);
@@ -159,7 +159,8 @@ impl Format {
         Number::parse(&text).map_or(Value::String(text), Value::Number)
     }
 
-    /// The number as text: shortest that is read as the same, or `NaN`, `Infinity`, `-Infinity`.
+    /// The number as text: shortest that is read as the same (the value itself, where a number is one byte), or `NaN`, `Infinity`,
+    /// `-Infinity`.
     pub(crate) fn to_text(self, bits: u64) -> String {
         let bits = bits & self.mask();
         let value = self.value(bits);
@@ -169,7 +170,8 @@ impl Format {
         if value.is_infinite() {
             return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
         }
-        if self == F64 {
+        // Those of one byte are so coarse that the shortest text is far from the value: 300 for 256.
+        if self == F64 || self.size == 1 {
             return format!("{value:?}");
         }
         if self == F32 {
@@ -354,6 +356,9 @@ mod tests {
         }
         for text in ["0.1", "1e38", "3.39e38", "-1.5"] {
             check(BF16, text);
+        }
+        for text in ["256.0", "0.001953125"] {
+            check(SmallFloat::Float8E8M0Fnu.format(), text);
         }
         for text in ["0.1", "3.4028235e38", "1e-45", "0.33333334", "16777216.0"] {
             check(F32, text);

@@ -8,7 +8,7 @@ use zarr_meta::json::{Map, Value};
 pub(crate) const MAX_ITEM_SIZE: u32 = 1 << 26;
 
 /// The types that need no configuration. The first name of a type is the one written.
-const PLAIN: [(&str, DataType); 25] = [
+const PLAIN: [(&str, DataType); 27] = [
     ("bool", DataType::Bool),
     ("int2", DataType::Int2),
     ("int4", DataType::Int4),
@@ -26,6 +26,8 @@ const PLAIN: [(&str, DataType); 25] = [
     ("bfloat16", DataType::BFloat16),
     ("float32", DataType::Float32),
     ("float64", DataType::Float64),
+    ("complex_float16", DataType::ComplexFloat16),
+    ("complex_bfloat16", DataType::ComplexBFloat16),
     ("complex64", DataType::Complex64),
     ("complex128", DataType::Complex128),
     ("complex_float32", DataType::Complex64),
@@ -71,6 +73,9 @@ impl DataType {
         if let Some(float) = SmallFloat::from_name(name) {
             return only(config, &[]).map(|()| Self::SmallFloat(float));
         }
+        if let Some(part) = name.strip_prefix("complex_").and_then(SmallFloat::from_name) {
+            return only(config, &[]).map(|()| Self::SmallComplex(part));
+        }
         match name {
             "numpy.datetime64" => time_unit(config).map(Self::DateTime64),
             "numpy.timedelta64" => time_unit(config).map(Self::TimeDelta64),
@@ -98,6 +103,7 @@ impl DataType {
         };
         match self {
             Self::SmallFloat(float) => NamedConfig::new(float.name()),
+            Self::SmallComplex(part) => NamedConfig::new(format!("complex_{}", part.name())),
             Self::RawBits(size) => NamedConfig::new(format!("r{}", u64::from(*size) * 8)),
             Self::FixedBytes { len } => with_length("null_terminated_bytes", u64::from(*len)),
             Self::RawBytes { len } => with_length("raw_bytes", u64::from(*len)),
@@ -224,6 +230,8 @@ mod tests {
         }
         for float in SmallFloat::ALL {
             check(float.name(), json!(null), &format!("\"{}\"", float.name()), 1);
+            let complex = format!("complex_{}", float.name());
+            check(&complex, json!(null), &format!("\"{complex}\""), 2);
         }
         check("r24", json!(null), "\"r24\"", 3);
         let of_dates =

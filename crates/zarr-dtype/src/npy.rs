@@ -38,6 +38,9 @@ pub fn npy_descr(data_type: &DataType) -> Option<String> {
         DataType::DateTime64(unit) => time('M', unit),
         DataType::TimeDelta64(unit) => time('m', unit),
         DataType::SmallFloat(_)
+        | DataType::SmallComplex(_)
+        | DataType::ComplexFloat16
+        | DataType::ComplexBFloat16
         | DataType::BFloat16
         | DataType::String
         | DataType::Bytes { .. }

@@ -28,6 +28,9 @@ pub enum Spelling {
 pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
     let lenient = spelling == Spelling::Lenient;
     match data_type {
+        DataType::SmallComplex(part) => complex(value, &part.format(), lenient),
+        DataType::ComplexFloat16 => complex(value, &float::F16, lenient),
+        DataType::ComplexBFloat16 => complex(value, &float::BF16, lenient),
         DataType::Complex64 => complex(value, &float::F32, lenient),
         DataType::Complex128 => complex(value, &float::F64, lenient),
         DataType::SmallFloat(small) => float(value, &small.format()),

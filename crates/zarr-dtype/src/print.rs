@@ -46,6 +46,9 @@ fn json(data_type: &DataType, item: &[u8], heap: Option<&Heap>, raw: RawBits) ->
     match data_type {
         _ if item.len() != data_type.item_size() => None,
         DataType::SmallFloat(small) => float_json(&small.format(), item),
+        DataType::SmallComplex(part) => {
+            item.chunks(1).map(|item| float_json(&part.format(), item)).collect::<Option<_>>().map(Value::Array)
+        }
         DataType::DateTime64(_) | DataType::TimeDelta64(_) => {
             load(item).map(i64::from_ne_bytes).map(|count| match count {
                 NOT_A_TIME => Value::from("NaT"),
@@ -137,6 +140,9 @@ pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String
         DataType::String | DataType::Bytes { .. } | DataType::VlenArray(_) | DataType::Object => {
             content(item, heap).map(|bytes| content_text(data_type, bytes))
         }
+        DataType::SmallComplex(part) => complex_text(&part.format(), item),
+        DataType::ComplexFloat16 => complex_text(&float::F16, item),
+        DataType::ComplexBFloat16 => complex_text(&float::BF16, item),
         DataType::Complex64 => complex_text(&float::F32, item),
         DataType::Complex128 => complex_text(&float::F64, item),
         // A NaN is one to people, whatever its bits.
@@ -263,7 +269,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BytesName, Element, HeapRef, TimeUnit, Unit};
+    use crate::{BytesName, Element, HeapRef, SmallFloat, TimeUnit, Unit};
     use zarr_meta::json;
 
     #[test]
@@ -290,6 +296,16 @@ mod tests {
             json!(["NaN", 2.0]),
             "NaN+2.0j",
         );
+        check(
+            DataType::SmallComplex(SmallFloat::Float8E5M2),
+            &[0x3c, 0xfc],
+            json!([1.0, "-Infinity"]),
+            "1.0-Infinityj",
+        );
+        let halves = [0x3e00_u16, 0x7e01].map(u16::to_ne_bytes).concat();
+        check(DataType::ComplexFloat16, &halves, json!([1.5, "0x7e01"]), "1.5+NaNj");
+        let halves = [0x3fc0_u16, 0xbf80].map(u16::to_ne_bytes).concat();
+        check(DataType::ComplexBFloat16, &halves, json!([1.5, (-1.0)]), "1.5-1.0j");
         check(DataType::RawBits(2), &[0x12, 0xab], json!("Eqs="), "12ab");
         check(DataType::FixedBytes { len: 6 }, b"a\0\\\xff\n\0", json!("YQBc/wo="), r"a\x00\\\xff\n");
         let date = DataType::DateTime64(TimeUnit { unit: Unit::Second, scale: 25 });

@@ -199,7 +199,7 @@ fn zero(data_type: &NamedConfig) -> Option<Value> {
     Some(match data_type.name.as_str() {
         "bool" => json!(false),
         "string" | "bytes" | "variable_length_bytes" | "fixed_length_utf32" | "null_terminated_bytes" => json!(""),
-        "complex64" | "complex128" | "complex_float32" | "complex_float64" => json!([0.0, 0.0]),
+        name if name.starts_with("complex") => json!([0.0, 0.0]),
         "numpy.datetime64" | "numpy.timedelta64" => json!(0),
         "v2_object" => json!(null),
         "vlen-array" => json!([]),

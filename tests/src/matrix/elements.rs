@@ -34,11 +34,33 @@ pub(super) const TYPES: &[(&str, Make)] = &[
     ("uint16", || values(json!("uint16"), |at| json!(256 * at))),
     ("uint32", || values(json!("uint32"), |at| json!(256 * at))),
     ("uint64", || values(json!("uint64"), |at| json!(256 * at))),
+    ("float4_e2m1fn", || values(json!("float4_e2m1fn"), small)),
+    ("float6_e2m3fn", || values(json!("float6_e2m3fn"), small)),
+    ("float6_e3m2fn", || values(json!("float6_e3m2fn"), small)),
+    ("float8_e3m4", || values(json!("float8_e3m4"), half)),
     ("float8_e4m3", || values(json!("float8_e4m3"), half)),
+    ("float8_e4m3b11fnuz", || values(json!("float8_e4m3b11fnuz"), half)),
+    ("float8_e4m3fn", || values(json!("float8_e4m3fn"), half)),
+    ("float8_e4m3fnuz", || values(json!("float8_e4m3fnuz"), half)),
+    ("float8_e5m2", || values(json!("float8_e5m2"), small)),
+    ("float8_e5m2fnuz", || values(json!("float8_e5m2fnuz"), small)),
+    ("float8_e8m0fnu", || values(json!("float8_e8m0fnu"), power)),
     ("float16", || values(json!("float16"), half)),
     ("bfloat16", || values(json!("bfloat16"), half)),
     ("float32", || values(json!("float32"), half)),
     ("float64", || values(json!("float64"), half)),
+    ("complex_float4_e2m1fn", || complex("complex_float4_e2m1fn")),
+    ("complex_float6_e2m3fn", || complex("complex_float6_e2m3fn")),
+    ("complex_float6_e3m2fn", || complex("complex_float6_e3m2fn")),
+    ("complex_float8_e3m4", || complex("complex_float8_e3m4")),
+    ("complex_float8_e4m3", || complex("complex_float8_e4m3")),
+    ("complex_float8_e4m3b11fnuz", || complex("complex_float8_e4m3b11fnuz")),
+    ("complex_float8_e4m3fnuz", || complex("complex_float8_e4m3fnuz")),
+    ("complex_float8_e5m2", || complex("complex_float8_e5m2")),
+    ("complex_float8_e5m2fnuz", || complex("complex_float8_e5m2fnuz")),
+    ("complex_float8_e8m0fnu", || values(json!("complex_float8_e8m0fnu"), |at| json!([(power(at)), (power(30 - at))]))),
+    ("complex_float16", || values(json!("complex_float16"), |at| json!([(half(at)), (half(30 - at))]))),
+    ("complex_bfloat16", || values(json!("complex_bfloat16"), |at| json!([(half(at)), (half(30 - at))]))),
     ("complex64", || values(json!("complex64"), |at| json!([(half(at)), (half(30 - at))]))),
     ("complex128", || values(json!("complex128"), |at| json!([(half(at)), (half(30 - at))]))),
     ("r24", || values(json!("r24"), |at| json!([at, 0, 255]))),
@@ -77,6 +99,21 @@ pub(super) const TYPES: &[(&str, Make)] = &[
 
 fn half(at: i64) -> Value {
     Value::from((at as f64 - 15.0) * 0.5)
+}
+
+/// What all floats with a sign have.
+fn small(at: i64) -> Value {
+    const SMALL: [f64; 11] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, -0.5, -1.0, -1.5, -2.0, -3.0];
+    Value::from(usize::try_from(at).ok().and_then(|at| SMALL.get(at % SMALL.len())).copied().unwrap_or_default())
+}
+
+/// From 2⁻¹⁵ on.
+fn power(at: i64) -> Value {
+    Value::from(i32::try_from(at).map_or(1.0, |at| 2.0_f64.powi(at - 15)))
+}
+
+fn complex(name: &str) -> Values {
+    values(json!(name), |at| json!([(small(at)), (small(30 - at))]))
 }
 
 fn word(at: i64) -> Value {

@@ -62,6 +62,8 @@ lists! {
     bf16,
     f32,
     f64,
+    Complex<f16>,
+    Complex<bf16>,
     Complex<f32>,
     Complex<f64>,
 }

@@ -63,6 +63,8 @@ plain! {
     bf16 = DataType::BFloat16,
     f32 = DataType::Float32,
     f64 = DataType::Float64,
+    Complex<f16> = DataType::ComplexFloat16,
+    Complex<bf16> = DataType::ComplexBFloat16,
     Complex<f32> = DataType::Complex64,
     Complex<f64> = DataType::Complex128,
 }

@@ -131,6 +131,8 @@ numbers! {
     bf16 = BFloat16,
     f32 = Float32,
     f64 = Float64,
+    Complex<f16> = ComplexFloat16,
+    Complex<bf16> = ComplexBFloat16,
     Complex<f32> = Complex64,
     Complex<f64> = Complex128,
 }

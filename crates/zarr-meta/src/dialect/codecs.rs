@@ -152,18 +152,23 @@ pub(crate) fn is_without_null(data_type: &NamedConfig) -> bool {
     variable.contains(&data_type.name.as_str()) || item_size(data_type).is_some()
 }
 
+fn is_small_float(name: &str) -> bool {
+    ["float8_", "float6_", "float4_"].iter().any(|kind| name.starts_with(kind))
+}
+
 /// The size in bytes of an element of the data type, as far as its name tells.
 pub(crate) fn item_size(data_type: &NamedConfig) -> Option<u64> {
     let length = || data_type.configuration.get("length_bytes").and_then(Value::as_u64);
     Some(match data_type.name.as_str() {
         "bool" | "int8" | "uint8" | "int2" | "int4" | "uint2" | "uint4" => 1,
         "int16" | "uint16" | "float16" | "bfloat16" => 2,
-        "int32" | "uint32" | "float32" => 4,
+        "int32" | "uint32" | "float32" | "complex_float16" | "complex_bfloat16" => 4,
         "int64" | "uint64" | "float64" | "complex64" | "complex_float32" => 8,
         "complex128" | "complex_float64" => 16,
         "numpy.datetime64" | "numpy.timedelta64" => 8,
         "fixed_length_utf32" | "null_terminated_bytes" | "raw_bytes" => length()?,
-        name if name.starts_with("float8_") || name.starts_with("float6_") || name.starts_with("float4_") => 1,
+        name if is_small_float(name) => 1,
+        name if name.strip_prefix("complex_").is_some_and(is_small_float) => 2,
         name => name.strip_prefix('r')?.parse::<u64>().ok().filter(|bits| bits.is_multiple_of(8))? / 8,
     })
 }
