@@ -124,9 +124,16 @@ mod wide {
         order
     }
 
+    /// How many rows before its copy a row is fetched; 0: it is not. Rows that lie far apart are no stream that the processor
+    /// would fetch by itself. Of those of one line it has enough under way at once, and long ones are streams each.
+    fn ahead(rows: Rows) -> isize {
+        let apart = rows.from_step.unsigned_abs() > rows.len;
+        if apart && (2 * LINE..=AHEAD).contains(&rows.len) { (AHEAD / rows.len) as isize } else { 0 }
+    }
+
     macro_rules! kernel {
-        ($name:ident, $rows:ident, $features:literal, $register:ty, $load:ident, $store:ident, $stream:ident,
-         $shuffle:ident, $repeat:ident) => {
+        ($name:ident, $rows:ident, $lines:ident, $features:literal, $register:ty, $zero:ident, $load:ident, $store:ident,
+         $stream:ident, $shuffle:ident, $repeat:ident) => {
             /// # Safety
             /// The invariant of the module; the processor has the instruction set.
             pub(super) unsafe fn $name(to: *mut u8, from: *const u8, rows: Rows, width: usize, stream: bool) {
@@ -150,13 +157,22 @@ mod wide {
             #[target_feature(enable = $features)]
             unsafe fn $rows<const WIDTH: usize, const STREAM: bool>(to: *mut u8, from: *const u8, rows: Rows) {
                 const SIZE: usize = size_of::<$register>();
+                // Most rows of chunks are one, two or four lines. A loop that knows their length takes a fifth less.
+                if !STREAM || (to.addr() | rows.to_step.unsigned_abs()).is_multiple_of(LINE) {
+                    // SAFETY: as the caller says; whole lines if streamed.
+                    unsafe {
+                        match rows.len / LINE {
+                            _ if !rows.len.is_multiple_of(LINE) => {}
+                            1 => return $lines::<WIDTH, STREAM, 1>(to, from, rows),
+                            2 => return $lines::<WIDTH, STREAM, 2>(to, from, rows),
+                            4 => return $lines::<WIDTH, STREAM, 4>(to, from, rows),
+                            _ => {}
+                        }
+                    }
+                }
                 // SAFETY: an array of 16 bytes is read.
                 let order = unsafe { $repeat(_mm_loadu_si128(order::<WIDTH>().as_ptr().cast())) };
-                // Rows that lie far apart are no stream that the processor would fetch by itself. Of those of one line it has
-                // enough under way at once, and long ones are streams each.
-                let apart = !STREAM && rows.from_step.unsigned_abs() > rows.len;
-                let ahead =
-                    if apart && (2 * LINE..=AHEAD).contains(&rows.len) { (AHEAD / rows.len) as isize } else { 0 };
+                let ahead = if STREAM { 0 } else { ahead(rows) };
                 for row in 0..rows.count as isize {
                     // SAFETY: row `row` of both, by the invariant. All accesses below are at `at..at + SIZE` with `at + LINE`
                     // at most the length, or at what `reversed` is given: a part of the row.
@@ -197,14 +213,55 @@ mod wide {
                     }
                 }
             }
+
+            /// # Safety
+            /// The invariant of the module; the processor has the instruction set. Rows are of `LINES` lines, at most four, and
+            /// written to whole ones if streamed.
+            #[target_feature(enable = $features)]
+            unsafe fn $lines<const WIDTH: usize, const STREAM: bool, const LINES: usize>(
+                to: *mut u8,
+                from: *const u8,
+                rows: Rows,
+            ) {
+                const SIZE: usize = size_of::<$register>();
+                // SAFETY: an array of 16 bytes is read.
+                let order = unsafe { $repeat(_mm_loadu_si128(order::<WIDTH>().as_ptr().cast())) };
+                let ahead = if STREAM { 0 } else { ahead(rows) };
+                for row in 0..rows.count as isize {
+                    // SAFETY: row `row` of both, by the invariant, each of `LINES * LINE` bytes.
+                    unsafe {
+                        let (to, from) = (to.offset(row * rows.to_step), from.offset(row * rows.from_step));
+                        if ahead > 0 && row + ahead < rows.count as isize {
+                            let later = from.wrapping_offset(ahead * rows.from_step);
+                            for line in 0..LINES {
+                                _mm_prefetch::<_MM_HINT_T0>(later.wrapping_add(line * LINE).cast());
+                            }
+                        }
+                        // All loads come before the stores, which they need not wait for then.
+                        let mut parts = [$zero(); 4 * LINE / SIZE];
+                        for (part, bytes) in parts.iter_mut().enumerate().take(LINES * LINE / SIZE) {
+                            *bytes = $load(from.add(part * SIZE).cast());
+                            if WIDTH > 1 {
+                                *bytes = $shuffle(*bytes, order);
+                            }
+                        }
+                        for (part, &bytes) in parts.iter().enumerate().take(LINES * LINE / SIZE) {
+                            let to = to.add(part * SIZE).cast();
+                            if STREAM { $stream(to, bytes) } else { $store(to, bytes) }
+                        }
+                    }
+                }
+            }
         };
     }
 
     kernel!(
         with_avx512,
         rows_avx512,
+        lines_avx512,
         "avx512f,avx512bw",
         __m512i,
+        _mm512_setzero_si512,
         _mm512_loadu_si512,
         _mm512_storeu_si512,
         _mm512_stream_si512,
@@ -214,8 +271,10 @@ mod wide {
     kernel!(
         with_avx2,
         rows_avx2,
+        lines_avx2,
         "avx2",
         __m256i,
+        _mm256_setzero_si256,
         _mm256_loadu_si256,
         _mm256_storeu_si256,
         _mm256_stream_si256,
@@ -229,16 +288,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// A number of bytes below `end`, one of whole lines as often as any.
+    fn any_or_lines(end: usize) -> impl Strategy<Value = usize> {
+        prop_oneof![0..end, (0..end.div_ceil(LINE)).prop_map(|lines| lines * LINE)]
+    }
+
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
         fn all_equal_a_plain_loop(
-            count in 0usize..5,
-            len in 0usize..600,
+            count in 0usize..12,
+            len in any_or_lines(600),
             width in prop::sample::select(vec![1usize, 2, 4, 8]),
-            gaps in (0usize..70, 0usize..70),
-            starts in (0usize..70, 0usize..70),
+            gaps in (any_or_lines(70), any_or_lines(70)),
+            starts in (any_or_lines(70), 0usize..70),
             backwards in any::<bool>(),
             stream in any::<bool>(),
         ) {
@@ -256,7 +320,10 @@ mod tests {
                 expected[starts.0 + place * (len + gaps.0)..][..len].copy_from_slice(&row(i));
             }
             for isa in Isa::available() {
-                let mut target = vec![0xEE; size(starts.0, gaps.0)];
+                // `starts` counts from a line.
+                let mut memory = vec![0xEE; size(starts.0, gaps.0) + LINE];
+                let line = memory.as_ptr().align_offset(LINE);
+                let target = &mut memory[line..][..expected.len()];
                 let step = (len + gaps.0) as isize;
                 let last = if backwards { count.saturating_sub(1) * (len + gaps.0) } else { 0 };
                 let to_step = if backwards { -step } else { step };
@@ -267,7 +334,7 @@ mod tests {
                     isa.copy_rows(to, from, rows, width, stream);
                 }
                 isa.finish_streams();
-                prop_assert_eq!(&target, &expected, "{:?}", isa);
+                prop_assert_eq!(&*target, &expected, "{:?}", isa);
             }
         }
     }
