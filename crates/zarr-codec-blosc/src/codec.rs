@@ -1,10 +1,11 @@
 //! The codec as arrays use it.
 
+use crate::encode::compress_from;
 use crate::error::CODEC;
 use crate::frame::{HEADER_SIZE, Shuffle};
 use crate::{Compressor, Error, Frame, Options, compress};
 use std::sync::Arc;
-use zarr_codec::{Blocks, BuildContext, BytesToBytes, Codec, CodecEntry, Sink, Size};
+use zarr_codec::{Blocks, BuildContext, BytesToBytes, Codec, CodecEntry, Sink, Size, Source};
 use zarr_meta::json::Value;
 
 /// The codec `blosc` and its names in other dialects.
@@ -75,6 +76,10 @@ impl BytesToBytes for BloscCodec {
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), zarr_codec::Error> {
         Ok(compress(bytes, &self.options, out)?)
+    }
+
+    fn encode_from(&self, source: &dyn Source, out: &mut Vec<u8>) -> Result<(), zarr_codec::Error> {
+        Ok(compress_from(source, &self.options, out)?)
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), zarr_codec::Error> {

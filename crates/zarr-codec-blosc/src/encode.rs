@@ -3,7 +3,7 @@
 use crate::frame::{HEADER_SIZE, Header, MAX_BLOCK, MAX_DECODED, MIN_STREAM, Shuffle, splits};
 use crate::inner::{Compressor, Writer};
 use crate::{Error, shuffle};
-use zarr_codec::Scratch;
+use zarr_codec::{Scratch, Source};
 
 /// How to compress. Any values make a good frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,25 +33,31 @@ impl Default for Options {
 /// [`Error::TooLong`] beyond [`MAX_DECODED`] bytes, [`Error::Allocation`] and [`Error::Compressor`]; `out` then ends as
 /// before.
 pub fn compress(bytes: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
+    compress_from(&bytes, options, out)
+}
+
+/// As [`compress`], of bytes that are asked for when it is their turn. [`Error::Source`] if they do not come.
+pub(crate) fn compress_from(source: &dyn Source, options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
     let start = out.len();
-    let result = append(bytes, options, out);
+    let result = append(source, options, out);
     if result.is_err() {
         out.truncate(start);
     }
     result
 }
 
-fn append(bytes: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
-    let too_long = Error::TooLong { found: bytes.len(), limit: MAX_DECODED };
-    let decoded = u32::try_from(bytes.len()).ok().filter(|_| bytes.len() <= MAX_DECODED).ok_or(too_long)?;
+fn append(source: &dyn Source, options: &Options, out: &mut Vec<u8>) -> Result<(), Error> {
+    let size = source.size();
+    let too_long = Error::TooLong { found: size, limit: MAX_DECODED };
+    let decoded = u32::try_from(size).ok().filter(|_| size <= MAX_DECODED).ok_or(too_long)?;
     let item = u8::try_from(options.type_size).unwrap_or(1).max(1);
     let options = Options { level: options.level.min(9), type_size: item.into(), ..*options };
-    let block = block_size(&options, bytes.len());
+    let block = block_size(&options, size);
     let header = Header::new(options.compressor, options.shuffle, item, decoded, block as u32);
-    let limit = bytes.len() + HEADER_SIZE;
+    let limit = size + HEADER_SIZE;
     out.try_reserve(limit).map_err(|_| Error::Allocation { size: limit })?;
     let start = out.len();
-    if options.level > 0 && bytes.len() >= MIN_STREAM && append_blocks(bytes, &options, &header, limit, out)? {
+    if options.level > 0 && size >= MIN_STREAM && append_blocks(source, &options, &header, limit, out)? {
         let size = out.len() - start;
         if let Some(place) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
             *place = header.compressed(size as u32).to_bytes();
@@ -60,13 +66,37 @@ fn append(bytes: &[u8], options: &Options, out: &mut Vec<u8>) -> Result<(), Erro
     }
     out.truncate(start);
     out.extend_from_slice(&header.to_bytes());
-    out.extend_from_slice(bytes);
+    each_piece(source, block, |bytes| {
+        out.extend_from_slice(bytes);
+        Ok(true)
+    })?;
     Ok(())
+}
+
+/// Blocks are brought together so many bytes at once, or one by one if they are larger.
+const PIECE: usize = 128 << 10;
+
+/// Calls `visit` with the bytes of `source`, some whole blocks of them after the other, until it says `false`; whether it
+/// never did.
+fn each_piece(
+    source: &dyn Source,
+    block: usize,
+    mut visit: impl FnMut(&[u8]) -> Result<bool, Error>,
+) -> Result<bool, Error> {
+    let (size, step) = (source.size(), (PIECE / block).max(1) * block);
+    let mut scratch = Scratch::take();
+    for start in (0..size).step_by(step) {
+        let bytes = source.bytes(start..(start + step).min(size), &mut scratch);
+        if !visit(bytes.map_err(|error| Error::Source(Box::new(error)))?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Appends a frame with compressed blocks but for its header; `false` if it is longer than `limit`.
 fn append_blocks(
-    bytes: &[u8],
+    source: &dyn Source,
     options: &Options,
     header: &Header,
     limit: usize,
@@ -75,33 +105,36 @@ fn append_blocks(
     let start = out.len();
     let split = splits(options.compressor, options.type_size, header.block_size());
     let mut writer = Writer::new(options.compressor, options.level, split);
-    let mut scratch = Scratch::take();
     if header.table_end() >= limit {
         return Ok(false);
     }
     out.resize(start + header.table_end(), 0);
-    for (number, block) in bytes.chunks(header.block_size()).enumerate() {
-        let at = (out.len() - start) as u32;
-        let entry = start + HEADER_SIZE + 4 * number;
-        if let Some(entry) = out.get_mut(entry..).and_then(<[u8]>::first_chunk_mut) {
-            *entry = at.to_le_bytes();
-        }
-        let block = shuffled(block, header, &mut scratch)?;
-        let stream_size = block.len() / header.streams(block.len());
-        for stream in block.chunks_exact(stream_size) {
-            let room = limit.saturating_sub(out.len() - start + 4);
-            if room == 0 {
-                return Ok(false);
+    let mut entry = start + HEADER_SIZE;
+    let mut scratch = Scratch::take();
+    each_piece(source, header.block_size(), |bytes| {
+        for block in bytes.chunks(header.block_size()) {
+            let at = (out.len() - start) as u32;
+            if let Some(entry) = out.get_mut(entry..).and_then(<[u8]>::first_chunk_mut) {
+                *entry = at.to_le_bytes();
             }
-            let compressed = writer.compress(stream, room)?.unwrap_or(stream);
-            if compressed.len() > room {
-                return Ok(false);
+            entry += 4;
+            let block = shuffled(block, header, &mut scratch)?;
+            let stream_size = block.len() / header.streams(block.len());
+            for stream in block.chunks_exact(stream_size) {
+                let room = limit.saturating_sub(out.len() - start + 4);
+                if room == 0 {
+                    return Ok(false);
+                }
+                let compressed = writer.compress(stream, room)?.unwrap_or(stream);
+                if compressed.len() > room {
+                    return Ok(false);
+                }
+                out.extend_from_slice(&(compressed.len() as u32).to_le_bytes());
+                out.extend_from_slice(compressed);
             }
-            out.extend_from_slice(&(compressed.len() as u32).to_le_bytes());
-            out.extend_from_slice(compressed);
         }
-    }
-    Ok(true)
+        Ok(true)
+    })
 }
 
 /// The bytes of `block` in the order in which they are compressed.

@@ -151,6 +151,9 @@ pub enum Error {
         /// Its size in bytes.
         size: usize,
     },
+    /// The bytes to be encoded could not be brought together.
+    #[error(transparent)]
+    Source(Box<zarr_codec::Error>),
     /// A compressor could not be made ready.
     #[error("{compressor}: {what}")]
     Compressor {
@@ -197,6 +200,7 @@ impl From<Error> for zarr_codec::Error {
                 Self::TooLong { codec, found: found as u64, expected: expected as u64 }
             }
             Error::OldZstd { .. } => Self::Unsupported { codec, what: error.to_string() },
+            Error::Source(error) => *error,
             Error::Allocation { size } => Self::Allocation { size: size as u64 },
             Error::TooLong { .. } | Error::Compressor { .. } => Self::Encode { codec, what: error.to_string() },
             _ => Self::Corrupt { codec, what: error.to_string() },

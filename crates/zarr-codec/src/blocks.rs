@@ -1,5 +1,5 @@
-//! Decoding a chunk block by block: each is brought to where its elements go while it is in the processor's cache, and
-//! those that a region does not touch are not decoded.
+//! Decoding and encoding a chunk block by block: each is brought to where its elements go, or together from where they are,
+//! while it is in the processor's cache, and those that a region does not touch are not decoded.
 
 use crate::{ArrayToBytes, Dims, Error, Scratch, Strides, View, ViewMut};
 use smallvec::SmallVec;
@@ -21,6 +21,64 @@ pub trait Blocks: Debug {
     /// # Errors
     /// As [`BytesToBytes::decode`](crate::BytesToBytes::decode).
     fn decode(&self, number: usize, out: &mut [u8]) -> Result<(), Error>;
+}
+
+/// Bytes to be encoded, which need not lie one behind the other, for
+/// [`BytesToBytes::encode_from`](crate::BytesToBytes::encode_from).
+pub trait Source {
+    /// How many there are.
+    fn size(&self) -> usize;
+
+    /// Those at `range`, which are brought together in `scratch` where they do not lie so.
+    ///
+    /// # Errors
+    /// [`Error::Encode`] for elements that cannot be encoded, [`Error::Buffer`] if there are fewer bytes.
+    fn bytes<'s>(&'s self, range: Range<usize>, scratch: &'s mut Scratch) -> Result<&'s [u8], Error>;
+}
+
+impl Source for &[u8] {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn bytes<'s>(&'s self, range: Range<usize>, _: &'s mut Scratch) -> Result<&'s [u8], Error> {
+        part(self, range)
+    }
+}
+
+fn part(bytes: &[u8], range: Range<usize>) -> Result<&[u8], Error> {
+    let shape = [range.end].as_slice().into();
+    bytes.get(range).ok_or(Error::Buffer { found: bytes.len() as u64, shape, item: 1 })
+}
+
+/// The elements of a chunk, encoded when they are asked for.
+#[derive(Debug)]
+pub(crate) struct Elements<'c> {
+    /// All of the chunk.
+    pub(crate) target: Target<'c>,
+    pub(crate) chunk: &'c View<'c>,
+}
+
+impl Source for Elements<'_> {
+    fn size(&self) -> usize {
+        self.chunk.shape().iter().product::<usize>() * self.target.item
+    }
+
+    fn bytes<'s>(&'s self, range: Range<usize>, scratch: &'s mut Scratch) -> Result<&'s [u8], Error> {
+        let Target { codec, item, .. } = self.target;
+        if codec.is_memory_order()
+            && let Some(bytes) = self.chunk.as_contiguous()
+        {
+            return part(bytes, range);
+        }
+        let elements = range.start / item..range.end.div_ceil(item);
+        scratch.clear();
+        for part in self.target.parts(elements.start as u64..elements.end as u64) {
+            codec.encode(&self.chunk.window(&part.out), scratch)?;
+        }
+        let before = elements.start * item;
+        part(scratch, range.start - before..range.end - before)
+    }
 }
 
 /// A region of a chunk whose elements lie in C order in its decoded bytes.

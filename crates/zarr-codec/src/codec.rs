@@ -1,7 +1,7 @@
 //! The three kinds of codecs.
 
 use crate::decode::{Access, Decode};
-use crate::{Blocks, ElementSpec, Error, Sink, Size, View, ViewMut};
+use crate::{Blocks, ElementSpec, Error, Scratch, Sink, Size, Source, View, ViewMut};
 use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_grid::{Region, Shape};
@@ -128,6 +128,16 @@ pub trait BytesToBytes: Debug + Send + Sync {
     /// # Errors
     /// [`Error::Encode`] for input that cannot be encoded: too long for the format.
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
+
+    /// Appends the encoded bytes of `source` to `out`, as [`encode`](Self::encode) does: for codecs that take their input
+    /// block by block, and get each while it is in the processor's cache. By default all is asked for at once.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode), and those of the source.
+    fn encode_from(&self, source: &dyn Source, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut scratch = Scratch::take();
+        self.encode(source.bytes(0..source.size(), &mut scratch)?, out)
+    }
 
     /// Decodes all of `bytes` into `out`, which has a hard bound: exceeding it is an error, not an allocation.
     ///

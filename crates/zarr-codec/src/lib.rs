@@ -22,7 +22,7 @@ pub mod testing;
 mod variable;
 mod view;
 
-pub use blocks::Blocks;
+pub use blocks::{Blocks, Source};
 pub use codec::{ArrayToArray, ArrayToBytes, BytesToBytes, Codec};
 pub use config::Config;
 pub use decode::{Access, Decode, Split, Step, SubchunkIndex};

@@ -5,7 +5,7 @@ mod shared;
 
 pub(crate) use shared::Last;
 
-use crate::blocks::{Blocks, Target};
+use crate::blocks::{Blocks, Elements, Target};
 use crate::decode::{Access, Decode, Split, Step, SubchunkIndex};
 use crate::scratch::Scratch;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
@@ -117,12 +117,24 @@ impl Pipeline {
     /// # Errors
     /// [`Error::Encode`] for values that a codec cannot encode.
     pub fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        if self.bytes.is_empty() {
-            return self.encode_array(&self.array, chunk, out);
+        let Some((first, others)) = self.bytes.split_first() else { return self.encode_array(&self.array, chunk, out) };
+        let shape: Shape = chunk.shape().iter().map(|&len| len as u64).collect();
+        let region = Region::whole(&shape);
+        let elements = self.target(&shape, &region).map(|target| Elements { target, chunk });
+        if let (Some(elements), []) = (&elements, others) {
+            return first.encode_from(elements, out);
         }
         let mut bytes = Scratch::empty();
-        self.encode_array(&self.array, chunk, &mut bytes)?;
-        self.encode_bytes(bytes, out)
+        match elements {
+            Some(elements) => {
+                first.encode_from(&elements, &mut bytes)?;
+                Self::encode_bytes(others, bytes, out)
+            }
+            None => {
+                self.encode_array(&self.array, chunk, &mut bytes)?;
+                Self::encode_bytes(&self.bytes, bytes, out)
+            }
+        }
     }
 
     /// Sends a chunk through `codecs`, the array-to-array codecs that are left, and turns it into bytes.
@@ -140,9 +152,9 @@ impl Pipeline {
         self.encode_array(inner, &encoded.as_view(), out)
     }
 
-    /// Sends what the array-to-bytes codec made through the bytes-to-bytes codecs.
-    fn encode_bytes(&self, mut bytes: Scratch, out: &mut Vec<u8>) -> Result<(), Error> {
-        let Some((last, others)) = self.bytes.split_last() else {
+    /// Sends bytes through `codecs`, the bytes-to-bytes codecs that are left.
+    fn encode_bytes(codecs: &[Arc<dyn BytesToBytes>], mut bytes: Scratch, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some((last, others)) = codecs.split_last() else {
             out.extend_from_slice(&bytes);
             return Ok(());
         };
@@ -178,9 +190,10 @@ impl Pipeline {
         })
     }
 
-    /// What decoding block by block needs to know, where elements are encoded one by one.
+    /// What decoding and encoding block by block need to know, where elements are encoded one by one.
     fn target<'c>(&'c self, shape: &'c [u64], region: &'c Region) -> Option<Target<'c>> {
-        // Of transposed chunks a block is a thin slice of each row of the output: lines of the cache would be written in parts.
+        // Of transposed chunks a block is a thin slice of each row of the array: lines of the cache would be written or read in
+        // parts.
         let item = if self.array.is_empty() { self.to_bytes.encoded_item_size()? } else { return None };
         (item > 0).then(|| Target { codec: &*self.to_bytes, item, shape, region })
     }
@@ -368,7 +381,7 @@ impl Pipeline {
         });
         match decoded {
             Err(error) => Some(Err(error)),
-            Ok(()) => patched.map(|done| done.and_then(|plain| self.encode_bytes(plain, out))),
+            Ok(()) => patched.map(|done| done.and_then(|plain| Self::encode_bytes(&self.bytes, plain, out))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Chunks decoded block by block are as if decoded at once.
+//! Chunks decoded and encoded block by block are as if that were done at once.
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -84,5 +84,56 @@ proptest! {
         let _ = chain.decode(&broken, &dims, &region, &mut view);
         let _ = testing::decode_parts(&chain, &broken, &dims, &region, &mut view);
         let _ = chain.decode(&encoded[..at], &dims, &region, &mut view);
+    }
+
+    #[test]
+    fn blosc_frames_are_those_of_the_elements_in_one_piece(
+        axes in prop::collection::vec(axis(), 0..4),
+        data_type in prop::sample::select(vec!["uint8", "uint16", "bool", "float64", "complex128"]),
+        endian in prop::sample::select(vec!["little", "big"]),
+        cname in prop::sample::select(vec!["blosclz", "lz4", "snappy"]),
+        shuffle in prop::sample::select(vec!["noshuffle", "shuffle", "bitshuffle"]),
+        type_size in prop::sample::select(vec![1usize, 2, 3, 16]),
+        block in prop::sample::select(vec![0usize, 128, 200, 1000, 150_000]),
+        level in 0u8..=9,
+        repeats in 1usize..100,
+        checked in any::<bool>(),
+        wrong in prop::option::weighted(0.1, any::<prop::sample::Index>()),
+    ) {
+        let configuration = format!(
+            r#"{{"cname": "{cname}", "clevel": {level}, "shuffle": "{shuffle}", "typesize": {type_size}, "blocksize": {block}}}"#
+        );
+        let after = if checked { r#", {"name": "crc32c"}"# } else { "" };
+        let blosc = format!(r#"{{"name": "blosc", "configuration": {configuration}}}{after}"#);
+        let bytes = format!(r#"{{"name": "bytes", "configuration": {{"endian": "{endian}"}}}}"#);
+        let plain = chain(data_type, &format!("[{bytes}]"));
+        let item = plain.element().item_size();
+        let shape: Vec<usize> = axes.iter().map(|&(len, _)| len).collect();
+        let byte = |at: usize| if data_type == "bool" { (at / repeats % 2) as u8 } else { (at / repeats * 7) as u8 };
+        let mut items: Vec<u8> = (0..shape.iter().product::<usize>() * item).map(byte).collect();
+        if let Some(wrong) = wrong {
+            let at = wrong.index(items.len());
+            items[at] = 2;
+        }
+        let region = Region::new(axes.iter().map(|&(_, range)| range)).unwrap();
+        let whole = zarr_codec::View::new(&items, item, &shape).unwrap();
+        // In C order, and with the axes turned.
+        let part = whole.window(&region);
+        let turned: Vec<usize> = (0..shape.len()).rev().collect();
+        for view in [part.clone().permuted(&turned), part] {
+            let mut encoded = Vec::new();
+            let result = chain(data_type, &format!("[{bytes}, {blosc}]")).encode(&view, &mut encoded);
+            let mut elements = Vec::new();
+            if let Err(due) = plain.encode(&view, &mut elements) {
+                prop_assert_eq!(result.unwrap_err().to_string(), due.to_string());
+                continue;
+            }
+            result.unwrap();
+            // Bytes that lie one behind the other are taken as they are.
+            let mut due = Vec::new();
+            let elements = zarr_codec::View::new(&elements, 1, &[elements.len()]).unwrap();
+            chain("uint8", &format!(r#"[{{"name": "bytes"}}, {blosc}]"#)).encode(&elements, &mut due).unwrap();
+            prop_assert!(encoded == due);
+        }
     }
 }
