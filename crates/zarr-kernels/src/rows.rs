@@ -157,7 +157,7 @@ mod wide {
             #[target_feature(enable = $features)]
             unsafe fn $rows<const WIDTH: usize, const STREAM: bool>(to: *mut u8, from: *const u8, rows: Rows) {
                 const SIZE: usize = size_of::<$register>();
-                // Most rows of chunks are one, two or four lines. A loop that knows their length takes a fifth less.
+                // Rows of chunks are often one, two or four lines. A loop that knows their length takes a fifth less.
                 if !STREAM || (to.addr() | rows.to_step.unsigned_abs()).is_multiple_of(LINE) {
                     // SAFETY: as the caller says; whole lines if streamed.
                     unsafe {
