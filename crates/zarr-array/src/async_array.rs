@@ -4,7 +4,7 @@ use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::gather::Gather;
 use crate::node::{self, EraseNode};
-use crate::read::ReadJob;
+use crate::read::ReadPlan;
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan};
 use std::sync::Arc;
@@ -145,40 +145,25 @@ impl AsyncArray {
         self.read_planned(&resolved, out, false).await
     }
 
-    async fn read_planned(&self, resolved: &Resolved, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        if let Resolved::Box(selected) = resolved {
-            return self.read_region(&selected.region, plan::turned(out, &selected.flipped), zeroed).await;
-        }
-        let coalesce = self.store.coalesce();
-        let context = self.core.reading_cached(&coalesce, true, out.size());
-        let mut gather = Gather::new(&self.core, resolved)?;
-        let mut staging = plan::Staging::new(&mut out)?;
-        while let Some(mut batch) = gather.next_batch(self.core.element(), staging.heap())? {
-            let read = self.run(batch.read_job(&context, false)?).await;
-            if read.is_err() && context.is_doubtful() {
-                let context = self.core.reading(&coalesce, false);
-                self.run(batch.read_job(&context, false)?).await?;
-            } else {
-                read?;
-            }
-            batch.scatter(staging.bytes());
-        }
-        staging.finish()
+    /// Reads into `out`, which has the output shape.
+    async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+        let plan = ReadPlan::new(&self.core, &self.store.coalesce(), resolved, out.size(), zeroed)?;
+        self.read_all(&plan, out).await
     }
 
-    /// Reads a region into `out`, which has its shape. If what a cache held may be why that fails, once more without it.
-    pub(crate) async fn read_region(&self, region: &Region, mut out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let coalesce = self.store.coalesce();
-        let context = self.core.reading_cached(&coalesce, zeroed, out.size());
-        if context.cached.is_none() {
-            return self.run(ReadJob::new(&context, region, out)?).await;
+    /// Reads a region into `out`, which has its shape and is fresh memory.
+    pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
+        let plan = ReadPlan::region(&self.core, &self.store.coalesce(), region, out.size());
+        self.read_all(&plan, out).await
+    }
+
+    async fn read_all(&self, plan: &ReadPlan<'_>, out: ViewMut<'_>) -> Result<()> {
+        let mut reading = plan.begin(out)?;
+        while let Some(job) = reading.job()? {
+            let done = self.run(job).await;
+            reading.ended(done)?;
         }
-        let read = self.run(ReadJob::new(&context, region, out.reborrow())?).await;
-        if read.is_ok() || !context.is_doubtful() {
-            return read;
-        }
-        let context = self.core.reading(&coalesce, false);
-        self.run(ReadJob::new(&context, region, out)?).await
+        Ok(())
     }
 
     /// Writes elements, in C order, to a selection, as [`Array::write`](crate::Array::write).
@@ -217,9 +202,10 @@ impl AsyncArray {
             return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce)).await;
         }
         let context = self.core.reading(&coalesce, true);
-        let mut gather = Gather::new(&self.core, resolved)?;
+        let gather = Gather::new(&self.core, resolved)?;
+        let mut batches = gather.batches(data.heap().cloned());
         let bytes = plan::contiguous(&data)?;
-        while let Some(mut batch) = gather.next_batch(self.core.element(), data.heap().cloned())? {
+        while let Some(mut batch) = batches.next_batch(self.core.element())? {
             self.run(batch.read_job(&context, true)?).await?;
             batch.collect(&bytes);
             for (region, view) in batch.boxes()? {

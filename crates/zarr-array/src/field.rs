@@ -56,7 +56,7 @@ impl Array {
         }
         let mut pieces = Pieces::new(&self.core, name, &resolved, size)?;
         while let Some((region, mut structs)) = pieces.next()? {
-            self.read_region(&region, structs.view_mut(), true)?;
+            self.read_region(&region, structs.view_mut())?;
             pieces.take(&structs)?;
         }
         Ok(pieces.finish(&resolved))
@@ -79,7 +79,7 @@ impl AsyncArray {
         }
         let mut pieces = Pieces::new(&self.core, name, &resolved, size)?;
         while let Some((region, mut structs)) = pieces.next()? {
-            self.read_region(&region, structs.view_mut(), true).await?;
+            self.read_region(&region, structs.view_mut()).await?;
             pieces.take(&structs)?;
         }
         Ok(pieces.finish(&resolved))

@@ -15,12 +15,19 @@ use zarr_grid::{AxisRange, Cell, ChunkGrid, Part, Parts, Region, Resolved};
 /// Bytes staged at a time, but for single boxes that are larger.
 const BATCH: u64 = 64 << 20;
 
-/// The parts of a selection, batch by batch.
+/// The parts of a selection.
 #[derive(Debug)]
 pub(crate) struct Gather {
     /// The grid that parts belong to: of inner chunks, where chunks are shards.
     grid: ChunkGrid,
     parts: Parts,
+}
+
+/// The same, batch by batch.
+#[derive(Debug)]
+pub(crate) struct Batches<'p> {
+    gather: &'p Gather,
+    heap: Option<Arc<Heap>>,
     next: u64,
 }
 
@@ -37,15 +44,22 @@ pub(crate) struct Batch<'p> {
 impl Gather {
     pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
         let grid = finest(core)?;
-        Ok(Self { parts: resolved.parts(&grid)?, grid, next: 0 })
+        Ok(Self { parts: resolved.parts(&grid)?, grid })
     }
 
-    /// The next parts; `None` at the end. Elements of variable length go into `heap`.
-    pub(crate) fn next_batch(&mut self, element: &ElementSpec, heap: Option<Arc<Heap>>) -> Result<Option<Batch<'_>>> {
+    /// The parts from the first on. Elements of variable length go into `heap`.
+    pub(crate) fn batches(&self, heap: Option<Arc<Heap>>) -> Batches<'_> {
+        Batches { gather: self, heap, next: 0 }
+    }
+}
+
+impl<'p> Batches<'p> {
+    /// The next parts; `None` at the end.
+    pub(crate) fn next_batch(&mut self, element: &ElementSpec) -> Result<Option<Batch<'p>>> {
         let item = element.item_size();
         let mut size = 0u64;
         let mut parts = Vec::new();
-        while let Some(part) = self.parts.get(self.next) {
+        while let Some(part) = self.gather.parts.get(self.next) {
             let part_size = box_size(&part.cell, item);
             if !parts.is_empty() && size.saturating_add(part_size) > BATCH {
                 break;
@@ -58,7 +72,7 @@ impl Gather {
             return Ok(None);
         }
         let staged = Buffer::zeroed(usize::try_from(size).unwrap_or(usize::MAX))?;
-        Ok(Some(Batch { grid: &self.grid, parts, staged, heap, item }))
+        Ok(Some(Batch { grid: &self.gather.grid, parts, staged, heap: self.heap.clone(), item }))
     }
 }
 

@@ -123,14 +123,15 @@ pub(crate) fn contiguous<'a>(data: &View<'a>) -> Result<Cow<'a, [u8]>> {
 }
 
 /// C-order bytes for an output that may not lie in C order.
-pub(crate) struct Staging<'o, 'a> {
-    out: &'o mut ViewMut<'a>,
+#[derive(Debug)]
+pub(crate) struct Staging<'a> {
+    out: ViewMut<'a>,
     /// Used where `out` does not lie in C order.
     copy: Option<Vec<u8>>,
 }
 
-impl<'o, 'a> Staging<'o, 'a> {
-    pub(crate) fn new(out: &'o mut ViewMut<'a>) -> Result<Self> {
+impl<'a> Staging<'a> {
+    pub(crate) fn new(mut out: ViewMut<'a>) -> Result<Self> {
         let copy = match out.as_contiguous() {
             Some(_) => None,
             None => {
@@ -153,8 +154,8 @@ impl<'o, 'a> Staging<'o, 'a> {
         }
     }
 
-    pub(crate) fn finish(self) -> Result<()> {
-        if let Some(copy) = self.copy {
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        if let Some(copy) = self.copy.take() {
             let source = View::new(&copy, self.out.item_size(), self.out.shape())?;
             self.out.copy_from(&source);
         }

@@ -12,6 +12,7 @@
 mod cached;
 mod leaf;
 mod picked;
+mod reading;
 mod requests;
 mod together;
 
@@ -21,6 +22,7 @@ pub(crate) use cached::CachedRead;
 use cached::{Missed, State};
 use leaf::{Item, Leaf};
 use picked::Picked;
+pub(crate) use reading::ReadPlan;
 use std::ops::Range;
 use std::sync::Arc;
 use together::{Begun, Together};
