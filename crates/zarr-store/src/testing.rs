@@ -1,8 +1,10 @@
 //! What every store must do: the contract as tests that implementers run.
 //!
 //! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for those that do not,
-//! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract.
+//! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract. For tests of what uses stores there
+//! is [`Altered`].
 
+mod altered;
 mod asynchronous;
 mod concurrent;
 
@@ -10,6 +12,7 @@ use crate::{
     ByteRange, Error, ErrorKind, Fetched, Key, Listing, Placed, Precondition, Prefix, Store, StoreExt, Version,
 };
 
+pub use altered::Altered;
 pub use asynchronous::contract_async;
 
 /// Checks a store that is empty and takes writes; leaves it empty.

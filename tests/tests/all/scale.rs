@@ -1,12 +1,10 @@
 //! Sizes that nothing may hold, and readers that nothing may hold up.
 
-use std::fmt;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use zarr_array::{Array, ChunkCache, NewArray, Options};
-use zarr_store::{
-    ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, MemoryStore, Precondition, Prefix, Result, Store, Version,
-};
+use zarr_store::testing::Altered;
+use zarr_store::{MemoryStore, Store};
 
 #[test]
 fn an_array_of_2_to_the_62_elements_reads_one() {
@@ -28,58 +26,20 @@ fn an_array_of_2_to_the_62_elements_reads_one() {
 }
 
 /// A store in memory whose gets of chunks return once so many are under way.
-struct Meeting {
-    inner: MemoryStore,
-    due: usize,
-    waiting: Mutex<usize>,
-    met: Condvar,
-}
-
-impl fmt::Display for Meeting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl fmt::Debug for Meeting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Meeting")
-    }
-}
-
-impl Store for Meeting {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+fn meeting(due: usize) -> Altered<MemoryStore> {
+    let (waiting, met) = (Mutex::new(0), Condvar::new());
+    Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
         if key.as_str().contains("/c/") {
-            let mut waiting = self.waiting.lock().unwrap();
+            let mut waiting = waiting.lock().unwrap();
             *waiting += 1;
-            self.met.notify_all();
+            met.notify_all();
             let long = Duration::from_secs(60);
-            let (waiting, late) = self.met.wait_timeout_while(waiting, long, |waiting| *waiting < self.due).unwrap();
+            let (waiting, late) = met.wait_timeout_while(waiting, long, |waiting| *waiting < due).unwrap();
             drop(waiting);
             assert!(!late.timed_out(), "some readers wait for others");
         }
-        self.inner.get(key, ranges, into)
-    }
-
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.inner.set(key, value, when)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.inner.erase(key)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.inner.list_dir(prefix)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn coalesce(&self) -> Coalesce {
-        self.inner.coalesce()
-    }
+        store.get(key, ranges, into)
+    })
 }
 
 #[test]
@@ -94,8 +54,7 @@ fn readers_with_a_cache_do_not_wait_for_each_other() {
 
 fn check_readers(cache: Option<ChunkCache>) {
     const READERS: usize = 64;
-    let meeting = Meeting { inner: MemoryStore::new(), due: READERS, waiting: Mutex::new(0), met: Condvar::new() };
-    let store: Arc<dyn Store> = Arc::new(meeting);
+    let store: Arc<dyn Store> = Arc::new(meeting(READERS));
     let new = NewArray::new(&[READERS as u64 / 4 * 8], "int32").chunks(&[8]).codecs_text(
         r#"[{"name": "bytes",
         "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]"#,

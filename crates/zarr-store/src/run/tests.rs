@@ -3,47 +3,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use crate::testing::Altered;
 use crate::{
     AsyncStore, ByteRange, Capabilities, Coalesce, Counted, Error, Fetched, FilesystemStore, Job, Key, Listing,
     MemoryStore, Next, Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync,
     Version, block_on, run, run_async, run_async_with, run_on,
 };
-
-/// Another store with another liking for merged ranges.
-#[derive(Debug)]
-struct Likes<S>(S, Coalesce);
-
-impl<S: Store> std::fmt::Display for Likes<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl<S: Store> Store for Likes<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.0.get(key, ranges, into)
-    }
-
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.0.set(key, value, when)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.0.erase(key)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.0.list_dir(prefix)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-
-    fn coalesce(&self) -> Coalesce {
-        self.1
-    }
-}
 
 /// Asks once and gives back what came.
 struct Once(Option<Vec<Request>>);
@@ -142,7 +107,7 @@ proptest! {
             let at = range.resolve(100)?;
             Some(value[at.start as usize..at.end as usize].to_vec())
         }).collect();
-        let likes = Arc::new(Likes(store, Coalesce { max_gap, max_size, slab: None }));
+        let likes = Arc::new(Altered::new(store).liking(Coalesce { max_gap, max_size, slab: None }));
         let blocking = run(&likes, Once(Some(asks())));
         let waiting = block_on(run_async(&SyncAsAsync::new(likes), Once(Some(asks()))));
         match (model, blocking, waiting) {
@@ -265,7 +230,7 @@ fn merging_saves_requests() {
     let store = Counted::new(MemoryStore::new());
     store.set_all(&key("a"), &[1; 1000]).expect("set");
     store.take();
-    let likes = Likes(&store, Coalesce { max_gap: 100, max_size: 1000, slab: None });
+    let likes = Altered::new(&store).liking(Coalesce { max_gap: 100, max_size: 1000, slab: None });
     let ranges = (0..10_u64).map(|i| ByteRange::Range(i * 100..i * 100 + 10)).collect();
     run(&likes, Once(Some(vec![Request::Get { key: key("a"), ranges }]))).expect("got");
     let counts = store.take();
@@ -360,46 +325,14 @@ fn requests_wait_together_but_not_too_many() {
 
 #[test]
 fn a_store_that_gives_too_few_pieces_is_found_out() {
-    #[derive(Debug)]
-    struct Lazy(MemoryStore);
-
-    impl std::fmt::Display for Lazy {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("lazy:")
-        }
-    }
-
-    impl Store for Lazy {
-        fn get(&self, _: &Key, _: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+    for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
+        let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
+        let lazy = Altered::new(MemoryStore::new()).liking(Coalesce { max_gap: 10, max_size: 1000, slab: None });
+        let lazy = lazy.getting(|_, _, _, into| {
             into.clear();
             into.push(crate::Bytes::from_static(b"x"));
             Ok(true)
-        }
-
-        fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-            self.0.set(key, value, when)
-        }
-
-        fn erase(&self, key: &Key) -> Result<()> {
-            self.0.erase(key)
-        }
-
-        fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-            self.0.list_dir(prefix)
-        }
-
-        fn capabilities(&self) -> Capabilities {
-            self.0.capabilities()
-        }
-
-        fn coalesce(&self) -> Coalesce {
-            Coalesce { max_gap: 10, max_size: 1000, slab: None }
-        }
-    }
-
-    for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
-        let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let lazy = Lazy(MemoryStore::new());
+        });
         let error = run(&lazy, Once(Some(vec![Request::Get { key: key("a"), ranges }]))).expect_err("too few");
         // Merged, there is one piece as there must be, but it is too short.
         assert!(matches!(error, Error::Contract { .. }), "{merged}: {error}");
