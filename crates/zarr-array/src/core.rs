@@ -4,7 +4,7 @@ use crate::cache::{ArrayCache, Changing, StoreId};
 use crate::read::{CachedRead, ReadContext};
 use crate::{Checksums, Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use zarr_codec::{Access, ElementSpec, Pipeline, Warnings};
 use zarr_dtype::{DataType, DataTypes, FillValue, Spelling};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding, Separator};
@@ -237,7 +237,13 @@ impl ArrayCore {
 
     /// How a region is read: not through the cache, where what is read is to be written again.
     pub(crate) fn reading(&self, coalesce: &zarr_store::Coalesce, zeroed: bool) -> ReadContext<'_> {
-        ReadContext { core: self, access: self.access(coalesce), zeroed, cached: None }
+        ReadContext {
+            core: self,
+            access: self.access(coalesce),
+            zeroed,
+            cached: None,
+            overtaken: AtomicBool::new(false),
+        }
     }
 
     /// How `size` bytes are read for the user: through the cache, if there is one.

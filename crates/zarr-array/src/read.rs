@@ -17,7 +17,7 @@ mod requests;
 mod together;
 
 use crate::core::ArrayCore;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 pub(crate) use cached::CachedRead;
 use cached::{Missed, State};
 use leaf::{Item, Leaf};
@@ -25,10 +25,11 @@ use picked::Picked;
 pub(crate) use reading::ReadPlan;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use together::{Begun, Together};
 use zarr_codec::{Access, Error as CodecError, Pipeline, SubchunkIndex, Tiles, ViewMut};
 use zarr_grid::{Cell, ChunkIndex, Cuts, Region};
-use zarr_store::{Job, Key, Next, Reply, Request};
+use zarr_store::{Fetched, Job, Key, Next, Reply, Request, Version};
 
 /// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
 const LOCAL_GROUP: u64 = 256 << 10;
@@ -50,12 +51,37 @@ pub(crate) struct ReadContext<'a> {
     pub(crate) zeroed: bool,
     /// Where the read goes through a cache.
     pub(crate) cached: Option<CachedRead<'a>>,
+    /// A value was found to be another than when a part of it was read.
+    pub(crate) overtaken: AtomicBool,
 }
 
 impl ReadContext<'_> {
-    /// Whether a failure may be the fault of a cache.
+    /// Whether a failure may be the fault of a cache or of those who write meanwhile, so that the same once more may succeed.
     pub(crate) fn is_doubtful(&self) -> bool {
-        self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
+        self.overtaken.load(Ordering::Relaxed) || self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
+    }
+
+    /// Checks that a reply is of the state of a value that earlier ones were of, as far as the store tells both.
+    fn check_state(&self, due: Option<&Version>, fetched: &Fetched, chunk: &ChunkIndex) -> Result<()> {
+        match (due, &fetched.version) {
+            (Some(due), Some(found)) if found != due => {
+                Err(self.overtaken(chunk, "the chunk was replaced while it was read"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// There is nothing any more under the key of a chunk of which a part was read.
+    fn erased(&self, chunk: &ChunkIndex) -> Error {
+        self.overtaken(chunk, "the chunk was erased while it was read")
+    }
+
+    fn overtaken(&self, chunk: &ChunkIndex, message: &str) -> Error {
+        self.overtaken.store(true, Ordering::Relaxed);
+        if let Some(cached) = &self.cached {
+            cached.forget(chunk);
+        }
+        Error::new(ErrorKind::CorruptChunk, message)
     }
 
     /// How many cells, each of so many decoded bytes, make a group that is worth handing to a thread.
@@ -115,6 +141,8 @@ struct Shard {
     start: u64,
     /// Its length, if known.
     size: Option<u64>,
+    /// Of the value that its index was read from, if known.
+    version: Option<Version>,
     index: Arc<SubchunkIndex>,
     codecs: Arc<Pipeline>,
     /// What the cache knows it as.
@@ -272,10 +300,12 @@ impl<'a> Spread<'a> {
 impl Source {
     /// A cell that is to be read; `None` if it is known not to be stored, and was filled.
     fn item<'a>(&self, context: &ReadContext<'_>, cell: &Cell, mut out: ViewMut<'a>) -> Result<Option<Item<'a>>> {
-        let (key, chunk, window, codecs) = match self {
-            Self::Chunks => (context.core.key(&cell.index)?, cell.index.clone(), None, &context.core.codecs),
+        let (key, chunk, window, version, codecs) = match self {
+            Self::Chunks => (context.core.key(&cell.index)?, cell.index.clone(), None, None, &context.core.codecs),
             Self::Shard(shard) => match shard.find(&cell.index).map_err(|error| shard.place(error))? {
-                Some(window) => (shard.key.clone(), shard.chunk.clone(), Some(window), &shard.codecs),
+                Some(window) => {
+                    (shard.key.clone(), shard.chunk.clone(), Some(window), shard.version.clone(), &shard.codecs)
+                }
                 None => {
                     context.fill(&mut out)?;
                     return Ok(None);
@@ -287,6 +317,7 @@ impl Source {
             key,
             chunk,
             window,
+            version,
             codecs: Arc::clone(codecs),
             shape: cell.shape.clone(),
             region: cell.region.clone(),

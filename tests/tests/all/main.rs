@@ -10,7 +10,7 @@ mod caches;
 mod concurrent;
 mod conformance;
 mod dead_space;
-mod erased;
+
 mod hierarchies;
 mod laws;
 mod layouts;
@@ -20,6 +20,7 @@ mod missing;
 mod model;
 mod objects;
 mod older;
+mod overtaken;
 mod places;
 mod requests;
 mod robustness;

@@ -10,7 +10,7 @@ use super::leaf::Item;
 use super::requests::{Requests, groups};
 use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits};
 use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
-use crate::{ArrayData, Error, ErrorKind, Result};
+use crate::{ArrayData, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_codec::{Split, Step, ViewMut};
@@ -59,20 +59,9 @@ impl<'a> CachedRead<'a> {
         nests || !self.cache.is_too_much(cell_size)
     }
 
-    /// Checks that an inner chunk comes from the state of the shard that its index was read from.
-    pub(super) fn check(&self, due: Option<&Version>, fetched: Option<&Fetched>, item: &Item<'_>) -> Result<()> {
-        let outdated = match (fetched, due) {
-            (None, _) => item.window.is_some(),
-            (Some(fetched), Some(due)) => fetched.version.as_ref().is_some_and(|version| version != due),
-            _ => false,
-        };
-        if !outdated {
-            return Ok(());
-        }
-        self.doubt();
-        self.cache.forget(&item.chunk);
-        let message = "the shard was replaced since its index was read";
-        Err(item.place(Error::new(ErrorKind::CorruptChunk, message)))
+    /// What is kept of a chunk is outdated.
+    pub(super) fn forget(&self, chunk: &[u64]) {
+        self.cache.forget(chunk);
     }
 
     /// A shard whose index is kept, without doubt.
@@ -137,23 +126,17 @@ impl Source {
 pub(super) struct State {
     /// Owns what is kept of its inner chunks.
     owner: u64,
-    /// Of the value that its index was read from.
-    version: Option<Version>,
     /// Whether its inner chunks are shards.
     nests: bool,
 }
 
 impl State {
-    pub(super) fn version(&self) -> Option<&Version> {
-        self.version.as_ref()
-    }
-
     /// Of a shard whose index is known.
     pub(super) fn of(known: &Known, split: &Split) -> Option<Self> {
         let Content::Shard(shard) = &known.content else { return None };
         let inner = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
         let nests = splits(&split.codecs, &inner);
-        Some(Self { owner: shard.state, version: known.version.clone(), nests })
+        Some(Self { owner: shard.state, nests })
     }
 }
 
@@ -216,11 +199,8 @@ impl<'a, 'j> Lookup<'a, 'j> {
             return copy(data, &cell.region, &mut out);
         }
         let Some(item) = source.item(context, cell, out)? else { return Ok(()) };
-        let (nests, version) = match source.state() {
-            None => (cached.cache.sharded, None),
-            Some(state) => (state.nests, state.version.clone()),
-        };
-        let missed = MissedCell { item, place, stamp, nests, version, in_doubt: None };
+        let nests = source.state().map_or(cached.cache.sharded, |state| state.nests);
+        let missed = MissedCell { item, place, stamp, nests, in_doubt: None };
         match found {
             Some(known) if !in_doubt => missed.serve(&known, cached, context, self.jobs)?,
             in_doubt => self.cells.push(MissedCell { in_doubt, ..missed }),
@@ -256,8 +236,6 @@ struct MissedCell<'a> {
     stamp: u64,
     /// Whether it is a shard.
     nests: bool,
-    /// The version of the shard that it lies in.
-    version: Option<Version>,
     /// What is kept of it, until its version is known to be the same.
     in_doubt: Option<Arc<Known>>,
 }
@@ -340,12 +318,14 @@ impl<'a> MissedCell<'a> {
             }
         }
         let Some(fetched) = fetched else {
-            cached.check(self.version.as_ref(), None, &self.item)?;
+            if self.item.window.is_some() {
+                return Err(self.item.erased(context));
+            }
             self.keep(Content::Absent, None, cached);
             self.item.not_stored(context)?;
             return Ok(None);
         };
-        cached.check(self.version.as_ref(), Some(fetched), &self.item)?;
+        self.item.check_state(fetched, context)?;
         let Some(decode) = &mut self.item.decode else {
             let data = self.decode(fetched.part(parts.start)).map_err(|error| self.item.place(error))?;
             let known = self.keep(Content::Elements(data), version, cached);
@@ -412,6 +392,7 @@ impl<'a> MissedCell<'a> {
         jobs: &mut Vec<ReadJob<'a>>,
     ) -> Result<()> {
         let state = State::of(known, &split);
+        self.item.version = self.item.version.or_else(|| known.version.clone());
         let spread = self.item.spread(split, known.size(), state, context)?;
         if spread.is_cached() {
             jobs.extend(begin(spread)?);

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, Step, ViewMut};
 use zarr_grid::{ChunkIndex, Region, Shape};
-use zarr_store::{ByteRange, Key, Reply, Request};
+use zarr_store::{ByteRange, Fetched, Key, Reply, Request, Version};
 
 /// A few cells under way.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(super) struct Item<'a> {
     pub(super) chunk: ChunkIndex,
     /// The part of the value that is this chunk; `None`: all of it.
     pub(super) window: Option<Range<u64>>,
+    /// The state of the value that was read so far, if known.
+    pub(super) version: Option<Version>,
     pub(super) codecs: Arc<Pipeline>,
     pub(super) shape: Shape,
     pub(super) region: Region,
@@ -134,8 +136,9 @@ impl<'a> Leaf<'a> {
                 continue;
             };
             self.context.core.found_place(item.place);
+            item.check_state(fetched, self.context)?;
             let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
-            let after = item.go_on(&got, fetched.size, self.context).map_err(|error| item.place(error))?;
+            let after = item.go_on(&got, fetched, self.context).map_err(|error| item.place(error))?;
             match after {
                 After::Wants(ranges) => {
                     item.ask(&ranges, &mut requests)?;
@@ -150,12 +153,8 @@ impl<'a> Leaf<'a> {
 
     /// There is nothing under the item's key.
     fn missing(&mut self, mut item: Item<'a>, requests: &mut Requests) -> Result<()> {
-        if item.window.is_some() {
-            return Err(item.gone());
-        }
-        if item.touched {
-            let message = "the chunk was erased while it was read";
-            return Err(item.place(Error::new(ErrorKind::CorruptChunk, message)));
+        if item.window.is_some() || item.touched {
+            return Err(item.erased(self.context));
         }
         if let Some((place, key)) = self.context.core.other_key(&item.chunk, item.place) {
             item.key = key;
@@ -231,7 +230,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    fn go_on(&mut self, got: &[&[u8]], size: Option<u64>, context: &'a ReadContext<'a>) -> Result<After<'a>> {
+    fn go_on(&mut self, got: &[&[u8]], fetched: &Fetched, context: &'a ReadContext<'a>) -> Result<After<'a>> {
         let Some(decode) = &mut self.decode else {
             let bytes = got.first().copied().unwrap_or_default();
             self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out)?;
@@ -241,7 +240,7 @@ impl<'a> Item<'a> {
         match decode.step(got, &mut self.out)? {
             Step::Need(ranges) => Ok(After::Wants(ranges)),
             Step::Done => Ok(After::Done),
-            Step::Split(split) => Ok(After::Shard(self.spread(*split, size, None, context)?)),
+            Step::Split(split) => Ok(After::Shard(self.spread(*split, fetched.size, None, context)?)),
         }
     }
 
@@ -270,6 +269,7 @@ impl<'a> Item<'a> {
             chunk: self.chunk.clone(),
             start,
             size,
+            version: self.version.take(),
             index: split.index,
             codecs: split.codecs,
             state,
@@ -286,8 +286,19 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn gone(&self) -> Error {
-        self.place(Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read"))
+    /// There is nothing any more under its key.
+    pub(super) fn erased(&self, context: &ReadContext<'_>) -> Error {
+        self.place(context.erased(&self.chunk))
+    }
+
+    /// Notes the state of the value that a reply is of, which must be that of the replies before.
+    pub(super) fn check_state(&mut self, fetched: &Fetched, context: &ReadContext<'_>) -> Result<()> {
+        let checked = context.check_state(self.version.as_ref(), fetched, &self.chunk);
+        checked.map_err(|error| self.place(error))?;
+        if self.version.is_none() && self.decode.is_some() {
+            self.version.clone_from(&fetched.version);
+        }
+        Ok(())
     }
 
     pub(super) fn place(&self, error: Error) -> Error {

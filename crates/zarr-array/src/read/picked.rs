@@ -119,6 +119,7 @@ impl<'a> Picked<'a> {
             && let Content::Shard(shard) = &known.content
             && let Some(split) = decode.as_ref().and_then(|decode| decode.split_by(&shard.index))
         {
+            item.version = item.version.or_else(|| known.version.clone());
             return self.go_on(item, split, Some(&known));
         }
         match decode.as_mut().map(|decode| decode.step(&[], &mut item.out)).transpose()? {
@@ -137,17 +138,15 @@ impl<'a> Picked<'a> {
         parts: Range<usize>,
         requests: &mut Requests,
     ) -> Result<Vec<ReadJob<'a>>> {
-        if let Some(cached) = &self.context.cached {
-            cached.check(self.source.state().and_then(State::version), fetched, &item)?;
-        }
         let Some(fetched) = fetched else {
             if item.window.is_some() {
-                return Err(item.gone());
+                return Err(item.erased(self.context));
             }
             item.not_stored(self.context)?;
             self.others.iter_mut().try_for_each(|(_, out)| self.context.fill(out))?;
             return Ok(Vec::new());
         };
+        item.check_state(fetched, self.context)?;
         let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
         let step = item.decode.as_mut().map(|decode| decode.step(&got, &mut item.out)).transpose();
         match step.map_err(|error| item.place(error.into()))? {

@@ -2,7 +2,7 @@
 
 use super::requests::Asked;
 use super::{ReadContext, Shard, Source, Spread};
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Pipeline, Tiles};
@@ -88,11 +88,12 @@ impl<'a> Together<'a> {
         let Self { context, cuts, mut tiles, shard, stored } = self;
         let fetched = match replies.first() {
             None => None,
-            Some(Reply::Got(Some(fetched))) => Some(fetched),
-            Some(_) => {
-                let error = Error::new(ErrorKind::CorruptChunk, "the shard is gone since its index was read");
-                return Err(shard.place(error));
+            Some(Reply::Got(Some(fetched))) => {
+                let checked = context.check_state(shard.version.as_ref(), fetched, &shard.chunk);
+                checked.map_err(|error| shard.place(error))?;
+                Some(fetched)
             }
+            Some(_) => return Err(shard.place(context.erased(&shard.chunk))),
         };
         let mut pieces = fetched.into_iter().flat_map(|fetched| fetched.parts());
         let mut piece: &[u8] = &[];
