@@ -2,7 +2,7 @@
 
 use crate::hierarchy::{WalkJob, in_store};
 use crate::node::changes;
-use crate::{Error, ErrorKind, Result, Walk, open_node, open_node_async};
+use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::BTreeMap;
 use zarr_meta::json::Value;
 use zarr_meta::{Consolidated, Dialect, Found, Node, NodePath};
@@ -131,7 +131,7 @@ impl ConsolidateJob {
     }
 
     /// What to write, or the answer.
-    fn walked(&self, walk: Walk) -> Result<Next<Self>> {
+    fn walked(&mut self, walk: Walk) -> Result<Next<Self>> {
         if let Some(error) = walk.broken.into_iter().next() {
             return Err(error);
         }
@@ -167,15 +167,8 @@ impl Job for ConsolidateJob {
         if self.group.node.as_array().is_some() {
             return Err(Error::new(ErrorKind::NotFound, "found an array, expected a group"));
         }
-        if let Some(mut walk) = self.walk.take() {
-            return match walk.step(replies)? {
-                Next::Ask(requests) | Next::Fill(requests) => {
-                    self.walk = Some(walk);
-                    Ok(Next::Ask(requests))
-                }
-                Next::Done(walk) => self.walked(walk),
-                Next::Fork(_) => Err(Error::argument("the walk of a hierarchy forked")),
-            };
+        if let Some(walk) = self.walk.take() {
+            return jobs::within(self, walk, replies, |job, walk| job.walk = Some(walk), Self::walked);
         }
         if self.verb == Verb::Drop && replies.is_empty() {
             let requests = changes(zarr_meta::consolidated::without_consolidated(&self.group)?)?;

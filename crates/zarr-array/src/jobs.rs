@@ -1,4 +1,4 @@
-//! Small jobs: a request or a few, without a plan.
+//! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
 
 use crate::{Error, Result};
 use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
@@ -24,6 +24,25 @@ impl Job for All {
     fn step(&mut self, _: &[Reply]) -> Result<Next<Self>> {
         let requests = std::mem::take(&mut self.0);
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
+    }
+}
+
+/// Goes on with a job that is a part of another one and does not fork: `wait` keeps it until it is answered, `done` takes what came
+/// of it.
+pub(crate) fn within<J: Job<Error = Error>, P: Job<Error = Error>>(
+    job: &mut J,
+    mut part: Box<P>,
+    replies: &[Reply],
+    wait: impl FnOnce(&mut J, Box<P>),
+    done: impl FnOnce(&mut J, P::Output) -> Result<Next<J>>,
+) -> Result<Next<J>> {
+    match part.step(replies)? {
+        Next::Ask(requests) | Next::Fill(requests) => {
+            wait(job, part);
+            Ok(Next::Ask(requests))
+        }
+        Next::Done(output) => done(job, output),
+        Next::Fork(_) => Err(Error::argument("a job that is a part of another one forked")),
     }
 }
 

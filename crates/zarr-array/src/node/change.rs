@@ -1,7 +1,7 @@
 //! Creating a node, and replacing its metadata.
 
 use super::{EraseBroken, EraseNode, OpenNode, Probed, reread};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Dialect, Documents, Found, GroupMetadata, Node, NodePath};
 use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request};
 
@@ -25,8 +25,16 @@ pub(crate) struct Ancestors {
     /// Documents of the node, among them those of the whole hierarchy.
     known: Documents,
     open: Option<OpenNode>,
+    above: Above,
+}
+
+/// What is to be done above a node that changes.
+#[derive(Debug, Default)]
+pub(crate) struct Above {
+    /// Groups that are not there, the nearest first.
     missing: Vec<NodePath>,
-    stale: Vec<Request>,
+    /// Writes that drop what the change makes stale.
+    pub(crate) stale: Vec<Request>,
 }
 
 impl Ancestors {
@@ -34,49 +42,47 @@ impl Ancestors {
         let (node, dialect) = (found.path.clone(), found.dialect);
         let known = found.documents.clone();
         let open = node.parent().map(|path| OpenNode::new(path, Some(dialect), false).knowing(&known));
-        Self { node, dialect, known, open, missing: Vec::new(), stale: Vec::new() }
+        Self { node, dialect, known, open, above: Above::default() }
     }
+}
 
-    /// Goes on with replies to what was asked last; `None`: all have been looked at.
-    pub(crate) fn go_on(&mut self, mut replies: &[Reply]) -> Result<Option<Vec<Request>>> {
+impl Job for Ancestors {
+    type Output = Above;
+    type Error = Error;
+
+    fn step(&mut self, mut replies: &[Reply]) -> Result<Next<Self>> {
         while let Some(open) = &mut self.open {
             let path = open.path().clone();
             match open.go_on(std::mem::take(&mut replies))? {
-                Probed::Asks(requests) => return Ok(Some(requests)),
-                Probed::NotFound(_) => self.missing.push(path.clone()),
+                Probed::Asks(requests) => return Ok(Next::Ask(requests)),
+                Probed::NotFound(_) => self.above.missing.push(path.clone()),
                 Probed::Found(found) if found.node.as_array().is_some() => {
                     let message = format!("{path} is an array, expected a group");
                     return Err(Error::argument(message).at(|place| place.path = Some(self.node.to_string())));
                 }
                 // Consolidated metadata is a copy that a change of the hierarchy makes stale: it is dropped, not left wrong.
                 Probed::Found(found) => {
-                    self.stale.extend(changes(zarr_meta::consolidated::without_consolidated(&found)?)?);
+                    self.above.stale.extend(changes(zarr_meta::consolidated::without_consolidated(&found)?)?);
                 }
             }
             let open = |path| OpenNode::new(path, Some(self.dialect), false).knowing(&self.known);
             self.open = path.parent().map(open);
         }
-        Ok(None)
+        Ok(Next::Done(std::mem::take(&mut self.above)))
     }
+}
 
-    /// Writes that drop what a change makes stale.
-    pub(crate) fn take_stale(&mut self) -> Vec<Request> {
-        std::mem::take(&mut self.stale)
-    }
-
+impl Above {
     /// Writes of the groups that are missing, a step for each, the outermost last: to be taken from the end, so that no node is
     /// ever without the groups above it.
-    fn create_missing(&mut self) -> Result<Vec<Vec<Request>>> {
-        let mut steps = Vec::new();
+    fn create_missing(&self, dialect: Dialect) -> Result<Vec<Vec<Request>>> {
         // Where a node implies the groups above it, writing them would be in the way of others who create nodes at the same time.
-        if self.dialect.implies_groups() {
-            return Ok(steps);
+        if dialect.implies_groups() {
+            return Ok(Vec::new());
         }
-        for path in &std::mem::take(&mut self.missing) {
-            let group = Node::Group(GroupMetadata::default());
-            steps.push(changes(zarr_meta::documents(self.dialect, path, &group, None)?)?);
-        }
-        Ok(steps)
+        let group = Node::Group(GroupMetadata::default());
+        let create = |path| changes(zarr_meta::documents(dialect, path, &group, None)?);
+        self.missing.iter().map(create).collect()
     }
 }
 
@@ -89,7 +95,7 @@ pub(crate) fn replace(found: &Found, node: &Node) -> Result<(ChangeNode, Found)>
     let mut ancestors = Ancestors::new(found);
     // Where the copy lies in a document of its own, it has one of this group, too.
     if zarr_meta::consolidated::document_key(found).is_some() {
-        ancestors.stale.extend(changes(zarr_meta::consolidated::without_consolidated(found)?)?);
+        ancestors.above.stale.extend(changes(zarr_meta::consolidated::without_consolidated(found)?)?);
     }
     let job = ChangeNode {
         written: changes(written)?,
@@ -165,14 +171,15 @@ impl ChangeNode {
         &self.found
     }
 
-    fn above(&mut self, mut ancestors: Ancestors, replies: &[Reply]) -> Result<Next<Self>> {
-        if let Some(requests) = ancestors.go_on(replies)? {
-            self.state = Change::Above(Box::new(ancestors));
-            return Ok(Next::Ask(requests));
-        }
-        let mut steps = if self.create_missing { ancestors.create_missing()? } else { Vec::new() };
-        steps.push(ancestors.take_stale());
-        Ok(self.groups(steps))
+    /// Looks at what is above, and begins with what is to be done there.
+    fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, ancestors| job.state = Change::Above(ancestors);
+        jobs::within(self, ancestors, replies, wait, |job, above| {
+            let dialect = job.found.dialect;
+            let mut steps = if job.create_missing { above.create_missing(dialect)? } else { Vec::new() };
+            steps.push(above.stale);
+            Ok(job.groups(steps))
+        })
     }
 
     /// Whether a node that has no document may get this one: a group, or the root where it is implied by the document that is for
@@ -202,24 +209,17 @@ impl ChangeNode {
     /// Erases what is in the way.
     fn erase<J: Job<Output = (), Error = Error>>(
         &mut self,
-        mut job: Box<J>,
+        erase: Box<J>,
         state: fn(Box<J>) -> Change,
         replies: &[Reply],
     ) -> Result<Next<Self>> {
-        match job.step(replies)? {
-            Next::Ask(requests) | Next::Fill(requests) => {
-                self.state = state(job);
-                Ok(Next::Ask(requests))
-            }
-            Next::Done(()) => self.entry(),
-            Next::Fork(_) => Err(Error::argument("the erasing of a node forked")),
-        }
+        jobs::within(self, erase, replies, |job, erase| job.state = state(erase), |job, ()| job.entry())
     }
 
     /// Looks at the document that is for the whole hierarchy.
     fn entry(&mut self) -> Result<Next<Self>> {
         match zarr_meta::entry_key(self.found.dialect).filter(|_| self.create_missing) {
-            None => self.above(Ancestors::new(&self.found), &[]),
+            None => self.above(Box::new(Ancestors::new(&self.found)), &[]),
             Some(key) => {
                 self.state = Change::Entry;
                 Ok(Next::Ask(vec![Request::Get { key: Key::new(key)?, ranges: vec![ByteRange::Full] }]))
@@ -237,7 +237,7 @@ impl ChangeNode {
             self.written = changes(written)?;
             self.found = found;
         }
-        self.above(Ancestors::new(&self.found), &[])
+        self.above(Box::new(Ancestors::new(&self.found)), &[])
     }
 
     fn node(&mut self) -> Next<Self> {
@@ -285,7 +285,7 @@ impl Job for ChangeNode {
             Change::Erase(job) => self.erase(job, Change::Erase, replies),
             Change::EraseBroken(job) => self.erase(job, Change::EraseBroken, replies),
             Change::Entry => self.fit_in(replies),
-            Change::Above(ancestors) => self.above(*ancestors, replies),
+            Change::Above(ancestors) => self.above(ancestors, replies),
             Change::Groups(steps) => Ok(self.groups(steps)),
             Change::Done => Ok(Next::Done(self.found.clone())),
         }

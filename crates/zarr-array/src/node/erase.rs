@@ -3,7 +3,7 @@
 use super::change::Ancestors;
 use crate::chunk_keys::Keys;
 use crate::hierarchy::WalkJob;
-use crate::{Error, Result, Walk};
+use crate::{Error, Result, Walk, jobs};
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, Found, NodePath};
 use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
@@ -11,7 +11,7 @@ use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
 /// Erases a node: the chunks below it first, its documents last, so that an interrupted erase leaves a node that can be
 /// erased again.
 ///
-/// Walk ── the root: what is of its nodes ──► List ── keys ──► Below ── erased ──► Documents ── erased ──► Above ──► Done
+/// Walk ── the root: what is of its nodes ──► List ── keys ──► Below ── erased ──► Documents ──► Erased ──► Above ──► Done
 ///   (other nodes begin at List)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
@@ -44,6 +44,7 @@ enum State {
     Walk(Box<WalkJob>),
     Below,
     Documents,
+    Erased,
     Above(Box<Ancestors>),
     Done,
 }
@@ -81,6 +82,28 @@ impl EraseNode {
         let list = |prefix: &&str| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
         let requests = prefixes.iter().map(list).collect::<Result<Vec<_>>>()?;
         if requests.is_empty() { self.step(&[]) } else { Ok(Next::Ask(requests)) }
+    }
+
+    /// Looks for the nodes below, and then for all that belongs to them.
+    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        jobs::within(
+            self,
+            walk,
+            replies,
+            |job, walk| job.state = State::Walk(walk),
+            |job, walk| {
+                job.belongings = Belongings::of_nodes(&walk, job.found.dialect, job.extent);
+                job.list()
+            },
+        )
+    }
+
+    /// Drops what becomes stale above.
+    fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, ancestors| job.state = State::Above(ancestors);
+        jobs::within(self, ancestors, replies, wait, |_, above| {
+            Ok(if above.stale.is_empty() { Next::Done(()) } else { Next::Ask(above.stale) })
+        })
     }
 
     fn ask_erase(&mut self, keys: BTreeSet<Key>, then: State) -> Result<Next<Self>> {
@@ -199,24 +222,13 @@ impl Job for EraseNode {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Begin if self.extent != Extent::Path => {
-                self.state = State::Walk(Box::new(WalkJob::new(self.found.clone(), None, true)));
-                self.step(&[])
+                self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[])
             }
             State::Begin => {
                 self.belongings = Belongings::of_node(&self.found);
                 self.list()
             }
-            State::Walk(mut job) => match job.step(replies)? {
-                Next::Ask(requests) | Next::Fill(requests) => {
-                    self.state = State::Walk(job);
-                    Ok(Next::Ask(requests))
-                }
-                Next::Done(walk) => {
-                    self.belongings = Belongings::of_nodes(&walk, self.found.dialect, self.extent);
-                    self.list()
-                }
-                Next::Fork(_) => Err(Error::argument("the walk of a hierarchy forked")),
-            },
+            State::Walk(walk) => self.walk(walk, replies),
             State::Below => {
                 let keys = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
                 let listed: BTreeSet<Key> = replies.iter().flat_map(keys).collect();
@@ -227,19 +239,10 @@ impl Job for EraseNode {
             State::Documents => {
                 let keys = std::mem::take(&mut self.belongings.documents);
                 let keys = keys.iter().map(|key| Ok(Key::new(key)?)).collect::<Result<_>>()?;
-                let then = if self.above { State::Above(Box::new(Ancestors::new(&self.found))) } else { State::Done };
-                self.ask_erase(keys, then)
+                self.ask_erase(keys, if self.above { State::Erased } else { State::Done })
             }
-            State::Above(mut ancestors) => {
-                // The replies to the last erasures are none of the ancestors'.
-                let replies = if matches!(replies.first(), Some(Reply::Erased)) { &[] } else { replies };
-                if let Some(requests) = ancestors.go_on(replies)? {
-                    self.state = State::Above(ancestors);
-                    return Ok(Next::Ask(requests));
-                }
-                let stale = ancestors.take_stale();
-                Ok(if stale.is_empty() { Next::Done(()) } else { Next::Ask(stale) })
-            }
+            State::Erased => self.above(Box::new(Ancestors::new(&self.found)), &[]),
+            State::Above(ancestors) => self.above(ancestors, replies),
             State::Done => Ok(Next::Done(())),
         }
     }
