@@ -101,12 +101,12 @@ impl<'a> Leaf<'a> {
         Ok(requests.into_vec())
     }
 
-    /// Where the value asked for by a request may be put. Requests are the items', in their order, where items have room.
+    /// Where the value asked for by a request may be put.
     pub(super) fn place(&mut self, request: usize) -> Option<&mut [u8]> {
-        let item = self.items.get_mut(request)?;
-        if item.pending.as_ref().is_none_or(|(reply, _)| *reply != request) {
-            return None;
-        }
+        // Items that wait stand in the order of their requests, and one that has room shares its own with no other.
+        let number = |item: &Item<'_>| item.pending.as_ref().map(|(reply, _)| *reply);
+        let place = self.items.binary_search_by_key(&Some(request), number).ok()?;
+        let item = self.items.get_mut(place)?;
         match item.room.as_ref()? {
             Room::Output => item.out.as_contiguous(),
             Room::Buffer(part) => {
@@ -213,7 +213,8 @@ impl<'a> Item<'a> {
     /// Notes what to ask for; inner chunks of one shard share a request.
     pub(super) fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
         let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
-        self.pending = Some(requests.add(&self.key, self.window.is_some(), ranges));
+        let shared = self.window.is_some() && self.room.is_none();
+        self.pending = Some(requests.add(&self.key, shared, ranges));
         Ok(())
     }
 

@@ -43,23 +43,29 @@ pub(super) fn groups<T>(items: Vec<T>, most: usize, window: impl Fn(&T) -> Optio
 
 /// Requests being collected.
 #[derive(Default)]
-pub(super) struct Requests(Vec<Request>);
+pub(super) struct Requests {
+    requests: Vec<Request>,
+    /// Whether others may join the last one.
+    shared: bool,
+}
 
 impl Requests {
-    /// Adds ranges of a value, to the last request if that is for the same one and may be shared. Says which reply and
+    /// Adds ranges of a value, to the last request if that is for the same one and both may be shared. Says which reply and
     /// which of its parts will answer.
     pub(super) fn add(&mut self, key: &Key, shared: bool, ranges: Vec<ByteRange>) -> (usize, Range<usize>) {
         let count = ranges.len();
         if shared
-            && let Some(Request::Get { key: last, ranges: asked }) = self.0.last_mut()
+            && self.shared
+            && let Some(Request::Get { key: last, ranges: asked }) = self.requests.last_mut()
             && last == key
         {
             let start = asked.len();
             asked.extend(ranges);
-            return (self.0.len() - 1, start..start + count);
+            return (self.requests.len() - 1, start..start + count);
         }
-        self.0.push(Request::Get { key: key.clone(), ranges });
-        (self.0.len() - 1, 0..count)
+        self.requests.push(Request::Get { key: key.clone(), ranges });
+        self.shared = shared;
+        (self.requests.len() - 1, 0..count)
     }
 
     /// Adds a range that has no bytes, but is resolved only with the size of the value: local stores then tell its version as
@@ -68,7 +74,7 @@ impl Requests {
         if context.cached.is_none() || context.access.slab.is_none() {
             return;
         }
-        for request in &mut self.0 {
+        for request in &mut self.requests {
             if let Request::Get { ranges, .. } = request
                 && !ranges.is_empty()
                 && ranges.iter().all(|range| range.bounded().is_some())
@@ -79,11 +85,11 @@ impl Requests {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.requests.is_empty()
     }
 
     pub(super) fn into_vec(self) -> Vec<Request> {
-        self.0
+        self.requests
     }
 }
 
