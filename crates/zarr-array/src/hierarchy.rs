@@ -133,8 +133,8 @@ fn is_there(opened: Result<Found>) -> Result<bool> {
     }
 }
 
-/// Erases a node with all that lies below it: chunks first, then documents. Of the root only what belongs to nodes is erased,
-/// since anything may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped.
+/// Erases a node with all that lies below it, be it of no node: chunks first, then documents. Of the root only what belongs to
+/// nodes is erased, since anything may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped.
 ///
 /// In the drafts of version 3 groups above that had no document of their own and were implied by this node alone are
 /// gone with it, as those drafts say.
@@ -190,6 +190,20 @@ impl Walk {
     /// Without the node that the walk began with.
     pub(crate) fn below(mut self, root: &NodePath) -> Self {
         self.nodes.retain(|node| node.path != *root);
+        self
+    }
+
+    /// With arrays whose data type is not known among the broken ones, even if their documents name another one to fall back to. A
+    /// walk takes that, as opening does unless [`Options::refuse_fallbacks`](crate::Options::refuse_fallbacks) is set. Errors name
+    /// `store`.
+    #[must_use]
+    pub fn refusing_fallbacks(mut self, store: impl std::fmt::Display) -> Self {
+        self.nodes.retain(|node| {
+            let refused = node.fallback.clone().map(|error| of_node(&store, node, error.into()));
+            let stays = refused.is_none();
+            self.broken.extend(refused);
+            stays
+        });
         self
     }
 

@@ -6,7 +6,7 @@ use crate::report;
 use std::path::Path;
 use std::sync::Arc;
 use zarr::meta::Dialect;
-use zarr::{Array, Found, NodePath, Options, Registry, Store};
+use zarr::{Array, Found, NodePath, Options, Registry, Store, Walk};
 
 /// The codec that is not read unasked.
 const PICKLE: &str = "numcodecs.pickle";
@@ -66,6 +66,11 @@ impl Context {
         let array = Array::from_found(&place.store, place.found()?, &self.registry, self.options())?;
         self.warnings(array.warnings());
         Ok(array)
+    }
+
+    /// What a walk found, as the options want it.
+    pub(crate) fn walked(&self, place: &Place, walk: Walk) -> Walk {
+        if self.global.refuse_fallbacks { walk.refusing_fallbacks(&place.store) } else { walk }
     }
 
     pub(crate) fn warnings<W: AsRef<str>>(&self, warnings: &[W]) {

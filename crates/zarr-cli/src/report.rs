@@ -58,6 +58,14 @@ pub(crate) fn print(failure: &Failure, json: bool) {
     }
 }
 
+/// Prints what was wrong beside what was found, but for the last: that is how the command fails.
+pub(crate) fn all(errors: impl Iterator<Item = zarr::Error>, json: bool) -> Result<(), Failure> {
+    let mut failures: Vec<Failure> = errors.map(Failure::from).collect();
+    let Some(last) = failures.pop() else { return Ok(()) };
+    failures.iter().for_each(|failure| print(failure, json));
+    Err(last)
+}
+
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
     label("warning", "33", text);

@@ -33,8 +33,8 @@ pub struct Found {
     /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All chunks of
     /// an array lie in one place.
     pub fallback_keys: Vec<ChunkKeys>,
-    /// Why its data type is not known, if so, and the node has the one that the document names as a fallback; see
-    /// [`Probe::refuse_fallbacks`](crate::Probe::refuse_fallbacks).
+    /// Why its data type is not known, if so, and the node has the one that the document names as a fallback: whoever does not
+    /// want that has the error here.
     pub fallback: Option<Error>,
     /// What the codecs are if the chunks are in C order although the document says F, where that is in doubt; see
     /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).

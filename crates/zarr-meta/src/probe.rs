@@ -42,7 +42,6 @@ pub struct Probe {
     forced: Option<Dialect>,
     can_list: bool,
     f_order_is_c: bool,
-    refuse_fallbacks: bool,
     known: Documents,
     state: State,
     tried: Vec<String>,
@@ -98,7 +97,6 @@ impl Probe {
             forced: dialect,
             can_list: true,
             f_order_is_c: false,
-            refuse_fallbacks: false,
             known: Documents::new(),
             state: State::Start,
             tried: Vec::new(),
@@ -117,14 +115,6 @@ impl Probe {
     #[must_use]
     pub fn v1_f_order_is_c(mut self, is_c: bool) -> Self {
         self.f_order_is_c = is_c;
-        self
-    }
-
-    /// Says that an array whose data type is not known is an error even if its document names another type to fall back to. By
-    /// default that is taken, with a warning.
-    #[must_use]
-    pub fn refuse_fallbacks(mut self, refuse: bool) -> Self {
-        self.refuse_fallbacks = refuse;
         self
     }
 
@@ -246,9 +236,6 @@ impl Probe {
             own_keys.extend(rules.more_keys(&self.path, documents));
             let own = documents.among(&own_keys);
             let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
-            if let (true, Some(error)) = (self.refuse_fallbacks, &parsed.fallback) {
-                return Err(error.clone());
-            }
             let mut warnings = parsed.warnings;
             for other in all.iter().skip(place + 1).flat_map(|rules| rules.document_keys(&self.path)) {
                 let name = other.rsplit('/').next().unwrap_or_default();

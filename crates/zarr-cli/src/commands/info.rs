@@ -20,7 +20,7 @@ pub(crate) fn run(context: &Context, node: &args::Node) -> Result<()> {
     let mut facts = Facts::default();
     let opened = match &found.node {
         Node::Array(array) => facts.array(context, &place, &found, array)?,
-        Node::Group(_) => facts.group(&place, &found)?,
+        Node::Group(_) => facts.group(context, &place, &found)?,
     };
     facts.attributes(&found);
     facts.warnings(&found, opened.as_ref().ok().and_then(Option::as_ref));
@@ -66,12 +66,12 @@ impl Facts {
         self.line("Zarr format", &format);
     }
 
-    fn group(&mut self, place: &Place, found: &Found) -> Result<zarr::Result<Option<Array>>> {
+    fn group(&mut self, context: &Context, place: &Place, found: &Found) -> Result<zarr::Result<Option<Array>>> {
         self.node(found);
         if !place.store.capabilities().list {
             return Ok(Ok(None));
         }
-        let walk = zarr::walk(&*place.store, &place.path.to_string(), place.format)?;
+        let walk = context.walked(place, zarr::walk(&*place.store, &place.path.to_string(), place.format)?);
         let below = |node: &&Found| node.path != found.path;
         let count = |wanted: &str, direct: bool| {
             let is = |node: &&Found| {

@@ -4,7 +4,7 @@ use super::describe;
 use super::tree::Row;
 use crate::args::List;
 use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::{escape, output, report};
 use zarr::meta::json::Value;
 use zarr::meta::{Found, Node};
@@ -12,20 +12,20 @@ use zarr::meta::{Found, Node};
 pub(crate) fn run(context: &Context, args: &List) -> Result<()> {
     let place = context.place(&args.node)?;
     let found = place.found()?;
-    let walk = match &found.node {
-        Node::Array(_) => zarr::Walk { nodes: vec![found], ..zarr::Walk::default() },
-        Node::Group(_) => zarr::children(&*place.store, &place.path.to_string(), place.format)?,
-    };
+    let walk = context.walked(
+        &place,
+        match &found.node {
+            Node::Array(_) => zarr::Walk { nodes: vec![found], ..zarr::Walk::default() },
+            Node::Group(_) => zarr::children(&*place.store, &place.path.to_string(), place.format)?,
+        },
+    );
     if context.global.json {
         let list: Vec<Value> = walk.nodes.iter().map(|node| Value::from(describe::facts(node))).collect();
         output::print(&format!("{:#}\n", Value::Array(list)))?;
     } else {
         output::print(&text(&walk.nodes, args.long))?;
     }
-    let mut failures: Vec<Failure> = walk.broken.into_iter().chain(walk.bad_copies).map(Failure::from).collect();
-    let Some(last) = failures.pop() else { return Ok(()) };
-    failures.iter().for_each(|failure| report::print(failure, context.global.json));
-    Err(last)
+    report::all(walk.broken.into_iter().chain(walk.bad_copies), context.global.json)
 }
 
 fn text(nodes: &[Found], long: bool) -> String {

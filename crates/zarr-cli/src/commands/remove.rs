@@ -1,9 +1,12 @@
 //! `zarr rm`: erases a node.
 
 use crate::args::{self, Remove};
-use crate::context::{Context, address};
+use crate::context::{Context, Place, address};
 use crate::failure::{Failure, Result};
-use zarr::meta::Node;
+use std::collections::BTreeSet;
+use zarr::Found;
+use zarr::meta::{Dialect, Documents, Node, consolidated, document_keys};
+use zarr::store::Prefix;
 
 pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
     let (url, path) = match (&args.path, address(&args.url)) {
@@ -24,6 +27,30 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
             let failure = Failure::usage(format!("{}: {}: a group with {count} {nodes}", place.store, place.path));
             return Err(failure.with_hint("--recursive erases them, too"));
         }
+        if let Some(key) = stranger(&place, &found)? {
+            let message = format!("{}: {}: below the group lies {key}, which is of no node", place.store, place.path);
+            return Err(Failure::usage(message).with_hint("--recursive erases all below it"));
+        }
     }
     Ok(zarr::erase_node(&*place.store, &found)?)
+}
+
+/// A key that would be erased with a group without nodes, and is not of a document of it. Below the root none is.
+fn stranger(place: &Place, group: &Found) -> Result<Option<String>> {
+    if group.path.is_root() || !place.store.capabilities().list {
+        return Ok(None);
+    }
+    let mut own: BTreeSet<String> = group.own_documents().map(str::to_owned).collect();
+    for dialect in [group.dialect, Dialect::V2, Dialect::V3] {
+        own.extend(consolidated::document_key(&Found::implicit(dialect, group.path.clone())));
+        own.extend(document_keys(dialect, &group.path, &Documents::new()));
+    }
+    for prefix in group.own_prefixes() {
+        let keys =
+            Prefix::new(&prefix).and_then(|prefix| place.store.list_prefix(&prefix)).map_err(zarr::Error::from)?;
+        if let Some(other) = keys.iter().find(|key| !own.contains(key.as_str())) {
+            return Ok(Some(other.to_string()));
+        }
+    }
+    Ok(None)
 }

@@ -3,7 +3,7 @@
 use super::describe::{self, Parts};
 use crate::args::Tree;
 use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::{escape, number, output, report};
 use std::process::ExitCode;
 use zarr::meta::json::Value;
@@ -14,7 +14,7 @@ const MAX_COLUMN: usize = 48;
 
 pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
     let place = context.place(&args.node)?;
-    let walk = zarr::walk(&*place.store, &place.path.to_string(), place.format)?;
+    let walk = context.walked(&place, zarr::walk(&*place.store, &place.path.to_string(), place.format)?);
     let levels = |path: &NodePath| path.names().count().saturating_sub(place.path.names().count());
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
@@ -26,16 +26,14 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
         let name = place.path.name().map_or(name, str::to_owned);
         output::print(&Drawing { nodes: &nodes, coloured: context.coloured }.draw(&name))?;
     }
-    let mut failures: Vec<Failure> = walk.broken.into_iter().chain(walk.bad_copies).map(Failure::from).collect();
+    let failures = walk.broken.into_iter().chain(walk.bad_copies);
     for node in &nodes {
         match &node.attributes_error {
             Some(error) if !context.global.quiet => report::warning(&format!("{}: {error}", node.path)),
             _ => {}
         }
     }
-    let Some(last) = failures.pop() else { return Ok(ExitCode::SUCCESS) };
-    failures.iter().for_each(|failure| report::print(failure, context.global.json));
-    Err(last)
+    report::all(failures, context.global.json).map(|()| ExitCode::SUCCESS)
 }
 
 struct Drawing<'a> {

@@ -263,4 +263,10 @@ fn a_data_type_may_fall_back_or_be_refused() {
     let ran = folder.run(&["read", "s", "a", "--refuse-fallbacks"]);
     assert_eq!(ran.code, Some(4), "{}", ran.err);
     assert!(ran.err.contains("/data_type"), "{}", ran.err);
+    assert_eq!(folder.ok(&["ls", "s"]), "a\n");
+    for command in ["ls", "tree", "info"] {
+        let ran = folder.run(&[command, "s", "--refuse-fallbacks"]);
+        assert_eq!(ran.code, Some(4), "{command}: {}", ran.err);
+        assert!(ran.err.contains("/a") && ran.err.contains("/data_type"), "{command}: {}", ran.err);
+    }
 }

@@ -78,6 +78,34 @@ fn nodes_are_copied_moved_and_erased() {
 }
 
 #[test]
+fn what_is_of_no_node_is_erased_only_if_told() {
+    for dialect in ["v2", "v3", "p2019", "p2020", "d2022"] {
+        let folder = store(dialect);
+        folder.ok(&["rm", "s::g/a"]);
+        folder.ok(&["rm", "s::g/b"]);
+        if matches!(dialect, "v2" | "v3") {
+            std::fs::create_dir_all(folder.path("s/g/notes")).unwrap();
+            std::fs::write(folder.path("s/g/notes/today"), "mine").unwrap();
+            fails(&folder, &["rm", "s", "/g"], 2, "g/notes/today, which is of no node");
+            folder.ok(&["rm", "-r", "s", "/g"]);
+            assert!(!folder.files("s").iter().any(|file| file.contains("notes")), "{dialect}");
+        } else {
+            // The group was implied by its arrays.
+            fails(&folder, &["rm", "s", "/g"], 3, "/g");
+        }
+    }
+    // Documents of the group, whoever wrote them.
+    let folder = store("v2");
+    folder.ok(&["rm", "s::g/a"]);
+    folder.ok(&["rm", "s::g/b"]);
+    folder.ok(&["attrs", "s", "g", "--set", "units=K"]);
+    folder.ok(&["consolidate", "s", "g"]);
+    std::fs::write(folder.path("s/g/zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
+    folder.ok(&["rm", "s", "/g"]);
+    assert!(!folder.files("s").iter().any(|file| file.starts_with("g/")), "{:?}", folder.files("s"));
+}
+
+#[test]
 fn what_is_copied_takes_the_dialect_that_is_there() {
     let folder = store("v3");
     folder.ok(&["create", "t", "old", "--shape", "1", "--dtype", "int8", "--dialect", "v2"]);
