@@ -3,8 +3,8 @@
 //! `VECTORS` names a file with other cases; with `VECTORS_OUT`, what a codec makes of the data is written to the file of
 //! that name, for `vectors.py --check`.
 
-use super::{array_to_bytes, bytes_to_bytes, decode_bytes, element};
-use crate::{CodecEntry, ElementSpec, Size, View, ViewMut};
+use super::{array_to_bytes, bytes_to_bytes, decode_bytes, element, pipeline, read, regions};
+use crate::{CodecEntry, Codecs, ElementSpec, Size, View, ViewMut};
 use std::fmt::Write;
 use std::sync::Arc;
 use zarr_dtype::{DataType, FillValue, Heap, HeapRef, print};
@@ -43,6 +43,38 @@ pub fn of_bytes(entry: &CodecEntry, cases: &str, written: Written) {
     });
 }
 
+/// Decodes arrays of numbers, whole and in parts, and encodes them to the same bytes: a line each with `name` and
+/// `configuration` of one of the codecs, `dtype`, `shape`, `decoded` and `encoded`, and where the codec loses something `data`,
+/// what was encoded. Bytes are those of a little-endian machine.
+///
+/// # Panics
+/// If anything differs.
+pub fn of_numbers(entries: &[CodecEntry], cases: &str) {
+    let mut codecs = Codecs::default();
+    entries.iter().for_each(|entry| codecs.add(*entry));
+    run(cases, |case| {
+        let (name, configuration) = (member(case, "name"), member(case, "configuration"));
+        let element = element(member(case, "dtype").as_str().expect("a text"));
+        let (shape, dims) = shape(case);
+        let chain = format!(r#"[{{"name": {name}, "configuration": {configuration}}}]"#);
+        let chain = pipeline(&chain, &element, &codecs).expect("a chain");
+        chain.check(&shape).expect("a shape that it takes");
+
+        let (encoded, decoded) = (bytes(case, "encoded"), bytes(case, "decoded"));
+        let data = if case.get("data").is_some() { bytes(case, "data") } else { decoded.clone() };
+        let items = |data| View::new(data, element.item_size(), &dims).expect("items of the shape");
+        for region in regions(&shape) {
+            let mut due = Vec::new();
+            items(&decoded).window(&region).append_to(&mut due).expect("memory");
+            assert!(read(&chain, &encoded, &shape, &region, false) == due, "{configuration} {shape:?} {region}");
+        }
+        let mut again = Vec::new();
+        chain.encode(&items(&data), &mut again).expect("encodes");
+        assert!(again == encoded, "{configuration}: encoded to other bytes");
+        again
+    });
+}
+
 /// Decodes and encodes the data of a codec of elements of variable length: a line each with `configuration`, `data_type`,
 /// `shape`, `values` as JSON and `encoded`.
 ///
@@ -67,9 +99,7 @@ fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     let data_type = DataType::from_config(&data_type).expect("a data type");
     let element = ElementSpec { fill: FillValue::zero(&data_type), data_type: data_type.clone() };
     let codec = array_to_bytes(entry, &configuration, &element);
-    let shape = member(case, "shape").as_array().expect("a shape").iter().map(|len| len.as_u64().expect("a length"));
-    let shape: Vec<u64> = shape.collect();
-    let dims: Vec<usize> = shape.iter().map(|&len| len as usize).collect();
+    let (shape, dims) = shape(case);
     let values = member(case, "values").as_array().expect("values");
     let encoded = bytes(case, "encoded");
 
@@ -116,6 +146,14 @@ fn run(cases: &str, each: impl Fn(&Value) -> Vec<u8>) {
 
 fn member<'c>(case: &'c Value, name: &str) -> &'c Value {
     case.get(name).unwrap_or_else(|| panic!("a member {name}"))
+}
+
+/// As the geometry and as views have it.
+fn shape(case: &Value) -> (Vec<u64>, Vec<usize>) {
+    let lengths = member(case, "shape").as_array().expect("a shape").iter();
+    let shape: Vec<u64> = lengths.map(|len| len.as_u64().expect("a length")).collect();
+    let dims = shape.iter().map(|&len| len as usize).collect();
+    (shape, dims)
 }
 
 fn bytes(case: &Value, name: &str) -> Vec<u8> {
