@@ -16,14 +16,7 @@ use zarr_grid::Region;
 /// [`Error::Encode`] with the library's words, or [`Error::Allocation`].
 pub(crate) fn encode<T: Number + Pod>(chunk: &View<'_>, config: &ChunkConfig, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut scratch = Scratch::take();
-    let numbers: &[T] = match chunk.as_contiguous().and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()) {
-        Some(numbers) => numbers,
-        None => {
-            let numbers = aligned::<T>(&mut scratch, chunk.len())?;
-            ViewMut::new(bytemuck::cast_slice_mut(numbers), size_of::<T>(), chunk.shape())?.copy_from(chunk);
-            numbers
-        }
-    };
+    let numbers = chunk.numbers::<T>(&mut scratch)?;
     // The library's other way leaves a type in the file's head, and with that not the bytes of numcodecs.
     let file = simple_compress(numbers, config);
     let file = file.map_err(|error| Error::Encode { codec: NAME, what: error.message })?;
@@ -50,7 +43,7 @@ pub(crate) fn decode<T: Number + Pod>(
         return read::<T>(encoded, numbers);
     }
     let mut scratch = Scratch::take();
-    let numbers = aligned::<T>(&mut scratch, dims.iter().product())?;
+    let numbers = scratch.numbers::<T>(dims.iter().product())?;
     read(encoded, numbers)?;
     out.copy_from(&View::new(bytemuck::cast_slice(numbers), size_of::<T>(), dims)?.window(region));
     Ok(())
@@ -91,16 +84,6 @@ fn read<T: Number>(encoded: &[u8], out: &mut [T]) -> Result<(), Error> {
         at += count;
         rest = part.into_src();
     }
-}
-
-/// `count` numbers of arbitrary value in scratch memory.
-fn aligned<T: Pod>(scratch: &mut Scratch, count: usize) -> Result<&mut [T], Error> {
-    let no_memory = Error::Allocation { size: (count as u64).saturating_mul(size_of::<T>() as u64) };
-    let Some(size) = count.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(align_of::<T>())) else {
-        return Err(no_memory);
-    };
-    let (_, numbers, _) = bytemuck::pod_align_to_mut(scratch.sized(size)?);
-    numbers.get_mut(..count).ok_or(no_memory)
 }
 
 fn failed(error: PcoError, encoded: &[u8]) -> Error {

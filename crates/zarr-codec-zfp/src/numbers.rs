@@ -3,7 +3,6 @@
 use crate::codec::Form;
 use crate::item::Item;
 use crate::stream;
-use bytemuck::Pod;
 use zarr_codec::{Error, Scratch, View, ViewMut};
 use zarr_grid::Region;
 use zfp_rs::ZfpScalar;
@@ -14,21 +13,14 @@ use zfp_rs::ZfpScalar;
 /// [`Error::Encode`] or [`Error::Allocation`].
 pub(crate) fn encode<T: Item>(form: &Form, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut scratch = Scratch::take();
-    let items: &[T] = match chunk.as_contiguous().and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()) {
-        Some(items) => items,
-        None => {
-            let items = aligned::<T>(&mut scratch, chunk.len())?;
-            ViewMut::new(bytemuck::cast_slice_mut(items), size_of::<T>(), chunk.shape())?.copy_from(chunk);
-            items
-        }
-    };
+    let items = chunk.numbers::<T>(&mut scratch)?;
     let dims = dims(form, chunk.shape())?;
     let config = form.parameters::<T::Number>(chunk.shape().len())?;
     if let Some(numbers) = T::as_numbers(items) {
         return stream::write(form, &config, dims, numbers, out);
     }
     let mut scratch = Scratch::take();
-    let numbers = aligned::<T::Number>(&mut scratch, items.len())?;
+    let numbers = scratch.numbers::<T::Number>(items.len())?;
     for (number, &item) in numbers.iter_mut().zip(items) {
         *number = item.promote().ok_or_else(|| {
             let what = "an integer without sign whose highest bit is set, which the format does not hold".to_owned();
@@ -61,10 +53,10 @@ pub(crate) fn decode<T: Item>(
     }
     let count = shape.iter().product();
     let mut scratch = Scratch::take();
-    let numbers = aligned::<T::Number>(&mut scratch, count)?;
+    let numbers = scratch.numbers::<T::Number>(count)?;
     stream::read(form, &config, dims, encoded, numbers)?;
     let mut scratch = Scratch::take();
-    let items = aligned::<T>(&mut scratch, count)?;
+    let items = scratch.numbers::<T>(count)?;
     items.iter_mut().zip(numbers).for_each(|(item, number)| *item = T::demote(*number));
     out.copy_from(&View::new(bytemuck::cast_slice(items), size_of::<T>(), shape)?.window(region));
     Ok(())
@@ -85,14 +77,4 @@ impl Form {
     fn parameters<T: ZfpScalar>(&self, axes: usize) -> Result<zfp_rs::ZfpConfig, Error> {
         self.mode.parameters(T::SCALAR_TYPE, Self::dimensionality(axes)?)
     }
-}
-
-/// `count` numbers of arbitrary value in scratch memory.
-fn aligned<T: Pod>(scratch: &mut Scratch, count: usize) -> Result<&mut [T], Error> {
-    let no_memory = Error::Allocation { size: (count as u64).saturating_mul(size_of::<T>() as u64) };
-    let Some(size) = count.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(align_of::<T>())) else {
-        return Err(no_memory);
-    };
-    let (_, numbers, _) = bytemuck::pod_align_to_mut(scratch.sized(size)?);
-    numbers.get_mut(..count).ok_or(no_memory)
 }

@@ -12,6 +12,7 @@ mod config;
 pub mod decode;
 mod element;
 mod error;
+mod numbers;
 mod pipeline;
 mod places;
 mod scratch;
