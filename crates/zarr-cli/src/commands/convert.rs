@@ -2,18 +2,17 @@
 
 mod bar;
 
-pub(crate) use bar::Bar;
-
 use super::outlook;
 use crate::args::Convert;
 use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Failure, Result};
 use crate::{escape, number, output, report};
+use bar::Bar;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zarr::meta::json::{Map, Value};
-use zarr::{Conversion, ConvertOptions, How, Planned, Shards};
+use zarr::{Conversion, ConvertOptions, How, Planned, Progress, Shards};
 
 /// Large hierarchies have the same in every array.
 const MAX_WARNINGS: usize = 6;
@@ -43,18 +42,27 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let conversion = Conversion::plan(&source, &context.registry, options)?;
     // Nothing is made at the target before the plan stands.
     let target = zarr::create_store(&args.target)?;
+    carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
+    summarize(context, args, &conversion, started)
+}
+
+/// Does what is planned by `run`, and tells of it.
+pub(crate) fn carry_out(
+    context: &Context,
+    conversion: &Conversion,
+    run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
+) -> Result<()> {
     if !context.global.quiet {
         warn(conversion.nodes());
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
-    let done = conversion.run(&target, &|progress| bar.show(progress));
+    let done = run(&|progress| bar.show(progress));
     bar.finish();
-    done?;
-    summarize(context, args, &conversion, started)
+    Ok(done?)
 }
 
 /// Tells what is lost. What merely stands in another place now is no loss.
-pub(crate) fn warn(nodes: &[Planned]) {
+fn warn(nodes: &[Planned]) {
     let of_node = |node: &Planned| {
         let lost = node.notes.iter().filter(|note| note.contains("left out"));
         lost.chain(&node.warning).map(|note| format!("{}: {note}", node.source.path)).collect::<Vec<_>>()

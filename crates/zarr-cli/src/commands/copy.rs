@@ -1,6 +1,6 @@
 //! `zarr cp` and `zarr mv`: nodes from one place to another.
 
-use super::convert::{Bar, real, refuse_overlap, warn};
+use super::convert::{carry_out, real, refuse_overlap};
 use crate::args::Copy;
 use crate::context::{Context, address};
 use crate::failure::Result;
@@ -26,13 +26,7 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
     };
     let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
     let conversion = Conversion::plan_copy(&source, from, &target, to, &context.registry, options)?;
-    if !context.global.quiet {
-        warn(conversion.nodes());
-    }
-    let bar = Bar::new(conversion.size(), context.global.quiet);
-    let done = conversion.run(&target, &|progress| bar.show(progress));
-    bar.finish();
-    done?;
+    carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
     if verb == Verb::Move {
         zarr::erase_moved(&*source, from)?;
     }

@@ -1,6 +1,6 @@
 //! `zarr migrate`: a hierarchy in another format, where it lies.
 
-use super::convert::{Bar, warn};
+use super::convert::carry_out;
 use super::outlook;
 use crate::args::Migrate;
 use crate::context::Context;
@@ -27,13 +27,7 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
     if args.dry_run {
         return outlook::print(context, migration.conversion(), Vec::new());
     }
-    if !context.global.quiet {
-        warn(migration.nodes());
-    }
-    let bar = Bar::new(migration.conversion().size(), context.global.quiet);
-    let done = migration.run(&|progress| bar.show(progress));
-    bar.finish();
-    done?;
+    carry_out(context, migration.conversion(), |progress| migration.run(progress))?;
     if context.global.quiet {
         return Ok(());
     }
