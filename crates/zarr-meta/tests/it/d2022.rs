@@ -1,6 +1,6 @@
 //! Documents and hierarchies of the core draft of 2022.
 
-use crate::store::Store;
+use crate::store::{Store, changed};
 use zarr_meta::json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, ErrorKind, Found, Node, NodePath, Probe, documents, json};
 
@@ -23,20 +23,12 @@ const EXAMPLE: &str = r#"{
 }"#;
 
 fn document(changes: &str) -> String {
-    let Ok(Value::Object(changes)) = Value::from_json(changes) else { unreachable!("{changes} is an object") };
     let document = json!({
         "shape": [4, 6], "data_type": "int32",
         "chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "/"},
         "chunk_memory_layout": "C", "codecs": [], "fill_value": 0, "extensions": [], "attributes": {}
     });
-    let Value::Object(mut document) = document else { unreachable!() };
-    for (name, value) in changes {
-        match value.as_str() {
-            Some("absent") => drop(document.remove(&name)),
-            _ => drop(document.insert(name, value)),
-        }
-    }
-    document.to_string()
+    changed(&document.to_string(), changes)
 }
 
 fn store(changes: &str) -> Store {

@@ -1,6 +1,6 @@
 //! What holds for every document of the core draft of 2022 and of the first protocol draft.
 
-use crate::arbitrary::{attributes, node_v3, value, zarray};
+use crate::arbitrary::{attributes, value, zarray};
 use crate::store::Store;
 use proptest::prelude::*;
 use zarr_meta::json::{Map, Value};
@@ -176,21 +176,6 @@ proptest! {
         let written = stored(Dialect::P2019, &path, &node);
         prop_assert_eq!(json_of(&written, key).to_string(), document.to_string());
         prop_assert_eq!(parse(Dialect::P2019, &path, &written), node);
-    }
-
-    #[test]
-    fn what_is_for_a_draft_can_be_written_in_it(zarray in zarray(), v3 in node_v3()) {
-        let path = NodePath::root();
-        let given: Documents = [(".zarray".to_owned(), zarray.to_string().into_bytes())].into_iter().collect();
-        for node in [parse(Dialect::V2, &path, &given), v3] {
-            for dialect in DRAFTS {
-                let Ok((node, _)) = for_dialect(&node, dialect) else { continue };
-                prop_assert_eq!(&parse(dialect, &path, &stored(dialect, &path, &node)), &node);
-                let (again, notes) = for_dialect(&node, dialect).unwrap();
-                prop_assert_eq!(again, node);
-                prop_assert!(notes.is_empty(), "{:?}", notes);
-            }
-        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The protocol drafts of 2020 to 2024.
 
-use crate::store::Store;
+use crate::store::{Store, changed};
 use zarr_meta::consolidated::{document_key, without_consolidated};
 use zarr_meta::json::Value;
 use zarr_meta::{
@@ -19,16 +19,8 @@ const ARRAY: &str = r#"{"attributes": {}, "chunk_grid": {"chunk_shape": [2, 5], 
     "compressor": {"codec": "https://purl.org/zarr/spec/codec/gzip/1.0", "configuration": {"level": 1}},
     "data_type": "<i4", "extensions": [], "fill_value": 0, "shape": [5, 10]}"#;
 
-fn changed(changes: &str) -> String {
-    let Value::Object(mut map) = Value::from_json(ARRAY).unwrap() else { unreachable!() };
-    for (name, value) in Value::from_json(changes).unwrap().as_object().unwrap().iter() {
-        if *value == json!("absent") { drop(map.remove(name)) } else { drop(map.insert(name, value.clone())) }
-    }
-    map.to_string()
-}
-
 fn found(changes: &str) -> Found {
-    Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(changes))]).found("/a")
+    Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(ARRAY, changes))]).found("/a")
 }
 
 fn array_of(changes: &str) -> ArrayMetadata {
@@ -204,8 +196,8 @@ fn data_types_by_their_type_strings() {
         assert_eq!(value.get("data_type").unwrap().get("type"), Some(&Value::from_json(kind).unwrap()));
     }
     // Single letters are no full type strings; another type is taken where there is one, with a warning.
-    let error =
-        Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(&object("\"q\"")))]).probe("/a", None);
+    let error = Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(ARRAY, &object("\"q\"")))])
+        .probe("/a", None);
     let error = error.unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::UnknownExtension, "/data_type"));
     let fallback = found(&object("\"q\"").replace("null, \"type\"", "[\"other\", \"<i8\"], \"type\""));
@@ -315,7 +307,7 @@ fn odd_members_are_told() {
             "/extensions/0/extension",
         ),
     ] {
-        let store = Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(changes))]);
+        let store = Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(ARRAY, changes))]);
         let error = store.probe("/a", None).unwrap_err();
         assert_eq!(
             (error.kind(), error.key(), error.pointer()),

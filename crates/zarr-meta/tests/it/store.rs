@@ -1,7 +1,21 @@
 //! A store that is a list of keys, and the loop that answers a probe.
 
 use std::collections::BTreeMap;
+use zarr_meta::json::Value;
 use zarr_meta::{Dialect, Error, Found, NodePath, Probe, ProbeStep};
+
+/// A document with some members changed, or left out where the change is `"absent"`.
+pub(crate) fn changed(document: &str, changes: &str) -> String {
+    let Ok(Value::Object(changes)) = Value::from_json(changes) else { unreachable!("{changes} is an object") };
+    let Ok(Value::Object(mut document)) = Value::from_json(document) else { unreachable!("{document} is an object") };
+    for (name, value) in changes {
+        match value.as_str() {
+            Some("absent") => drop(document.remove(&name)),
+            _ => drop(document.insert(name, value)),
+        }
+    }
+    document.to_string()
+}
 
 #[derive(Default)]
 pub(crate) struct Store(pub(crate) BTreeMap<String, Vec<u8>>);

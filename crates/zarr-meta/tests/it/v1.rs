@@ -1,20 +1,11 @@
 //! Version 1, and what came before it.
 
-use crate::store::Store;
+use crate::store::{Store, changed};
 use zarr_meta::json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, ErrorKind, Found, NodePath, Probe, ProbeStep, documents, json};
 
 const META: &str = r#"{"chunks": [10, 10], "compression": "zlib", "compression_opts": 1, "dtype": "<i4", "fill_value": 42,
     "order": "C", "shape": [20, 20], "zarr_format": 1}"#;
-
-/// The document with some members changed, or left out where the change is `"absent"`.
-fn changed(document: &str, changes: &str) -> String {
-    let Value::Object(mut map) = Value::from_json(document).unwrap() else { unreachable!() };
-    for (name, value) in Value::from_json(changes).unwrap().as_object().unwrap().iter() {
-        if *value == json!("absent") { drop(map.remove(name)) } else { drop(map.insert(name, value.clone())) }
-    }
-    map.to_string()
-}
 
 fn found(changes: &str) -> Found {
     Store::with(&[("meta", &changed(META, changes)), ("attrs", "{}")]).found("/")

@@ -1,24 +1,16 @@
 //! Documents of version 2.
 
-use crate::store::Store;
+use crate::store::{Store, changed};
 use zarr_meta::conventions::Convention;
 use zarr_meta::json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, ErrorKind, Found, json};
 
 fn zarray(changes: &str) -> String {
-    let Ok(Value::Object(changes)) = Value::from_json(changes) else { unreachable!("{changes} is an object") };
     let document = json!({
         "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i4", "compressor": null, "fill_value": 0,
         "order": "C", "filters": null
     });
-    let Value::Object(mut document) = document else { unreachable!() };
-    for (name, value) in changes {
-        match value.as_str() {
-            Some("absent") => drop(document.remove(&name)),
-            _ => drop(document.insert(name, value)),
-        }
-    }
-    document.to_string()
+    changed(&document.to_string(), changes)
 }
 
 fn found(changes: &str) -> Found {

@@ -1,25 +1,16 @@
 //! Documents of version 3, settled and not.
 
-use crate::store::Store;
-use zarr_meta::json::Value;
+use crate::store::{Store, changed};
 use zarr_meta::{Dialect, ErrorKind, Found, json};
 
 fn document(changes: &str) -> String {
-    let Ok(Value::Object(changes)) = Value::from_json(changes) else { unreachable!("{changes} is an object") };
     let document = json!({
         "zarr_format": 3, "node_type": "array", "shape": [4, 6], "data_type": "int32",
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 3]}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
         "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]
     });
-    let Value::Object(mut document) = document else { unreachable!() };
-    for (name, value) in changes {
-        match value.as_str() {
-            Some("absent") => drop(document.remove(&name)),
-            _ => drop(document.insert(name, value)),
-        }
-    }
-    document.to_string()
+    changed(&document.to_string(), changes)
 }
 
 fn found(changes: &str) -> Found {
