@@ -21,7 +21,7 @@ use kept::Kept;
 /// that whoever reads again to try again sees what is there.
 ///
 /// Any part of what is kept is found again. What is kept of a value is all of one state of it, if the store tells versions. What was
-/// used longest ago makes room for what comes. Threads that ask for different keys do not wait for each other.
+/// not used for long makes room for what comes. Threads that ask for different keys do not wait for each other.
 ///
 /// # Example
 /// ```
@@ -278,6 +278,27 @@ mod tests {
         assert!(matches!(store.get(&a, &[ByteRange::Suffix(11)], &mut Fetched::new()), Err(Error::Range { .. })));
         store.clear();
         assert_eq!(store.kept_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_used_stays() {
+        let store = Cached::new(Counted::new(MemoryStore::new()), 100_000);
+        let value = |range| {
+            let mut into = Fetched::new();
+            store.get(&key("often"), &[range], &mut into).expect("get");
+            into.part(0).len()
+        };
+        store.set_all(&key("often"), &[7; 1000]).expect("set");
+        assert_eq!((value(ByteRange::Range(0..100)), value(ByteRange::Range(500..600))), (100, 100));
+        for other in 0..2000 {
+            let other = key(&format!("k{other}"));
+            store.set_all(&other, &[0; 500]).expect("set");
+            store.get_all(&other).expect("get");
+            store.inner().take();
+            assert_eq!((value(ByteRange::Range(10..90)), value(ByteRange::Range(500..600))), (80, 100));
+            assert_eq!(store.inner().take().gets, 0, "{other}");
+        }
+        assert!(store.kept_bytes() > 80_000);
     }
 
     #[test]

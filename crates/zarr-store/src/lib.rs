@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod async_store;
+mod bounded;
 mod bridge;
 mod cached;
 mod coalesce;
@@ -33,6 +34,7 @@ mod version;
 mod zip;
 
 pub use async_store::{AsyncStore, BoxFuture};
+pub use bounded::{Bounded, Evict, Ring, Slot};
 pub use bridge::{SyncAsAsync, block_on};
 pub use bytes::Bytes;
 pub use cached::Cached;

@@ -1,64 +1,48 @@
 //! What is kept of a store, bounded in bytes.
 
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 use std::mem::size_of;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::{ByteRange, Fetched, Key, Version};
-
-/// Parts with a lock each, which keys are spread over.
-const PARTS: usize = 64;
+use crate::{Bounded, ByteRange, Evict, Fetched, Key, Ring, Slot, Version};
 
 /// Values, parts of values, and keys that are not there.
 ///
 /// A value that is read while it is written may be of before the write. So a write bumps the generation of its key, before and
 /// after, and what was read is kept only if that is still the one in which the read began.
 #[derive(Debug)]
-pub(super) struct Kept {
-    max_bytes: usize,
-    /// Of all parts, and of what is about to be kept.
-    size: AtomicUsize,
-    /// The part that drops something next.
-    turn: AtomicUsize,
-    parts: Box<[Mutex<Part>]>,
-}
+pub(super) struct Kept(Bounded<Part>);
 
 #[derive(Debug, Default)]
 struct Part {
     values: HashMap<Key, Value>,
-    /// Pieces by when they were used last: the key, and where the piece begins.
-    by_age: BTreeMap<u64, (Key, u64)>,
-    now: u64,
+    /// Pieces, by the key and where they begin.
+    pieces: Ring<Place, Bytes>,
     /// Keys of a part share it: a write may keep a read of another key from being kept.
     generation: u64,
 }
+
+/// Where a piece begins.
+type Place = (Key, u64);
 
 /// What is known of one state of a value.
 #[derive(Debug)]
 struct Value {
     /// `None`: there is no such key.
     found: Option<Found>,
-    /// Sorted, none inside of another, so that ends are sorted as well. Never without any: where no bytes are known, one of none.
-    pieces: Vec<Piece>,
+    /// Where pieces are. Sorted, none inside of another, so that ends are sorted as well. Never without any: where no bytes are
+    /// known, one of none.
+    pieces: Vec<Range<u64>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     version: Option<Version>,
     size: Option<u64>,
-}
-
-#[derive(Debug)]
-struct Piece {
-    start: u64,
-    bytes: Bytes,
-    used: u64,
 }
 
 /// Forgets what is kept of a key, or of all, once more when it is dropped.
@@ -76,33 +60,26 @@ impl Drop for Forget<'_> {
 
 impl Kept {
     pub(super) fn new(max_bytes: usize) -> Self {
-        let parts = (0..PARTS).map(|_| Mutex::default()).collect();
-        Self { max_bytes, size: AtomicUsize::new(0), turn: AtomicUsize::new(0), parts }
+        Self(Bounded::new(max_bytes))
     }
 
     /// How many bytes are kept.
     pub(super) fn size(&self) -> usize {
-        self.size.load(Ordering::Relaxed)
+        self.0.bytes()
     }
 
     /// What is known of these ranges, in `into`: whether the key is there. `None` if the store has to be asked.
     pub(super) fn find(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Option<bool> {
-        let mut part = self.part(key);
-        let Part { values, by_age, now, .. } = &mut *part;
-        let value = values.get_mut(key)?;
-        let places = match &value.found {
+        let part = self.0.read(hash(key));
+        let value = part.values.get(key)?;
+        let places: Vec<_> = match &value.found {
             // Nothing is to be had of it, but it was asked for.
             None => vec![(0, 0..0)],
             Some(found) => ranges.iter().map(|range| value.place(range, found.size)).collect::<Option<_>>()?,
         };
         into.clear();
-        for (place, at) in places {
-            let Some(piece) = value.pieces.get_mut(place) else { continue };
-            *now += 1;
-            by_age.remove(&piece.used);
-            piece.used = *now;
-            by_age.insert(*now, (key.clone(), piece.start));
-            into.push(piece.bytes.slice(at));
+        for (start, at) in places {
+            into.push(part.pieces.get(&(key.clone(), start), |_| true)?.slice(at));
         }
         let Some(found) = &value.found else {
             into.clear();
@@ -114,7 +91,7 @@ impl Kept {
 
     /// The size of a value, or that there is none, as far as is known.
     pub(super) fn size_of(&self, key: &Key) -> Option<Option<u64>> {
-        match &self.part(key).values.get(key)?.found {
+        match &self.0.read(hash(key)).values.get(key)?.found {
             None => Some(None),
             Some(found) => found.size.map(Some),
         }
@@ -122,7 +99,7 @@ impl Kept {
 
     /// The generation of a key, to be known before its value is asked for.
     pub(super) fn begin(&self, key: &Key) -> u64 {
-        self.part(key).generation
+        self.0.read(hash(key)).generation
     }
 
     /// Keeps what a get brought that began in the generation `begun`.
@@ -148,35 +125,14 @@ impl Kept {
         }
         for (start, bytes) in pieces {
             let cost = cost(key, &bytes);
-            if cost > self.max_bytes || !self.make_room(cost) {
+            if !self.0.make_room(cost) {
                 continue;
             }
-            let mut part = self.part(key);
+            let mut part = self.0.write(hash(key));
             let freed = if part.generation == begun { part.add(key, found.as_ref(), start, bytes) } else { cost };
             drop(part);
-            self.size.fetch_sub(freed, Ordering::Relaxed);
+            self.0.release(freed);
         }
-    }
-
-    /// Takes `cost` bytes of the bound, and drops what was used longest ago, of each part in turn. False if others take it all.
-    fn make_room(&self, cost: usize) -> bool {
-        self.size.fetch_add(cost, Ordering::Relaxed);
-        let mut empty = 0;
-        while self.size() > self.max_bytes {
-            let turn = self.turn.fetch_add(1, Ordering::Relaxed) % PARTS;
-            match lock(&self.parts[turn]).pop_oldest() {
-                Some(freed) => {
-                    self.size.fetch_sub(freed, Ordering::Relaxed);
-                    empty = 0;
-                }
-                None if empty < PARTS => empty += 1,
-                None => {
-                    self.size.fetch_sub(cost, Ordering::Relaxed);
-                    return false;
-                }
-            }
-        }
-        true
     }
 
     /// Forgets what is known of a key now, and again when the answer is dropped.
@@ -198,31 +154,27 @@ impl Kept {
 
     fn forget(&self, key: Option<&Key>) {
         if let Some(key) = key {
-            let mut part = self.part(key);
+            let mut part = self.0.write(hash(key));
             part.generation += 1;
             let freed = part.remove(key);
-            self.size.fetch_sub(freed, Ordering::Relaxed);
+            drop(part);
+            self.0.release(freed);
             return;
         }
-        for part in &self.parts {
-            let mut part = lock(part);
+        for mut part in self.0.all() {
             part.generation += 1;
-            let freed: usize = part.values.iter().map(|(key, value)| value.cost(key)).sum();
             part.values.clear();
-            part.by_age.clear();
-            self.size.fetch_sub(freed, Ordering::Relaxed);
+            let gone = part.pieces.take();
+            drop(part);
+            self.0.release(gone.iter().map(|slot| slot.cost).sum());
         }
-    }
-
-    fn part(&self, key: &Key) -> MutexGuard<'_, Part> {
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        lock(&self.parts[hasher.finish() as usize % PARTS])
     }
 }
 
-fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
-    part.lock().unwrap_or_else(PoisonError::into_inner)
+fn hash(key: &Key) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Part {
@@ -238,40 +190,42 @@ impl Part {
         let end = start + bytes.len() as u64;
         // Those that begin later and end earlier are inside of it.
         let first = value.pieces.partition_point(|piece| piece.start < start);
-        let inside = value.pieces[first..].partition_point(|piece| piece.end() <= end);
+        let inside = value.pieces[first..].partition_point(|piece| piece.end <= end);
         for piece in value.pieces.drain(first..first + inside) {
-            self.by_age.remove(&piece.used);
-            freed += cost(key, &piece.bytes);
+            freed += self.pieces.remove(&(key.clone(), piece.start)).map_or(0, |slot| slot.cost);
         }
         let before = first.checked_sub(1).and_then(|before| value.pieces.get(before));
         let around = value.pieces.get(first).filter(|piece| piece.start == start);
-        if before.into_iter().chain(around).any(|piece| piece.end() >= end) {
+        let cost = cost(key, &bytes);
+        if before.into_iter().chain(around).any(|piece| piece.end >= end) {
             // It is inside of another one.
-            return freed + cost(key, &bytes);
+            return freed + cost;
         }
-        self.now += 1;
-        self.by_age.insert(self.now, (key.clone(), start));
-        value.pieces.insert(first, Piece { start, bytes, used: self.now });
-        freed
+        value.pieces.insert(first, start..end);
+        freed + self.pieces.insert((key.clone(), start), bytes, cost).map_or(0, |old| old.cost)
     }
 
     /// Removes what is known of a key, and gives its bytes.
     fn remove(&mut self, key: &Key) -> usize {
         let Some(value) = self.values.remove(key) else { return 0 };
-        value.pieces.iter().for_each(|piece| drop(self.by_age.remove(&piece.used)));
-        value.cost(key)
+        let pieces = value.pieces.iter().filter_map(|piece| self.pieces.remove(&(key.clone(), piece.start)));
+        pieces.map(|slot| slot.cost).sum()
     }
+}
 
-    /// Removes the piece that was used longest ago, and gives its bytes.
-    fn pop_oldest(&mut self) -> Option<usize> {
-        let (_, (key, start)) = self.by_age.pop_first()?;
-        let value = self.values.get_mut(&key)?;
-        let place = value.pieces.binary_search_by_key(&start, |piece| piece.start).ok()?;
-        let freed = cost(&key, &value.pieces.remove(place).bytes);
-        if value.pieces.is_empty() {
-            self.values.remove(&key);
+impl Evict for Part {
+    type Gone = Slot<Place, Bytes>;
+
+    fn evict(&mut self, any: bool) -> Option<(usize, Self::Gone)> {
+        let slot = self.pieces.next_idle(any)?;
+        let (key, start) = &slot.key;
+        if let Some(value) = self.values.get_mut(key) {
+            value.pieces.retain(|piece| piece.start != *start);
+            if value.pieces.is_empty() {
+                self.values.remove(key);
+            }
         }
-        Some(freed)
+        Some((slot.cost, slot))
     }
 }
 
@@ -294,30 +248,21 @@ impl Value {
         }
     }
 
-    /// The piece that a range is in, and where in it.
-    fn place(&self, range: &ByteRange, size: Option<u64>) -> Option<(usize, Range<usize>)> {
+    /// Where the piece begins that a range is in, and where in it that is.
+    fn place(&self, range: &ByteRange, size: Option<u64>) -> Option<(u64, Range<usize>)> {
         let at = resolved(range, size).filter(|at| at.start <= at.end)?;
         // Of those that begin no later, the last is the one that ends last.
         let place = self.pieces.partition_point(|piece| piece.start <= at.start).checked_sub(1)?;
-        let piece = self.pieces.get(place).filter(|piece| at.end <= piece.end())?;
+        let piece = self.pieces.get(place).filter(|piece| at.end <= piece.end)?;
         let within = |position: u64| usize::try_from(position - piece.start).ok();
-        Some((place, within(at.start)?..within(at.end)?))
-    }
-
-    fn cost(&self, key: &Key) -> usize {
-        self.pieces.iter().map(|piece| cost(key, &piece.bytes)).sum()
+        Some((piece.start, within(at.start)?..within(at.end)?))
     }
 }
 
-impl Piece {
-    fn end(&self) -> u64 {
-        self.start + self.bytes.len() as u64
-    }
-}
-
-/// What a piece takes: its bytes, its places in both maps, and the value as if it were the only one.
+/// What a piece takes: its bytes, its places in all maps, and the value as if it were the only one.
 fn cost(key: &Key, bytes: &Bytes) -> usize {
-    bytes.len() + size_of::<Piece>() + size_of::<Value>() + 2 * (key.as_str().len() + size_of::<(Key, u64)>())
+    let slot = size_of::<Slot<Place, Bytes>>() + size_of::<(Place, usize)>() + size_of::<Range<u64>>();
+    bytes.len() + slot + size_of::<Value>() + key.as_str().len()
 }
 
 /// Where a range is in a value; `None` if that depends on a size that is not known.
