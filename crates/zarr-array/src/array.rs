@@ -5,7 +5,7 @@ use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::gather::Gather;
 use crate::node::{self, EraseNode};
-use crate::read::ReadPlan;
+use crate::read::{Attempts, ReadPlan};
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, Options, Registry, Result, execute, jobs, plan};
 use std::sync::Arc;
@@ -315,12 +315,15 @@ impl Array {
             let turned = plan::turned_view(data, &selected.flipped);
             return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce));
         }
-        let context = self.core.reading(&coalesce, true);
+        let attempts = Attempts::uncached(&self.core, &coalesce);
         let gather = Gather::new(&self.core, resolved)?;
         let mut batches = gather.batches(data.heap().cloned());
         let bytes = plan::contiguous(&data)?;
         while let Some(mut batch) = batches.next_batch(self.core.element())? {
-            self.run(batch.read_job(&context, true)?)?;
+            while let Some(job) = batch.read_job(&attempts, true)? {
+                let done = self.run(job);
+                batch.ended(&attempts, done)?;
+            }
             batch.collect(&bytes);
             for (region, view) in batch.boxes()? {
                 self.run(WriteJob::new(&self.core, &region, view.as_view(), capabilities, &coalesce))?;

@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::buffer::Buffer;
 use crate::core::ArrayCore;
-use crate::read::{ReadContext, ReadJob, splits};
+use crate::read::{Attempts, ReadJob, Tried, splits};
 use std::sync::Arc;
 use zarr_codec::{ElementSpec, ViewMut};
 use zarr_dtype::Heap;
@@ -39,6 +39,7 @@ pub(crate) struct Batch<'p> {
     staged: Buffer,
     heap: Option<Arc<Heap>>,
     item: usize,
+    tried: Tried,
 }
 
 impl Gather {
@@ -72,7 +73,7 @@ impl<'p> Batches<'p> {
             return Ok(None);
         }
         let staged = Buffer::zeroed(usize::try_from(size).unwrap_or(usize::MAX))?;
-        Ok(Some(Batch { grid: &self.gather.grid, parts, staged, heap: self.heap.clone(), item }))
+        Ok(Some(Batch { grid: &self.gather.grid, parts, staged, heap: self.heap.clone(), item, tried: Tried::Not }))
     }
 }
 
@@ -101,9 +102,13 @@ fn region(grid: &ChunkGrid, cell: &Cell) -> Result<Region> {
 }
 
 impl Batch<'_> {
-    /// Reads all boxes. With `unless_full`, those of which every element is selected are left as they are, and so are
-    /// those of which none are missing.
-    pub(crate) fn read_job<'a>(&'a mut self, context: &'a ReadContext<'a>, unless_full: bool) -> Result<ReadJob<'a>> {
+    /// Reads all boxes; `None` if they are read. With `unless_full`, those of which every element is selected are left as they are.
+    pub(crate) fn read_job<'a>(
+        &'a mut self,
+        attempts: &'a Attempts<'a>,
+        unless_full: bool,
+    ) -> Result<Option<ReadJob<'a>>> {
+        let Some(context) = self.tried.next(attempts) else { return Ok(None) };
         let mut picks = Vec::new();
         let item = self.item;
         let mut rest = self.staged.as_bytes_mut();
@@ -116,7 +121,16 @@ impl Batch<'_> {
             let view = view(bytes, item, &part.cell, self.heap.clone())?;
             picks.push((region(self.grid, &part.cell)?, view));
         }
-        ReadJob::picks(context, picks)
+        ReadJob::picks(context, picks).map(Some)
+    }
+
+    /// Takes what came of the last job: whether all boxes are read.
+    ///
+    /// # Errors
+    /// The job's, unless it is to be done again.
+    pub(crate) fn ended(&mut self, attempts: &Attempts<'_>, done: Result<()>) -> Result<bool> {
+        self.tried.ended(attempts, done)?;
+        Ok(self.tried == Tried::Done)
     }
 
     /// Moves what was read to `out`, the C-order bytes of the output.

@@ -22,7 +22,7 @@ pub(crate) use cached::CachedRead;
 use cached::{Missed, State};
 use leaf::{Item, Leaf};
 use picked::Picked;
-pub(crate) use reading::ReadPlan;
+pub(crate) use reading::{Attempts, ReadPlan, Tried};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! A whole read of a selection: jobs to be run one after the other. If what a cache held may be why one fails, the same
-//! follows once more without it.
+//! A whole read of a selection: jobs to be run one after the other. If what a cache held may be why one fails, or others who
+//! write meanwhile, the same follows once more, without the cache.
 //!
 //! A job that failed is gone with its share of the output, so this is no job itself: it gives them out and is told how each
 //! ended. Blocking and async arrays only run them.
@@ -13,13 +13,63 @@ use zarr_codec::ViewMut;
 use zarr_grid::{Region, Resolved};
 use zarr_store::Coalesce;
 
+/// How the same is read at first, and how after that was in vain.
+#[derive(Debug)]
+pub(crate) struct Attempts<'c> {
+    first: ReadContext<'c>,
+    again: ReadContext<'c>,
+}
+
+impl<'c> Attempts<'c> {
+    /// For what is to be written again: not through the cache. Outputs are fresh memory at first.
+    pub(crate) fn uncached(core: &'c ArrayCore, coalesce: &Coalesce) -> Self {
+        Self { first: core.reading(coalesce, true), again: core.reading(coalesce, false) }
+    }
+
+    /// For `size` bytes that are read for the user; outputs that are `zeroed` are fresh memory at first.
+    fn cached(core: &'c ArrayCore, coalesce: &Coalesce, zeroed: bool, size: usize) -> Self {
+        Self { first: core.reading_cached(coalesce, zeroed, size), again: core.reading(coalesce, false) }
+    }
+}
+
+/// How far the attempts at one job are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tried {
+    #[default]
+    Not,
+    InVain,
+    Done,
+}
+
+impl Tried {
+    /// How to read next; `None` if all is read.
+    pub(crate) fn next<'p>(self, attempts: &'p Attempts<'_>) -> Option<&'p ReadContext<'p>> {
+        match self {
+            Self::Not => Some(&attempts.first),
+            Self::InVain => Some(&attempts.again),
+            Self::Done => None,
+        }
+    }
+
+    /// Takes what came of a job.
+    ///
+    /// # Errors
+    /// The job's, unless it is to be done again.
+    pub(crate) fn ended(&mut self, attempts: &Attempts<'_>, done: Result<()>) -> Result<()> {
+        *self = match done {
+            Ok(()) => Self::Done,
+            Err(_) if *self == Self::Not && attempts.first.is_doubtful() => Self::InVain,
+            Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+}
+
 /// What is to be read, and how.
 #[derive(Debug)]
 pub(crate) struct ReadPlan<'c> {
-    /// How it is read at first.
-    first: ReadContext<'c>,
-    /// And how after that was in vain.
-    again: ReadContext<'c>,
+    core: &'c ArrayCore,
+    attempts: Attempts<'c>,
     what: What<'c>,
 }
 
@@ -56,19 +106,19 @@ impl<'c> ReadPlan<'c> {
     }
 
     fn of(core: &'c ArrayCore, coalesce: &Coalesce, what: What<'c>, size: usize, zeroed: bool) -> Self {
-        Self { first: core.reading_cached(coalesce, zeroed, size), again: core.reading(coalesce, false), what }
+        Self { core, attempts: Attempts::cached(core, coalesce, zeroed, size), what }
     }
 
     /// Begins to read into `out`, which has the output shape.
     pub(crate) fn begin<'p>(&'p self, out: ViewMut<'p>) -> Result<Reading<'p>> {
         let way = match &self.what {
-            What::Region(region, flipped) => Way::Region(region, Some(plan::turned(out, flipped))),
+            What::Region(region, flipped) => Way::Region(region, plan::turned(out, flipped), Tried::Not),
             What::Parts(gather) => {
                 let staging = Staging::new(out)?;
                 Way::Parts { batches: gather.batches(staging.heap()), batch: None, staging }
             }
         };
-        Ok(Reading { plan: self, way, in_vain: false })
+        Ok(Reading { plan: self, way })
     }
 }
 
@@ -77,14 +127,12 @@ impl<'c> ReadPlan<'c> {
 pub(crate) struct Reading<'p> {
     plan: &'p ReadPlan<'p>,
     way: Way<'p>,
-    /// Whether the last job is to be done again.
-    in_vain: bool,
 }
 
 #[derive(Debug)]
 enum Way<'p> {
-    /// With its output, until it is read.
-    Region(&'p Region, Option<ViewMut<'p>>),
+    /// With its output.
+    Region(&'p Region, ViewMut<'p>, Tried),
     Parts {
         batches: Batches<'p>,
         /// The one under way.
@@ -96,20 +144,20 @@ enum Way<'p> {
 impl Reading<'_> {
     /// What is to be run next, and then told of to [`ended`](Self::ended); `None` if all is read.
     pub(crate) fn job(&mut self) -> Result<Option<ReadJob<'_>>> {
-        let context = if self.in_vain { &self.plan.again } else { &self.plan.first };
+        let ReadPlan { core, attempts, .. } = self.plan;
         match &mut self.way {
-            Way::Region(region, out) => {
-                out.as_mut().map(|out| ReadJob::new(context, region, out.reborrow())).transpose()
+            Way::Region(region, out, tried) => {
+                tried.next(attempts).map(|context| ReadJob::new(context, region, out.reborrow())).transpose()
             }
             Way::Parts { batches, batch, staging } => {
                 if batch.is_none() {
-                    *batch = batches.next_batch(context.core.element())?;
+                    *batch = batches.next_batch(core.element())?;
                 }
                 let Some(batch) = batch else {
                     staging.finish()?;
                     return Ok(None);
                 };
-                batch.read_job(context, false).map(Some)
+                batch.read_job(attempts, false)
             }
         }
     }
@@ -119,16 +167,15 @@ impl Reading<'_> {
     /// # Errors
     /// The job's, unless it is to be done again.
     pub(crate) fn ended(&mut self, done: Result<()>) -> Result<()> {
-        self.in_vain = done.is_err() && !self.in_vain && self.plan.first.is_doubtful();
-        if self.in_vain {
-            return Ok(());
-        }
-        done?;
+        let attempts = &self.plan.attempts;
         match &mut self.way {
-            Way::Region(_, out) => *out = None,
+            Way::Region(_, _, tried) => tried.ended(attempts, done)?,
             Way::Parts { batch, staging, .. } => {
-                if let Some(batch) = batch.take() {
-                    batch.scatter(staging.bytes());
+                if let Some(under_way) = batch
+                    && under_way.ended(attempts, done)?
+                {
+                    under_way.scatter(staging.bytes());
+                    *batch = None;
                 }
             }
         }
