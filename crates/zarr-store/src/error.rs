@@ -357,12 +357,6 @@ pub enum ZipFault {
         /// The name with the bad bytes replaced.
         name: String,
     },
-    /// Two entries have one name.
-    #[error("two entries are named {name:?}")]
-    Duplicate {
-        /// The name.
-        name: String,
-    },
     /// An entry is encrypted.
     #[error("entry {name:?} is encrypted")]
     Encrypted {

@@ -27,8 +27,9 @@ use crate::{
 /// straight from the file; deflated ones are inflated for every get. The checksum of whole reads is compared. Zip64 is
 /// read; encrypted and spanned archives are not. Writes are [`Error::ReadOnly`].
 ///
-/// A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), if two entries have one name, or
-/// if entries overlap or lie outside the file, since such files mean different things to different readers.
+/// Of several entries with one name, as zarr-python's `ZipStore` leaves them where a value was set again, the last in the
+/// central directory counts. A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), or if
+/// entries overlap or lie outside the file, since such files mean different things to different readers.
 ///
 /// # Example
 /// ```no_run

@@ -58,22 +58,18 @@ pub(super) fn read(file: &File, size: u64) -> Result<Vec<Entry>, Fault> {
     if headers.len() as u64 != end.entries {
         return Err(ZipFault::Count { found: headers.len() as u64, expected: end.entries }.into());
     }
-    headers.sort_by_key(|header| header.offset);
+    let mut by_offset: Vec<_> = headers.iter().enumerate().collect();
+    by_offset.sort_by_key(|(_, header)| header.offset);
 
     let mut entries = Vec::with_capacity(headers.len());
-    for (i, header) in headers.iter().enumerate() {
-        let limit = headers.get(i + 1).map_or(end.offset, |next| next.offset.min(end.offset));
-        entries.extend(entry(header, limit)?);
+    for (i, (place, header)) in by_offset.iter().enumerate() {
+        let limit = by_offset.get(i + 1).map_or(end.offset, |(_, next)| next.offset.min(end.offset));
+        entries.extend(entry(header, limit)?.map(|entry| (entry, *place)));
     }
-    entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-    for pair in entries.windows(2) {
-        if let [a, b] = pair
-            && a.key == b.key
-        {
-            return Err(ZipFault::Duplicate { name: a.key.to_string() }.into());
-        }
-    }
-    Ok(entries)
+    // zarr-python's ZipStore appends an entry whenever a value is set again; as there, the last in the directory counts.
+    entries.sort_unstable_by(|(a, a_place), (b, b_place)| a.key.cmp(&b.key).then(b_place.cmp(a_place)));
+    entries.dedup_by(|(later, _), (kept, _)| later.key == kept.key);
+    Ok(entries.into_iter().map(|(entry, _)| entry).collect())
 }
 
 /// Checks one entry; `None` if it is a folder.

@@ -94,7 +94,6 @@ fn what_is_refused() {
         );
     }
     check(|member| member.name = vec![0xff], Path, "the name is not UTF-8");
-    check(rename("zarr.json"), Invalid, "two entries are named \"zarr.json\"");
     for flag in [1, 1 << 6, 1 << 13] {
         check(|member| member.flags = flag, Unsupported, "entry \"a\" is encrypted");
     }
@@ -115,6 +114,18 @@ fn what_is_refused() {
     check(|member| member.crc ^= 1, Invalid, "");
     check(|member| member.local_name = b"b".to_vec(), Invalid, "");
     check(|member| member.offset = Some(1), Invalid, "");
+}
+
+#[test]
+fn a_value_that_was_set_twice_is_the_later() {
+    with(include_bytes!("../../tests/rewritten.zip"), |store| {
+        let store = store.expect("opened");
+        let get = |name| store.get_all(&Key::new(name).expect("a key")).expect("read").expect("there").to_vec();
+        assert_eq!((get("q/c/0"), get("q/c/1")), (vec![7, 2], vec![3, 4]));
+        assert!(get("q/zarr.json").windows(5).any(|text| text == b"\"set\""));
+        let keys: Vec<_> = store.list().expect("listed").iter().map(Key::to_string).collect();
+        assert_eq!(keys, ["q/c/0", "q/c/1", "q/zarr.json", "zarr.json"]);
+    });
 }
 
 #[test]
