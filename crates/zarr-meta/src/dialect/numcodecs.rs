@@ -110,6 +110,12 @@ pub(crate) fn check_byte_orders(codecs: &[At<'_>], dtype: &Dtype, endian: &Endia
     let mut elements = (dtype.clone(), endian.clone());
     for at in codecs {
         let id = at.member("id")?.text()?;
+        // numcodecs takes dates for integers of the machine's byte order, whatever theirs is.
+        if matches!(id, "pcodec" | "zfpy") && matches!(elements, (Dtype::Time { .. }, Endian::Big)) {
+            let expected = format!("dates and time spans in little-endian order in front of {id}");
+            let found = elements.0.to_value(&elements.1).excerpt();
+            return Err(Error::new(ErrorKind::UnknownExtension, at.pointer(), found, expected));
+        }
         if codecs::numcodecs_kind(id) != Some(Kind::ArrayToArray) {
             break;
         }
