@@ -3,7 +3,7 @@
 use crate::Error;
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
-use zarr_meta::json::{Map, Value};
+use zarr_meta::json::{Map, Number, Value};
 
 /// The configuration of one codec, which remembers what was read of it.
 ///
@@ -35,13 +35,14 @@ impl<'a> Config<'a> {
         self.value(name).ok_or_else(|| self.error(name, "missing".to_owned()))
     }
 
-    /// An integer in `range`, if the member is there.
+    /// An integer in `range`, if the member is there; also if spelled `5.0`, as software without integers does.
     ///
     /// # Errors
     /// [`Error::Metadata`] if it is something else.
     pub fn integer(&self, name: &'static str, range: RangeInclusive<i64>) -> Result<Option<i64>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
-        match value.as_i64().filter(|value| range.contains(value)) {
+        let integer = value.as_number().and_then(Number::to_i128).and_then(|value| i64::try_from(value).ok());
+        match integer.filter(|value| range.contains(value)) {
             Some(value) => Ok(Some(value)),
             None => {
                 let expected = format!("an integer {}..{}", range.start(), range.end());

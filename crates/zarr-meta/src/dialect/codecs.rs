@@ -1,7 +1,7 @@
 //! What is known of codecs by their names.
 
 use crate::error::Result;
-use crate::json::{Map, Value};
+use crate::json::{Map, Number, Value};
 use crate::pointer::At;
 use crate::{Error, ErrorKind, NamedConfig};
 
@@ -134,7 +134,7 @@ pub(crate) const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
 /// The word for a shuffle of blosc given as a number. -1 leaves it to the size of the elements.
 pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str> {
-    let place = match number.as_i64() {
+    let place = match number.as_number().and_then(Number::to_i128) {
         Some(-1) if typesize == 1 => Some(2),
         Some(-1) => Some(1),
         Some(number) => usize::try_from(number).ok(),

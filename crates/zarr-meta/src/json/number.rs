@@ -77,6 +77,15 @@ impl Number {
         self.as_str().parse().ok()
     }
 
+    /// The value if it is an integer in range, also if it is spelled with a fraction or an exponent: `5.0`, `1e3`.
+    pub fn to_i128(&self) -> Option<i128> {
+        self.as_i128().or_else(|| {
+            let value = self.as_f64();
+            // Integers beyond 2^64 are no lengths, levels or elements, and are not all floats there.
+            (value.fract() == 0.0 && value.abs() <= 18_446_744_073_709_551_616.0).then_some(value as i128)
+        })
+    }
+
     /// The nearest `f64`; beyond its range an infinity.
     pub fn as_f64(&self) -> f64 {
         self.as_str().parse().unwrap_or(f64::NAN)
