@@ -86,38 +86,40 @@ fn number(at: &At<'_>, number: &Number) -> Result<Value> {
     }
 }
 
-/// An integer, also if spelled `5.0`.
+/// An integer, also if spelled `5.0` or `"5"`.
 fn integer(at: &At<'_>, least: i128, most: i128) -> Result<Value> {
     let expected = || at.invalid(format!("an integer from {least} to {most}"));
-    let number = at.value().as_number().ok_or_else(expected)?;
-    let (value, kept) = match number.as_i128() {
-        Some(value) => (value, Some(at.value().clone())),
-        None => {
-            let float = number.as_f64();
-            // Beyond 2^64 a number cannot be in range, so that the conversion is exact where it matters.
-            if float.fract() != 0.0 || float.abs() > 18_446_744_073_709_551_616.0 {
-                return Err(expected());
-            }
-            (float as i128, None)
-        }
-    };
-    if !(least..=most).contains(&value) {
-        return Err(expected());
+    let quoted = quoted(at.value());
+    let number = at.value().as_number().or(quoted.as_ref()).ok_or_else(expected)?;
+    let value = number.to_i128().filter(|value| (least..=most).contains(value)).ok_or_else(expected)?;
+    if number.is_integer() {
+        return Ok(Value::Number(number.clone()));
     }
-    let spelled = || JsonNumber::parse(&value.to_string()).map_or(Value::Null, Value::Number);
-    Ok(kept.unwrap_or_else(spelled))
+    Ok(JsonNumber::parse(&value.to_string()).map_or(Value::Null, Value::Number))
 }
 
+/// A float, also in quotes, and with the words of Python for what is no number.
 fn float(at: &At<'_>) -> Result<Value> {
-    match at.value() {
-        Value::Number(_) => Ok(at.value().clone()),
+    let value = at.value();
+    if let Some(number) = quoted(value) {
+        return Ok(Value::Number(number));
+    }
+    match value {
+        Value::Number(_) => Ok(value.clone()),
         Value::String(text) => match text.as_str() {
-            "NaN" | "Infinity" | "-Infinity" => Ok(at.value().clone()),
-            "+Infinity" => Ok(Value::from("Infinity")),
+            "NaN" | "Infinity" | "-Infinity" => Ok(value.clone()),
+            "nan" => Ok(Value::from("NaN")),
+            "+Infinity" | "inf" => Ok(Value::from("Infinity")),
+            "-inf" => Ok(Value::from("-Infinity")),
             _ => Err(at.invalid("a number, \"NaN\", \"Infinity\" or \"-Infinity\"")),
         },
         _ => Err(at.invalid("a number")),
     }
+}
+
+/// A number in quotes, which zarr-python takes for the number; documents with it exist.
+fn quoted(value: &Value) -> Option<JsonNumber> {
+    JsonNumber::parse(value.as_str()?)
 }
 
 /// Base64 of at most `size` bytes. Text that is not base64 is meant as it is: zarr-python 2.0 and 2.1 wrote that.
@@ -197,7 +199,14 @@ mod tests {
             ("<i8", json!(i64::MIN), json!(i64::MIN)),
             ("|b1", json!(0), json!(false)),
             ("|b1", json!(1.0), json!(true)),
+            ("<i4", json!("0"), json!(0)),
+            ("<i2", json!("-9999"), json!(-9999)),
+            ("<i2", json!("5.0"), json!(5)),
             ("<f8", json!(1), json!(1)),
+            ("<f4", json!("0"), json!(0)),
+            ("<f4", json!("-1.5"), json!(-1.5)),
+            ("<f8", json!("nan"), json!("NaN")),
+            ("<f8", json!("-inf"), json!("-Infinity")),
             ("<f4", json!("+Infinity"), json!("Infinity")),
             ("<c8", json!(1.5), json!([1.5, 0.0])),
             ("<c8", json!(["NaN", 2]), json!(["NaN", 2])),
@@ -242,7 +251,9 @@ mod tests {
             ("<i4", json!(1.5)),
             ("<i4", json!(true)),
             ("<u8", json!(18446744073709551616.0)),
-            ("<f8", json!("nan")),
+            ("|u1", json!("300")),
+            ("<f8", json!("")),
+            ("<f8", json!("1 2")),
             ("<c8", json!([1, 2, 3])),
             ("|S2", json!("abc!")),
             ("|S2", json!("abcd")),
