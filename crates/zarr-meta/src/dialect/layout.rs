@@ -53,12 +53,19 @@ pub(crate) fn chunk_shape(grid: &NamedConfig) -> Result<Value> {
     }
 }
 
-/// A regular grid of chunks of the shape at `at`, one length above 0 for each of the `rank` dimensions; `size` is that of an
+/// A regular grid of chunks of the shape at `at`, one length above 0 for each dimension of `shape`; `size` is that of an
 /// element in bytes.
-pub(crate) fn regular(at: &At<'_>, rank: usize, size: u64) -> Result<NamedConfig> {
-    let chunk_shape = at.sizes()?;
-    if chunk_shape.len() != rank || chunk_shape.contains(&0) {
-        return Err(at.invalid(format!("{rank} lengths above 0, one for each dimension")));
+///
+/// The length is 1 where the dimension is 0 and so is the length in the document: the drafts allow that, and zarr-python 2
+/// writes it for `chunks=False`.
+pub(crate) fn regular(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
+    let mut chunk_shape = at.sizes()?;
+    if chunk_shape.len() == shape.len() {
+        let empty = chunk_shape.iter_mut().zip(shape).filter(|(chunk, length)| **chunk == 0 && **length == 0);
+        empty.for_each(|(chunk, _)| *chunk = 1);
+    }
+    if chunk_shape.len() != shape.len() || chunk_shape.contains(&0) {
+        return Err(at.invalid(format!("{} lengths above 0, one for each dimension", shape.len())));
     }
     if chunk_shape.iter().try_fold(size, |size, &length| size.checked_mul(length)).is_none() {
         return Err(at.invalid("chunks of at most 2^64-1 bytes"));

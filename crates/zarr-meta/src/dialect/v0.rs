@@ -113,7 +113,7 @@ fn array(at: &At<'_>) -> Result<ArrayMetadata> {
     if dtype == Dtype::Object {
         return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size"));
     }
-    let chunk_grid = layout::regular(&at.member("chunks")?, shape.len(), dtype.size().unwrap_or(1))?;
+    let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
     at.member("cname")?.text()?;
     at.member("clevel")?.size()?;
     let blosc = json!({

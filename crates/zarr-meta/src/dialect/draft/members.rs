@@ -28,16 +28,7 @@ pub(crate) fn regular_grid(at: &At<'_>, shape: &[u64], size: u64) -> Result<Name
     if at.get("extension").is_some() || kind.value().as_str() != Some("regular") {
         return Err(kind.error(ErrorKind::UnknownExtension, "the type \"regular\""));
     }
-    let chunk_shape = at.member("chunk_shape")?;
-    let lengths = chunk_shape.sizes()?;
-    let empty = |(length, chunk): (&u64, &u64)| *chunk == 0 && *length == 0;
-    if lengths.len() == shape.len() && shape.iter().zip(&lengths).any(empty) {
-        // The drafts allow chunks of length 0 where there are none.
-        let one = |(length, chunk): (&u64, &u64)| if empty((length, chunk)) { 1 } else { *chunk };
-        let lengths = Value::from(shape.iter().zip(&lengths).map(one).collect::<Vec<u64>>());
-        return layout::regular(&At::new(&lengths, &chunk_shape.pointer()), shape.len(), size);
-    }
-    layout::regular(&chunk_shape, shape.len(), size)
+    layout::regular(&at.member("chunk_shape")?, shape, size)
 }
 
 /// Checks a list of extensions.

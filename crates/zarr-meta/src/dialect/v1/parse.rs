@@ -61,7 +61,7 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
     if dtype == Dtype::Object {
         return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size, all that version 1 has"));
     }
-    let chunk_grid = layout::regular(&at.member("chunks")?, shape.len(), dtype.size().unwrap_or(1))?;
+    let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
     let (data_type, mut codecs, is_blosc) = compression(at, &dtype, &endian)?;
     let mut doubt = None;
     if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {

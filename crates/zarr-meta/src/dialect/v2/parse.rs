@@ -59,8 +59,16 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
     check_format(at)?;
     let shape = at.member("shape")?.sizes()?;
     ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
-    let (dtype, endian) = Dtype::parse(&at.member("dtype")?)?;
-    let chunk_grid = layout::regular(&at.member("chunks")?, shape.len(), dtype.size().unwrap_or(1))?;
+    let stored_type = at.member("dtype")?;
+    let (dtype, endian, unknown) = match Dtype::parse(&stored_type) {
+        Ok((dtype, endian)) => (dtype, endian, None),
+        // Nobody can read its elements, but what else there is to know of the array is here.
+        Err(error) if error.kind() == ErrorKind::UnknownExtension => {
+            (Dtype::Raw(1), Endian::None, Some(unknown_type(stored_type.value())))
+        }
+        Err(error) => return Err(error),
+    };
+    let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
     let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
     let compressor = at.get_non_null("compressor");
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
