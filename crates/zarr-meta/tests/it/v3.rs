@@ -44,6 +44,18 @@ fn members_that_may_be_ignored_are_kept() {
     assert_eq!(array.dimension_names, None);
 }
 
+/// What zarr-python opens too; the value is clear in each.
+#[test]
+fn harmless_slips_are_read_with_or_without_a_warning() {
+    let slips = found(r#"{"fill_value": 5.0, "attributes": null, "storage_transformers": null}"#);
+    assert_eq!(slips.dialect, Dialect::V3);
+    assert_eq!(slips.node.as_array().unwrap().fill_value, Some(json!(5)));
+    assert!(slips.attributes().unwrap().is_empty());
+    assert_eq!(slips.warnings.iter().map(|warning| warning.pointer.as_str()).collect::<Vec<_>>(), ["/fill_value"]);
+    // What is no integer is found out where the data type is known.
+    assert_eq!(found(r#"{"fill_value": 1.5}"#).node.as_array().unwrap().fill_value, Some(json!(1.5)));
+}
+
 #[track_caller]
 fn error(changes: &str, kind: ErrorKind, pointer: &str) {
     let error = Store::with(&[("a/zarr.json", &document(changes))]).probe("/a", None).unwrap_err();

@@ -4,7 +4,7 @@ use crate::consolidated::Consolidated;
 use crate::dialect::age::Age;
 use crate::dialect::{Dialect, Parsed, codecs, detect};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Oddity, Value};
+use crate::json::{Leniency, Map, Number, Oddity, Value};
 use crate::pointer::At;
 use crate::{ArrayMetadata, Documents, GroupMetadata, NamedConfig, Node, Warning};
 
@@ -66,7 +66,7 @@ fn document(key: &str, value: &Value, warnings: &mut Vec<Warning>) -> Result<(Di
         _ => return Err(detect::unsupported_zarr_json(value)),
     };
     let node = match node_type {
-        "array" => Node::Array(array(&at, &mut age)?),
+        "array" => Node::Array(array(key, &at, &mut age, warnings)?),
         "group" => Node::Group(group(key, &at, &mut age, warnings)?),
         _ => return Err(at.member("node_type")?.invalid("\"array\" or \"group\"")),
     };
@@ -83,7 +83,7 @@ fn missing(name: &str) -> Error {
     Error::new(ErrorKind::InvalidMetadata, format!("/{name}"), "nothing", "this member")
 }
 
-fn array(at: &At<'_>, age: &mut Age) -> Result<ArrayMetadata> {
+fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> Result<ArrayMetadata> {
     let shape = at.member("shape")?.sizes()?;
     ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let data_type = at.member("data_type")?;
@@ -111,7 +111,14 @@ fn array(at: &At<'_>, age: &mut Age) -> Result<ArrayMetadata> {
         }
         Value::Null => return Err(fill_value.invalid("a value of the data type")),
         value if is_float(&data_type.name) => Some(age.fill_value(&fill_value.pointer(), value)),
-        value => Some(value.clone()),
+        value => Some(match integer(value).filter(|_| is_integer(&data_type.name)) {
+            Some(integer) => {
+                let what = format!("{value} for an integer, read as {integer}");
+                warnings.push(Warning::new(key, fill_value.pointer(), what));
+                Value::Number(integer)
+            }
+            None => value.clone(),
+        }),
     };
     Ok(ArrayMetadata {
         data_type,
@@ -129,6 +136,16 @@ fn array(at: &At<'_>, age: &mut Age) -> Result<ArrayMetadata> {
 
 fn is_float(name: &str) -> bool {
     ["float", "bfloat", "complex"].iter().any(|kind| name.starts_with(kind))
+}
+
+fn is_integer(name: &str) -> bool {
+    name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_start_matches('u') == "int"
+}
+
+/// The integer that a number with a fraction of zero is, as software without integers writes it: 0 for `0.0`.
+fn integer(value: &Value) -> Option<Number> {
+    let number = value.as_number().filter(|number| !number.is_integer())?;
+    Number::parse(&number.to_i128()?.to_string())
 }
 
 fn group(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> Result<GroupMetadata> {
@@ -163,7 +180,7 @@ fn chunk_grid(at: &At<'_>, age: &mut Age) -> Result<(NamedConfig, Option<String>
 }
 
 fn storage_transformers(at: &At<'_>, age: &mut Age) -> Result<Vec<NamedConfig>> {
-    let Some(list) = at.get("storage_transformers") else { return Ok(Vec::new()) };
+    let Some(list) = at.get_non_null("storage_transformers") else { return Ok(Vec::new()) };
     let mut transformers = Vec::new();
     for item in list.items()? {
         let transformer = age.named(&item, &[])?;
@@ -193,7 +210,7 @@ fn dimension_names(at: &At<'_>, rank: usize) -> Result<Option<Vec<Option<String>
 }
 
 fn attributes(at: &At<'_>) -> Result<Map> {
-    at.get("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
+    at.get_non_null("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
 /// The members that are not `known`, if they say that they may be ignored.
