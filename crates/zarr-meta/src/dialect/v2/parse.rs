@@ -2,12 +2,12 @@
 
 use super::{ARRAY, ATTRIBUTES, GROUP};
 use crate::conventions;
-use crate::dialect::typestr::Dtype;
+use crate::dialect::typestr::{Dtype, Endian};
 use crate::dialect::{Dialect, Parsed, fill, layout, numcodecs, v1};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map};
+use crate::json::{Leniency, Map, Value};
 use crate::pointer::At;
-use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
+use crate::{ArrayMetadata, Documents, GroupMetadata, NamedConfig, Node, Warning};
 
 /// The members of `.zarray` that the specification names.
 const MEMBERS: [&str; 9] =
@@ -74,11 +74,17 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
     numcodecs::check_byte_orders(&stored, &dtype, &endian)?;
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
+    let is_unknown = unknown.is_some();
+    let data_type = unknown.unwrap_or(data_type);
     if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
         codecs.insert(0, transpose);
     }
     let fill_value = at.get("fill_value");
-    let fill_value = fill_value.map(|at| fill::to_model(&at, &dtype, &endian, &data_type.name)).transpose()?.flatten();
+    let fill_value = match fill_value {
+        Some(at) if is_unknown => Some(at.value().clone()).filter(|value| !value.is_null()),
+        Some(at) => fill::to_model(&at, &dtype, &endian, &data_type.name)?,
+        None => None,
+    };
     let separator = at.get_non_null("dimension_separator");
     let separator_text = match separator.as_ref().map(|at| at.value().as_str()) {
         None | Some(Some(".")) => ".",
@@ -98,6 +104,11 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
         extra: extra(at, &MEMBERS)?,
     };
     Ok((array, separator.is_none()))
+}
+
+/// A data type of the model for a type that is not known: its JSON text, since a bare name might be one of version 3.
+fn unknown_type(stored: &Value) -> NamedConfig {
+    NamedConfig::new(stored.to_string())
 }
 
 /// The members that the specification does not name; netCDF-C and GDAL put things there.

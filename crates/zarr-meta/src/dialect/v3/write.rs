@@ -31,6 +31,10 @@ fn check_data_type(data_type: &NamedConfig, pointer: &str) -> Result<()> {
     if data_type.name == "subarray" {
         return no("struct fields that are arrays");
     }
+    // A type of version 2 that is not known.
+    if data_type.name.starts_with(['"', '[']) {
+        return no(&data_type.name);
+    }
     let fields = data_type.configuration.get("fields").and_then(Value::as_array).unwrap_or_default();
     for (place, field) in fields.iter().enumerate() {
         let Some(named) = field.get("data_type").and_then(NamedConfig::from_value) else { continue };
