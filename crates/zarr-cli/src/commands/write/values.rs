@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::number;
 use std::sync::Arc;
 use zarr::dtype::{DataType, Heap, print};
-use zarr::meta::json::{self, Leniency, Value};
+use zarr::meta::json::{self, Leniency, Number, Value};
 use zarr::{Array, Selection, View};
 
 /// The form of a file that is none of numpy.
@@ -81,6 +81,69 @@ fn cell(data_type: &DataType, text: &str) -> Value {
             | DataType::RawBytes { .. }
             | DataType::RawBits(_)
     );
-    let number = if is_text { None } else { Value::from_json(text.trim()).ok() };
-    number.unwrap_or_else(|| Value::from(text))
+    let value = if is_text { None } else { Value::from_json(text.trim()).ok().or_else(|| foreign_number(text.trim())) };
+    match value {
+        Some(Value::Number(number)) if is_integer(data_type) => {
+            // numpy.savetxt writes integers as 1.000000000000000000e+00.
+            let integer = number.to_i128().and_then(|integer| Number::parse(&integer.to_string()));
+            Value::Number(integer.unwrap_or(number))
+        }
+        Some(value) => value,
+        None => Value::from(text),
+    }
+}
+
+fn is_integer(data_type: &DataType) -> bool {
+    use DataType as D;
+    matches!(data_type, D::Int8 | D::Int16 | D::Int32 | D::Int64 | D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64)
+}
+
+/// A number in a spelling that JSON does not have and tables do: `+1`, `.5`, `5.`, `nan`, `-inf`.
+fn foreign_number(text: &str) -> Option<Value> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    match digits.to_ascii_lowercase().as_str() {
+        "nan" => return Some(Value::from("NaN")),
+        "inf" | "infinity" => return Some(Value::from(format!("{sign}Infinity"))),
+        _ => {}
+    }
+    let (mantissa, exponent) = digits.split_at(digits.find(['e', 'E']).unwrap_or(digits.len()));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let or_zero = |digits: &str| if digits.is_empty() { "0".to_owned() } else { digits.to_owned() };
+    Number::parse(&format!("{sign}{}.{}{exponent}", or_zero(whole), or_zero(fraction))).map(Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr::meta::json;
+
+    #[test]
+    fn numbers_of_other_software_are_read() {
+        for (text, value) in [
+            ("nan", json!("NaN")),
+            ("-NaN", json!("NaN")),
+            ("inf", json!("Infinity")),
+            ("-Infinity", json!("-Infinity")),
+            ("+1.5", json!(1.5)),
+            ("-.5", json!(-0.5)),
+            ("5.", json!(5.0)),
+            (" 1E5 ", Value::from_json("1E5").unwrap()),
+        ] {
+            assert_eq!(cell(&DataType::Float64, text), value, "{text}");
+        }
+        // As numpy.savetxt writes integers.
+        assert_eq!(cell(&DataType::UInt64, "2.500000000000000000e+02"), json!(250));
+        assert_eq!(cell(&DataType::Int8, "+7"), json!(7));
+        assert_eq!(cell(&DataType::Int8, "1.5"), json!(1.5));
+        assert_eq!(cell(&DataType::String, "nan"), json!("nan"));
+        for text in ["", ".", "+", "e5", "1,5", "1e", "0x10", "--1", "NA", "1.5.2"] {
+            assert_eq!(cell(&DataType::Float32, text), Value::from(text), "{text}");
+        }
+    }
 }
