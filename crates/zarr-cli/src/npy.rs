@@ -73,6 +73,10 @@ impl Header {
         let header = Literal::parse(text)?;
         let member = |name: &str| header.get(name).ok_or_else(|| format!("no {name:?} in the header"));
         let descr = member("descr")?.to_value();
+        if descr.as_str().is_some_and(|descr| descr.trim_start_matches('|').starts_with('O')) {
+            let what = "objects of Python, which are stored as a pickle: save them as texts (numpy's astype(\"U\")), or as JSON";
+            return Err(what.to_owned());
+        }
         let (data_type, order) = from_npy_value(&descr).map_err(|error| error.to_string())?;
         let Literal::Bool(fortran) = *member("fortran_order")? else {
             return Err("\"fortran_order\" is neither True nor False".to_owned());

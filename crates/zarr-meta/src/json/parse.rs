@@ -182,6 +182,9 @@ impl<'t> Parser<'t> {
     }
 
     fn whole(&mut self) -> Result<Value, SyntaxError> {
+        if self.checked.starts_with('\u{feff}') {
+            return Err(error_at(self.text, 0, "a byte order mark, which JSON does not have: save the text without"));
+        }
         self.skip_space();
         let value = self.value(0)?;
         self.skip_space();
