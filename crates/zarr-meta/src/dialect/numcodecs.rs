@@ -31,6 +31,7 @@ const NO_COMPRESSORS: [&str; 9] =
 pub(crate) fn to_model(codecs: &[At<'_>], dtype: &Dtype, endian: &Endian) -> Result<(NamedConfig, Vec<NamedConfig>)> {
     let mut data_type = dtype.data_type();
     let mut chain = Vec::new();
+    let item_size = dtype.size().unwrap_or(1);
     // The type of the elements as long as there are elements, and not bytes.
     let mut elements = Some((dtype.clone(), endian.clone()));
     for at in codecs {
@@ -47,16 +48,16 @@ pub(crate) fn to_model(codecs: &[At<'_>], dtype: &Dtype, endian: &Endian) -> Res
                     (None, None) => data_type,
                     (None, Some(_)) => return Err(no_object_codec(&at.pointer())),
                 };
-                chain.push(model_form(at, id, 1)?);
+                chain.push(model_form(at, id, 1, item_size)?);
                 elements = None;
             }
             (Some(Kind::ArrayToArray), Some((dtype, endian))) => {
                 let after = after(id, at, dtype, endian)?;
-                chain.push(model_form(at, id, 1)?);
+                chain.push(model_form(at, id, 1, item_size)?);
                 elements = Some(after);
             }
             (Some(Kind::ArrayToBytes), Some(_)) => {
-                chain.push(model_form(at, id, 1)?);
+                chain.push(model_form(at, id, 1, item_size)?);
                 elements = None;
             }
             (Some(Kind::ArrayToArray | Kind::ArrayToBytes), None) => {
@@ -69,7 +70,7 @@ pub(crate) fn to_model(codecs: &[At<'_>], dtype: &Dtype, endian: &Endian) -> Res
                     typesize = dtype.size().unwrap_or(1);
                     chain.push(dtype.bytes_codec(endian));
                 }
-                chain.push(model_form(at, id, typesize)?);
+                chain.push(model_form(at, id, typesize, item_size)?);
                 elements = None;
             }
         }
@@ -144,8 +145,9 @@ fn after(id: &str, at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(Dtype
     member.map_or_else(|| Ok((dtype.clone(), endian.clone())), |member| Dtype::parse(&member))
 }
 
-/// A codec in the form of the model; `typesize` is the size of the elements in front of it.
-fn model_form(at: &At<'_>, id: &str, typesize: u64) -> Result<NamedConfig> {
+/// A codec in the form of the model; `typesize` is the size of the elements directly in front of it, `item_size` that of the
+/// elements of the array.
+fn model_form(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<NamedConfig> {
     let mut configuration: Map = at
         .object()?
         .iter()
@@ -195,6 +197,11 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64) -> Result<NamedConfig> {
         }
         _ => format!("numcodecs.{id}"),
     };
+            // netCDF-C 4.10 writes 0 and shuffles the elements of the array, as HDF5 does. To numcodecs it is no shuffle at all,
+            // which nobody asks for.
+            if configuration.get("elementsize").and_then(Value::as_u64) == Some(0) {
+                configuration.insert("elementsize", item_size);
+            }
     Ok(NamedConfig::with(name, configuration))
 }
 
