@@ -166,8 +166,8 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<Na
             default(&mut configuration, "shuffle", json!(1));
             default(&mut configuration, "blocksize", json!(0));
             default(&mut configuration, "typesize", json!(typesize));
-            let number = configuration.get("shuffle").cloned().unwrap_or_default();
-            let word = codecs::shuffle_word(&number, typesize);
+            let shuffle = configuration.get("shuffle").map(shuffle_number).unwrap_or_default();
+            let word = codecs::shuffle_word(&shuffle, typesize);
             // In version 2 there is no object `configuration` around it.
             configuration.insert("shuffle", word.map_err(|_| at.invalid("a shuffle from -1 to 2"))?);
             id.to_owned()
@@ -183,6 +183,10 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<Na
         "zstd" => {
             default(&mut configuration, "level", json!(0));
             default(&mut configuration, "checksum", json!(false));
+            // GDAL 3.12 writes its option as it is spelled, "NO" if it is not given.
+            if let Some(answer) = configuration.get("checksum").and_then(Value::as_str).and_then(yes_or_no) {
+                configuration.insert("checksum", answer);
+            }
             id.to_owned()
         }
         "crc32c" if configuration.get("location").is_none_or(|place| place.as_str() == Some("end")) => {
@@ -193,16 +197,35 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<Na
         "shuffle" => {
             // In version 2 the default is a number; in version 3 it is the size of the array's elements.
             default(&mut configuration, "elementsize", json!(4));
-            format!("numcodecs.{id}")
-        }
-        _ => format!("numcodecs.{id}"),
-    };
             // netCDF-C 4.10 writes 0 and shuffles the elements of the array, as HDF5 does. To numcodecs it is no shuffle at all,
             // which nobody asks for.
             if configuration.get("elementsize").and_then(Value::as_u64) == Some(0) {
                 configuration.insert("elementsize", item_size);
             }
+            format!("numcodecs.{id}")
+        }
+        _ => format!("numcodecs.{id}"),
+    };
     Ok(NamedConfig::with(name, configuration))
+}
+
+/// The shuffle of blosc as a number, also where GDAL 3.12 wrote its option as it is spelled: `"BIT"`, `"2"`.
+fn shuffle_number(shuffle: &Value) -> Value {
+    match shuffle.as_str() {
+        Some("NONE" | "0") => json!(0),
+        Some("BYTE" | "1") => json!(1),
+        Some("BIT" | "2") => json!(2),
+        _ => shuffle.clone(),
+    }
+}
+
+/// What a switch of GDAL means.
+fn yes_or_no(text: &str) -> Option<bool> {
+    match text.to_ascii_uppercase().as_str() {
+        "YES" | "TRUE" | "ON" | "1" => Some(true),
+        "NO" | "FALSE" | "OFF" | "0" => Some(false),
+        _ => None,
+    }
 }
 
 /// The filters and the compressor for codecs of the model, which begin behind a transpose; and the byte order.

@@ -124,6 +124,33 @@ fn lenient_members_are_read() {
     assert_eq!(array(r#"{"dtype": "<f4", "fill_value": "nan"}"#).fill_value, Some(json!("NaN")));
 }
 
+/// The compressors of arrays that GDAL 3.12.2 wrote with `COMPRESS=ZSTD`, `ZSTD_CHECKSUM=YES` and `BLOSC_SHUFFLE=BIT`.
+#[test]
+fn options_of_gdal_are_read_as_they_are_spelled() {
+    for (answer, checksum) in [("NO", false), ("YES", true)] {
+        let chain = codecs(&format!(r#"{{"compressor": {{"id": "zstd", "level": 13, "checksum": "{answer}"}}}}"#));
+        assert!(chain.ends_with(&format!(r#"{{"level":13,"checksum":{checksum}}}}}]"#)), "{chain}");
+    }
+    for (option, word) in [("BIT", "bitshuffle"), ("NONE", "noshuffle"), ("1", "shuffle")] {
+        let blosc = r#""id": "blosc", "cname": "lz4", "clevel": 5, "blocksize": 0"#;
+        let chain = codecs(&format!(r#"{{"compressor": {{{blosc}, "shuffle": "{option}"}}}}"#));
+        assert!(chain.contains(&format!(r#""shuffle":"{word}""#)), "{chain}");
+    }
+}
+
+/// A chunk of netCDF-C 4.10.1: `deflate` and `shuffle` of an `int` variable.
+#[test]
+fn shuffle_of_netcdf_has_the_size_of_the_elements() {
+    let filters = r#"[{"id": "shuffle", "elementsize": 0}, {"id": "zlib", "level": 4}]"#;
+    for (dtype, size) in [("<i4", 4), (">f8", 8), ("|u1", 1)] {
+        let chain = codecs(&format!(r#"{{"dtype": "{dtype}", "filters": {filters}}}"#));
+        assert!(
+            chain.contains(&format!(r#"{{"name":"numcodecs.shuffle","configuration":{{"elementsize":{size}}}}}"#)),
+            "{chain}"
+        );
+    }
+}
+
 /// Elements of a type that nobody knows cannot be read; all else can be told, and copied.
 #[test]
 fn an_unknown_type_does_not_hide_the_array() {
