@@ -56,6 +56,19 @@ fn harmless_slips_are_read_with_or_without_a_warning() {
     assert_eq!(found(r#"{"fill_value": 1.5}"#).node.as_array().unwrap().fill_value, Some(json!(1.5)));
 }
 
+/// As GDAL 3.12.2 writes arrays of integers and complex numbers without a nodata value.
+#[test]
+fn null_of_gdal_is_undefined() {
+    for data_type in ["uint8", "int64", "complex64"] {
+        let changes = format!(r#"{{"data_type": "{data_type}", "fill_value": null, "dimension_names": ["Y", "X"]}}"#);
+        let found = found(&changes);
+        assert_eq!((found.dialect, found.warnings.len()), (Dialect::V3, 1));
+        assert_eq!(found.node.as_array().unwrap().fill_value, None);
+    }
+    let float = r#"{"data_type": "float32", "fill_value": null, "dimension_names": ["Y", "X"]}"#;
+    error(float, ErrorKind::InvalidMetadata, "/fill_value");
+}
+
 #[track_caller]
 fn error(changes: &str, kind: ErrorKind, pointer: &str) {
     let error = Store::with(&[("a/zarr.json", &document(changes))]).probe("/a", None).unwrap_err();

@@ -109,6 +109,13 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
             age.note(fill_value.pointer(), "null; what is not stored is undefined, and reads as zero");
             None
         }
+        // GDAL 3.12 writes it where there is no nodata value, and leaves out chunks of zeros. Its arrays have dimension
+        // names. For floats it writes NaN, while JavaScript makes null of NaN: there it is not known what is meant.
+        Value::Null if at.get_non_null("dimension_names").is_some() && !is_real(&data_type.name) => {
+            let what = "null, as GDAL writes it; what is not stored is undefined, and reads as zero";
+            warnings.push(Warning::new(key, fill_value.pointer(), what));
+            None
+        }
         Value::Null => return Err(fill_value.invalid("a value of the data type")),
         value if is_float(&data_type.name) => Some(age.fill_value(&fill_value.pointer(), value)),
         value => Some(match integer(value).filter(|_| is_integer(&data_type.name)) {
@@ -136,6 +143,10 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
 
 fn is_float(name: &str) -> bool {
     ["float", "bfloat", "complex"].iter().any(|kind| name.starts_with(kind))
+}
+
+fn is_real(name: &str) -> bool {
+    is_float(name) && !name.starts_with("complex")
 }
 
 fn is_integer(name: &str) -> bool {
