@@ -10,7 +10,7 @@ mod caches;
 mod concurrent;
 mod conformance;
 mod dead_space;
-
+mod foreign;
 mod hierarchies;
 mod laws;
 mod layouts;
