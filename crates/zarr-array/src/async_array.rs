@@ -4,7 +4,7 @@ use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::gather::Gather;
 use crate::node::{self, EraseNode};
-use crate::read::{Attempts, ReadPlan};
+use crate::read::ReadPlan;
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan};
 use std::sync::Arc;
@@ -201,19 +201,10 @@ impl AsyncArray {
             let turned = plan::turned_view(data, &selected.flipped);
             return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce)).await;
         }
-        let attempts = Attempts::uncached(&self.core, &coalesce);
         let gather = Gather::new(&self.core, resolved)?;
-        let mut batches = gather.batches(data.heap().cloned());
         let bytes = plan::contiguous(&data)?;
-        while let Some(mut batch) = batches.next_batch(self.core.element())? {
-            while let Some(job) = batch.read_job(&attempts, true)? {
-                let done = self.run(job).await;
-                batch.ended(&attempts, done)?;
-            }
-            batch.collect(&bytes);
-            for (region, view) in batch.boxes()? {
-                self.run(WriteJob::new(&self.core, &region, view.as_view(), capabilities, &coalesce)).await?;
-            }
+        for picked in gather.picked(self.core.element().item_size(), &bytes, data.heap()) {
+            self.run(WriteJob::picked(&self.core, picked, capabilities, &coalesce)?).await?;
         }
         Ok(())
     }

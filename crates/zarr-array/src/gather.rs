@@ -2,13 +2,14 @@
 //!
 //! Each chunk that holds a selected element is one part. The box around what is selected in it is read into a staging
 //! buffer, and single runs are moved from there to the output. Parts are taken in batches, so that staging stays small.
+//! Written are parts one by one, each among what its chunk holds at that time, so that a write changes no other element.
 
 use crate::Result;
 use crate::buffer::Buffer;
 use crate::core::ArrayCore;
 use crate::read::{Attempts, ReadJob, Tried, splits};
 use std::sync::Arc;
-use zarr_codec::{ElementSpec, ViewMut};
+use zarr_codec::{ElementSpec, View, ViewMut};
 use zarr_dtype::Heap;
 use zarr_grid::{AxisRange, Cell, ChunkGrid, Part, Parts, Region, Resolved};
 
@@ -46,6 +47,17 @@ impl Gather {
     pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
         let grid = finest(core)?;
         Ok(Self { parts: resolved.parts(&grid)?, grid })
+    }
+
+    /// The parts, whose elements of `item` bytes are written from `data`, the C-order bytes of all. What is in those of variable
+    /// length is in `heap`.
+    pub(crate) fn picked<'a>(
+        &'a self,
+        item: usize,
+        data: &'a [u8],
+        heap: Option<&'a Arc<Heap>>,
+    ) -> impl Iterator<Item = Picked<'a>> {
+        self.parts.iter().map(move |part| Picked { grid: &self.grid, part, data, heap: heap.cloned(), item })
     }
 
     /// The parts from the first on. Elements of variable length go into `heap`.
@@ -102,12 +114,8 @@ fn region(grid: &ChunkGrid, cell: &Cell) -> Result<Region> {
 }
 
 impl Batch<'_> {
-    /// Reads all boxes; `None` if they are read. With `unless_full`, those of which every element is selected are left as they are.
-    pub(crate) fn read_job<'a>(
-        &'a mut self,
-        attempts: &'a Attempts<'a>,
-        unless_full: bool,
-    ) -> Result<Option<ReadJob<'a>>> {
+    /// Reads all boxes; `None` if they are read.
+    pub(crate) fn read_job<'a>(&'a mut self, attempts: &'a Attempts<'a>) -> Result<Option<ReadJob<'a>>> {
         let Some(context) = self.tried.next(attempts) else { return Ok(None) };
         let mut picks = Vec::new();
         let item = self.item;
@@ -115,9 +123,6 @@ impl Batch<'_> {
         for part in &self.parts {
             let (bytes, others) = rest.split_at_mut(box_size(&part.cell, item) as usize);
             rest = others;
-            if unless_full && part.is_full() {
-                continue;
-            }
             let view = view(bytes, item, &part.cell, self.heap.clone())?;
             picks.push((region(self.grid, &part.cell)?, view));
         }
@@ -149,39 +154,56 @@ impl Batch<'_> {
             });
         }
     }
+}
 
-    /// Moves `data`, the C-order bytes of what is to be written, into the boxes.
-    pub(crate) fn collect(&mut self, data: &[u8]) {
-        let item = self.item as u64;
-        let mut start = 0;
-        for part in &self.parts {
-            let size = box_size(&part.cell, self.item) as usize;
-            let bytes = self.staged.as_bytes_mut().get_mut(start..start + size).unwrap_or_default();
-            start += size;
-            part.moves(|run| {
-                let (to, from, len) = ((run.from * item) as usize, (run.to * item) as usize, (run.len * item) as usize);
-                if let (Some(to), Some(from)) = (bytes.get_mut(to..to + len), data.get(from..from + len)) {
-                    to.copy_from_slice(from);
-                }
-            });
-        }
+/// The elements of a part that are to be written.
+#[derive(Clone, Debug)]
+pub(crate) struct Picked<'a> {
+    grid: &'a ChunkGrid,
+    pub(crate) part: Part<'a>,
+    /// The C-order bytes of all that is to be written.
+    data: &'a [u8],
+    heap: Option<Arc<Heap>>,
+    item: usize,
+}
+
+impl Picked<'_> {
+    /// The box of the part as a region of the array.
+    pub(crate) fn region(&self) -> Result<Region> {
+        region(self.grid, &self.part.cell)
     }
 
-    /// The boxes with the regions of the array they belong to, to be written.
-    pub(crate) fn boxes(&mut self) -> Result<Vec<(Region, ViewMut<'_>)>> {
-        let item = self.item;
-        let mut rest = self.staged.as_bytes_mut();
-        let mut boxes = Vec::new();
-        for part in &self.parts {
-            let (bytes, others) = rest.split_at_mut(box_size(&part.cell, item) as usize);
-            rest = others;
-            boxes.push((region(self.grid, &part.cell)?, view(bytes, item, &part.cell, self.heap.clone())?));
-        }
-        Ok(boxes)
+    /// Memory for the box.
+    pub(crate) fn room(&self) -> Result<Buffer> {
+        Buffer::zeroed(usize::try_from(box_size(&self.part.cell, self.item)).unwrap_or(usize::MAX))
+    }
+
+    /// The box in that memory.
+    pub(crate) fn view_mut<'b>(&self, room: &'b mut Buffer) -> Result<ViewMut<'b>> {
+        view(room.as_bytes_mut(), self.item, &self.part.cell, self.heap.clone())
+    }
+
+    /// The same, to be read.
+    pub(crate) fn view<'b>(&self, room: &'b Buffer) -> Result<View<'b>> {
+        Ok(View::new(room.as_bytes(), self.item, &dims(&self.part.cell))?.with_heap(self.heap.clone()))
+    }
+
+    /// Moves what is to be written into the box.
+    pub(crate) fn collect(&self, room: &mut Buffer) {
+        let (item, bytes) = (self.item as u64, room.as_bytes_mut());
+        self.part.moves(|run| {
+            let (to, from, len) = ((run.from * item) as usize, (run.to * item) as usize, (run.len * item) as usize);
+            if let (Some(to), Some(from)) = (bytes.get_mut(to..to + len), self.data.get(from..from + len)) {
+                to.copy_from_slice(from);
+            }
+        });
     }
 }
 
 fn view<'b>(bytes: &'b mut [u8], item: usize, cell: &Cell, heap: Option<Arc<Heap>>) -> Result<ViewMut<'b>> {
-    let dims: Vec<usize> = cell.out_shape.iter().map(|&len| len as usize).collect();
-    Ok(ViewMut::new(bytes, item, &dims)?.with_heap(heap))
+    Ok(ViewMut::new(bytes, item, &dims(cell))?.with_heap(heap))
+}
+
+fn dims(cell: &Cell) -> Vec<usize> {
+    cell.out_shape.iter().map(|&len| len as usize).collect()
 }

@@ -1,7 +1,9 @@
 //! Writing as jobs: a region is spread into chunks, each encoded and set, or read, patched and set.
 
+use crate::buffer::Buffer;
 use crate::cache::Changing;
 use crate::core::ArrayCore;
+use crate::gather::Picked;
 use crate::read::decoded_size;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -42,11 +44,30 @@ pub(crate) struct Chunks<'a> {
 pub(crate) struct WriteContext<'a> {
     core: &'a ArrayCore,
     cuts: Cuts,
-    data: View<'a>,
+    data: Data<'a>,
     /// The store keeps preconditions.
     conditional: bool,
     /// How many chunks a job writes together.
     group: u64,
+}
+
+/// What is written to a region.
+#[derive(Clone, Debug)]
+enum Data<'a> {
+    /// All of it.
+    All(View<'a>),
+    /// Some elements of it; it lies in one chunk.
+    Picked(Arc<Picked<'a>>),
+}
+
+impl Data<'_> {
+    /// What is there already need not be known, if the region is a whole chunk.
+    fn is_all(&self) -> bool {
+        match self {
+            Self::All(_) => true,
+            Self::Picked(picked) => picked.part.is_full(),
+        }
+    }
 }
 
 impl<'a> WriteJob<'a> {
@@ -55,6 +76,26 @@ impl<'a> WriteJob<'a> {
         core: &'a ArrayCore,
         region: &Region,
         data: View<'a>,
+        capabilities: Capabilities,
+        coalesce: &Coalesce,
+    ) -> Self {
+        Self::of(core, region, Data::All(data), capabilities, coalesce)
+    }
+
+    /// Writes the elements of a selection that lie in one cell of its grid, in a store that is such.
+    pub(crate) fn picked(
+        core: &'a ArrayCore,
+        picked: Picked<'a>,
+        capabilities: Capabilities,
+        coalesce: &Coalesce,
+    ) -> Result<Self> {
+        Ok(Self::of(core, &picked.region()?, Data::Picked(Arc::new(picked)), capabilities, coalesce))
+    }
+
+    fn of(
+        core: &'a ArrayCore,
+        region: &Region,
+        data: Data<'a>,
         capabilities: Capabilities,
         coalesce: &Coalesce,
     ) -> Self {
@@ -86,7 +127,7 @@ impl<'a> WriteJob<'a> {
         for _ in cells {
             let Some(cell) = cursor.cell() else { break };
             let mut chunk = WriteChunk::new(context, cell)?;
-            if context.core.grid.covers(cell) {
+            if context.core.grid.covers(cell) && context.data.is_all() {
                 requests.push(chunk.whole().map_err(|error| chunk.place(error))?);
                 whole.extend(chunk.changing.take());
             } else {
@@ -147,7 +188,7 @@ pub(crate) struct WriteChunk<'a> {
     core: &'a ArrayCore,
     key: Key,
     cell: Cell,
-    data: View<'a>,
+    data: Data<'a>,
     conditional: bool,
     tries: u32,
     /// Caches are told when this goes.
@@ -160,31 +201,55 @@ impl<'a> WriteChunk<'a> {
             core: context.core,
             key: context.core.key(&cell.index)?,
             cell: cell.clone(),
-            data: context.data.window(&cell.output()),
+            data: match &context.data {
+                Data::All(data) => Data::All(data.window(&cell.output())),
+                picked => picked.clone(),
+            },
             conditional: context.conditional,
             tries: 0,
             changing: context.core.changing(Some(&cell.index)),
         })
     }
 
+    /// The elements of the cell's region: those to be written, among those that `old` has where they are not all of it. They lie
+    /// in `room` if they do not lie in the caller's memory.
+    fn elements<'v>(&'v self, old: Option<&[u8]>, room: &'v mut Option<Buffer>) -> Result<View<'v>> {
+        let picked = match &self.data {
+            Data::All(data) => return Ok(data.clone()),
+            Data::Picked(picked) => picked,
+        };
+        let room = room.insert(picked.room()?);
+        if !picked.part.is_full() {
+            let mut view = picked.view_mut(room)?;
+            match old {
+                Some(old) => self.core.codecs.decode(old, &self.cell.shape, &self.cell.region, &mut view)?,
+                None => self.core.element().fill(&mut view)?,
+            }
+        }
+        picked.collect(room);
+        picked.view(room)
+    }
+
     /// The request that writes all of the chunk.
     fn whole(&self) -> Result<Request> {
         let key = self.key.clone();
-        if !self.core.options.write_empty_chunks && self.core.element().is_fill(&self.data) {
+        let mut room = None;
+        let data = self.elements(None, &mut room)?;
+        if !self.core.options.write_empty_chunks && self.core.element().is_fill(&data) {
             return Ok(Request::Erase { key });
         }
         let mut value = zarr_store::spare_buffer();
         if self.cell.region.is_whole(&self.cell.shape) {
-            self.core.codecs.encode(&self.data, &mut value)?;
+            self.core.codecs.encode(&data, &mut value)?;
         } else {
             // At the edge of the array: what lies beyond is written as fill value (chunks are stored at full size).
             let (shape, region) = (&self.cell.shape, &self.cell.region);
             let mut scratch = Scratch::take();
             let mut chunk =
                 zarr_codec::chunk_view(&mut scratch, self.core.element(), shape, &self.core.options.limits)?
-                    .with_heap(self.data.heap().cloned());
+                    .with_heap(data.heap().cloned());
             self.core.element().fill(&mut chunk)?;
-            chunk.reborrow().window(region).copy_from(&self.data);
+            chunk.reborrow().window(region).copy_from(&data);
             self.core.codecs.encode(&chunk.as_view(), &mut value)?;
         }
         Ok(Request::Set { key, value, when: Precondition::None })
@@ -213,11 +278,13 @@ impl<'a> WriteChunk<'a> {
             _ => return Ok(None),
         };
         let element = self.core.element();
-        if old.is_none() && !self.core.options.write_empty_chunks && element.is_fill(&self.data) {
+        let mut room = None;
+        let data = self.elements(old, &mut room)?;
+        if old.is_none() && !self.core.options.write_empty_chunks && element.is_fill(&data) {
             return Ok(None);
         }
         let mut value = zarr_store::spare_buffer();
-        self.core.codecs.patch(old, &self.cell.shape, &self.cell.region, &self.data, &mut value)?;
+        self.core.codecs.patch(old, &self.cell.shape, &self.cell.region, &data, &mut value)?;
         let when = if self.conditional { when } else { Precondition::None };
         Ok(Some(Request::Set { key: self.key.clone(), value, when }))
     }

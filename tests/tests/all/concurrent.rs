@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use zarr_array::{Array, NewArray};
+use zarr_grid::Selection;
 use zarr_store::{FilesystemStore, MemoryStore, Store};
 
 const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
@@ -26,6 +27,32 @@ fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array +
         }
     });
     assert_eq!(array.read::<i32>(..).unwrap(), (4000..4064).collect::<Vec<_>>());
+}
+
+/// 32 threads write two elements each, between which those of others lie.
+fn check_points(codecs: &str) {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs_text(codecs).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    std::thread::scope(|scope| {
+        for element in 0..32 {
+            let array = &array;
+            scope.spawn(move || {
+                for round in 1..=4 {
+                    let two = [round * 1000 + element, round * 1000 + 63 - element];
+                    let points = Selection::points(vec![vec![element.into(), (63 - element).into()]]);
+                    array.write(points, &two).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(array.read::<i32>(..).unwrap(), (4000..4064).collect::<Vec<_>>());
+}
+
+#[test]
+fn of_points_between_those_of_others() {
+    check_points("zstd");
+    check_points(SHARD);
 }
 
 #[test]

@@ -115,22 +115,6 @@ fn a_shard_that_is_replaced_is_read_anew() {
 }
 
 #[test]
-fn a_shard_that_is_replaced_is_read_anew_for_what_is_written_into_it() {
-    let codecs = sharded(16);
-    let [old, new] = two_states(64, &codecs);
-    let write = |states| {
-        let inner = Arc::new(MemoryStore::new());
-        let store: Arc<dyn Store> = Arc::new(changing(Arc::clone(&inner), states));
-        let array = zarr::create_array(&store, "/a", one_chunk(64, &codecs)).unwrap();
-        array.write(Selection::points(vec![vec![1, 3]]), &[9u8, 9])?;
-        let inner: Arc<dyn Store> = inner;
-        zarr::open_array(&inner, "/a").unwrap().read::<u8>(..6_u64)
-    };
-    assert_eq!(write(vec![old.clone(), new.clone()]).unwrap(), [2, 9, 2, 9, 2, 2]);
-    check_fails(write(vec![old.clone(), new.clone(), old, new]), "replaced");
-}
-
-#[test]
 fn a_shard_that_is_replaced_is_read_anew_without_blocking() {
     let codecs = sharded(16);
     let [old, new] = two_states(64, &codecs);

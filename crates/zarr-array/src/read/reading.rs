@@ -21,11 +21,6 @@ pub(crate) struct Attempts<'c> {
 }
 
 impl<'c> Attempts<'c> {
-    /// For what is to be written again: not through the cache. Outputs are fresh memory at first.
-    pub(crate) fn uncached(core: &'c ArrayCore, coalesce: &Coalesce) -> Self {
-        Self { first: core.reading(coalesce, true), again: core.reading(coalesce, false) }
-    }
-
     /// For `size` bytes that are read for the user; outputs that are `zeroed` are fresh memory at first.
     fn cached(core: &'c ArrayCore, coalesce: &Coalesce, zeroed: bool, size: usize) -> Self {
         Self { first: core.reading_cached(coalesce, zeroed, size), again: core.reading(coalesce, false) }
@@ -157,7 +152,7 @@ impl Reading<'_> {
                     staging.finish()?;
                     return Ok(None);
                 };
-                batch.read_job(attempts, false)
+                batch.read_job(attempts)
             }
         }
     }
