@@ -1,8 +1,7 @@
 //! Encoding and decoding of chunks all of whose bytes are there.
 
 use crate::config::BytesConfig;
-use crate::partial::Parts;
-use crate::slab::Slabs;
+use crate::slab::Parts;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use zarr_codec::{Access, ArrayToBytes, BuildContext, Codec, CodecEntry, Decode, Dims, Error, Size, View, ViewMut};
@@ -126,8 +125,7 @@ impl ArrayToBytes for BytesCodec {
         if region.is_whole(shape) && access.slab.is_none_or(|slab| size <= slab) {
             return None;
         }
-        let slabs = Slabs::new(self.item, shape, region, access.slab)?;
-        Some(Box::new(Parts::new(self, slabs)))
+        Some(Box::new(Parts::new(self, shape, region, access.slab)?))
     }
 
     fn patch(

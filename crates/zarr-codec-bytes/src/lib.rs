@@ -32,7 +32,6 @@
 
 mod codec;
 mod config;
-mod partial;
 mod slab;
 
 pub use codec::ENTRY;

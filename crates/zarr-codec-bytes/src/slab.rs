@@ -1,9 +1,84 @@
-//! Cutting a region of a chunk into slabs, and slabs into ranges of bytes.
+//! The slab reader: a region of a chunk is cut into slabs, these into ranges of bytes; they are fetched one slab after another,
+//! and scattered to where their elements belong.
 
+use crate::codec::{BytesCodec, check_len};
 use smallvec::SmallVec;
 use std::ops::Range;
-use zarr_codec::{Error, View};
+use std::sync::Arc;
+use zarr_codec::{ArrayToBytes, Decode, Error, Step, View, ViewMut};
 use zarr_grid::{Region, Shape};
+use zarr_store::ByteRange;
+
+/// A decode that asks for one slab after another.
+///
+/// ```text
+/// Start ── ranges of slab 0 ──► Asked(0) ── scatters it, ranges of slab 1 ──► Asked(1) ── ... ──► Done
+///   └── no elements ──────────────────────────────────────────────────────────────────────────────┘
+/// ```
+///
+/// If the slabs are all of the chunk, the last one asks for whatever is left, so that a chunk with bytes left over is not
+/// taken for a good one. A chunk that is too short has not the ranges that are asked for.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    codec: Arc<BytesCodec>,
+    slabs: Slabs,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Start,
+    Asked(u64),
+    Done,
+}
+
+impl Parts {
+    /// A decode of `region` of a chunk of `shape`, in slabs of at most `limit` bytes if there is a limit. `None` if the region
+    /// has bytes that cannot be counted.
+    pub(crate) fn new(codec: Arc<BytesCodec>, shape: &[u64], region: &Region, limit: Option<u64>) -> Option<Self> {
+        let slabs = Slabs::new(codec.item, shape, region, limit)?;
+        Some(Self { codec, slabs, state: State::Start })
+    }
+
+    fn ranges(&self, number: u64) -> Vec<ByteRange> {
+        let slab = self.slabs.get(number);
+        let last = self.slabs.is_whole() && number + 1 == self.slabs.count();
+        let range = |bytes: Range<u64>| {
+            if last { ByteRange::From(bytes.start) } else { ByteRange::Range(bytes) }
+        };
+        slab.pieces().map(|piece| range(piece.bytes)).collect()
+    }
+
+    fn scatter(&self, number: u64, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<(), Error> {
+        let slab = self.slabs.get(number);
+        let mut got = got.iter();
+        for piece in slab.pieces() {
+            let bytes = got.next().copied().unwrap_or_default();
+            check_len(piece.bytes.start.saturating_add(bytes.len() as u64), piece.bytes.end)?;
+            self.codec.scatter(&slab.items(&piece, bytes)?, &mut out.reborrow().window(&piece.out))?;
+        }
+        Ok(())
+    }
+}
+
+impl Decode for Parts {
+    fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
+        let next = match self.state {
+            State::Start => 0,
+            State::Asked(number) => {
+                self.scatter(number, got, out)?;
+                number + 1
+            }
+            State::Done => return Ok(Step::Done),
+        };
+        if next == self.slabs.count() {
+            self.state = State::Done;
+            return Ok(Step::Done);
+        }
+        self.state = State::Asked(next);
+        Ok(Step::Need(self.ranges(next)))
+    }
+}
 
 /// Ranges that one request may have. More would cost more to ask for than the bytes between them.
 const MAX_RANGES: u64 = 1024;
@@ -13,7 +88,7 @@ const MAX_RANGES: u64 = 1024;
 /// All positions count selected elements, from 0 to `len` of each axis; what they mean in bytes, steps included, is in
 /// the axes.
 #[derive(Clone, Debug)]
-pub(crate) struct Slabs {
+struct Slabs {
     /// Bytes of one element.
     item: u64,
     axes: SmallVec<[Axis; 6]>,
@@ -40,7 +115,7 @@ struct Axis {
 impl Slabs {
     /// The slabs of `region` in a chunk of `shape`, each of at most `limit` bytes, if it can be. `None` if the region has
     /// bytes that cannot be counted.
-    pub(crate) fn new(item: usize, shape: &[u64], region: &Region, limit: Option<u64>) -> Option<Self> {
+    fn new(item: usize, shape: &[u64], region: &Region, limit: Option<u64>) -> Option<Self> {
         region.check(shape).ok()?;
         let item = u64::try_from(item).ok().filter(|&item| item > 0)?;
         let mut axes: SmallVec<[Axis; 6]> = SmallVec::new();
@@ -68,17 +143,17 @@ impl Slabs {
     }
 
     /// How many slabs there are.
-    pub(crate) fn count(&self) -> u64 {
+    fn count(&self) -> u64 {
         self.count
     }
 
     /// Whether they are all of the chunk.
-    pub(crate) fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         self.axes.iter().all(|axis| axis.whole)
     }
 
     /// The slab of this number.
-    pub(crate) fn get(&self, number: u64) -> Slab<'_> {
+    fn get(&self, number: u64) -> Slab<'_> {
         let counts: Shape = self.per_axis().collect();
         let mut rest = number;
         let mut origin: Shape = counts.clone();
@@ -161,7 +236,7 @@ fn runs(lens: &[u64], outer: usize) -> u64 {
 
 /// A box of a region, fetched at once.
 #[derive(Debug)]
-pub(crate) struct Slab<'s> {
+struct Slab<'s> {
     slabs: &'s Slabs,
     /// The first position.
     origin: Shape,
@@ -173,16 +248,16 @@ pub(crate) struct Slab<'s> {
 
 /// A part of a slab whose bytes are one range.
 #[derive(Debug)]
-pub(crate) struct Piece {
+struct Piece {
     /// Where the bytes are in the encoded chunk.
-    pub(crate) bytes: Range<u64>,
+    bytes: Range<u64>,
     /// Where the elements go in the output.
-    pub(crate) out: Region,
+    out: Region,
 }
 
 impl Slab<'_> {
     /// The parts, in C order.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+    fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
         (0..runs(&self.lens, self.outer)).map(|number| self.piece(number))
     }
 
@@ -204,7 +279,7 @@ impl Slab<'_> {
     }
 
     /// The elements of a piece in its bytes.
-    pub(crate) fn items<'b>(&self, piece: &Piece, bytes: &'b [u8]) -> Result<View<'b>, Error> {
+    fn items<'b>(&self, piece: &Piece, bytes: &'b [u8]) -> Result<View<'b>, Error> {
         let stride = |axis: &Axis| isize::try_from(axis.stride).unwrap_or(isize::MAX);
         let strides: SmallVec<[isize; 6]> = self.slabs.axes.iter().map(stride).collect();
         let item = usize::try_from(self.slabs.item).unwrap_or(usize::MAX);
