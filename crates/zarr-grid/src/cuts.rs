@@ -167,6 +167,16 @@ impl AxisCuts {
         }
     }
 
+    /// How many cuts from `i` on are whole chunks of the same length, one behind the other. None if cut `i` is a part of a chunk,
+    /// and not all where the grid changes the length of chunks in between.
+    pub fn whole_from(&self, i: u64) -> u64 {
+        match self.segments.as_slice() {
+            _ if i >= self.len => 0,
+            [only] => only.whole_from(i),
+            all => all[all.partition_point(|segment| segment.first <= i) - 1].whole_from(i),
+        }
+    }
+
     /// All cuts, in the order of the axis.
     pub fn iter(&self) -> impl Iterator<Item = Cut> + '_ {
         (0..self.len).map(|i| self.get(i))
@@ -174,6 +184,16 @@ impl AxisCuts {
 }
 
 impl Segment {
+    /// How many cuts from `i` on, which lies in this segment, are whole chunks that follow each other.
+    fn whole_from(&self, i: u64) -> u64 {
+        let AxisRange { start, len, step } = self.range;
+        let begin = self.base + (self.skip + i - self.first) * self.cell_len;
+        if step == 1 && begin >= start {
+            return (len - (begin - start)) / self.cell_len;
+        }
+        u64::from(self.cut(i).inner == AxisRange::new(0, self.cell_len))
+    }
+
     /// Cut `i` of the axis, which lies in this segment.
     fn cut(&self, i: u64) -> Cut {
         let AxisRange { start, len, step } = self.range;

@@ -49,33 +49,27 @@ impl<'a> Together<'a> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let mut asked = Asked::default();
         let mut cursor = spread.cuts.cursor_at(spread.tiles.position() as u64);
-        let mut whole = false;
-        for place in 0..spread.tiles.len() {
-            let Some(cell) = cursor.cell() else { break };
+        let mut known = false;
+        while let (Some(cell), true) = (cursor.cell(), stored.len() < spread.tiles.len()) {
+            let whole = cell.region.is_whole(&cell.shape);
             // Nearly all are whole inner chunks, and all of these are alike.
-            let known = whole && cell.region.is_whole(&cell.shape);
-            if !known && shard.codecs.partial(&cell.shape, &cell.region, &spread.context.access).is_some() {
+            if !(whole && known) && shard.codecs.partial(&cell.shape, &cell.region, &spread.context.access).is_some() {
                 return Ok(Begun::Apart(spread));
             }
-            whole = cell.region.is_whole(&cell.shape);
-            let found = shard.find(&cell.index).map_err(|error| shard.place(error))?;
-            if !asked.add(found.as_ref()) {
-                return Ok(Begun::Parts(spread.split_at(place)));
-            }
-            stored.push(found.map(|range| {
-                let len = range.end - range.start;
-                match ranges.last_mut() {
-                    Some(last) if last.end == range.start && range.end - last.start <= MAX_RANGE => {
-                        last.end = range.end;
-                        Stored { len, begins: false }
-                    }
-                    _ => {
-                        ranges.push(range);
-                        Stored { len, begins: true }
-                    }
+            known |= whole;
+            let count = if whole { whole_row(&spread.cuts, cursor.number()) } else { 1 };
+            let count = count.min((spread.tiles.len() - stored.len()) as u64);
+            let mut index = cell.index.clone();
+            for _ in 0..count {
+                let found = shard.find(&index).map_err(|error| shard.place(error))?;
+                if !asked.add(found.as_ref()) {
+                    let place = stored.len();
+                    return Ok(Begun::Parts(spread.split_at(place)));
                 }
-            }));
-            cursor.advance();
+                stored.push(found.map(|range| join(&mut ranges, range)));
+                index.last_mut().into_iter().for_each(|last| *last += 1);
+            }
+            cursor.seek(cursor.number() + count);
         }
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
         let request = (!ranges.is_empty()).then(|| Request::Get { key: shard.key.clone(), ranges });
@@ -122,14 +116,32 @@ impl<'a> Together<'a> {
                 (1, shard.codecs.decode(take(&mut piece, len), &cell.shape, &cell.region, &mut out))
             };
             decoded.map_err(|error| shard.place(error.into()))?;
-            for more in 0..count {
-                cursor.advance();
-                if more > 0 {
-                    places.next();
-                }
+            cursor.seek(cursor.number() + count as u64);
+            if count > 1 {
+                places.nth(count - 2);
             }
         }
         Ok(())
+    }
+}
+
+/// How many inner chunks from number `number` on, a whole one, are whole in its row of the grid.
+fn whole_row(cuts: &Cuts, number: u64) -> u64 {
+    cuts.axes().last().map_or(1, |axis| axis.whole_from(number % axis.len().max(1)).max(1))
+}
+
+/// Adds a range to those asked for, or to the last of them.
+fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> Stored {
+    let len = range.end - range.start;
+    match ranges.last_mut() {
+        Some(last) if last.end == range.start && range.end - last.start <= MAX_RANGE => {
+            last.end = range.end;
+            Stored { len, begins: false }
+        }
+        _ => {
+            ranges.push(range);
+            Stored { len, begins: true }
+        }
     }
 }
 

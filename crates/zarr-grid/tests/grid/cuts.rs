@@ -50,6 +50,25 @@ proptest! {
     }
 
     #[test]
+    fn whole_chunks_are_counted_as_far_as_they_are_alike((case, region) in case_and_region()) {
+        for axis in case.grid.meet(&region).axes() {
+            let cuts: Vec<_> = axis.iter().collect();
+            for (i, first) in cuts.iter().enumerate() {
+                let count = axis.whole_from(i as u64) as usize;
+                let alike = cuts[i..].iter().zip(first.cell..).take_while(|(cut, cell)| {
+                    let whole = cut.inner == AxisRange::new(0, cut.cell_len);
+                    whole && cut.cell_len == first.cell_len && cut.cell == *cell
+                });
+                let alike = alike.count();
+                prop_assert!(count <= alike && (count > 0) == (alike > 0), "{} of {} from {}", count, alike, i);
+                // Less only where the grid or the region is not regular.
+                prop_assert!(count == alike || case.lens.iter().flatten().any(|len| *len != first.cell_len) || first.cell_len == 1);
+            }
+            prop_assert_eq!(axis.whole_from(axis.len()), 0);
+        }
+    }
+
+    #[test]
     fn a_cursor_goes_where_the_iterator_goes((case, region) in case_and_region(), seeks in prop::collection::vec(0u64..40, 5)) {
         let cuts = case.grid.meet(&region);
         let cells: Vec<Cell> = cuts.iter().collect();
