@@ -1,7 +1,7 @@
 //! Copies of rows between a large array and one chunk at a time, each instruction set beside a plain loop: GB/s of one thread,
 //! the best of several runs in turn.
 //!
-//! `cargo bench -p zarr-kernels`
+//! `cargo bench -p zarr-kernels [PART OF A NAME]`
 #![expect(unsafe_code)]
 
 use std::time::Instant;
@@ -67,6 +67,10 @@ fn main() {
         ("scatter 256 B, past the cache", way([128, 128, 256], true, 1, true)),
         ("scatter 64 B, past the cache", way([32, 32, 64], true, 1, true)),
     ] {
+        let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+        if !parts.all(|part| name.contains(&part)) {
+            continue;
+        }
         let ways: Vec<Option<Isa>> = Isa::available().map(Some).chain([None]).collect();
         let mut best = vec![f64::MAX; ways.len()];
         for _ in 0..7 {
