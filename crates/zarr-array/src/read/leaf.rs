@@ -57,6 +57,20 @@ pub(super) struct Item<'a> {
     pub(super) touched: bool,
 }
 
+/// Where the kernel's copy to memory is slow: beginning so few bytes into a page.
+const ALIASED: Range<usize> = 1..32;
+/// Outputs of fewer bytes are not worth a way around that.
+const WORTH: usize = 64 << 10;
+
+/// Whether reading a file straight into `bytes` is the fastest way to get it there.
+///
+/// Files lie in memory from the beginning of a page on. Processors of AMD copy slowly (`rep movsb`) to places that are up to 15
+/// bytes further into a page, and less so up to 31. What allocators give in large pieces begins 16 bytes into a page.
+fn takes_kernel_copies(bytes: &[u8]) -> bool {
+    const PAGE: usize = 4096;
+    !cfg!(target_arch = "x86_64") || bytes.len() < WORTH || !ALIASED.contains(&(bytes.as_ptr().addr() % PAGE))
+}
+
 pub(super) enum After<'a> {
     Wants(Vec<ByteRange>),
     Shard(Spread<'a>),
@@ -190,7 +204,7 @@ impl<'a> Item<'a> {
         self.codecs.is_memory()
             && self.region.is_whole(&self.shape)
             && self.known_size(access).is_some()
-            && self.out.as_contiguous().is_some()
+            && self.out.as_contiguous().is_some_and(|bytes| takes_kernel_copies(bytes))
     }
 
     /// Takes a value of `size` bytes that lies where there is room for it. If it is of another size than is due, all of
@@ -307,5 +321,57 @@ impl<'a> Item<'a> {
             place.chunk = Some(self.chunk.clone());
             place.key = Some(self.key.to_string());
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Array, NewArray, Registry, Store};
+    use proptest::prelude::*;
+
+    /// Chunks of these sizes: read into a buffer in one piece; in slabs.
+    const SIZES: [usize; 2] = [70_000, 1_300_000];
+
+    fn arrays(folder: &tempfile::TempDir) -> [(Array, Vec<u8>); 2] {
+        SIZES.map(|size| {
+            let store = zarr_store::FilesystemStore::create(folder.path().join(size.to_string())).unwrap();
+            let store: Arc<dyn Store> = Arc::new(store);
+            let mut registry = Registry::default();
+            registry.codecs.add(zarr_codec_bytes::ENTRY);
+            let new = NewArray::new(&[2 * size as u64], "uint8").chunks(&[size as u64]);
+            let new = new.codecs_text(r#"[{"name": "bytes"}]"#).unwrap();
+            let array = Array::create(&store, "/", new, &Arc::new(registry)).unwrap();
+            let elements: Vec<u8> = (0..2 * size).map(|at| (at % 251) as u8).collect();
+            array.write(.., &elements).unwrap();
+            (array, elements)
+        })
+    }
+
+    #[test]
+    fn outputs_may_begin_anywhere_in_a_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let arrays = arrays(&folder);
+        let start = prop_oneof![3 => 0usize..70, 1 => 0usize..4096];
+        proptest!(ProptestConfig::with_cases(60), |(start in start, which in 0usize..2)| {
+            let (array, elements) = &arrays[which];
+            let mut buffer = vec![0xEE; elements.len() + 8192];
+            let page = buffer.as_ptr().align_offset(4096);
+            let (before, out) = buffer.split_at_mut(page + start);
+            let (out, after) = out.split_at_mut(elements.len());
+            array.read_into(.., ViewMut::new(out, 1, &[elements.len()]).unwrap()).unwrap();
+            prop_assert!(out == elements.as_slice());
+            prop_assert!(before.iter().chain(&*after).all(|&byte| byte == 0xEE));
+        });
+    }
+
+    #[test]
+    fn only_large_outputs_that_begin_badly_take_another_way() {
+        let buffer = vec![0; WORTH + 8192];
+        let page = &buffer[buffer.as_ptr().align_offset(4096)..];
+        let fast = |start: usize, len: usize| takes_kernel_copies(&page[start..start + len]);
+        assert!(fast(0, WORTH) && fast(32, WORTH) && fast(4095, WORTH));
+        assert_eq!(fast(16, WORTH), !cfg!(target_arch = "x86_64"));
+        assert!(fast(16, WORTH - 1));
     }
 }
