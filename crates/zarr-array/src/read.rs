@@ -33,6 +33,8 @@ use zarr_store::{Fetched, Job, Key, Next, Reply, Request, Version};
 
 /// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
 const LOCAL_GROUP: u64 = 256 << 10;
+/// The same where decoding is nothing but a copy, so that opening a file counts.
+const COPIED_GROUP: u64 = 512 << 10;
 /// The same where every request has a long latency.
 const REMOTE_GROUP: u64 = 4 << 20;
 /// Outputs from this size on are written past the caches: whoever reads them next finds little of them there anyway.
@@ -86,7 +88,12 @@ impl ReadContext<'_> {
 
     /// How many cells, each of so many decoded bytes, make a group that is worth handing to a thread.
     fn group_len(&self, cell_size: u64) -> usize {
-        let group = if self.access.slab.is_some() { LOCAL_GROUP } else { REMOTE_GROUP };
+        self.cells(LOCAL_GROUP, cell_size)
+    }
+
+    /// How many cells make a group of so many bytes, or of more where requests take long.
+    fn cells(&self, local: u64, cell_size: u64) -> usize {
+        let group = if self.access.slab.is_some() { local } else { REMOTE_GROUP };
         usize::try_from(group / cell_size.max(1)).unwrap_or(usize::MAX).clamp(1, MAX_CELLS)
     }
 }
@@ -257,7 +264,8 @@ impl<'a> ReadJob<'a> {
 
 impl<'a> Spread<'a> {
     fn group_len(&self) -> usize {
-        self.context.group_len(self.cell_size)
+        let copied = matches!(&self.source, Source::Shard(shard) if shard.codecs.is_items());
+        self.context.cells(if copied { COPIED_GROUP } else { LOCAL_GROUP }, self.cell_size)
     }
 
     /// The first `count` cells, and the others.
