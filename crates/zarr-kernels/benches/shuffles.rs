@@ -3,10 +3,10 @@
 //!
 //! `cargo bench -p zarr-kernels [PART OF A NAME]`; against c-blosc: `cargo bench -p zarr-codec-blosc shuffle`
 
-mod common;
+mod turns;
 
-use common::compare;
 use std::hint::black_box;
+use turns::compare;
 use zarr_kernels::Isa;
 
 const SIZE: usize = 64 << 10;
