@@ -4,9 +4,10 @@
 //!
 //! `cargo bench -p zarr-array [PART OF A NAME]`
 
-mod measured;
+#[path = "measured/arrays.rs"]
+mod arrays;
 
-use measured::LITTLE;
+use arrays::LITTLE;
 use std::hint::black_box;
 use zarr_array::{Array, Options, ViewMut};
 use zarr_codec::testing;
@@ -28,7 +29,7 @@ fn shard(inner: [u64; 3], codecs: &str) -> String {
 
 /// All inner chunks.
 fn all(name: &str, array: &Array, inner: [u64; 3], codecs: &str) {
-    let chain = testing::pipeline(&format!("[{codecs}]"), &testing::element("uint16"), &measured::registry().codecs);
+    let chain = testing::pipeline(&format!("[{codecs}]"), &testing::element("uint16"), &arrays::registry().codecs);
     let chain = chain.expect("codecs");
     let dims = inner.map(|len| len as usize);
     let (mut out, mut one) = (vec![1; SIZE], vec![1; dims.iter().product::<usize>() * 2]);
@@ -52,7 +53,7 @@ fn all(name: &str, array: &Array, inner: [u64; 3], codecs: &str) {
         }
         black_box(&mut one);
     };
-    let [ours, theirs] = measured::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
+    let [ours, theirs] = arrays::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
     println!("{name:44} {ours:6.2} GB/s, codec alone {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
 }
 
@@ -68,7 +69,7 @@ fn element(name: &str, array: &Array, key: &Key, count: u64) {
         assert!(store.get(key, &[ByteRange::Suffix(index)], &mut fetched).expect("reads"));
         assert!(store.get(key, &[ByteRange::Range(0..2)], &mut fetched).expect("reads"));
     };
-    let [ours, theirs] = measured::best(200, ours, theirs).map(|seconds| seconds * 1e6);
+    let [ours, theirs] = arrays::best(200, ours, theirs).map(|seconds| seconds * 1e6);
     println!("{name:44} {ours:7.2} us, the bytes alone {theirs:7.2} us, {:5.2}x", ours / theirs);
 }
 
@@ -81,13 +82,13 @@ fn main() {
         ("64 KiB, blosc", [32, 32, 32], format!("{LITTLE},{BLOSC}")),
     ] {
         let codec = shard(inner, &codecs);
-        measured::each(&format!("shard, {name}"), &SHAPE, &SHAPE, &codec, |name, array, _| {
+        arrays::each(&format!("shard, {name}"), &SHAPE, &SHAPE, &codec, |name, array, _| {
             all(name, array, inner, &codecs);
         });
     }
     for (count, inner) in [(64, [64, 64, 64]), (4096, [16, 16, 16]), (32768, [8, 8, 8])] {
         let name = format!("element of a shard of {count} inner chunks");
-        measured::each(&name, &SHAPE, &SHAPE, &shard(inner, LITTLE), |name, array, keys| {
+        arrays::each(&name, &SHAPE, &SHAPE, &shard(inner, LITTLE), |name, array, keys| {
             keys.iter().for_each(|key| element(name, array, key, count));
         });
     }

@@ -4,9 +4,10 @@
 //!
 //! `cargo bench -p zarr-array [PART OF A NAME]`
 
-mod measured;
+#[path = "measured/arrays.rs"]
+mod arrays;
 
-use measured::LITTLE;
+use arrays::LITTLE;
 use std::hint::black_box;
 use zarr_array::ViewMut;
 use zarr_store::{ByteRange, Fetched};
@@ -28,7 +29,7 @@ fn main() {
         ("contiguous", [16, 256, 512], LITTLE.to_owned()),
         ("contiguous, big endian", [16, 256, 512], BIG.to_owned()),
     ] {
-        measured::each(&format!("slabs, {name}"), &SHAPE, &chunks, &codecs, |name, array, keys| {
+        arrays::each(&format!("slabs, {name}"), &SHAPE, &chunks, &codecs, |name, array, keys| {
             let (mut out, mut plain) = (vec![1; SIZE], vec![1; SIZE]);
             let mut fetched = Fetched::new();
             let ours = || {
@@ -46,7 +47,7 @@ fn main() {
                 }
                 black_box(&mut plain);
             };
-            let [ours, theirs] = measured::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
+            let [ours, theirs] = arrays::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
             println!("{name:40} {ours:6.2} GB/s, plain copy {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
         });
     }

@@ -3,6 +3,7 @@
 //!
 //! `cargo bench -p zarr-kernels [PART OF A NAME]`
 
+#[path = "measured/turns.rs"]
 mod turns;
 
 use std::hint::black_box;

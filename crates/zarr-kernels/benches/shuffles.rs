@@ -3,6 +3,7 @@
 //!
 //! `cargo bench -p zarr-kernels [PART OF A NAME]`; against c-blosc: `cargo bench -p zarr-codec-blosc shuffle`
 
+#[path = "measured/turns.rs"]
 mod turns;
 
 use std::hint::black_box;
