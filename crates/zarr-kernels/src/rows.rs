@@ -132,7 +132,7 @@ mod wide {
     }
 
     macro_rules! kernel {
-        ($name:ident, $rows:ident, $lines:ident, $features:literal, $register:ty, $zero:ident, $load:ident, $store:ident,
+        ($name:ident, $pick:ident, $rows:ident, $lines:ident, $features:literal, $register:ty, $zero:ident, $load:ident, $store:ident,
          $stream:ident, $shuffle:ident, $repeat:ident) => {
             /// # Safety
             /// The invariant of the module; the processor has the instruction set.
@@ -140,36 +140,42 @@ mod wide {
                 // SAFETY: as the caller says.
                 unsafe {
                     match (width, stream) {
-                        (2, false) => $rows::<2, false>(to, from, rows),
-                        (2, true) => $rows::<2, true>(to, from, rows),
-                        (4, false) => $rows::<4, false>(to, from, rows),
-                        (4, true) => $rows::<4, true>(to, from, rows),
-                        (8, false) => $rows::<8, false>(to, from, rows),
-                        (8, true) => $rows::<8, true>(to, from, rows),
-                        (_, false) => $rows::<1, false>(to, from, rows),
-                        (_, true) => $rows::<1, true>(to, from, rows),
+                        (2, false) => $pick::<2, false>(to, from, rows),
+                        (2, true) => $pick::<2, true>(to, from, rows),
+                        (4, false) => $pick::<4, false>(to, from, rows),
+                        (4, true) => $pick::<4, true>(to, from, rows),
+                        (8, false) => $pick::<8, false>(to, from, rows),
+                        (8, true) => $pick::<8, true>(to, from, rows),
+                        (_, false) => $pick::<1, false>(to, from, rows),
+                        (_, true) => $pick::<1, true>(to, from, rows),
+                    }
+                }
+            }
+
+            /// Rows of chunks are often one, two or four lines. A loop that knows their length takes a fifth less. It is no part of
+            /// the one for any rows, which takes more instructions for short ones then.
+            ///
+            /// # Safety
+            /// The invariant of the module; the processor has the instruction set. If streamed, rows begin with a number.
+            unsafe fn $pick<const WIDTH: usize, const STREAM: bool>(to: *mut u8, from: *const u8, rows: Rows) {
+                let whole = rows.len.is_multiple_of(LINE)
+                    && (!STREAM || (to.addr() | rows.to_step.unsigned_abs()).is_multiple_of(LINE));
+                // SAFETY: as the caller says; whole lines if streamed.
+                unsafe {
+                    match rows.len / LINE {
+                        1 if whole => $lines::<WIDTH, STREAM, 1>(to, from, rows),
+                        2 if whole => $lines::<WIDTH, STREAM, 2>(to, from, rows),
+                        4 if whole => $lines::<WIDTH, STREAM, 4>(to, from, rows),
+                        _ => $rows::<WIDTH, STREAM>(to, from, rows),
                     }
                 }
             }
 
             /// # Safety
-            /// The invariant of the module; the processor has the instruction set. If streamed, rows begin with a number.
+            /// As above.
             #[target_feature(enable = $features)]
             unsafe fn $rows<const WIDTH: usize, const STREAM: bool>(to: *mut u8, from: *const u8, rows: Rows) {
                 const SIZE: usize = size_of::<$register>();
-                // Rows of chunks are often one, two or four lines. A loop that knows their length takes a fifth less.
-                if !STREAM || (to.addr() | rows.to_step.unsigned_abs()).is_multiple_of(LINE) {
-                    // SAFETY: as the caller says; whole lines if streamed.
-                    unsafe {
-                        match rows.len / LINE {
-                            _ if !rows.len.is_multiple_of(LINE) => {}
-                            1 => return $lines::<WIDTH, STREAM, 1>(to, from, rows),
-                            2 => return $lines::<WIDTH, STREAM, 2>(to, from, rows),
-                            4 => return $lines::<WIDTH, STREAM, 4>(to, from, rows),
-                            _ => {}
-                        }
-                    }
-                }
                 // SAFETY: an array of 16 bytes is read.
                 let order = unsafe { $repeat(_mm_loadu_si128(order::<WIDTH>().as_ptr().cast())) };
                 let ahead = if STREAM { 0 } else { ahead(rows) };
@@ -257,6 +263,7 @@ mod wide {
 
     kernel!(
         with_avx512,
+        pick_avx512,
         rows_avx512,
         lines_avx512,
         "avx512f,avx512bw",
@@ -270,6 +277,7 @@ mod wide {
     );
     kernel!(
         with_avx2,
+        pick_avx2,
         rows_avx2,
         lines_avx2,
         "avx2",
