@@ -174,7 +174,7 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<Na
         }
         "gzip" => {
             default(&mut configuration, "level", json!(1));
-            // zlib's name for its own default, which n5-zarr writes; version 3 has no such level.
+            // zlib's name for its own default, which numcodecs takes; version 3 has no such level.
             if configuration.get("level").and_then(Value::as_i64) == Some(-1) {
                 configuration.insert("level", 6);
             }

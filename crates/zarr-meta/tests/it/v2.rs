@@ -114,7 +114,7 @@ fn old_and_foreign_documents_are_read() {
 fn lenient_members_are_read() {
     let empty = array(r#"{"shape": [0, 6], "chunks": [0, 3]}"#);
     assert_eq!(empty.chunk_grid.configuration.get("chunk_shape"), Some(&json!([1, 3])));
-    // n5-zarr: zlib's name for its default.
+    // zlib's name for its default.
     assert!(
         codecs(r#"{"compressor": {"id": "gzip", "level": -1}}"#)
             .contains(r#"{"name":"gzip","configuration":{"level":6}}"#)
