@@ -7,6 +7,8 @@
 mod library;
 mod measure;
 mod operations;
+mod turns;
 
 pub use library::{Failure, Files, Library, Subset};
 pub use operations::run;
+pub use turns::{best, compare, wanted};

@@ -53,7 +53,7 @@ fn all(name: &str, array: &Array, inner: [u64; 3], codecs: &str) {
         }
         black_box(&mut one);
     };
-    let [ours, theirs] = arrays::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
+    let [ours, theirs] = zarr_bench_protocol::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
     println!("{name:44} {ours:6.2} GB/s, codec alone {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
 }
 
@@ -69,7 +69,7 @@ fn element(name: &str, array: &Array, key: &Key, count: u64) {
         assert!(store.get(key, &[ByteRange::Suffix(index)], &mut fetched).expect("reads"));
         assert!(store.get(key, &[ByteRange::Range(0..2)], &mut fetched).expect("reads"));
     };
-    let [ours, theirs] = arrays::best(200, ours, theirs).map(|seconds| seconds * 1e6);
+    let [ours, theirs] = zarr_bench_protocol::best(200, ours, theirs).map(|seconds| seconds * 1e6);
     println!("{name:44} {ours:7.2} us, the bytes alone {theirs:7.2} us, {:5.2}x", ours / theirs);
 }
 

@@ -47,7 +47,7 @@ fn main() {
                 }
                 black_box(&mut plain);
             };
-            let [ours, theirs] = arrays::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
+            let [ours, theirs] = zarr_bench_protocol::best(1, ours, theirs).map(|seconds| SIZE as f64 / seconds / 1e9);
             println!("{name:40} {ours:6.2} GB/s, plain copy {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
         });
     }

@@ -5,7 +5,7 @@
 
 use std::ffi::{CString, c_int, c_void};
 use std::hint::black_box;
-use std::time::Instant;
+use zarr_bench_protocol::compare;
 use zarr_codec_blosc::{Compressor, Options, Shuffle, compress, decode};
 use zarr_kernels::{Isa, lz4};
 
@@ -16,25 +16,6 @@ unsafe extern "C" {
     fn LZ4_compress_fast(from: *const u8, to: *mut u8, size: c_int, room: c_int, acceleration: c_int) -> c_int;
     fn LZ4_decompress_safe(from: *const u8, to: *mut u8, size: c_int, room: c_int) -> c_int;
     fn blosc_internal_bitunshuffle(type_size: usize, size: usize, from: *const u8, to: *mut u8, tmp: *mut u8) -> c_int;
-}
-
-/// Runs both in turn; prints the speed of each at `bytes` per run, and how many times faster ours is.
-fn compare(name: &str, bytes: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
-    if !std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).all(|part| name.contains(&part)) {
-        return;
-    }
-    let turns = (8 << 20) / bytes + 1;
-    let mut best = [f64::MAX; 2];
-    for _ in 0..15 {
-        let start = Instant::now();
-        (0..turns).for_each(|_| ours());
-        best[0] = best[0].min(start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        (0..turns).for_each(|_| theirs());
-        best[1] = best[1].min(start.elapsed().as_secs_f64());
-    }
-    let [ours, theirs] = best.map(|seconds| (turns * bytes) as f64 / seconds / 1e9);
-    println!("{name:44} {ours:6.2} GB/s, C {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
 }
 
 fn kernels() {

@@ -4,25 +4,10 @@
 //! `cargo bench -p zarr-codec-zstd`
 
 use std::hint::black_box;
-use std::time::Instant;
+use zarr_bench_protocol::compare;
 use zarr_codec::Sink;
 use zarr_codec::testing::{bytes_to_bytes, element};
 use zarr_codec_zstd::ENTRY;
-
-fn compare(name: &str, bytes: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
-    let turns = (4 << 20) / bytes;
-    let mut best = [f64::MAX; 2];
-    for _ in 0..9 {
-        let start = Instant::now();
-        (0..turns).for_each(|_| ours());
-        best[0] = best[0].min(start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        (0..turns).for_each(|_| theirs());
-        best[1] = best[1].min(start.elapsed().as_secs_f64());
-    }
-    let [ours, theirs] = best.map(|seconds| (turns * bytes) as f64 / seconds / 1e9);
-    println!("{name}: {ours:.3} GB/s, new contexts {theirs:.3} GB/s, {:.2}x", ours / theirs);
-}
 
 fn main() {
     let codec = bytes_to_bytes(&ENTRY, r#"{"level": 3, "checksum": false}"#, &element("uint16"));

@@ -3,11 +3,8 @@
 //!
 //! `cargo bench -p zarr-kernels [PART OF A NAME]`
 
-#[path = "measured/turns.rs"]
-mod turns;
-
 use std::hint::black_box;
-use turns::compare;
+use zarr_bench_protocol::compare;
 use zarr_kernels::Output;
 
 const SIZE: usize = 64 << 10;

@@ -67,8 +67,7 @@ fn main() {
         ("scatter 256 B, past the cache", way([128, 128, 256], true, 1, true)),
         ("scatter 64 B, past the cache", way([32, 32, 64], true, 1, true)),
     ] {
-        let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
-        if !parts.all(|part| name.contains(&part)) {
+        if !zarr_bench_protocol::wanted(name) {
             continue;
         }
         let ways: Vec<Option<Isa>> = Isa::available().map(Some).chain([None]).collect();

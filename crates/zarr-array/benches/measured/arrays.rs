@@ -1,8 +1,7 @@
-//! What both benchmarks share: arrays in memory and in files, and ways that take turns.
+//! What both benchmarks share: arrays in memory and in files.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Instant;
 use tempfile::TempDir;
 use zarr_array::{Array, NewArray, Options, Registry, Store};
 use zarr_store::{FilesystemStore, Key, MemoryStore, Prefix};
@@ -32,8 +31,7 @@ pub(crate) fn each(name: &str, shape: &[u64], chunks: &[u64], codecs: &str, meas
     let stores: [(&str, Arc<dyn Store>); 2] = [("memory", Arc::new(MemoryStore::new())), ("files", Arc::new(files))];
     for (place, store) in stores {
         let name = format!("{name}, {place}");
-        let mut parts = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
-        if !parts.all(|part| name.contains(&part)) {
+        if !zarr_bench_protocol::wanted(&name) {
             continue;
         }
         let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
@@ -47,18 +45,4 @@ pub(crate) fn each(name: &str, shape: &[u64], chunks: &[u64], codecs: &str, meas
         keys.retain(|key| key.as_str().starts_with("c/"));
         measure(&name, &array, &keys);
     }
-}
-
-/// Seconds that each of two ways took at least, in several runs in turn of `times` each.
-pub(crate) fn best(times: usize, mut ours: impl FnMut(), mut plain: impl FnMut()) -> [f64; 2] {
-    let mut best = [f64::MAX; 2];
-    for _ in 0..9 {
-        let start = Instant::now();
-        (0..times).for_each(|_| ours());
-        best[0] = best[0].min(start.elapsed().as_secs_f64() / times as f64);
-        let start = Instant::now();
-        (0..times).for_each(|_| plain());
-        best[1] = best[1].min(start.elapsed().as_secs_f64() / times as f64);
-    }
-    best
 }
