@@ -1,7 +1,7 @@
 //! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
 
 use crate::{Error, Result};
-use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
+use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
 
 /// Some requests, of which nothing is expected but that they succeed.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
         Reply::Got(fetched) => Some(fetched.as_ref().map(|fetched| fetched.to_bytes(0))),
         _ => None,
     };
-    One { request: Some(Request::Get { key, ranges: vec![ByteRange::Full] }), finish }
+    One { request: Some(Request::get(key)), finish }
 }
 
 /// The sizes of the values of some keys.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_meta::json::Map;
 use zarr_meta::{Dialect, Documents, Found, NodePath, Probe, ProbeStep};
-use zarr_store::{ByteRange, Job, Key, Next, Prefix, Reply, Request};
+use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
 
 /// Finds the node at a path: asks for the documents that each dialect would have there.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl OpenNode {
                 let ask = self.listed.as_ref().is_none_or(|listed| listed.contains(&key));
                 self.asked.push((text, ask));
                 if ask {
-                    requests.push(Request::Get { key, ranges: vec![ByteRange::Full] });
+                    requests.push(Request::get(key));
                 }
             }
             if !requests.is_empty() {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Scratch, View};
 use zarr_grid::{Cell, Cuts, Region};
-use zarr_store::{ByteRange, Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request};
 
 /// How many jobs a job forks into at most; larger plans fork again.
 const MAX_FORK: u64 = 64;
@@ -256,7 +256,7 @@ impl<'a> WriteChunk<'a> {
     }
 
     fn get(&self) -> Request {
-        Request::Get { key: self.key.clone(), ranges: vec![ByteRange::Full] }
+        Request::get(self.key.clone())
     }
 
     /// The next request that writes a part of the chunk, if the reply to the last one is not the end.

@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result, Version};
+use crate::{
+    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result, Version,
+};
 
 /// A future on the heap.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -27,6 +30,21 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
             }
             parts.into_iter().for_each(|part| fetched.push(part));
             Ok(Some(fetched))
+        })
+    }
+
+    /// As [`AsyncStore::fetch`], of the state that `options` name; as [`crate::Store::get_with`].
+    fn fetch_with<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        let name = self.to_string();
+        Box::pin(async move {
+            let mut fetched = self.fetch(key, ranges).await?;
+            fetched.as_mut().map(|fetched| options.check(&name, key, fetched)).transpose()?;
+            Ok(fetched)
         })
     }
 
@@ -70,6 +88,24 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
             }
             Ok(())
         })
+    }
+
+    /// Renames all keys under a prefix at once; as [`crate::Store::rename_prefix`].
+    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        let _ = (from, to);
+        Box::pin(async { Ok(false) })
+    }
+
+    /// Takes the lock of a prefix; as [`crate::Store::try_lock`].
+    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
+        let lock = Lock::in_process(&self.to_string(), prefix);
+        Box::pin(async { Ok(lock) })
+    }
+
+    /// Waits, before something is tried again. By default a thread of its own wakes the caller; a store that lives in a
+    /// runtime uses the timer of that.
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(crate::bridge::sleep(duration))
     }
 
     /// Makes all that was written before durable; as [`crate::Store::flush`].

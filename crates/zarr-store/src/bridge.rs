@@ -1,16 +1,19 @@
 //! Blocking stores as stores that do not block, and waiting for futures.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Precondition, Prefix, Result,
-    Store, Version,
+    AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition,
+    Prefix, Result, Store, Version,
 };
 
 /// A blocking store behind the asynchronous contract: the work is done on the thread that polls.
@@ -53,6 +56,18 @@ impl AsyncStore for SyncAsAsync {
         })
     }
 
+    fn fetch_with<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let mut fetched = Fetched::new();
+            Ok(self.0.get_with(key, ranges, options, &mut fetched)?.then_some(fetched))
+        })
+    }
+
     fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>> {
         Box::pin(async move { self.0.set(key, &value, when) })
     }
@@ -77,6 +92,18 @@ impl AsyncStore for SyncAsAsync {
         Box::pin(async move { self.0.erase_prefix(prefix) })
     }
 
+    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { self.0.rename_prefix(from, to) })
+    }
+
+    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
+        Box::pin(async move { self.0.try_lock(prefix) })
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(sleep(duration))
+    }
+
     fn flush(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move { self.0.flush() })
     }
@@ -88,6 +115,28 @@ impl AsyncStore for SyncAsAsync {
     fn coalesce(&self) -> Coalesce {
         self.0.coalesce()
     }
+}
+
+/// Ends after a time. A thread of its own waits, so that no runtime is needed: for pauses that are seldom.
+pub(crate) async fn sleep(duration: Duration) {
+    let mut thread = None;
+    let done = Arc::new(AtomicBool::new(false));
+    poll_fn(move |context| {
+        if done.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        if thread.is_none() {
+            let (waker, done) = (context.waker().clone(), Arc::clone(&done));
+            thread = Some(std::thread::Builder::new().spawn(move || {
+                std::thread::sleep(duration);
+                done.store(true, Ordering::Release);
+                waker.wake();
+            }));
+        }
+        // Without a thread there is no pause.
+        if thread.as_ref().is_some_and(|spawned| spawned.is_err()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 /// Polls a future on this thread until it is done, sleeping in between: for tests and for programs without a runtime.

@@ -4,13 +4,14 @@ mod kept;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::async_store::BoxFuture;
 use crate::{
-    AsyncStore, ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store,
-    Version,
+    AsyncStore, ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition,
+    Prefix, Result, Store, Version,
 };
 use kept::Kept;
 
@@ -91,6 +92,22 @@ impl<S: Store> Store for Cached<S> {
         Ok(found)
     }
 
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        if options.is_default() {
+            return self.get(key, ranges, into);
+        }
+        let mut found = self.get(key, ranges, into)?;
+        if found && options.check(self, key, into).is_err() {
+            // One of both states may be the one that is kept here.
+            drop(self.kept.forget_around(key));
+            found = self.get(key, ranges, into)?;
+            if found {
+                options.check(self, key, into)?;
+            }
+        }
+        Ok(found)
+    }
+
     /// Declined: what is kept are the values that gets bring.
     fn get_into(&self, _key: &Key, _into: &mut [u8]) -> Result<Placed> {
         Ok(Placed::Declined)
@@ -136,6 +153,15 @@ impl<S: Store> Store for Cached<S> {
         self.store.set_partial(key, parts)
     }
 
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        let _forget = self.kept.forget_all_around();
+        self.store.rename_prefix(from, to)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.store.try_lock(prefix)
+    }
+
     fn flush(&self) -> Result<()> {
         self.store.flush()
     }
@@ -168,6 +194,26 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
             let mut fetched = self.store.fetch(key, &with_version(ranges, &self.store.coalesce())).await?;
             fetched.iter_mut().for_each(|fetched| fetched.truncate(ranges.len()));
             self.kept.keep(key, ranges, fetched.as_ref(), begun);
+            Ok(fetched)
+        })
+    }
+
+    fn fetch_with<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let mut fetched = self.fetch(key, ranges).await?;
+            if let Some(kept) = &mut fetched
+                && options.check(self, key, kept).is_err()
+            {
+                // One of both states may be the one that is kept here.
+                drop(self.kept.forget_around(key));
+                fetched = self.fetch(key, ranges).await?;
+                fetched.as_mut().map(|fetched| options.check(self, key, fetched)).transpose()?;
+            }
             Ok(fetched)
         })
     }
@@ -208,6 +254,21 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
             let _forget = self.kept.forget_all_around();
             self.store.erase_prefix(prefix).await
         })
+    }
+
+    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let _forget = self.kept.forget_all_around();
+            self.store.rename_prefix(from, to).await
+        })
+    }
+
+    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
+        self.store.try_lock(prefix)
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        self.store.pause(duration)
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<()>> {

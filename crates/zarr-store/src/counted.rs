@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store, Version,
+    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
+    Store, Version,
 };
 
 /// Another store, with what is asked of it counted: how plans are checked in tests.
@@ -108,6 +109,14 @@ impl<S: Store> Store for Counted<S> {
         Ok(found)
     }
 
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        add(&self.gets, 1);
+        add(&self.ranges, ranges.len());
+        let found = self.store.get_with(key, ranges, options, into)?;
+        add(&self.bytes_read, into.parts().map(<[u8]>::len).sum());
+        Ok(found)
+    }
+
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
         let placed = self.store.get_into(key, into)?;
         if placed != Placed::Declined {
@@ -161,6 +170,15 @@ impl<S: Store> Store for Counted<S> {
         add(&self.sets, 1);
         add(&self.bytes_written, parts.iter().map(|(_, part)| part.len()).sum());
         self.store.set_partial(key, parts)
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        add(&self.sets, 1);
+        self.store.rename_prefix(from, to)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.store.try_lock(prefix)
     }
 
     fn flush(&self) -> Result<()> {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use crate::{Error, Result, Version};
+use crate::{Error, Result, Snapshot, Version};
 
 /// What a get brought: one piece of bytes for each range, in order.
 ///
@@ -33,6 +33,8 @@ pub struct Fetched {
     pub size: Option<u64>,
     /// The version of the value, where the store learnt it.
     pub version: Option<Version>,
+    /// The state of the value, where it was asked for ([`crate::GetOptions::snapshot`]) and the store can name it.
+    pub snapshot: Option<Snapshot>,
 }
 
 #[derive(Clone)]
@@ -48,12 +50,13 @@ impl Fetched {
         Self::default()
     }
 
-    /// Forgets the pieces, size and version; keeps the memory.
+    /// Forgets the pieces, size, version and snapshot; keeps the memory.
     pub fn clear(&mut self) {
         self.pieces.clear();
         self.used = 0;
         self.size = None;
         self.version = None;
+        self.snapshot = None;
     }
 
     /// Appends a piece that the store lends.

@@ -248,7 +248,14 @@ impl Store for FilesystemStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { write: true, list: true, suffix_ranges: true, conditional: true, durable: true }
+        Capabilities {
+            write: true,
+            list: true,
+            suffix_ranges: true,
+            conditional: true,
+            durable: true,
+            erases_at_once: false,
+        }
     }
 
     fn coalesce(&self) -> Coalesce {

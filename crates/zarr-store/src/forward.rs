@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store, Version,
+    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
+    Store, Version,
 };
 
 /// Every method of [`Store`], asked of what `$self` points to.
@@ -13,6 +14,16 @@ macro_rules! forward {
         impl<S: Store + ?Sized> Store for $pointer {
             fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
                 (**self).get(key, ranges, into)
+            }
+
+            fn get_with(
+                &self,
+                key: &Key,
+                ranges: &[ByteRange],
+                options: &GetOptions,
+                into: &mut Fetched,
+            ) -> Result<bool> {
+                (**self).get_with(key, ranges, options, into)
             }
 
             fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
@@ -49,6 +60,14 @@ macro_rules! forward {
 
             fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
                 (**self).set_partial(key, parts)
+            }
+
+            fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+                (**self).rename_prefix(from, to)
+            }
+
+            fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+                (**self).try_lock(prefix)
             }
 
             fn flush(&self) -> Result<()> {

@@ -1,6 +1,8 @@
 //! Work that needs a store but does no I/O itself.
 
-use crate::{ByteRange, Fetched, Key, Listing, Precondition, Prefix};
+use std::time::Duration;
+
+use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix};
 
 /// Work that needs a store but does no I/O itself: it says what it needs, takes the replies and goes on.
 ///
@@ -9,7 +11,7 @@ use crate::{ByteRange, Fetched, Key, Listing, Precondition, Prefix};
 /// ```
 ///
 /// [`crate::run`] and [`crate::run_async`] drive the same jobs. A request that fails ends the job with its error;
-/// only a precondition that does not hold is an answer ([`Reply::Conflict`]).
+/// only a value in another state than required is an answer ([`Reply::Conflict`]).
 pub trait Job: Send + Sized {
     /// What comes out.
     type Output: Send;
@@ -54,6 +56,8 @@ pub enum Request {
         key: Key,
         /// The ranges.
         ranges: Vec<ByteRange>,
+        /// Which state of the value.
+        options: GetOptions,
     },
     /// A value replaced.
     Set {
@@ -68,6 +72,28 @@ pub enum Request {
     Erase {
         /// The key.
         key: Key,
+    },
+    /// All keys under a prefix removed, as [`crate::Store::erase_prefix`] does.
+    ErasePrefix {
+        /// The prefix.
+        prefix: Prefix,
+    },
+    /// All keys under a prefix renamed, as [`crate::Store::rename_prefix`] does.
+    RenamePrefix {
+        /// What they begin with.
+        from: Prefix,
+        /// What they are to begin with.
+        to: Prefix,
+    },
+    /// The lock of a prefix, as [`crate::Store::try_lock`] takes it.
+    Lock {
+        /// The prefix.
+        prefix: Prefix,
+    },
+    /// Time to pass.
+    Pause {
+        /// How much.
+        duration: Duration,
     },
     /// What is directly under a prefix.
     List {
@@ -87,6 +113,18 @@ pub enum Request {
 }
 
 impl Request {
+    /// The newest state of a whole value.
+    #[must_use]
+    pub fn get(key: Key) -> Self {
+        Self::get_ranges(key, vec![ByteRange::Full])
+    }
+
+    /// Ranges of the newest state of a value.
+    #[must_use]
+    pub fn get_ranges(key: Key, ranges: Vec<ByteRange>) -> Self {
+        Self::Get { key, ranges, options: GetOptions::default() }
+    }
+
     /// What is set, if that does not depend on anything.
     pub(crate) fn unconditional(&self) -> Option<(&Key, &[u8])> {
         match self {
@@ -105,10 +143,17 @@ pub enum Reply {
     Filled(u64),
     /// The value is set.
     Set,
-    /// A value was not in the state that a set required: nothing was changed. The job may look again and go on.
+    /// A value was not in the state that a set or get required: nothing was changed or read. The job may look again and
+    /// go on.
     Conflict,
-    /// The key is gone.
+    /// The key is gone, or all under the prefix.
     Erased,
+    /// Whether the keys are renamed.
+    Renamed(bool),
+    /// The lock; `None` if another holds it.
+    Locked(Option<Lock>),
+    /// The time has passed.
+    Paused,
     /// What is directly under the prefix.
     Listing(Listing),
     /// All keys under the prefix, sorted.

@@ -6,12 +6,13 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Precondition, Prefix, Result, Store, Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
+    Snapshot, Store, Version,
 };
 
 /// How many maps the keys are spread over, so that threads seldom wait for each other.
@@ -100,13 +101,27 @@ impl fmt::Display for MemoryStore {
 
 impl Store for MemoryStore {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        self.get_with(key, ranges, &GetOptions::default(), into)
+    }
+
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
         into.clear();
-        let shard = self.read(key);
-        let Some(Value { bytes, version }) = shard.get(key) else { return Ok(false) };
-        let (bytes, version) = (bytes.clone(), *version);
-        drop(shard);
+        // A state that a snapshot names stays in memory for as long as that lives.
+        let named =
+            options.if_match.as_ref().and_then(|state| Some((state.handle::<Bytes>()?, state.version().cloned())));
+        let (bytes, version) = match named {
+            Some((bytes, version)) => (bytes.clone(), version),
+            None => match self.read(key).get(key) {
+                Some(value) => (value.bytes.clone(), Some(name(value.version))),
+                None => return Ok(false),
+            },
+        };
         lend(self, key, &bytes, ranges, into)?;
-        into.version = Some(name(version));
+        into.version.clone_from(&version);
+        if options.snapshot {
+            into.snapshot = Some(Snapshot::of_handle(version, Arc::new(bytes)));
+        }
+        options.check(self, key, into)?;
         Ok(true)
     }
 
@@ -148,8 +163,20 @@ impl Store for MemoryStore {
         Ok(keys)
     }
 
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        // All stores in memory have one address; this tells them apart.
+        Ok(Lock::in_process(&format_args!("{self}{:p}", &raw const self.clock), prefix))
+    }
+
     fn capabilities(&self) -> Capabilities {
-        Capabilities { write: true, list: true, suffix_ranges: true, conditional: true, durable: false }
+        Capabilities {
+            write: true,
+            list: true,
+            suffix_ranges: true,
+            conditional: true,
+            durable: false,
+            erases_at_once: false,
+        }
     }
 
     fn coalesce(&self) -> Coalesce {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store,
-    Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix,
+    Result, Store, Version,
 };
 
 /// What is under a prefix of another store, as a store of its own.
@@ -61,6 +61,10 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.get(&self.down(key)?, ranges, into).map_err(|error| self.lift(error))
     }
 
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        self.store.get_with(&self.down(key)?, ranges, options, into).map_err(|error| self.lift(error))
+    }
+
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
         self.store.get_into(&self.down(key)?, into).map_err(|error| self.lift(error))
     }
@@ -102,6 +106,14 @@ impl<S: Store> Store for Prefixed<S> {
 
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
         self.store.set_partial(&self.down(key)?, parts).map_err(|error| self.lift(error))
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to))
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.store.try_lock(&self.prefix.join_prefix(prefix))
     }
 
     fn flush(&self) -> Result<()> {

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Placed, Precondition, Prefix, Result,
-    Store, Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
+    Prefix, Result, Store, Version,
 };
 
 /// Another store with every write refused as [`Error::ReadOnly`].
@@ -27,6 +27,10 @@ impl<S: fmt::Display> fmt::Display for ReadOnly<S> {
 impl<S: Store> Store for ReadOnly<S> {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
         self.0.get(key, ranges, into)
+    }
+
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        self.0.get_with(key, ranges, options, into)
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
@@ -62,6 +66,14 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn set_partial(&self, _key: &Key, _parts: &[(u64, &[u8])]) -> Result<()> {
+        self.refuse(Operation::Set)
+    }
+
+    fn rename_prefix(&self, _from: &Prefix, _to: &Prefix) -> Result<bool> {
+        self.refuse(Operation::Set)
+    }
+
+    fn try_lock(&self, _prefix: &Prefix) -> Result<Option<Lock>> {
         self.refuse(Operation::Set)
     }
 

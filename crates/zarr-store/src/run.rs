@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::{ByteRange, Error, Fetched, Job, Key, Merged, Next, Placed, Reply, Request, Result, Store, coalesce};
+use crate::{
+    ByteRange, Error, Fetched, GetOptions, Job, Key, Merged, Next, Placed, Reply, Request, Result, Store, coalesce,
+};
 
 /// Runs a job on a store, on this thread.
 ///
@@ -86,7 +88,9 @@ impl Spawn for Sequential {
 }
 
 /// Replies whose memory is kept; more are freed.
-const MAX_FREE: usize = 1024;
+const MAX_FREE: usize = 64;
+/// The bytes of all that are kept.
+const MAX_FREE_SIZE: usize = 64 << 20;
 
 /// Memory for replies that a driver keeps from step to step and from job to job; one for each thread.
 #[derive(Debug, Default)]
@@ -134,21 +138,34 @@ impl Scratch {
 
     fn reply(&mut self, store: &dyn Store, request: &Request) -> Result<Reply> {
         Ok(match request {
-            Request::Get { key, ranges } => {
+            Request::Get { key, ranges, options } => {
                 let mut fetched = self.free.pop().unwrap_or_default();
-                match get(store, key, ranges, &mut fetched) {
+                match get(store, key, ranges, options, &mut fetched) {
                     Ok(true) => Reply::Got(Some(fetched)),
                     Ok(false) => {
-                        self.free.push(fetched);
+                        self.keep(fetched);
                         Reply::Got(None)
                     }
-                    Err(error) => return Err(error),
+                    Err(error) => {
+                        self.keep(fetched);
+                        conflict(error)?
+                    }
                 }
             }
-            Request::Set { key, value, when } => set_reply(store.set(key, value, when))?,
+            Request::Set { key, value, when } => store.set(key, value, when).map(|_| Reply::Set).or_else(conflict)?,
             Request::Erase { key } => {
                 store.erase(key)?;
                 Reply::Erased
+            }
+            Request::ErasePrefix { prefix } => {
+                store.erase_prefix(prefix)?;
+                Reply::Erased
+            }
+            Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(from, to)?),
+            Request::Lock { prefix } => Reply::Locked(store.try_lock(prefix)?),
+            Request::Pause { duration } => {
+                std::thread::sleep(*duration);
+                Reply::Paused
             }
             Request::List { prefix } => Reply::Listing(store.list_dir(prefix)?),
             Request::ListAll { prefix } => Reply::Keys(store.list_prefix(prefix)?),
@@ -158,7 +175,8 @@ impl Scratch {
 
     /// Answers a request, in `place` if it is to get a whole value and the store can.
     fn fill(&mut self, store: &dyn Store, request: Request, place: Option<&mut [u8]>) -> Result<Reply> {
-        if let (Request::Get { key, ranges }, Some(place)) = (&request, place)
+        if let (Request::Get { key, ranges, options }, Some(place)) = (&request, place)
+            && options.is_default()
             && matches!(ranges[..], [ByteRange::Full])
         {
             match store.get_into(key, place)? {
@@ -171,11 +189,20 @@ impl Scratch {
     }
 
     fn reclaim(&mut self, replies: &mut Vec<Reply>) {
-        self.free.extend(replies.drain(..).filter_map(|reply| match reply {
-            Reply::Got(fetched) => fetched,
-            _ => None,
-        }));
-        self.free.truncate(MAX_FREE);
+        for reply in replies.drain(..) {
+            if let Reply::Got(Some(fetched)) = reply {
+                self.keep(fetched);
+            }
+        }
+    }
+
+    /// Keeps the memory of a reply, and nothing that the store lent or holds open for it.
+    fn keep(&mut self, mut fetched: Fetched) {
+        fetched.clear();
+        let size: usize = self.free.iter().map(Fetched::spare).sum();
+        if self.free.len() < MAX_FREE && fetched.spare() <= MAX_FREE_SIZE.saturating_sub(size) {
+            self.free.push(fetched);
+        }
     }
 }
 
@@ -187,23 +214,20 @@ fn keep(request: Request) {
 }
 
 /// A precondition that does not hold is an answer that a job can go on with, not a failure of the store.
-pub(crate) fn set_reply(set: Result<crate::Version>) -> Result<Reply> {
-    match set {
-        Err(error) if error.is_precondition() => Ok(Reply::Conflict),
-        set => set.map(|_| Reply::Set),
-    }
+pub(crate) fn conflict(error: Error) -> Result<Reply> {
+    if error.is_precondition() { Ok(Reply::Conflict) } else { Err(error) }
 }
 
 /// A get with its ranges merged as the store likes, cut back into the ranges asked for.
-fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
     match Plan::new(ranges, &store.coalesce()) {
         None => {
-            let found = store.get(key, ranges, into)?;
+            let found = store.get_with(key, ranges, options, into)?;
             check(&store, key, found, into.len(), ranges.len())?;
             Ok(found)
         }
         Some(plan) => {
-            let found = store.get(key, &plan.ranges, into).map_err(|error| plan.blame(error, ranges))?;
+            let found = store.get_with(key, &plan.ranges, options, into).map_err(|error| plan.blame(error, ranges))?;
             check(&store, key, found, into.len(), plan.ranges.len())?;
             if found {
                 plan.cut(&store, key, into)?;

@@ -3,8 +3,8 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use crate::run::{Plan, check, set_reply};
-use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, Job, Key, Next, Reply, Request, Result};
+use crate::run::{Plan, check, conflict};
+use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result};
 
 /// How many requests, and how many forked jobs, are under way at once by default: enough to hide the latency of object
 /// stores, few enough that they do not throttle.
@@ -56,11 +56,25 @@ fn boxed<'a, J: Job + 'a>(
 fn answer(store: &dyn AsyncStore, request: Request) -> BoxFuture<'_, Result<Reply>> {
     Box::pin(async move {
         Ok(match request {
-            Request::Get { key, ranges } => Reply::Got(get(store, &key, &ranges).await?),
-            Request::Set { key, value, when } => set_reply(store.set(&key, value.into(), &when).await)?,
+            Request::Get { key, ranges, options } => {
+                get(store, &key, &ranges, &options).await.map(Reply::Got).or_else(conflict)?
+            }
+            Request::Set { key, value, when } => {
+                store.set(&key, value.into(), &when).await.map(|_| Reply::Set).or_else(conflict)?
+            }
             Request::Erase { key } => {
                 store.erase(&key).await?;
                 Reply::Erased
+            }
+            Request::ErasePrefix { prefix } => {
+                store.erase_prefix(&prefix).await?;
+                Reply::Erased
+            }
+            Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(&from, &to).await?),
+            Request::Lock { prefix } => Reply::Locked(store.try_lock(&prefix).await?),
+            Request::Pause { duration } => {
+                store.pause(duration).await;
+                Reply::Paused
             }
             Request::List { prefix } => Reply::Listing(store.list_dir(&prefix).await?),
             Request::ListAll { prefix } => Reply::Keys(store.list_prefix(&prefix).await?),
@@ -70,15 +84,16 @@ fn answer(store: &dyn AsyncStore, request: Request) -> BoxFuture<'_, Result<Repl
 }
 
 /// A get with its ranges merged as the store likes, cut back into the ranges asked for.
-async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
+async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
     match Plan::new(ranges, &store.coalesce()) {
         None => {
-            let fetched = store.fetch(key, ranges).await?;
+            let fetched = store.fetch_with(key, ranges, options).await?;
             check(&store, key, fetched.is_some(), fetched.as_ref().map_or(0, Fetched::len), ranges.len())?;
             Ok(fetched)
         }
         Some(plan) => {
-            let fetched = store.fetch(key, &plan.ranges).await.map_err(|error| plan.blame(error, ranges))?;
+            let fetched =
+                store.fetch_with(key, &plan.ranges, options).await.map_err(|error| plan.blame(error, ranges))?;
             let Some(mut fetched) = fetched else { return Ok(None) };
             check(&store, key, true, fetched.len(), plan.ranges.len())?;
             plan.cut(&store, key, &mut fetched)?;

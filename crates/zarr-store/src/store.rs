@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::splice::splice_and_set;
-use crate::{ByteRange, Coalesce, Fetched, Key, Precondition, Prefix, Result, Version};
+use crate::{ByteRange, Coalesce, Fetched, GetOptions, Key, Lock, Precondition, Prefix, Result, Version};
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
 ///
@@ -19,6 +19,20 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::Range`] if a range is not wholly inside the value.
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool>;
+
+    /// As [`Store::get`], of the state that `options` name, so that several gets read parts of one state of the value.
+    ///
+    /// By default the version in the reply is compared, so that a store which tells it with every reply needs no more.
+    ///
+    /// # Errors
+    /// As [`Store::get`]; [`crate::Error::Precondition`] if the value has another state by now.
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        let found = self.get(key, ranges, into)?;
+        if found {
+            options.check(&Named(self), key, into)?;
+        }
+        Ok(found)
+    }
 
     /// Gets the whole value at `key` into `into`, which is as long as whoever asks expects the value to be.
     ///
@@ -89,7 +103,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(keys)
     }
 
-    /// Removes all keys under `prefix`.
+    /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
@@ -116,6 +130,26 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
             &|into| self.get(key, &[ByteRange::Full], into),
             &|value, when| self.set(key, value, when),
         )
+    }
+
+    /// Renames all keys under the prefix `from`, at once, so that they begin with `to`, under which there must be nothing.
+    /// Neither is the root, and none lies in the other. Returns false, with nothing changed, if the store cannot do that,
+    /// or if there is something under `to` or nothing under `from`.
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`] if the store takes no writes.
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        let _ = (from, to);
+        Ok(false)
+    }
+
+    /// Takes the lock of `prefix`, which excludes others that ask for it until the [`Lock`] is dropped; `None` if another
+    /// holds it. It is advisory: gets, sets and erases go on regardless. By default it is among the threads of this process.
+    ///
+    /// # Errors
+    /// Those of the store below.
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        Ok(Lock::in_process(&Named(self), prefix))
     }
 
     /// Makes all that was written before durable against loss of power.
@@ -146,6 +180,17 @@ pub struct Capabilities {
     pub conditional: bool,
     /// After [`Store::flush`] what was written survives loss of power.
     pub durable: bool,
+    /// [`Store::erase_prefix`] makes all keys vanish at once.
+    pub erases_at_once: bool,
+}
+
+/// A store of any type, sized or not, by its name.
+struct Named<'s, S: ?Sized>(&'s S);
+
+impl<S: fmt::Display + ?Sized> fmt::Display for Named<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// What [`Store::get_into`] did.

@@ -227,7 +227,14 @@ impl Store for ZipStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { write: false, list: true, suffix_ranges: true, conditional: false, durable: false }
+        Capabilities {
+            write: false,
+            list: true,
+            suffix_ranges: true,
+            conditional: false,
+            durable: false,
+            erases_at_once: false,
+        }
     }
 
     fn coalesce(&self) -> Coalesce {

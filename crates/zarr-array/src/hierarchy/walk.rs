@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_meta::{Consolidated, Dialect, Documents, Found, Node, NodePath};
-use zarr_store::{ByteRange, Job, Key, Listing, Next, Prefix, Reply, Request};
+use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
 
 /// Walks down from a group, one level at a time: lists its groups, then asks for the documents of what may be nodes there.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl WalkJob {
         let key = zarr_meta::consolidated::document_key(&root);
         if let (Some(key), false) = (&key, self.asked_consolidated) {
             self.asked_consolidated = true;
-            return Ok(Next::Ask(vec![Request::Get { key: Key::new(key)?, ranges: vec![ByteRange::Full] }]));
+            return Ok(Next::Ask(vec![Request::get(Key::new(key)?)]));
         }
         self.asked_consolidated = true;
         let beside = match (&key, replies.first()) {

@@ -3,7 +3,7 @@
 use super::{EraseBroken, EraseNode, OpenNode, Probed, reread};
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Dialect, Documents, Found, GroupMetadata, Node, NodePath};
-use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{Job, Key, Next, Precondition, Reply, Request};
 
 /// Turns changes of documents into requests.
 pub(crate) fn changes(documents: Vec<(String, Option<Vec<u8>>)>) -> Result<Vec<Request>> {
@@ -222,7 +222,7 @@ impl ChangeNode {
             None => self.above(Box::new(Ancestors::new(&self.found)), &[]),
             Some(key) => {
                 self.state = Change::Entry;
-                Ok(Next::Ask(vec![Request::Get { key: Key::new(key)?, ranges: vec![ByteRange::Full] }]))
+                Ok(Next::Ask(vec![Request::get(Key::new(key)?)]))
             }
         }
     }

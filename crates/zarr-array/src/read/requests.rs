@@ -56,14 +56,14 @@ impl Requests {
         let count = ranges.len();
         if shared
             && self.shared
-            && let Some(Request::Get { key: last, ranges: asked }) = self.requests.last_mut()
+            && let Some(Request::Get { key: last, ranges: asked, .. }) = self.requests.last_mut()
             && last == key
         {
             let start = asked.len();
             asked.extend(ranges);
             return (self.requests.len() - 1, start..start + count);
         }
-        self.requests.push(Request::Get { key: key.clone(), ranges });
+        self.requests.push(Request::get_ranges(key.clone(), ranges));
         self.shared = shared;
         (self.requests.len() - 1, 0..count)
     }

@@ -72,7 +72,7 @@ impl<'a> Together<'a> {
             cursor.seek(cursor.number() + count);
         }
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let request = (!ranges.is_empty()).then(|| Request::Get { key: shard.key.clone(), ranges });
+        let request = (!ranges.is_empty()).then(|| Request::get_ranges(shard.key.clone(), ranges));
         let Spread { context, cuts, tiles, .. } = spread;
         Ok(Begun::Together(Self { context, cuts, tiles, shard, stored }, request))
     }

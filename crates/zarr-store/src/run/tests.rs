@@ -39,7 +39,7 @@ impl Job for Places {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         if let Some(keys) = self.0.take() {
-            let get = |key| Request::Get { key, ranges: vec![ByteRange::Full] };
+            let get = |key| Request::get(key);
             return Ok(Next::Fill(keys.into_iter().map(get).collect()));
         }
         let found = replies.iter().zip(&self.1).map(|(reply, place)| match reply {
@@ -100,8 +100,8 @@ proptest! {
         let value: Vec<u8> = (0..100).collect();
         store.set_all(&key("a"), &value).expect("set");
         let asks = || vec![
-            Request::Get { key: key("a"), ranges: ranges.clone() },
-            Request::Get { key: key("absent"), ranges: ranges.clone() },
+            Request::get_ranges(key("a"), ranges.clone()),
+            Request::get_ranges(key("absent"), ranges.clone()),
         ];
         let model: Option<Vec<Vec<u8>>> = ranges.iter().map(|range| {
             let at = range.resolve(100)?;
@@ -141,10 +141,7 @@ impl Job for Sum {
         match std::mem::replace(self, Self::Done) {
             Self::Start { key, into } => {
                 *self = Self::Own { into };
-                Ok(Next::Ask(vec![
-                    Request::Get { key: key.clone(), ranges: vec![ByteRange::Full] },
-                    Request::Size { key },
-                ]))
+                Ok(Next::Ask(vec![Request::get(key.clone()), Request::Size { key }]))
             }
             Self::Own { into } => {
                 let [Reply::Got(Some(fetched)), Reply::Size(Some(size))] = replies else { return Ok(Next::Done(())) };
@@ -232,7 +229,7 @@ fn merging_saves_requests() {
     store.take();
     let likes = Altered::new(&store).liking(Coalesce { max_gap: 100, max_size: 1000, slab: None });
     let ranges = (0..10_u64).map(|i| ByteRange::Range(i * 100..i * 100 + 10)).collect();
-    run(&likes, Once(Some(vec![Request::Get { key: key("a"), ranges }]))).expect("got");
+    run(&likes, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect("got");
     let counts = store.take();
     assert_eq!((counts.gets, counts.ranges, counts.bytes_read), (1, 1, 910));
 }
@@ -311,7 +308,7 @@ fn requests_wait_together_but_not_too_many() {
     }
     let slow = Slow(SyncAsAsync::new(memory.clone()), 0.into(), 0.into());
     for (at_once, most) in [(1, 1), (7, 7), (100, 50)] {
-        let get = |i: u8| Request::Get { key: key(&i.to_string()), ranges: vec![ByteRange::Full] };
+        let get = |i: u8| Request::get(key(&i.to_string()));
         slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
         let got = block_on(run_async_with(&slow, Once(Some((0..50).map(get).collect())), at_once)).expect("got");
         assert_eq!(got, (0..50).map(|i| Some(vec![vec![i]])).collect::<Vec<_>>());
@@ -333,7 +330,7 @@ fn a_store_that_gives_too_few_pieces_is_found_out() {
             into.push(crate::Bytes::from_static(b"x"));
             Ok(true)
         });
-        let error = run(&lazy, Once(Some(vec![Request::Get { key: key("a"), ranges }]))).expect_err("too few");
+        let error = run(&lazy, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect_err("too few");
         // Merged, there is one piece as there must be, but it is too short.
         assert!(matches!(error, Error::Contract { .. }), "{merged}: {error}");
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, Key, Listing, Placed, Precondition, Prefix, Result, Store, Version,
+    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
+    Store, Version,
 };
 
 /// What answers a get instead of the store.
@@ -82,6 +83,17 @@ impl<S: Store> Store for Altered<S> {
         }
     }
 
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        if self.get.is_none() {
+            return self.store.get_with(key, ranges, options, into);
+        }
+        let found = self.get(key, ranges, into)?;
+        if found {
+            options.check(self, key, into)?;
+        }
+        Ok(found)
+    }
+
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
         let Some(get) = &self.get else { return self.store.get_into(key, into) };
         let mut fetched = Fetched::new();
@@ -123,6 +135,14 @@ impl<S: Store> Store for Altered<S> {
 
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
         self.store.set_partial(key, parts)
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        self.store.rename_prefix(from, to)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.store.try_lock(prefix)
     }
 
     fn flush(&self) -> Result<()> {

@@ -1,0 +1,89 @@
+//! Locks that writers agree on, and pauses between attempts.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::Prefix;
+
+/// An advisory lock of a prefix, released when it is dropped. See [`crate::Store::try_lock`].
+pub struct Lock {
+    _held: Box<dyn Any + Send + Sync>,
+}
+
+impl Lock {
+    /// A lock that is held as long as `held` lives.
+    pub fn new(held: impl Any + Send + Sync) -> Self {
+        Self { _held: Box::new(held) }
+    }
+
+    /// A lock among the threads of this process; `None` if another thread holds it. `store` tells stores apart.
+    pub fn in_process(store: &dyn fmt::Display, prefix: &Prefix) -> Option<Self> {
+        let name = (store.to_string(), prefix.to_string());
+        let taken = with_held(|held| held.insert(name.clone()));
+        taken.then(|| Self::new(InProcess(name)))
+    }
+}
+
+impl fmt::Debug for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lock")
+    }
+}
+
+/// The address of a store, and the prefix.
+type Name = (String, String);
+
+static HELD: Mutex<Option<HashSet<Name>>> = Mutex::new(None);
+
+fn with_held<T>(work: impl FnOnce(&mut HashSet<Name>) -> T) -> T {
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    work(held.get_or_insert_default())
+}
+
+struct InProcess(Name);
+
+impl Drop for InProcess {
+    fn drop(&mut self) {
+        with_held(|held| held.remove(&self.0));
+    }
+}
+
+/// How long to wait before attempt number `attempt` (from 1 on) at what others were faster with: a random time, of up to 100
+/// microseconds at first, and up to 12.8 ms from the eighth attempt on, so that one of several gets through.
+#[must_use]
+pub fn backoff(attempt: u32) -> Duration {
+    let most = 100_000_u64 << attempt.saturating_sub(1).min(7);
+    // The standard library's only source of chance.
+    Duration::from_nanos(RandomState::new().hash_one(attempt) % most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_holds_a_lock() {
+        let prefix = Prefix::new("a/").expect("a prefix");
+        let lock = Lock::in_process(&"store", &prefix).expect("free");
+        assert!(Lock::in_process(&"store", &prefix).is_none());
+        assert!(Lock::in_process(&"other", &prefix).is_some());
+        assert!(Lock::in_process(&"store", &Prefix::root()).is_some());
+        drop(lock);
+        assert!(Lock::in_process(&"store", &prefix).is_some());
+    }
+
+    #[test]
+    fn waits_grow_and_stay_short() {
+        for attempt in [0, 1, 2, 8, 9, 1000] {
+            let most = Duration::from_nanos(100_000 << attempt.clamp(1, 8) - 1);
+            assert!((0..100).all(|_| backoff(attempt) < most), "{attempt}");
+        }
+        let waits: HashSet<Duration> = (0..100).map(|_| backoff(8)).collect();
+        assert!(waits.len() > 90);
+    }
+}

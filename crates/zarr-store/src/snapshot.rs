@@ -1,0 +1,117 @@
+//! One state of a value, of which several gets read parts.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Error, Fetched, Key, Precondition, Result, Version};
+
+/// Names one state of a value, so that several gets read parts of that state only.
+///
+/// A store makes it with the first get ([`GetOptions::snapshot`]) and takes it back with the others
+/// ([`GetOptions::if_match`]). It may hold what keeps the state readable, such as an open file: then it is dropped as
+/// soon as all parts are read.
+#[derive(Clone)]
+pub struct Snapshot {
+    version: Option<Version>,
+    handle: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Snapshot {
+    /// The state of this version.
+    #[must_use]
+    pub fn of_version(version: Version) -> Self {
+        Self { version: Some(version), handle: None }
+    }
+
+    /// The state that `handle` reads, a value of the store's own.
+    #[must_use]
+    pub fn of_handle(version: Option<Version>, handle: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { version, handle: Some(handle) }
+    }
+
+    /// Its version, if the store tells versions.
+    #[must_use]
+    pub fn version(&self) -> Option<&Version> {
+        self.version.as_ref()
+    }
+
+    /// The handle that the store put in, if it is a `T`.
+    #[must_use]
+    pub fn handle<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.handle.as_ref()?.downcast_ref()
+    }
+}
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        let same_handle = match (&self.handle, &other.handle) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        same_handle && self.version == other.version
+    }
+}
+
+impl Eq for Snapshot {}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").field("version", &self.version).field("handle", &self.handle.is_some()).finish()
+    }
+}
+
+/// Which state of a value a get reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GetOptions {
+    /// Further parts of the value will be asked for: [`Fetched::snapshot`] is to name the state that was read.
+    pub snapshot: bool,
+    /// The state that is to be read. If the value has another one by now, the get fails with [`Error::Precondition`].
+    pub if_match: Option<Snapshot>,
+}
+
+impl GetOptions {
+    /// Of the newest state, of which further parts will be asked for.
+    #[must_use]
+    pub fn snapshot() -> Self {
+        Self { snapshot: true, if_match: None }
+    }
+
+    /// Of this state; of the newest if there is none.
+    #[must_use]
+    pub fn if_match(snapshot: Option<Snapshot>) -> Self {
+        Self { snapshot: false, if_match: snapshot }
+    }
+
+    /// Whether any state will do.
+    pub(crate) fn is_default(&self) -> bool {
+        !self.snapshot && self.if_match.is_none()
+    }
+
+    /// Compares the version of a reply with the state that it must be of, as far as both are known, and names that state.
+    pub(crate) fn check(&self, store: &dyn fmt::Display, key: &Key, into: &mut Fetched) -> Result<()> {
+        if let Some(due) = self.if_match.as_ref().and_then(Snapshot::version)
+            && into.version.as_ref().is_some_and(|found| found != due)
+        {
+            let found = into.version.clone();
+            into.clear();
+            return Err(changed(store, key, due, found));
+        }
+        if self.snapshot && into.snapshot.is_none() {
+            into.snapshot = into.version.clone().map(Snapshot::of_version);
+        }
+        Ok(())
+    }
+}
+
+/// The error for a value that has another state than the one to be read.
+pub(crate) fn changed(store: &dyn fmt::Display, key: &Key, due: &Version, found: Option<Version>) -> Error {
+    Error::Precondition {
+        store: store.to_string(),
+        key: key.clone(),
+        expected: Precondition::Version(due.clone()),
+        found,
+    }
+}
