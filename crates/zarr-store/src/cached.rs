@@ -162,6 +162,10 @@ impl<S: Store> Store for Cached<S> {
         self.store.try_lock(prefix)
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
     fn flush(&self) -> Result<()> {
         self.store.flush()
     }

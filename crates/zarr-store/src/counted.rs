@@ -181,6 +181,10 @@ impl<S: Store> Store for Counted<S> {
         self.store.try_lock(prefix)
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
     fn flush(&self) -> Result<()> {
         add(&self.flushes, 1);
         self.store.flush()

@@ -271,6 +271,8 @@ pub enum Operation {
     List,
     /// Making earlier writes durable.
     Flush,
+    /// Taking the lock of a prefix.
+    Lock,
 }
 
 impl fmt::Display for Operation {
@@ -282,6 +284,7 @@ impl fmt::Display for Operation {
             Self::Erase => "erase",
             Self::List => "list",
             Self::Flush => "flush",
+            Self::Lock => "lock",
         })
     }
 }

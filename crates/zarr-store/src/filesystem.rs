@@ -5,9 +5,13 @@ mod beneath;
 mod erase;
 mod get;
 mod install;
+mod leftovers;
 mod list;
+mod locks;
 mod names;
+mod open_value;
 mod plain;
+mod rename;
 mod vfs;
 
 #[cfg(test)]
@@ -16,6 +20,8 @@ mod contract;
 mod faults;
 #[cfg(test)]
 mod links;
+#[cfg(test)]
+mod states;
 
 use std::fmt;
 use std::fs;
@@ -24,8 +30,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Placed, Precondition, Prefix, Result,
-    Store, Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
+    Prefix, Result, Store, Version,
 };
 use vfs::{Escapes, Kind, Vfs};
 
@@ -38,21 +44,29 @@ pub(crate) use vfs::{read_at, read_full_at};
 /// - A value is replaced as a whole or not at all, whatever fails and whoever reads: it is written to a file of its
 ///   own in the same directory. Where nothing is to be replaced and the system can, that file gets its name only then;
 ///   else it is renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here)
-///   and are never listed. One that a killed process left behind may be removed.
-/// - All pieces that one get brings are of one state of the value.
+///   and are never listed. One that a killed process left behind is removed by the next store that
+///   writes to the directory: its owner held a lock on it, or it is older than a day where there are no locks.
+/// - All pieces that one get brings are of one state of the value, and so are those of several gets with a
+///   [`crate::Snapshot`], for which the file is held open (of the files that the process may have open a quarter at most; else
+///   it is opened again and compared). A writer that does not rename but writes into the file is noticed by its length and
+///   time, unless it leaves both as they were, within the granularity of the file system's clock.
 /// - Without [`Options::durability`], what was written survives the end of the process, but only after
 ///   [`Store::flush`] the loss of power.
 /// - [`Precondition::NotExists`] holds between processes too where the file system has hard links.
-///   [`Precondition::Version`] holds between all threads of this process; another process that replaces the value in
-///   the moment between the comparison and the renaming is not noticed. A version is the file's inode, its time of
+///   [`Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between all
+///   processes that set on a condition. Another process that replaces the value without one, in the moment between the
+///   comparison and the renaming, is not noticed. Where a file system refuses locks, [`Store::take_warnings`] says so; on NFS
+///   and Lustre mount options may make them local to a machine, which nothing tells. On Windows there are none.
+///   [`Options::locks`] turns them off. A version is the file's inode, its time of
 ///   change and its length. The time is set to the nanosecond and never twice the same in a process, since file
 ///   systems stamp files with a coarser clock.
-/// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is
-///   [`Error::Escape`], and is not listed. The directory itself may be a link. It is looked up once: a store stays
+/// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is listed, and
+///   [`Error::Escape`] for whoever gets it. A link is erased as a link, and nothing of what it leads to. The directory itself may be a link. It is looked up once: a store stays
 ///   with its directory if that is moved.
 /// - A directory where a value could be is no value, and the other way round. Files whose names are no keys are not
 ///   listed.
-/// - Removing a key removes the directories that become empty by that.
+/// - Removing a key removes the directories that become empty by that. A prefix is removed by renaming its directory first, so
+///   that all its keys vanish at once.
 ///
 /// # Example
 /// ```
@@ -69,13 +83,25 @@ pub struct FilesystemStore {
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
     options: Options,
+    replacing: Arc<install::Replacing>,
+    looked_through: Arc<leftovers::LookedThrough>,
+    refused: Arc<locks::Refused>,
 }
 
 /// How a [`FilesystemStore`] works.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// What a set or erase has ensured when it returns.
     pub durability: Durability,
+    /// Whether other processes are excluded by advisory locks (`flock`) where values are replaced on a condition, and where
+    /// [`Store::try_lock`] is asked for.
+    pub locks: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { durability: Durability::default(), locks: true }
+    }
 }
 
 /// What has survived a loss of power once a set or erase has returned. An interrupted process loses nothing at any
@@ -129,7 +155,18 @@ impl FilesystemStore {
 
     fn open_path(path: &Path) -> Result<Self> {
         let vfs = native(path).map_err(|source| opening(path, source))?;
-        Ok(Self { vfs, path: path.to_owned(), options: Options::default() })
+        Ok(Self::on(vfs, path.to_owned()))
+    }
+
+    fn on(vfs: Arc<dyn Vfs>, path: PathBuf) -> Self {
+        Self {
+            vfs,
+            path,
+            options: Options::default(),
+            replacing: Arc::default(),
+            looked_through: Arc::default(),
+            refused: Arc::default(),
+        }
     }
 
     fn create_path(path: &Path) -> Result<Self> {
@@ -141,8 +178,8 @@ impl FilesystemStore {
     fn fail(&self, operation: Operation, key: &str, source: io::Error) -> Error {
         let store = self.to_string();
         let key = if key.is_empty() { "/".to_owned() } else { key.to_owned() };
-        if let Some(escapes) = source.get_ref().and_then(|inner| inner.downcast_ref::<Escapes>()) {
-            return Error::Escape { store, operation, key, target: escapes.0.display().to_string() };
+        if let Some(target) = escape(&source) {
+            return Error::Escape { store, operation, key, target: target.display().to_string() };
         }
         match source.kind() {
             io::ErrorKind::InvalidFilename => {
@@ -174,6 +211,11 @@ fn opening(path: &Path, source: io::Error) -> Error {
     }
 }
 
+/// Where a path leads that leads out of the store.
+fn escape(error: &io::Error) -> Option<&Path> {
+    error.get_ref()?.downcast_ref::<Escapes>().map(|escapes| escapes.0.as_path())
+}
+
 /// Whether nothing is at a path: it is not there, or a value is where a directory would have to be.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
@@ -200,7 +242,11 @@ impl fmt::Debug for FilesystemStore {
 
 impl Store for FilesystemStore {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.read(key, ranges, into).inspect_err(|_| into.clear())
+        self.get_with(key, ranges, &GetOptions::default(), into)
+    }
+
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        self.read(key, ranges, options, into).inspect_err(|_| into.clear())
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
@@ -243,6 +289,18 @@ impl Store for FilesystemStore {
         self.remove_tree(prefix)
     }
 
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        self.rename_tree(from, to)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.lock_prefix(prefix)
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.refused.take_warning(self).into_iter().collect()
+    }
+
     fn flush(&self) -> Result<()> {
         self.vfs.sync_all().map_err(|error| self.fail(Operation::Flush, "", error))
     }
@@ -254,7 +312,7 @@ impl Store for FilesystemStore {
             suffix_ranges: true,
             conditional: true,
             durable: true,
-            erases_at_once: false,
+            erases_at_once: true,
         }
     }
 

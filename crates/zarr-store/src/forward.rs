@@ -70,6 +70,10 @@ macro_rules! forward {
                 (**self).try_lock(prefix)
             }
 
+            fn take_warnings(&self) -> Vec<String> {
+                (**self).take_warnings()
+            }
+
             fn flush(&self) -> Result<()> {
                 (**self).flush()
             }

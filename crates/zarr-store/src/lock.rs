@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn waits_grow_and_stay_short() {
         for attempt in [0, 1, 2, 8, 9, 1000] {
-            let most = Duration::from_nanos(100_000 << attempt.clamp(1, 8) - 1);
+            let most = Duration::from_nanos(100_000 << (attempt.clamp(1, 8) - 1));
             assert!((0..100).all(|_| backoff(attempt) < most), "{attempt}");
         }
         let waits: HashSet<Duration> = (0..100).map(|_| backoff(8)).collect();

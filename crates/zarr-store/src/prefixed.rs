@@ -116,6 +116,10 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.try_lock(&self.prefix.join_prefix(prefix))
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
     fn flush(&self) -> Result<()> {
         self.store.flush()
     }

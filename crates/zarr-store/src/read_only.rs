@@ -77,6 +77,10 @@ impl<S: Store> Store for ReadOnly<S> {
         self.refuse(Operation::Set)
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+
     fn flush(&self) -> Result<()> {
         self.0.flush()
     }

@@ -103,7 +103,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(keys)
     }
 
-    /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order.
+    /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order. A
+    /// store of files may remove what is no key with them.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
@@ -150,6 +151,11 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Those of the store below.
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         Ok(Lock::in_process(&Named(self), prefix))
+    }
+
+    /// What users are to be told of the store that no error says, such as that it has no locks: each once.
+    fn take_warnings(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Makes all that was written before durable against loss of power.

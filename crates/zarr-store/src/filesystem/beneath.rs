@@ -1,8 +1,10 @@
 //! Files by way of a handle to the root, with the kernel seeing to it that no link leads out (Linux 5.6 and later).
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -85,6 +87,37 @@ fn readable(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
+/// Removes a directory with all that is in it, by handles, so that nothing that is moved meanwhile leads elsewhere.
+fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+    // A writer that has held it open since before may still put files in.
+    for _ in 0..ATTEMPTS {
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let removed = match entry.file_type() {
+                FileType::Directory => remove_tree(directory.as_fd(), name),
+                _ => rustix::fs::unlinkat(&directory, name, AtFlags::empty()),
+            };
+            match removed {
+                // Some file systems do not tell in a listing.
+                Err(Errno::ISDIR) => remove_tree(directory.as_fd(), name)?,
+                Err(error) if error != Errno::NOENT => return Err(error),
+                _ => {}
+            }
+        }
+        match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+            removed => return removed,
+        }
+    }
+    Err(Errno::NOTEMPTY)
+}
+
 impl Vfs for Beneath {
     fn open(&self, path: &str) -> io::Result<File> {
         // NONBLOCK: opening a pipe would otherwise wait for a writer; for files it means nothing.
@@ -95,6 +128,10 @@ impl Vfs for Beneath {
         self.stat_file(&self.open_at(path, OFlags::PATH).map(File::from)?)
     }
 
+    fn open_directory(&self, path: &str) -> io::Result<File> {
+        self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY).map(File::from)
+    }
+
     fn directory(&self, path: &str) -> io::Result<Directory> {
         self.open_at(path, OFlags::PATH | OFlags::DIRECTORY).map(Directory::Handle)
     }
@@ -102,6 +139,16 @@ impl Vfs for Beneath {
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
         let stat = rustix::fs::fstat(handle(directory)?)?;
         Ok((stat.st_dev, stat.st_ino))
+    }
+
+    fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        self.stat_file(&rustix::fs::openat(handle(parent)?, name, flags, Mode::empty()).map(File::from)?)
+    }
+
+    fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(handle(parent)?, name, flags, Mode::empty()).map(File::from)?)
     }
 
     fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
@@ -163,6 +210,10 @@ impl Vfs for Beneath {
         Ok(rustix::fs::renameat(parent, from, parent, to)?)
     }
 
+    fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(handle(parent)?, from, handle(to_parent)?, to)?)
+    }
+
     fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
         let parent = handle(parent)?;
         Ok(rustix::fs::linkat(parent, from, parent, to, AtFlags::empty())?)
@@ -176,13 +227,17 @@ impl Vfs for Beneath {
         Ok(rustix::fs::unlinkat(handle(parent)?, name, AtFlags::REMOVEDIR)?)
     }
 
-    fn list(&self, path: &str) -> io::Result<Vec<(String, Kind)>> {
+    fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(remove_tree(handle(parent)?, name.as_ref())?)
+    }
+
+    fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {
         let directory = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut entries = Vec::new();
         for entry in Dir::new(directory)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else { continue };
-            if matches!(name, "." | "..") {
+            if matches!(name, "." | "..") || !wanted(name) {
                 continue;
             }
             let kind = match entry.file_type() {

@@ -4,10 +4,11 @@ use std::io;
 
 use crate::{Key, Operation, Prefix, Result};
 
-use super::install::{lock, split};
+use super::install::split;
+use super::locks::lock_name;
 use super::names::is_temporary;
-use super::vfs::{Directory, Kind};
-use super::{Durability, FilesystemStore, is_absent};
+use super::vfs::{Directory, Kind, Vfs};
+use super::{Durability, FilesystemStore, escape, is_absent};
 
 impl FilesystemStore {
     /// Removes a value and the directories that become empty.
@@ -24,7 +25,7 @@ impl FilesystemStore {
         };
         let identity = self.vfs.identity(&directory).map_err(fail)?;
         let removed = {
-            let _locked = lock(identity, name);
+            let _threads = lock_name(identity, name);
             self.vfs.remove_file(&directory, name)
         };
         match removed {
@@ -40,7 +41,7 @@ impl FilesystemStore {
         }
         self.sync_names(&directory, parent).map_err(fail)?;
         drop(directory);
-        self.prune(parent);
+        prune(&*self.vfs, parent);
         Ok(())
     }
 
@@ -60,68 +61,64 @@ impl FilesystemStore {
         synced
     }
 
-    /// Removes a directory and those above it as long as they are empty. One that cannot be removed is no harm.
-    fn prune(&self, mut path: &str) {
-        while !path.is_empty() {
-            let (parent, name) = split(path);
-            let Ok(directory) = self.vfs.directory(parent) else { return };
-            if self.vfs.remove_directory(&directory, name).is_err() {
-                return;
-            }
-            path = parent;
-        }
-    }
-
     /// Removes all values under a prefix. Of a linked directory the link is removed, and nothing in what it leads to.
     pub(super) fn remove_tree(&self, prefix: &Prefix) -> Result<()> {
         let path = prefix.as_str().trim_end_matches('/');
-        let (above, name) = split(path);
-        if !prefix.is_root() {
-            let above_prefix = &path[..path.len() - name.len()];
-            match self.entries(above_prefix)?.into_iter().find(|entry| entry.name == name) {
-                Some(entry) if entry.is_directory && entry.is_link => {
-                    self.remove_from(above, &[name.to_owned()])?;
-                    self.prune(above);
-                    return Ok(());
-                }
-                Some(entry) if entry.is_directory => {}
-                _ => return Ok(()),
+        if path.is_empty() {
+            let Some(root) = self.existing("", Operation::Erase)? else { return Ok(()) };
+            for entry in self.entries("")? {
+                let kind = if entry.is_directory && !entry.is_link { Kind::Directory } else { Kind::File };
+                self.remove_entry(&root, "", &entry.name, kind)?;
             }
+            return Ok(());
         }
-        let mut visited = Vec::new();
-        let mut todo = vec![path.to_owned()];
-        while let Some(path) = todo.pop() {
-            let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
-            let (directories, values): (Vec<_>, Vec<_>) =
-                self.entries(&prefix)?.into_iter().partition(|entry| entry.is_directory && !entry.is_link);
-            todo.extend(directories.into_iter().map(|entry| format!("{prefix}{}", entry.name)));
-            let names: Vec<String> = values.into_iter().map(|entry| entry.name).collect();
-            self.remove_from(&path, &names)?;
-            visited.push(path);
+        let (above, name) = split(path);
+        let Some(parent) = self.existing(above, Operation::Erase)? else { return Ok(()) };
+        match self.vfs.stat_name(&parent, name).map(|stat| stat.kind) {
+            // A link to a file is a value, and so nothing that is under the prefix.
+            Ok(Kind::Unknown) if !self.leads_to_directory(path) => return Ok(()),
+            Ok(kind @ (Kind::Directory | Kind::Unknown)) => self.remove_entry(&parent, above, name, kind)?,
+            Ok(_) => return Ok(()),
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(self.fail(Operation::Erase, path, error)),
         }
-        // Those further down come later, so that each is empty when its turn comes.
-        visited.iter().rev().for_each(|path| self.prune(path));
+        prune(&*self.vfs, above);
         Ok(())
     }
 
-    fn remove_from(&self, path: &str, names: &[String]) -> Result<()> {
-        let fail = |error| self.fail(Operation::Erase, path, error);
-        if names.is_empty() {
-            return Ok(());
+    /// Whether a link leads to a directory, be it outside of the store.
+    fn leads_to_directory(&self, path: &str) -> bool {
+        match self.vfs.stat(path) {
+            Ok(stat) => stat.kind == Kind::Directory,
+            Err(error) => escape(&error).is_some_and(std::path::Path::is_dir),
         }
-        let directory = match self.vfs.directory(path) {
-            Ok(directory) => directory,
-            Err(error) if is_absent(&error) => return Ok(()),
-            Err(error) => return Err(fail(error)),
-        };
-        let identity = self.vfs.identity(&directory).map_err(fail)?;
-        for name in names {
-            let _locked = lock(identity, name);
-            match self.vfs.remove_file(&directory, name) {
-                Err(error) if !is_absent(&error) => return Err(fail(error)),
-                _ => {}
+    }
+
+    fn remove_entry(&self, parent: &Directory, path: &str, name: &str, kind: Kind) -> Result<()> {
+        let fail = |error| self.fail(Operation::Erase, &format!("{path}/{name}"), error);
+        let removed = match kind {
+            Kind::Directory => self.remove_directory(parent, name),
+            _ => {
+                let identity = self.vfs.identity(parent).map_err(fail)?;
+                let _threads = lock_name(identity, name);
+                self.vfs.remove_file(parent, name)
             }
+        };
+        match removed {
+            Err(error) if !is_absent(&error) => Err(fail(error)),
+            _ => self.sync_names(parent, path).map_err(fail),
         }
-        self.sync_names(&directory, path).map_err(fail)
+    }
+}
+
+/// Removes a directory and those above it as long as they are empty. One that cannot be removed is no harm.
+pub(super) fn prune(vfs: &dyn Vfs, mut path: &str) {
+    while !path.is_empty() {
+        let (parent, name) = split(path);
+        let Ok(directory) = vfs.directory(parent) else { return };
+        if vfs.remove_directory(&directory, name).is_err() {
+            return;
+        }
+        path = parent;
     }
 }

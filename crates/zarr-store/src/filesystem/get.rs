@@ -2,43 +2,124 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
-use crate::{ByteRange, Error, Fetched, Key, Operation, Placed, Result};
+use crate::snapshot::changed;
+use crate::{ByteRange, Error, Fetched, GetOptions, Key, Operation, Placed, Result, Snapshot, Version, backoff};
 
 use super::names::{is_temporary, version};
-use super::vfs::{Kind, Vfs, read_full_at};
+use super::open_value::{OpenValue, is_out_of_files};
+use super::vfs::{Kind, Stat, Vfs, read_full_at};
 use super::{FilesystemStore, is_absent};
 
 /// So much is read without asking for the size of the file first: the memory is taken on the word of whoever asks.
 const TRUSTED: u64 = 1 << 20;
+/// How often an opening for which the process has too many open files is tried again: other threads close theirs.
+const ATTEMPTS: u32 = 64;
 
 impl FilesystemStore {
-    /// Opens the file once, asks for its size only if a range depends on it, and reads each range by its offset.
-    pub(super) fn read(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+    /// Reads ranges of a value: of the file that a snapshot holds open, of the newest file, or of that if it is still the same.
+    pub(super) fn read(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+        into: &mut Fetched,
+    ) -> Result<bool> {
         into.clear();
-        let fail = |error| self.fail(Operation::Get, key.as_str(), error);
+        if let Some(open) = options.if_match.as_ref().and_then(Snapshot::handle::<OpenValue>) {
+            let stat = open.stat();
+            self.read_state(key, open.file(), stat, &version(stat), ranges, into)?;
+            return Ok(true);
+        }
         let Some(file) = self.open_value(key)? else { return Ok(false) };
+        if options.is_default() {
+            return self.read_newest(key, &file, ranges, into);
+        }
+        let stat = self.vfs.stat_file(&file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
+        if stat.kind == Kind::Directory {
+            return Ok(false);
+        }
+        let found = version(&stat);
+        let due = options.if_match.as_ref().and_then(Snapshot::version);
+        if let Some(due) = due.filter(|due| **due != found) {
+            return Err(changed(self, key, due, Some(found)));
+        }
+        self.read_state(key, &file, &stat, &found, ranges, into)?;
+        if options.snapshot {
+            into.snapshot = Some(match OpenValue::keep(file, stat) {
+                Some(open) => Snapshot::of_handle(Some(found), Arc::new(open)),
+                None => Snapshot::of_version(found),
+            });
+        }
+        Ok(true)
+    }
+
+    /// Reads ranges of a file as it was when it had this `stat`, which is the version `due`.
+    ///
+    /// A file that others replace by renaming stays as it is. One that others write in place is told by its time and size
+    /// afterwards, as far as the clock of the file system tells two writes apart.
+    fn read_state(
+        &self,
+        key: &Key,
+        file: &File,
+        stat: &Stat,
+        due: &Version,
+        ranges: &[ByteRange],
+        into: &mut Fetched,
+    ) -> Result<()> {
+        let read = self.read_ranges(key, file, Some(stat.len), ranges, into);
+        let now = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
+        if (now.len, now.modified) != (stat.len, stat.modified) {
+            return Err(changed(self, key, due, Some(version(&now))));
+        }
+        read?;
+        into.size = Some(stat.len);
+        into.version = Some(due.clone());
+        Ok(())
+    }
+
+    /// Reads ranges of a file that was just opened; asks for its size only if a range depends on it.
+    fn read_newest(&self, key: &Key, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
         let mut known = None;
         if bounded(ranges).is_none_or(|total| total > TRUSTED.max(into.spare() as u64)) {
-            let stat = self.vfs.stat_file(&file).map_err(fail)?;
+            let stat = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
             if stat.kind == Kind::Directory {
                 return Ok(false);
             }
-            into.size = Some(stat.len);
-            into.version = Some(version(&stat));
-            known = Some(stat.len);
+            known = Some(stat);
         }
+        match self.read_ranges(key, file, known.map(|stat| stat.len), ranges, into) {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::IsADirectory => {
+                into.clear();
+                return Ok(false);
+            }
+            read => read?,
+        }
+        into.size = known.map(|stat| stat.len);
+        into.version = known.map(|stat| version(&stat));
+        Ok(true)
+    }
 
+    /// Reads each range by its offset. Without a `size`, no range depends on it.
+    fn read_ranges(
+        &self,
+        key: &Key,
+        file: &File,
+        size: Option<u64>,
+        ranges: &[ByteRange],
+        into: &mut Fetched,
+    ) -> Result<()> {
+        let fail = |error| self.fail(Operation::Get, key.as_str(), error);
         let outside = |range: &ByteRange, size| Error::Range {
             store: self.to_string(),
             key: key.clone(),
             range: range.clone(),
             size,
         };
-        let resolve = |range: &ByteRange| match known {
-            Some(size) => range.resolve(size).ok_or_else(|| outside(range, size)),
-            // Only reached for ranges that do not depend on the size.
-            None => range.resolve(u64::MAX).ok_or_else(|| outside(range, u64::MAX)),
+        let resolve = |range: &ByteRange| {
+            let size = size.unwrap_or(u64::MAX);
+            range.resolve(size).ok_or_else(|| outside(range, size))
         };
         let mut total = 0_u64;
         for range in ranges {
@@ -50,39 +131,36 @@ impl FilesystemStore {
             let at = resolve(range)?;
             let len = usize::try_from(at.end - at.start).map_err(|_| Error::Memory { size: total })?;
             let buffer = into.buffer(len)?;
-            match read_full_at(|part, offset| self.vfs.read_at(&file, part, offset), buffer, at.start) {
-                Ok(read) if read == len => {}
-                Ok(_) => {
-                    let size = self.vfs.stat_file(&file).map_err(fail)?.len;
-                    return Err(match range.resolve(size) {
-                        None => outside(range, size),
-                        Some(_) => fail(io::Error::new(
-                            io::ErrorKind::UnexpectedEof,
-                            "the file was cut short while it was read",
-                        )),
-                    });
-                }
-                Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
-                    into.clear();
-                    return Ok(false);
-                }
-                Err(error) => return Err(fail(error)),
+            let read = read_full_at(|part, offset| self.vfs.read_at(file, part, offset), buffer, at.start);
+            if read.map_err(fail)? < len {
+                let size = self.vfs.stat_file(file).map_err(fail)?.len;
+                return Err(match range.resolve(size) {
+                    None => outside(range, size),
+                    Some(_) => {
+                        fail(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was read"))
+                    }
+                });
             }
         }
-        Ok(true)
+        Ok(())
     }
-}
 
-impl FilesystemStore {
     /// Opens the file of a value. It may turn out to be a directory.
-    fn open_value(&self, key: &Key) -> Result<Option<File>> {
+    pub(super) fn open_value(&self, key: &Key) -> Result<Option<File>> {
         if is_temporary(key) {
             return Ok(None);
         }
-        match self.vfs.open(key.as_str()) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(self.fail(Operation::Get, key.as_str(), error)),
+        let mut attempt = 0;
+        loop {
+            match self.vfs.open(key.as_str()) {
+                Ok(file) => return Ok(Some(file)),
+                Err(error) if is_absent(&error) => return Ok(None),
+                Err(error) if is_out_of_files(&error) && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    std::thread::sleep(backoff(attempt));
+                }
+                Err(error) => return Err(self.fail(Operation::Get, key.as_str(), error)),
+            }
         }
     }
 

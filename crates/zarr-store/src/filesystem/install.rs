@@ -1,13 +1,12 @@
 //! Replacing a value.
 
-use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
-use std::hash::{Hash, Hasher};
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{Error, Key, Operation, Precondition, Result, Version};
 
+use super::locks::{is_refused, lock_name};
 use super::names::{is_temporary, now, temporary, version};
 use super::vfs::{Directory, Kind, Stat};
 use super::{Durability, FilesystemStore, is_absent};
@@ -15,13 +14,43 @@ use super::{Durability, FilesystemStore, is_absent};
 /// How often a directory that others remove meanwhile is made again.
 const ATTEMPTS: usize = 64;
 
+/// After a value was there already, so many are taken to be there, too.
+const IN_A_ROW: u32 = 16;
+
 /// A directory in which values are set, one after another.
 struct Held<'k> {
     path: &'k str,
     directory: Directory,
-    /// Whether a value was there already: then the next ones most likely are, too. Also where there are no files without
-    /// names.
-    replaces: bool,
+    /// Whether a file without a name could not be made or named here.
+    refused: bool,
+    /// Names it within the process, once that was asked for.
+    identity: Option<(u64, u64)>,
+}
+
+/// Whether the next value most likely replaces one: a guess by the last ones, which saves a call of the system.
+#[derive(Debug, Default)]
+pub(super) struct Replacing(AtomicU32);
+
+impl Replacing {
+    /// Takes the guess for a value.
+    fn guess(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    fn replaced(&self) {
+        self.0.store(IN_A_ROW, Ordering::Relaxed);
+    }
+}
+
+/// What became of a value that was to be set by a file without a name.
+enum Unnamed<T> {
+    Set(T),
+    /// The directory is gone.
+    NoDirectory(io::Error),
+    /// There is a value.
+    Taken,
+    /// There are no such files here.
+    Refused,
 }
 
 impl FilesystemStore {
@@ -59,7 +88,11 @@ impl FilesystemStore {
             let mut place = match held.take() {
                 Some(place) if place.path == parent => place,
                 // A directory is gone, or so the system calls it if it does not let a file be named by its handle any more.
-                _ => Held { path: parent, directory: self.make_directories(parent)?, replaces: attempt > 0 },
+                _ => {
+                    let directory = self.make_directories(parent)?;
+                    self.remove_leftovers(&directory, parent);
+                    Held { path: parent, directory, refused: attempt > 0, identity: None }
+                }
             };
             match self.put_in(&mut place, key, value, when, learn)? {
                 Ok(learnt) => {
@@ -88,45 +121,90 @@ impl FilesystemStore {
         when: &Precondition,
         learn: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
-        let (directory, name) = (&place.directory, split(key.as_str()).1);
-        let fill =
-            |file: &File| self.fill(file, value, learn).map_err(|error| self.fail(Operation::Set, key.as_str(), error));
-        let temporary = temporary();
         // A name is cheaper to give than to change, and a file without one is never left behind.
-        let may_be_new = !place.replaces && !matches!(when, Precondition::Version(_));
-        place.replaces = true;
-        let unnamed = if may_be_new { self.vfs.make_unnamed(directory) } else { Ok(None) };
-        let mut named = None;
-        match unnamed {
-            Ok(Some(file)) => {
-                let learnt = fill(&file)?;
-                match self.vfs.give_name(&file, directory, name) {
-                    // No lock is needed for this, as only values that are there are compared and replaced.
-                    Ok(()) => {
-                        place.replaces = false;
-                        return Ok(Ok(learnt));
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
-                    // Most likely it is taken. A file that gets no name at all is left to vanish.
-                    Err(_) => named = self.vfs.give_name(&file, directory, &temporary).ok().map(|()| learnt),
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
-            // Whatever else is wrong, what follows will tell.
-            Ok(None) | Err(_) => {}
-        }
-        let set = match named {
-            Some(learnt) => Ok(learnt),
-            None => match self.vfs.make_file(directory, &temporary) {
-                Ok(file) => fill(&file),
-                Err(error) => return Ok(Err(error)),
-            },
+        let may_be_new = match when {
+            Precondition::None => !place.refused && !self.replacing.guess(),
+            Precondition::NotExists => !place.refused,
+            Precondition::Version(_) => false,
         };
-        let set = set.and_then(|learnt| self.take_name(key, directory, &temporary, name, when).map(|()| Ok(learnt)));
-        set.inspect_err(|_| {
-            // What is left behind if this fails too is hidden, and the first failure is the one to tell.
-            let _ = self.vfs.remove_file(directory, &temporary);
+        if may_be_new {
+            match self.put_unnamed(&place.directory, key, value, learn)? {
+                Unnamed::Set(learnt) => return Ok(Ok(learnt)),
+                Unnamed::NoDirectory(error) => return Ok(Err(error)),
+                Unnamed::Taken => self.replacing.replaced(),
+                Unnamed::Refused => place.refused = true,
+            }
+        }
+        self.put_named(place, key, value, when, learn)
+    }
+
+    /// Sets a value that is not there by a file that has no name until it is complete.
+    fn put_unnamed<T>(
+        &self,
+        directory: &Directory,
+        key: &Key,
+        value: &[u8],
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> Result<Unnamed<T>> {
+        let fail = |error| self.fail(Operation::Set, key.as_str(), error);
+        let name = split(key.as_str()).1;
+        let file = match self.vfs.make_unnamed(directory) {
+            Ok(Some(file)) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Unnamed::NoDirectory(error)),
+            // Whatever else is wrong, what follows will tell.
+            Ok(None) | Err(_) => return Ok(Unnamed::Refused),
+        };
+        let learnt = self.fill(&file, value, learn).map_err(fail)?;
+        // No lock is needed for this, as only values that are there are compared and replaced.
+        match self.vfs.give_name(&file, directory, name) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Unnamed::NoDirectory(error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Unnamed::Taken),
+            // A file that gets no name is left to vanish.
+            Err(_) => return Ok(Unnamed::Refused),
+        }
+        self.vfs.close(file).map(|()| Unnamed::Set(learnt)).map_err(|error| {
+            // The bytes may not have arrived; there was nothing before.
+            let _ = self.vfs.remove_file(directory, name);
+            fail(error)
         })
+    }
+
+    /// Sets a value by a file that has a temporary name until it is complete.
+    fn put_named<T>(
+        &self,
+        place: &mut Held<'_>,
+        key: &Key,
+        value: &[u8],
+        when: &Precondition,
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> Result<io::Result<T>> {
+        let temporary = temporary();
+        let file = match self.vfs.make_file(&place.directory, &temporary) {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(error)),
+        };
+        let set = self
+            .fill_named(file, value, learn)
+            .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
+            .and_then(|learnt| Ok(self.take_name(place, key, &temporary, when)?.map(|()| learnt)));
+        if !matches!(set, Ok(Ok(_))) {
+            // What is left behind if this fails too is hidden, and the first failure is the one to tell.
+            let _ = self.vfs.remove_file(&place.directory, &temporary);
+        }
+        set
+    }
+
+    /// Fills and closes a file with a temporary name. Until it is closed its lock shows that its owner lives.
+    fn fill_named<T>(&self, file: File, value: &[u8], learn: &dyn Fn(&File) -> io::Result<T>) -> io::Result<T> {
+        match self.vfs.try_lock(&file) {
+            Ok(_) => {}
+            Err(error) if is_refused(&error) => {}
+            Err(error) => return Err(error),
+        }
+        let learnt = self.fill(&file, value, learn)?;
+        self.vfs.close(file)?;
+        Ok(learnt)
     }
 
     fn fill<T>(&self, file: &File, value: &[u8], learn: &dyn Fn(&File) -> io::Result<T>) -> io::Result<T> {
@@ -138,25 +216,34 @@ impl FilesystemStore {
         learn(file)
     }
 
-    /// Gives the temporary file its name if `when` holds; otherwise it stays.
+    /// Gives the temporary file its name if `when` holds; otherwise it stays. The inner error says that it is gone: others took
+    /// it for one that was left behind, or removed the directory.
     fn take_name(
         &self,
+        place: &mut Held<'_>,
         key: &Key,
-        directory: &Directory,
         temporary: &str,
-        name: &str,
         when: &Precondition,
-    ) -> Result<()> {
+    ) -> Result<io::Result<()>> {
+        let (directory, name) = (&place.directory, split(key.as_str()).1);
         let fail = |error: io::Error| match error.kind() {
             io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => {
                 self.occupied(key.as_str(), "a directory", "a value or nothing")
             }
             _ => self.fail(Operation::Set, key.as_str(), error),
         };
-        let identity = self.vfs.identity(directory).map_err(fail)?;
-        let _locked = lock(identity, name);
+        let identity = match place.identity {
+            Some(identity) => identity,
+            None => *place.identity.insert(self.vfs.identity(directory).map_err(fail)?),
+        };
+        let _threads = lock_name(identity, name);
         let refuse = |found| {
             Err(Error::Precondition { store: self.to_string(), key: key.clone(), expected: when.clone(), found })
+        };
+        // Held until the name is changed.
+        let _processes = match when {
+            Precondition::Version(_) => self.lock_value(key)?,
+            _ => None,
         };
         match when {
             Precondition::None => {}
@@ -165,8 +252,9 @@ impl FilesystemStore {
                     // It has its name; that the other one stays behind, hidden, is no reason to say that it was not
                     // set.
                     let _ = self.vfs.remove_file(directory, temporary);
-                    return Ok(());
+                    return Ok(Ok(()));
                 }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(error)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     return match self.current(Operation::Set, key)? {
                         Some(stat) if stat.kind == Kind::Directory => Err(fail(io::ErrorKind::IsADirectory.into())),
@@ -191,7 +279,10 @@ impl FilesystemStore {
                 }
             }
         }
-        self.vfs.rename(directory, temporary, name).map_err(fail)
+        match self.vfs.rename(directory, temporary, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Err(error)),
+            renamed => renamed.map(Ok).map_err(fail),
+        }
     }
 
     pub(super) fn current(&self, operation: Operation, key: &Key) -> Result<Option<Stat>> {
@@ -207,7 +298,7 @@ impl FilesystemStore {
     }
 
     /// Holds a directory, and makes it and those above it where they are not there.
-    fn make_directories(&self, path: &str) -> Result<Directory> {
+    pub(super) fn make_directories(&self, path: &str) -> Result<Directory> {
         let mut attempt = 0;
         loop {
             match self.try_make_directories(path) {
@@ -231,8 +322,9 @@ impl FilesystemStore {
         let (above, name) = split(path);
         let parent = self.try_make_directories(above)?;
         match self.vfs.make_directory(&parent, name) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+            Ok(()) => self.note_new(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
         if self.options.durability == Durability::Full {
             self.vfs.sync_directory(&parent)?;
@@ -248,14 +340,4 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 
 fn is_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied | io::ErrorKind::TooManyLinks)
-}
-
-/// Keeps the comparison of a value's version and its replacement together, among all stores of this process.
-pub(super) fn lock(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
-    const STRIPES: usize = 64;
-    static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
-    let mut hasher = DefaultHasher::new();
-    (directory, name).hash(&mut hasher);
-    let stripe = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
-    LOCKS[stripe].lock().unwrap_or_else(PoisonError::into_inner)
 }

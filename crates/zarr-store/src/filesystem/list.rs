@@ -6,7 +6,7 @@ use crate::{Key, Listing, Operation, Prefix, Result};
 
 use super::names::is_temporary_name;
 use super::vfs::Kind;
-use super::{FilesystemStore, is_absent};
+use super::{FilesystemStore, escape, is_absent};
 
 /// How many linked directories one listing goes into: links may lead to links, each doubling what there is to list.
 const MAX_LINKS: usize = 1024;
@@ -73,9 +73,22 @@ impl FilesystemStore {
         ends.map(|end| identity(end).map_err(|error| self.fail(Operation::List, path, error))).collect()
     }
 
-    /// What is in a directory and can be reached by a key. What leads out of the store or nowhere is not.
+    /// What a link leads to. One that leads out of the store is a value or a directory like any other, so that whoever gets it
+    /// meets the error.
+    fn linked_kind(&self, path: &str) -> Kind {
+        match self.vfs.stat(path) {
+            Ok(stat) => stat.kind,
+            Err(error) => match escape(&error) {
+                Some(target) if target.is_dir() => Kind::Directory,
+                Some(_) => Kind::File,
+                None => Kind::Other,
+            },
+        }
+    }
+
+    /// What is in a directory and can be named by a key. A link that leads nowhere is not.
     pub(super) fn entries(&self, prefix: &str) -> Result<Vec<Entry>> {
-        let names = match self.vfs.list(prefix.trim_end_matches('/')) {
+        let names = match self.vfs.list(prefix.trim_end_matches('/'), &|_| true) {
             Ok(names) => names,
             Err(error) if is_absent(&error) => return Ok(Vec::new()),
             Err(error) => return Err(self.fail(Operation::List, prefix, error)),
@@ -87,7 +100,7 @@ impl FilesystemStore {
             }
             let is_link = kind == Kind::Unknown;
             let kind = match kind {
-                Kind::Unknown => self.vfs.stat(&format!("{prefix}{name}")).map_or(Kind::Other, |stat| stat.kind),
+                Kind::Unknown => self.linked_kind(&format!("{prefix}{name}")),
                 kind => kind,
             };
             match kind {

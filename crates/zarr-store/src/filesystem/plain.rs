@@ -57,6 +57,10 @@ impl Vfs for Plain {
         fs::metadata(self.resolve(path)?).map(|metadata| Stat::of(&metadata))
     }
 
+    fn open_directory(&self, path: &str) -> io::Result<File> {
+        File::open(self.resolve(path)?)
+    }
+
     fn directory(&self, path: &str) -> io::Result<Directory> {
         let path = self.resolve(path)?;
         // Not `is_dir`, which takes one that was removed meanwhile for something else.
@@ -67,6 +71,14 @@ impl Vfs for Plain {
         let mut hasher = DefaultHasher::new();
         within(directory, "")?.hash(&mut hasher);
         Ok((0, hasher.finish()))
+    }
+
+    fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
+        fs::symlink_metadata(within(parent, name)?).map(|metadata| Stat::of(&metadata))
+    }
+
+    fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        File::open(within(parent, name)?)
     }
 
     fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
@@ -112,6 +124,10 @@ impl Vfs for Plain {
         fs::rename(within(parent, from)?, within(parent, to)?)
     }
 
+    fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()> {
+        fs::rename(within(parent, from)?, within(to_parent, to)?)
+    }
+
     fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
         fs::hard_link(within(parent, from)?, within(parent, to)?)
     }
@@ -124,11 +140,18 @@ impl Vfs for Plain {
         fs::remove_dir(within(parent, name)?)
     }
 
-    fn list(&self, path: &str) -> io::Result<Vec<(String, Kind)>> {
+    fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        fs::remove_dir_all(within(parent, name)?)
+    }
+
+    fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(self.resolve(path)?)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
+            if !wanted(&name) {
+                continue;
+            }
             let kind = match entry.file_type() {
                 Ok(kind) if kind.is_file() => Kind::File,
                 Ok(kind) if kind.is_dir() => Kind::Directory,

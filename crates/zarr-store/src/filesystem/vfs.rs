@@ -1,7 +1,7 @@
 //! The seam: every access to a file of a store goes through [`Vfs`], so that failures can be simulated.
 
 use std::fmt;
-use std::fs::{File, FileTimes, Metadata};
+use std::fs::{File, FileTimes, Metadata, TryLockError};
 use std::io::{self, IoSliceMut, Read, Write};
 #[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
@@ -25,6 +25,36 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
         file.metadata().map(|metadata| Stat::of(&metadata))
     }
 
+    /// Opens a directory, so that it can be locked. Fails where the system cannot.
+    fn open_directory(&self, path: &str) -> io::Result<File>;
+
+    /// Waits until no other open file holds the lock of this one, and takes it until the file is closed.
+    fn lock(&self, file: &File) -> io::Result<()> {
+        if cfg!(unix) { file.lock() } else { Err(io::ErrorKind::Unsupported.into()) }
+    }
+
+    /// Takes the lock of a file until it is closed; false if another open file holds it.
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        // Elsewhere the lock of a file keeps others from reading it.
+        if !cfg!(unix) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        match file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Closes a file that was written, with the errors that a network file system has kept until then.
+    fn close(&self, file: File) -> io::Result<()> {
+        #[cfg(unix)]
+        nix::unistd::close(file)?;
+        #[cfg(not(unix))]
+        drop(file);
+        Ok(())
+    }
+
     /// Reads from an offset; fewer bytes only at the end or by chance.
     fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_at(file, into, offset)
@@ -41,6 +71,12 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
 
     /// Names a directory within the running process: equal for equal directories.
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)>;
+
+    /// What has a name in a directory, which is not followed.
+    fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat>;
+
+    /// Opens what has a name in a directory, which is not followed, for reading: a file or a directory.
+    fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File>;
 
     /// Makes a directory.
     fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()>;
@@ -86,14 +122,20 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Gives a file another name that was not there.
     fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()>;
 
+    /// Renames a directory, from one directory to another, if there is nothing of the new name, or an empty directory.
+    fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()>;
+
     /// Removes a file.
     fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()>;
 
     /// Removes an empty directory.
     fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()>;
 
-    /// The names in a directory that are UTF-8, in any order.
-    fn list(&self, path: &str) -> io::Result<Vec<(String, Kind)>>;
+    /// Removes a directory with all that is in it. Links are removed and not followed.
+    fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()>;
+
+    /// The names in a directory that are UTF-8 and wanted, in any order.
+    fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>>;
 }
 
 /// A directory that is held.
@@ -123,6 +165,8 @@ impl Stat {
         let file_type = metadata.file_type();
         let kind = if file_type.is_file() {
             Kind::File
+        } else if file_type.is_symlink() {
+            Kind::Unknown
         } else if file_type.is_dir() {
             Kind::Directory
         } else {

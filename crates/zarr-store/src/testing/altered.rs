@@ -145,6 +145,10 @@ impl<S: Store> Store for Altered<S> {
         self.store.try_lock(prefix)
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
     fn flush(&self) -> Result<()> {
         self.store.flush()
     }

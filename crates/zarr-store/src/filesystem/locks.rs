@@ -1,0 +1,111 @@
+//! Advisory locks between processes, by `flock`.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{Error, Key, Lock, Operation, Prefix, Result};
+
+use super::{FilesystemStore, is_absent};
+
+/// Whether the file system refused a lock, and whether that was told.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    refused: AtomicBool,
+    told: AtomicBool,
+}
+
+impl Refused {
+    /// A warning, once after locks were refused.
+    pub(super) fn take_warning(&self, store: &FilesystemStore) -> Option<String> {
+        let due = self.refused.load(Ordering::Relaxed) && !self.told.swap(true, Ordering::Relaxed);
+        due.then(|| {
+            format!(
+                "{store}: the file system has no advisory locks, so that writes of parts of the same chunk, changes of the same \
+                 metadata and appends by several processes at once may be lost"
+            )
+        })
+    }
+}
+
+impl FilesystemStore {
+    /// Holds the file that has the name of a value, against other processes that are about to replace it on a condition.
+    /// `None` if there is no such file, or locks are not used or not to be had.
+    ///
+    /// The lock is of the file and not of its name: whoever takes it looks at the name afterwards, and finds another file
+    /// there if it was replaced meanwhile.
+    pub(super) fn lock_value(&self, key: &Key) -> Result<Option<File>> {
+        if !self.options.locks || self.refused.refused.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let Some(file) = self.open_value(key)? else { return Ok(None) };
+        match self.vfs.lock(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(error) if is_refused(&error) => {
+                self.refused.refused.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+            Err(error) => Err(self.fail(Operation::Set, key.as_str(), error)),
+        }
+    }
+
+    /// Takes the lock of the directory of a prefix, which nothing else in this library locks.
+    pub(super) fn lock_prefix(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        let path = prefix.as_str().trim_end_matches('/');
+        // Threads of this process exclude each other in any case.
+        let Some(threads) = Lock::in_process(self, prefix) else { return Ok(None) };
+        if !self.options.locks {
+            return Ok(Some(threads));
+        }
+        let fail = |error| Error::Io {
+            store: self.to_string(),
+            operation: Operation::Lock,
+            key: prefix.to_string(),
+            source: error,
+        };
+        let directory = match self.vfs.open_directory(path) {
+            Ok(directory) => directory,
+            Err(error) if is_absent(&error) => return Ok(Some(threads)),
+            Err(error) if is_refused(&error) => return Ok(Some(self.without(threads))),
+            Err(error) => return Err(fail(error)),
+        };
+        match self.vfs.try_lock(&directory) {
+            Ok(true) => Ok(Some(Lock::new((directory, threads)))),
+            Ok(false) => Ok(None),
+            Err(error) if is_refused(&error) => Ok(Some(self.without(threads))),
+            Err(error) => Err(fail(error)),
+        }
+    }
+
+    /// The lock that is left where the file system has none.
+    fn without(&self, threads: Lock) -> Lock {
+        self.refused.refused.store(true, Ordering::Relaxed);
+        threads
+    }
+}
+
+/// Whether a system or a file system has no locks, or not of such files.
+pub(super) fn is_refused(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use nix::errno::Errno;
+        let number = error.raw_os_error().map(Errno::from_raw);
+        if matches!(number, Some(Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EBADF | Errno::EINVAL)) {
+            return true;
+        }
+    }
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+}
+
+/// Keeps the comparison of a value's version and its replacement together, among all stores of this process.
+pub(super) fn lock_name(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
+    const STRIPES: usize = 64;
+    static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
+    let mut hasher = DefaultHasher::new();
+    (directory, name).hash(&mut hasher);
+    let stripe = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
+    LOCKS[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+}

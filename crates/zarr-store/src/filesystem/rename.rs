@@ -1,0 +1,79 @@
+//! Renaming and removing directories, with all values in them at once.
+
+use std::io;
+
+use crate::{Operation, Prefix, Result};
+
+use super::erase::prune;
+use super::install::split;
+use super::names::temporary;
+use super::vfs::{Directory, Kind};
+use super::{FilesystemStore, is_absent};
+
+impl FilesystemStore {
+    /// Renames the directory of a prefix. Of links it is not said where they would lead from another directory.
+    pub(super) fn rename_tree(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        let (from, to) = (from.as_str().trim_end_matches('/'), to.as_str().trim_end_matches('/'));
+        if from.is_empty() || to.is_empty() {
+            return Ok(false);
+        }
+        let fail = |error| self.fail(Operation::Set, to, error);
+        let ((from_path, from_name), (to_path, to_name)) = (split(from), split(to));
+        let Some(from_parent) = self.existing(from_path, Operation::Set)? else { return Ok(false) };
+        match self.vfs.stat_name(&from_parent, from_name) {
+            Ok(stat) if stat.kind == Kind::Directory => {}
+            Ok(_) => return Ok(false),
+            Err(error) if is_absent(&error) => return Ok(false),
+            Err(error) => return Err(fail(error)),
+        }
+        let to_parent = self.make_directories(to_path)?;
+        match self.vfs.rename_directory(&from_parent, from_name, &to_parent, to_name) {
+            Ok(()) => {}
+            // Something is there, or it is another file system.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::DirectoryNotEmpty
+                        | io::ErrorKind::AlreadyExists
+                        | io::ErrorKind::NotADirectory
+                        | io::ErrorKind::CrossesDevices
+                        | io::ErrorKind::NotFound
+                ) =>
+            {
+                prune(&*self.vfs, to_path);
+                return Ok(false);
+            }
+            Err(error) => return Err(fail(error)),
+        }
+        self.sync_names(&to_parent, to_path).map_err(fail)?;
+        self.sync_names(&from_parent, from_path).map_err(fail)?;
+        prune(&*self.vfs, from_path);
+        Ok(true)
+    }
+
+    /// Removes a directory: first its name, so that all values in it vanish at once, and then what is in it. It is locked for
+    /// that time, so that others do not take it for one that was left behind.
+    pub(super) fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        let doomed = temporary();
+        let held = self.vfs.open_name(parent, name);
+        if let Ok(held) = &held {
+            // Whoever appends to what is in it has the lock of it, too.
+            let _ = self.vfs.try_lock(held);
+        }
+        match self.vfs.rename_directory(parent, name, parent, &doomed) {
+            Ok(()) => self.vfs.remove_tree(parent, &doomed),
+            Err(error) if is_absent(&error) => Ok(()),
+            // Something is mounted there, say.
+            Err(_) => self.vfs.remove_tree(parent, name),
+        }
+    }
+
+    /// Holds a directory if it is there.
+    pub(super) fn existing(&self, path: &str, operation: Operation) -> Result<Option<Directory>> {
+        match self.vfs.directory(path) {
+            Ok(directory) => Ok(Some(directory)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.fail(operation, path, error)),
+        }
+    }
+}
