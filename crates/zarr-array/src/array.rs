@@ -188,17 +188,16 @@ impl Array {
     /// `"0:10, 5, ::2, ..."`, index lists, masks, points, blocks of chunks.
     ///
     /// # While others write
-    /// A chunk that is fetched at once is of one state, whatever others do. Of a shard, or a chunk of which parts do, the index (or
-    /// the first part) may be fetched before others replace or erase it and the rest after that. Where that is seen, the read is
-    /// done again, once. It is seen if the store tells the version of the value with each reply, as that in memory does; files
-    /// tell it only with replies of more than a megabyte, since it costs a system call for each. What is not seen is an error
-    /// where codecs notice that bytes are not what they should be (checksums, compression), else elements of the one state or
-    /// the other. A read of several chunks may be of different states of them.
+    /// Each chunk, and each shard, is of one state, whatever others do: files are held open while they are read in parts, and
+    /// other stores are asked for the rest of the state that the first part was of. If a chunk is replaced or erased meanwhile and
+    /// its old state is not to be had any more, that chunk alone is read again. A read of several chunks may be of different states
+    /// of them. If chunks are not stored, the read looks at its end whether the array is still there as it was opened
+    /// ([`Options::trust_missing`]). `docs/consistency.md` says what holds for each store.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
     /// broken chunks, [`crate::ErrorKind::CorruptChunk`] among them if others change a chunk again and again while it is read;
-    /// [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::NotFound`] if chunks are not stored and the array is gone; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;

@@ -4,7 +4,7 @@ use crate::cache::{ArrayCache, Changing, StoreId};
 use crate::read::{CachedRead, ReadContext};
 use crate::{Checksums, Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use zarr_codec::{Access, ElementSpec, Pipeline, Warnings};
 use zarr_dtype::{DataType, DataTypes, FillValue, Spelling};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding, Separator};
@@ -237,19 +237,15 @@ impl ArrayCore {
 
     /// How a region is read: not through the cache, where what is read is to be written again.
     pub(crate) fn reading(&self, coalesce: &zarr_store::Coalesce, zeroed: bool) -> ReadContext<'_> {
-        ReadContext {
-            core: self,
-            access: self.access(coalesce),
-            zeroed,
-            cached: None,
-            overtaken: AtomicBool::new(false),
-        }
+        ReadContext::new(self, self.access(coalesce), zeroed)
     }
 
     /// How `size` bytes are read for the user: through the cache, if there is one.
     pub(crate) fn reading_cached(&self, coalesce: &zarr_store::Coalesce, zeroed: bool, size: usize) -> ReadContext<'_> {
         let cached = self.cache.as_ref().and_then(|cache| CachedRead::new(cache, size));
-        ReadContext { cached, ..self.reading(coalesce, zeroed) }
+        let mut context = self.reading(coalesce, zeroed);
+        context.cached = cached;
+        context
     }
 
     /// To be held while a chunk (all if `None`) is changed, so that no cache keeps what it was.

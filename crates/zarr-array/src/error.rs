@@ -74,6 +74,8 @@ pub enum ErrorKind {
     Argument,
     /// The store failed.
     Store,
+    /// A fault of this library: please report it.
+    Internal,
 }
 
 impl ErrorKind {
@@ -96,6 +98,7 @@ impl ErrorKind {
             Self::Exists => "exists",
             Self::Argument => "argument",
             Self::Store => "store",
+            Self::Internal => "internal",
         }
     }
 }
@@ -109,6 +112,11 @@ impl Error {
     /// The caller asked for what cannot be.
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Argument, message)
+    }
+
+    /// Something that cannot be, were this library without faults.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message).with_hint("this is a fault of the library: please report it")
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {

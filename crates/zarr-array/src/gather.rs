@@ -11,7 +11,7 @@ use crate::read::{Attempts, ReadJob, Tried, splits};
 use std::sync::Arc;
 use zarr_codec::{ElementSpec, View, ViewMut};
 use zarr_dtype::Heap;
-use zarr_grid::{AxisRange, Cell, ChunkGrid, Part, Parts, Region, Resolved};
+use zarr_grid::{AxisRange, Cell, ChunkGrid, ChunkIndex, Part, Parts, Region, Resolved};
 
 /// Bytes staged at a time, but for single boxes that are larger.
 const BATCH: u64 = 64 << 20;
@@ -123,8 +123,12 @@ impl Batch<'_> {
         for part in &self.parts {
             let (bytes, others) = rest.split_at_mut(box_size(&part.cell, item) as usize);
             rest = others;
-            let view = view(bytes, item, &part.cell, self.heap.clone())?;
-            picks.push((region(self.grid, &part.cell)?, view));
+            let region = region(self.grid, &part.cell)?;
+            // A part lies in one chunk.
+            let lies_in = |chunks: &[ChunkIndex]| chunks.contains(&context.core.grid.meet(&region).cell(0).index);
+            if self.tried.only().is_none_or(lies_in) {
+                picks.push((region, view(bytes, item, &part.cell, self.heap.clone())?));
+            }
         }
         ReadJob::picks(context, picks).map(Some)
     }

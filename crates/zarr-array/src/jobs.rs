@@ -3,6 +3,14 @@
 use crate::{Error, Result};
 use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
 
+/// The reply to a request is another one's, or there is none: drivers do not do that.
+pub(crate) fn unexpected(reply: Option<&Reply>) -> Error {
+    Error::internal(match reply {
+        Some(reply) => format!("the driver of jobs answered {reply:?}"),
+        None => "the driver of jobs did not answer".to_owned(),
+    })
+}
+
 /// Some requests, of which nothing is expected but that they succeed.
 #[derive(Debug)]
 pub(crate) struct All(Vec<Request>);

@@ -1,9 +1,12 @@
 //! How arrays are read and written.
 
 use crate::{ChunkCache, Result};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{Codecs, Limits};
 use zarr_dtype::{ByteOrder, DataType, DataTypes};
+use zarr_grid::ChunkIndex;
 use zarr_meta::{Found, NamedConfig};
 
 /// How an array is read and written. A plain value: change what differs from the default.
@@ -17,6 +20,10 @@ use zarr_meta::{Found, NamedConfig};
 pub struct Options {
     /// What a chunk that is not stored means.
     pub missing_chunks: MissingChunks,
+    /// Whether a read that met chunks that are not stored leaves it at that. By default it looks at its end whether the array is
+    /// still there as it was opened, with one request for its document: another may have erased, moved or replaced it, and fill
+    /// values would be read for data that was there. Arrays opened from consolidated metadata are not looked at.
+    pub trust_missing: bool,
     /// Whether chunks of nothing but fill values are stored. By default they are not, and an existing one is erased.
     pub write_empty_chunks: bool,
     /// Whether checksums may go unverified.
@@ -51,13 +58,45 @@ impl Options {
 }
 
 /// What a chunk that is not stored means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub enum MissingChunks {
     /// Its elements are the fill value, as the specification says.
     #[default]
     Fill,
     /// Something was lost: reading it is an error.
     Error,
+    /// Its elements are the fill value, and it is noted in the report.
+    Report(MissingReport),
+}
+
+/// The chunks that reads found not to be stored. Clones share one list.
+///
+/// ```
+/// use zarr_array::{MissingChunks, MissingReport, Options};
+/// let report = MissingReport::default();
+/// let options = Options { missing_chunks: MissingChunks::Report(report.clone()), ..Options::default() };
+/// // ... arrays are opened with these options, and read ...
+/// assert!(report.take().is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MissingReport(Arc<Mutex<BTreeSet<ChunkIndex>>>);
+
+impl MissingReport {
+    /// Chunks that are noted at most, so that huge sparse arrays take little memory.
+    pub const MOST: usize = 100_000;
+
+    pub(crate) fn add(&self, chunk: &ChunkIndex) {
+        let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if chunks.len() < Self::MOST {
+            chunks.insert(chunk.clone());
+        }
+    }
+
+    /// The chunks noted since this was last asked, sorted; of more than [`MOST`](Self::MOST) those that came first.
+    #[must_use]
+    pub fn take(&self) -> Vec<ChunkIndex> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+    }
 }
 
 /// Whether checksums are verified.

@@ -14,22 +14,24 @@ mod leaf;
 mod picked;
 mod reading;
 mod requests;
+mod still_there;
 mod together;
 
 use crate::core::ArrayCore;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, MissingChunks, Result};
 pub(crate) use cached::CachedRead;
 use cached::{Missed, State};
 use leaf::{Item, Leaf};
 use picked::Picked;
 pub(crate) use reading::{Attempts, ReadPlan, Tried};
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use still_there::StillThere;
 use together::{Begun, Together};
 use zarr_codec::{Access, Error as CodecError, Pipeline, SubchunkIndex, Tiles, ViewMut};
 use zarr_grid::{Cell, ChunkIndex, Cuts, Region};
-use zarr_store::{Fetched, Job, Key, Next, Reply, Request, Version};
+use zarr_store::{Job, Key, Next, Reply, Request, Snapshot};
 
 /// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
 const LOCAL_GROUP: u64 = 256 << 10;
@@ -53,37 +55,38 @@ pub(crate) struct ReadContext<'a> {
     pub(crate) zeroed: bool,
     /// Where the read goes through a cache.
     pub(crate) cached: Option<CachedRead<'a>>,
-    /// A value was found to be another than when a part of it was read.
-    pub(crate) overtaken: AtomicBool,
+    /// Chunks that others replaced or erased when a part of them was read: to be read again.
+    replaced: Mutex<Vec<ChunkIndex>>,
+    /// A chunk is not stored.
+    missing: AtomicBool,
 }
 
-impl ReadContext<'_> {
-    /// Whether a failure may be the fault of a cache or of those who write meanwhile, so that the same once more may succeed.
+impl<'a> ReadContext<'a> {
+    /// For reads that do not go through a cache.
+    pub(crate) fn new(core: &'a ArrayCore, access: Access, zeroed: bool) -> Self {
+        Self { core, access, zeroed, cached: None, replaced: Mutex::default(), missing: AtomicBool::new(false) }
+    }
+
+    /// Whether a failure may be the fault of a cache, so that the same once more may succeed.
     pub(crate) fn is_doubtful(&self) -> bool {
-        self.overtaken.load(Ordering::Relaxed) || self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
+        self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
     }
 
-    /// Checks that a reply is of the state of a value that earlier ones were of, as far as the store tells both.
-    fn check_state(&self, due: Option<&Version>, fetched: &Fetched, chunk: &ChunkIndex) -> Result<()> {
-        match (due, &fetched.version) {
-            (Some(due), Some(found)) if found != due => {
-                Err(self.overtaken(chunk, "the chunk was replaced while it was read"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// There is nothing any more under the key of a chunk of which a part was read.
-    fn erased(&self, chunk: &ChunkIndex) -> Error {
-        self.overtaken(chunk, "the chunk was erased while it was read")
-    }
-
-    fn overtaken(&self, chunk: &ChunkIndex, message: &str) -> Error {
-        self.overtaken.store(true, Ordering::Relaxed);
+    /// Notes that a chunk has another state than that of which a part was read. What was read of it is left, and all of it is
+    /// read again when the rest is.
+    fn replaced(&self, chunk: &ChunkIndex) {
         if let Some(cached) = &self.cached {
             cached.forget(chunk);
         }
-        Error::new(ErrorKind::CorruptChunk, message)
+        self.replaced.lock().unwrap_or_else(PoisonError::into_inner).push(chunk.clone());
+    }
+
+    /// The chunks that are to be read again.
+    fn take_replaced(&self) -> Vec<ChunkIndex> {
+        let mut replaced = std::mem::take(&mut *self.replaced.lock().unwrap_or_else(PoisonError::into_inner));
+        replaced.sort_unstable();
+        replaced.dedup();
+        replaced
     }
 
     /// How many cells, each of so many decoded bytes, make a group that is worth handing to a thread.
@@ -115,6 +118,8 @@ pub(crate) enum ReadJob<'a> {
     Picked(Box<Picked<'a>>),
     /// A few cells that are not begun.
     Cells(Leaf<'a>),
+    /// Makes sure that the array is still there.
+    StillThere(StillThere<'a>),
     /// Nothing left.
     Done,
 }
@@ -148,8 +153,8 @@ struct Shard {
     start: u64,
     /// Its length, if known.
     size: Option<u64>,
-    /// Of the value that its index was read from, if known.
-    version: Option<Version>,
+    /// Of the value that its index was read from, if the store tells.
+    snapshot: Option<Snapshot>,
     index: Arc<SubchunkIndex>,
     codecs: Arc<Pipeline>,
     /// What the cache knows it as.
@@ -167,6 +172,19 @@ impl<'a> ReadJob<'a> {
         let tiles = out.streamed(stream).tile(zarr_codec::decode::windows(&cuts))?;
         let cell_size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
         Ok(Self::Spread(Spread { context, cuts: Arc::new(cuts), tiles, source: Source::Chunks, cell_size }))
+    }
+
+    /// The same of one chunk only.
+    fn of_chunk(context: &'a ReadContext<'a>, region: &Region, out: ViewMut<'a>, chunk: &[u64]) -> Result<Self> {
+        match (Self::new(context, region, out)?, context.core.grid.meet(region).position(chunk)) {
+            (Self::Spread(spread), Some(number)) => {
+                let number = usize::try_from(number).unwrap_or(usize::MAX);
+                let [_, from] = spread.split_at(number);
+                let [chunk, _] = from.split_at(1);
+                Ok(Self::Spread(chunk))
+            }
+            _ => Ok(Self::Done),
+        }
     }
 }
 
@@ -221,6 +239,11 @@ impl Job for ReadJob<'_> {
             Self::Picked(picked) => picked.step(replies, self),
             Self::Cells(mut leaf) => self.go_on(leaf.begin()?, leaf),
             Self::Together(cells) => cells.finish(replies).map(Next::Done),
+            Self::StillThere(check) => {
+                let (next, check) = check.step(replies)?;
+                *self = check.map_or(Self::Done, Self::StillThere);
+                Ok(next)
+            }
             Self::Leaf(mut leaf) => {
                 let next = leaf.take(replies)?;
                 self.go_on(next, leaf)
@@ -308,11 +331,11 @@ impl<'a> Spread<'a> {
 impl Source {
     /// A cell that is to be read; `None` if it is known not to be stored, and was filled.
     fn item<'a>(&self, context: &ReadContext<'_>, cell: &Cell, mut out: ViewMut<'a>) -> Result<Option<Item<'a>>> {
-        let (key, chunk, window, version, codecs) = match self {
+        let (key, chunk, window, snapshot, codecs) = match self {
             Self::Chunks => (context.core.key(&cell.index)?, cell.index.clone(), None, None, &context.core.codecs),
             Self::Shard(shard) => match shard.find(&cell.index).map_err(|error| shard.place(error))? {
                 Some(window) => {
-                    (shard.key.clone(), shard.chunk.clone(), Some(window), shard.version.clone(), &shard.codecs)
+                    (shard.key.clone(), shard.chunk.clone(), Some(window), shard.snapshot.clone(), &shard.codecs)
                 }
                 None => {
                     context.fill(&mut out)?;
@@ -325,7 +348,7 @@ impl Source {
             key,
             chunk,
             window,
-            version,
+            snapshot,
             codecs: Arc::clone(codecs),
             shape: cell.shape.clone(),
             region: cell.region.clone(),
@@ -366,6 +389,16 @@ impl Shard {
 }
 
 impl ReadContext<'_> {
+    /// Whether fill values may stand for a chunk that is not stored.
+    fn not_stored(&self, chunk: &ChunkIndex) -> Result<()> {
+        match &self.core.options.missing_chunks {
+            MissingChunks::Fill => {}
+            MissingChunks::Report(report) => report.add(chunk),
+            MissingChunks::Error => return Err(Error::new(ErrorKind::MissingChunk, "the chunk is not stored")),
+        }
+        Ok(())
+    }
+
     /// Fills what is not stored.
     fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
         let element = self.core.element();

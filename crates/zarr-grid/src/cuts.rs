@@ -1,4 +1,5 @@
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 use crate::region::AxisRange;
 use crate::shape::Shape;
@@ -105,6 +106,18 @@ impl Cuts {
         self.cursor_at(0)
     }
 
+    /// The number of the cell that is this chunk; `None` if there is none.
+    pub fn position(&self, chunk: &[u64]) -> Option<u64> {
+        if chunk.len() != self.axes.len() {
+            return None;
+        }
+        let mut number = 0_u64;
+        for (axis, &cell) in self.axes.iter().zip(chunk) {
+            number = number.checked_mul(axis.len())?.checked_add(axis.position(cell)?)?;
+        }
+        Some(number)
+    }
+
     /// A cursor at cell `i`.
     pub fn cursor_at(&self, i: u64) -> Cursor<'_> {
         Cursor::new(self, i)
@@ -144,6 +157,20 @@ impl AxisCuts {
         let segment = Segment { first: self.len, cell, base, cell_len, skip, range, out };
         self.segments.push(segment);
         self.len += count;
+    }
+
+    /// Which cut is that of a chunk, counted along the axis; `None` if the range steps over it.
+    fn position(&self, cell: u64) -> Option<u64> {
+        let (mut from, mut to) = (0, self.len);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            match self.get(middle).cell.cmp(&cell) {
+                Ordering::Less => from = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => to = middle,
+            }
+        }
+        None
     }
 
     /// The number of cuts.

@@ -17,6 +17,8 @@ struct Document {
     bytes: OnceLock<Arc<Vec<u8>>>,
     /// What the bytes say, if that is known and they are plain JSON.
     value: Option<Value>,
+    /// Whether it comes from consolidated metadata.
+    copied: bool,
 }
 
 impl Document {
@@ -42,12 +44,12 @@ impl Documents {
     /// Sets the document at `key`.
     pub fn insert(&mut self, key: impl Into<String>, bytes: impl Into<Vec<u8>>) {
         let bytes = OnceLock::from(Arc::new(bytes.into()));
-        self.put(Document { key: key.into(), bytes, value: None });
+        self.put(Document { key: key.into(), bytes, value: None, copied: false });
     }
 
-    /// Sets the document at `key` to one that is known by its value. Its text is compact.
+    /// Sets the document at `key` to one that consolidated metadata has the value of. Its text is compact.
     pub(crate) fn insert_value(&mut self, key: impl Into<String>, value: Value) {
-        self.put(Document { key: key.into(), bytes: OnceLock::new(), value: Some(value) });
+        self.put(Document { key: key.into(), bytes: OnceLock::new(), value: Some(value), copied: true });
     }
 
     fn put(&mut self, document: Document) {
@@ -90,6 +92,11 @@ impl Documents {
     pub(crate) fn without_values(mut self) -> Self {
         self.entries.iter_mut().filter(|document| document.bytes.get().is_some()).for_each(|it| it.value = None);
         self
+    }
+
+    /// Whether some come from consolidated metadata, where they were copied to, and not from their own keys.
+    pub fn are_copies(&self) -> bool {
+        self.entries.iter().any(|document| document.copied)
     }
 
     /// Whether there are none.

@@ -11,6 +11,7 @@ mod concurrent;
 mod conformance;
 mod dead_space;
 mod foreign;
+mod gone;
 mod hierarchies;
 mod laws;
 mod layouts;

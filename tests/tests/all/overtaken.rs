@@ -2,21 +2,38 @@
 //! is stored.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, NewArray, Options};
 use zarr_grid::Selection;
 use zarr_store::testing::Altered;
-use zarr_store::{AsyncStore, Coalesce, FilesystemStore, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
+use zarr_store::{AsyncStore, Coalesce, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
 
-/// The states of a chunk, `None` if it is not stored: one for each get of it, the last one for all further.
-type States = Vec<Option<Vec<u8>>>;
+/// The states of a chunk, `None` if it is not stored: one for each get of it.
+#[derive(Clone)]
+enum States {
+    /// The last one for all further gets.
+    Once(Vec<Option<Vec<u8>>>),
+    /// From the first one on again and again.
+    ForEver(Vec<Option<Vec<u8>>>),
+}
+
+impl States {
+    fn get(&self, number: usize) -> &Option<Vec<u8>> {
+        match self {
+            Self::Once(states) => &states[number.min(states.len() - 1)],
+            Self::ForEver(states) => &states[number % states.len()],
+        }
+    }
+}
+
+use States::{ForEver, Once};
 
 /// A store in which the chunk `a/c/0` changes between gets.
 fn changing<S: Store>(store: S, states: States) -> Altered<S> {
     let gets = AtomicUsize::new(0);
     Altered::new(store).getting(move |store, key, ranges, into| {
         if key.as_str() == "a/c/0" {
-            match &states[gets.fetch_add(1, Ordering::Relaxed).min(states.len() - 1)] {
+            match states.get(gets.fetch_add(1, Ordering::Relaxed)) {
                 None => store.erase(key)?,
                 Some(value) => {
                     if store.get_all(key)?.is_none_or(|stored| stored != value) {
@@ -41,10 +58,10 @@ fn array(len: u64, codecs: &str, states: States) -> Array {
     zarr::create_array(&store, "/a", one_chunk(len, codecs)).unwrap()
 }
 
-fn check_fails(read: zarr_array::Result<Vec<u8>>, how: &str) {
+fn check_fails(read: zarr_array::Result<Vec<u8>>) {
     let error = read.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::CorruptChunk);
-    assert!(error.message().contains(&format!("{how} while it was read")), "{error}");
+    assert!(error.message().contains("replaced each of the 1000 times that it was read"), "{error}");
     assert_eq!(error.location().key.as_deref(), Some("a/c/0"));
 }
 
@@ -53,7 +70,7 @@ const BYTES: &str = r#"["bytes"]"#;
 #[test]
 fn a_chunk_that_is_read_at_once_is_whole() {
     for wanted in [1024, 64] {
-        let array = array(1024, BYTES, vec![Some(vec![7; 1024]), None]);
+        let array = array(1024, BYTES, Once(vec![Some(vec![7; 1024]), None]));
         assert_eq!(array.read::<u8>(..wanted).unwrap(), vec![7; wanted as usize]);
     }
 }
@@ -61,17 +78,16 @@ fn a_chunk_that_is_read_at_once_is_whole() {
 #[test]
 fn a_chunk_that_is_erased_is_read_anew() {
     let there = || Some(vec![7; 1024]);
-    assert_eq!(array(1024, BYTES, vec![there(), None]).read::<u8>(..1000_u64).unwrap(), [0; 1000]);
-    let again = vec![there(), None, there(), None];
-    check_fails(array(1024, BYTES, again).read(..1000_u64), "erased");
+    assert_eq!(array(1024, BYTES, Once(vec![there(), None])).read::<u8>(..1000_u64).unwrap(), [0; 1000]);
+    check_fails(array(1024, BYTES, ForEver(vec![there(), None])).read(..1000_u64));
 }
 
 #[test]
 fn a_chunk_of_a_wrong_size_that_is_erased_is_read_anew() {
     for stored in [1000, 1025] {
         let there = || Some(vec![7; stored]);
-        assert_eq!(array(1024, BYTES, vec![there(), None]).read::<u8>(..).unwrap(), [0; 1024]);
-        check_fails(array(1024, BYTES, vec![there(), None, there(), None]).read(..), "erased");
+        assert_eq!(array(1024, BYTES, Once(vec![there(), None])).read::<u8>(..).unwrap(), [0; 1024]);
+        check_fails(array(1024, BYTES, ForEver(vec![there(), None])).read(..));
     }
 }
 
@@ -97,21 +113,20 @@ fn two_states(len: u64, codecs: &str) -> [Option<Vec<u8>>; 2] {
 fn a_shard_that_is_replaced_is_read_anew() {
     let codecs = sharded(16);
     let [old, new] = two_states(64, &codecs);
-    let once = || array(64, &codecs, vec![old.clone(), new.clone()]);
+    let once = || array(64, &codecs, Once(vec![old.clone(), new.clone()]));
     assert_eq!(once().read::<u8>(..40_u64).unwrap(), [2; 40]);
     assert_eq!(once().read::<u8>(3_u64).unwrap(), [2]);
     assert_eq!(once().read::<u8>(Selection::points(vec![vec![60, 1, 2]])).unwrap(), [2; 3]);
     let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
     assert_eq!(once().with(options).unwrap().read::<u8>(..40_u64).unwrap(), [2; 40]);
 
-    let erased = || array(64, &codecs, vec![old.clone(), None]);
+    let erased = || array(64, &codecs, Once(vec![old.clone(), None]));
     assert_eq!(erased().read::<u8>(..40_u64).unwrap(), [0; 40]);
     assert_eq!(erased().read::<u8>(Selection::points(vec![vec![60, 1, 2]])).unwrap(), [0; 3]);
 
-    let again = || array(64, &codecs, vec![old.clone(), new.clone(), old.clone(), new.clone()]);
-    check_fails(again().read(..40_u64), "replaced");
-    check_fails(again().read(Selection::points(vec![vec![60, 1, 2]])), "replaced");
-    check_fails(array(64, &codecs, vec![old.clone(), None, old.clone(), None]).read(..40_u64), "erased");
+    let again = || array(64, &codecs, ForEver(vec![old.clone(), new.clone()]));
+    check_fails(again().read(..40_u64));
+    check_fails(array(64, &codecs, ForEver(vec![old.clone(), None])).read(..40_u64));
 }
 
 #[test]
@@ -123,18 +138,68 @@ fn a_shard_that_is_replaced_is_read_anew_without_blocking() {
         let array = block_on(AsyncArray::create(&store, "/a", one_chunk(64, &codecs), &zarr::registry())).unwrap();
         block_on(array.read::<u8>(..40_u64))
     };
-    assert_eq!(read(vec![old.clone(), new.clone()]).unwrap(), [2; 40]);
-    check_fails(read(vec![old.clone(), new.clone(), old, new]), "replaced");
+    assert_eq!(read(Once(vec![old.clone(), new.clone()])).unwrap(), [2; 40]);
+    check_fails(read(ForEver(vec![old, new])));
+}
+
+/// An array of chunks that are read in parts, in a store in which one of them is replaced after the first part of it was read.
+fn among_others(counts: &Arc<AtomicUsize>) -> Array {
+    let slabs = Coalesce { slab: Some(64), ..Coalesce::NEVER };
+    let gets = Arc::clone(counts);
+    let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
+        if key.as_str().starts_with("a/c/") {
+            gets.fetch_add(1, Ordering::Relaxed);
+        }
+        let found = store.get(key, ranges, into);
+        if key.as_str() == "a/c/5/0" && store.get_all(key)?.is_some_and(|stored| stored[0] == 1) {
+            store.set_all(key, &[2; 256])?;
+        }
+        found
+    });
+    let store: Arc<dyn Store> = Arc::new(store.liking(slabs));
+    let new = NewArray::new(&[40, 64], "uint8").chunks(&[4, 64]).codecs_text(BYTES).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    array.write(.., &[1_u8; 40 * 64]).unwrap();
+    array
 }
 
 #[test]
-fn files_tell_it_where_much_is_read() {
-    let (inner, len) = (3 << 20, 9 << 20);
-    let codecs = sharded(inner);
-    let [old, new] = two_states(len, &codecs);
+fn only_the_chunk_that_is_replaced_is_read_anew() {
+    let gets = Arc::new(AtomicUsize::new(0));
+    let found = among_others(&gets).read::<u8>((.., 1..)).unwrap();
+    let rows: Vec<usize> = (0..40).filter(|row| found[row * 63..][..63] == [2; 63]).collect();
+    assert_eq!(rows, [20, 21, 22, 23]);
+    assert_eq!(found.iter().filter(|&&byte| byte == 1).count(), 36 * 63);
+    let read = gets.swap(0, Ordering::Relaxed);
+    let quiet = among_others(&gets);
+    quiet.read::<u8>((.., 1..)).unwrap();
+    gets.store(0, Ordering::Relaxed);
+    quiet.read::<u8>((.., 1..)).unwrap();
+    let due = gets.load(Ordering::Relaxed);
+    assert!(due >= 20 && read <= due + due / 10 + 1, "{read} gets of chunks, {due} without another writer");
+}
+
+#[test]
+fn a_file_that_is_replaced_is_read_as_it_was() {
+    let [old, new] = two_states(64, &sharded(16));
     let folder = tempfile::tempdir().unwrap();
-    let store = changing(FilesystemStore::create(folder.path()).unwrap(), vec![old, new]);
-    let store: Arc<dyn Store> = Arc::new(store);
-    let array = zarr::create_array(&store, "/a", one_chunk(len, &codecs)).unwrap();
-    assert!(array.read::<u8>(..2 * inner).unwrap().iter().all(|&byte| byte == 2));
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    let array = zarr::create_array(&store, "/a", one_chunk(64, &sharded(16))).unwrap();
+    let key = Key::new("a/c/0").unwrap();
+    let [old, new] = [old.unwrap(), new.unwrap()];
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (done, store, key) = (&done, &store, &key);
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                store.set_all(key, &old).unwrap();
+                store.set_all(key, &new).unwrap();
+            }
+        });
+        for _ in 0..2000 {
+            let found = array.read::<u8>(..).unwrap();
+            assert!(found.iter().all(|byte| *byte == found[0]), "{found:?}");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
 }

@@ -1,7 +1,7 @@
 //! How many requests reads and writes cost.
 
 use std::sync::Arc;
-use zarr_array::{Array, NewArray};
+use zarr_array::{Array, NewArray, Options};
 use zarr_store::{Counted, MemoryStore, Store};
 
 fn counted(new: NewArray) -> (Arc<Counted<MemoryStore>>, Array) {
@@ -74,7 +74,11 @@ fn a_compressed_chunk_is_one_get_and_a_missing_one_is_no_data() {
     array.erase_chunk(&[1, 1]).unwrap();
     store.take();
     assert_eq!(array.read::<i32>((19, 19)).unwrap(), [0]);
-    assert_eq!(store.take().bytes_read, 0);
+    // The array is looked at, whether it is still there.
+    assert_eq!(store.take().gets, 2);
+    let trusting = array.with(Options { trust_missing: true, ..Options::default() }).unwrap();
+    assert_eq!(trusting.read::<i32>((19, 19)).unwrap(), [0]);
+    assert_eq!((store.counts().gets, store.take().bytes_read), (1, 0));
 }
 
 #[test]

@@ -10,13 +10,13 @@ use super::leaf::Item;
 use super::requests::{Requests, groups};
 use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits};
 use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
-use crate::{ArrayData, Error, Result};
+use crate::{ArrayData, Error, Result, jobs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_codec::{Split, Step, ViewMut};
 use zarr_dtype::HeapRef;
 use zarr_grid::{Cell, Region};
-use zarr_store::{ByteRange, Fetched, Reply, Request, Version};
+use zarr_store::{ByteRange, Fetched, GetOptions, Reply, Request, Snapshot, Version};
 
 /// Reads of at most so many bytes look for all that is kept before they fork: a copy takes less time than waking a thread.
 const SMALL: usize = 256 << 10;
@@ -250,7 +250,11 @@ impl<'a> Missed<'a> {
                 Some((reply, parts)) => {
                     let fetched = match replies.get(reply) {
                         Some(Reply::Got(fetched)) => fetched.as_ref(),
-                        _ => None,
+                        Some(Reply::Conflict) => {
+                            self.context.replaced(&cell.item.chunk);
+                            continue;
+                        }
+                        other => return Err(cell.item.place(jobs::unexpected(other))),
                     };
                     cell.take(fetched, parts, self, &mut requests)?
                 }
@@ -262,7 +266,6 @@ impl<'a> Missed<'a> {
                 self.cells.push(cell);
             }
         }
-        requests.ask_versions(self.context);
         Ok(requests.into_vec())
     }
 
@@ -275,7 +278,7 @@ impl<'a> MissedCell<'a> {
     /// Asks for the version if something is kept, else for the bytes that it takes to decode all of it.
     fn begin(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Requests) -> Result<()> {
         if self.in_doubt.is_some() {
-            self.item.pending = Some(requests.add(&self.item.key, false, Vec::new()));
+            self.item.pending = Some(requests.add(&self.item.key, false, Vec::new(), GetOptions::default()));
             return Ok(());
         }
         let Item { codecs, shape, region, out, .. } = &mut self.item;
@@ -289,7 +292,7 @@ impl<'a> MissedCell<'a> {
         match step.map_err(|error| self.item.place(error.into()))? {
             None => self.item.ask(&[ByteRange::Full], requests),
             Some(Step::Need(ranges)) => self.item.ask(&ranges, requests),
-            Some(_) => Err(Error::argument("a shard is split before its index is read")),
+            Some(_) => Err(Error::internal("a shard is split before its index is read")),
         }
     }
 
@@ -318,14 +321,15 @@ impl<'a> MissedCell<'a> {
             }
         }
         let Some(fetched) = fetched else {
-            if self.item.window.is_some() {
-                return Err(self.item.erased(context));
+            if self.item.is_begun() {
+                context.replaced(&self.item.chunk);
+                return Ok(None);
             }
             self.keep(Content::Absent, None, cached);
             self.item.not_stored(context)?;
             return Ok(None);
         };
-        self.item.check_state(fetched, context)?;
+        self.item.note_state(fetched);
         let Some(decode) = &mut self.item.decode else {
             let data = self.decode(fetched.part(parts.start)).map_err(|error| self.item.place(error))?;
             let known = self.keep(Content::Elements(data), version, cached);
@@ -371,13 +375,13 @@ impl<'a> MissedCell<'a> {
     ) -> Result<()> {
         cached.doubt();
         match &known.content {
-            Content::Absent => self.item.not_stored(context),
+            Content::Absent => self.item.fill_absent(context),
             Content::Elements(data) => copy(data, &self.item.region, &mut self.item.out),
             Content::Shard(shard) => {
                 let Item { codecs, shape, region, .. } = &self.item;
                 let decode = codecs.partial(shape, region, &context.access);
                 let split = decode.and_then(|decode| decode.split_by(&shard.index));
-                let split = split.ok_or_else(|| Error::argument("an index of another grid is kept of the shard"))?;
+                let split = split.ok_or_else(|| Error::internal("an index of another grid is kept of the shard"))?;
                 self.split(split, known, context, jobs)
             }
         }
@@ -392,7 +396,7 @@ impl<'a> MissedCell<'a> {
         jobs: &mut Vec<ReadJob<'a>>,
     ) -> Result<()> {
         let state = State::of(known, &split);
-        self.item.version = self.item.version.or_else(|| known.version.clone());
+        self.item.snapshot = self.item.snapshot.or_else(|| known.version.clone().map(Snapshot::of_version));
         let spread = self.item.spread(split, known.size(), state, context)?;
         if spread.is_cached() {
             jobs.extend(begin(spread)?);

@@ -3,12 +3,13 @@
 use super::cached::State;
 use super::requests::{Requests, needed};
 use super::{LOCAL_GROUP, ReadContext, Shard, Source, Spread, decoded_size, largest_encoded, splits};
-use crate::{Error, ErrorKind, MissingChunks, Result};
+use crate::{Error, Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, Step, ViewMut};
 use zarr_grid::{ChunkIndex, Region, Shape};
-use zarr_store::{ByteRange, Fetched, Key, Reply, Request, Version};
+use zarr_store::{ByteRange, Fetched, GetOptions, Key, Reply, Request, Snapshot};
 
 /// A few cells under way.
 #[derive(Debug)]
@@ -40,8 +41,8 @@ pub(super) struct Item<'a> {
     pub(super) chunk: ChunkIndex,
     /// The part of the value that is this chunk; `None`: all of it.
     pub(super) window: Option<Range<u64>>,
-    /// The state of the value that was read so far, if known.
-    pub(super) version: Option<Version>,
+    /// The state of the value that was read so far, if the store tells.
+    pub(super) snapshot: Option<Snapshot>,
     pub(super) codecs: Arc<Pipeline>,
     pub(super) shape: Shape,
     pub(super) region: Region,
@@ -106,7 +107,7 @@ impl<'a> Leaf<'a> {
                 Some(decode) => match decode.step(&[], &mut item.out).map_err(Error::from)? {
                     Step::Need(ranges) => item.ask(&ranges, &mut requests)?,
                     Step::Done => {}
-                    Step::Split(_) => return Err(Error::argument("a shard is split before its index is read")),
+                    Step::Split(_) => return Err(Error::internal("a shard is split before its index is read")),
                 },
             }
         }
@@ -145,12 +146,20 @@ impl<'a> Leaf<'a> {
                 }
                 continue;
             }
-            let Some(Reply::Got(Some(fetched))) = replies.get(reply) else {
-                self.missing(item, &mut requests)?;
-                continue;
+            let fetched = match replies.get(reply) {
+                Some(Reply::Got(Some(fetched))) => fetched,
+                Some(Reply::Got(None)) => {
+                    self.missing(item, &mut requests)?;
+                    continue;
+                }
+                Some(Reply::Conflict) => {
+                    self.context.replaced(&item.chunk);
+                    continue;
+                }
+                other => return Err(item.place(jobs::unexpected(other))),
             };
             self.context.core.found_place(item.place);
-            item.check_state(fetched, self.context)?;
+            item.note_state(fetched);
             let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
             let after = item.go_on(&got, fetched, self.context).map_err(|error| item.place(error))?;
             match after {
@@ -167,8 +176,9 @@ impl<'a> Leaf<'a> {
 
     /// There is nothing under the item's key.
     fn missing(&mut self, mut item: Item<'a>, requests: &mut Requests) -> Result<()> {
-        if item.window.is_some() || item.touched {
-            return Err(item.erased(self.context));
+        if item.is_begun() {
+            self.context.replaced(&item.chunk);
+            return Ok(());
         }
         if let Some((place, key)) = self.context.core.other_key(&item.chunk, item.place) {
             item.key = key;
@@ -228,7 +238,12 @@ impl<'a> Item<'a> {
     pub(super) fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
         let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
         let shared = self.window.is_some() && self.room.is_none();
-        self.pending = Some(requests.add(&self.key, shared, ranges));
+        let options = match &self.snapshot {
+            Some(snapshot) => GetOptions::if_match(Some(snapshot.clone())),
+            None if self.decode.is_some() => GetOptions::snapshot(),
+            None => GetOptions::default(),
+        };
+        self.pending = Some(requests.add(&self.key, shared, ranges, options));
         Ok(())
     }
 
@@ -284,7 +299,7 @@ impl<'a> Item<'a> {
             chunk: self.chunk.clone(),
             start,
             size,
-            version: self.version.take(),
+            snapshot: self.snapshot.take(),
             index: split.index,
             codecs: split.codecs,
             state,
@@ -295,25 +310,26 @@ impl<'a> Item<'a> {
 
     /// There is nothing under its key.
     pub(super) fn not_stored(&mut self, context: &ReadContext<'_>) -> Result<()> {
-        match context.core.options.missing_chunks {
-            MissingChunks::Fill => context.fill(&mut self.out),
-            MissingChunks::Error => Err(self.place(Error::new(ErrorKind::MissingChunk, "the chunk is not stored"))),
-        }
+        context.missing.store(true, Ordering::Relaxed);
+        self.fill_absent(context)
     }
 
-    /// There is nothing any more under its key.
-    pub(super) fn erased(&self, context: &ReadContext<'_>) -> Error {
-        self.place(context.erased(&self.chunk))
+    /// The same, known from before.
+    pub(super) fn fill_absent(&mut self, context: &ReadContext<'_>) -> Result<()> {
+        context.not_stored(&self.chunk).map_err(|error| self.place(error))?;
+        context.fill(&mut self.out)
     }
 
-    /// Notes the state of the value that a reply is of, which must be that of the replies before.
-    pub(super) fn check_state(&mut self, fetched: &Fetched, context: &ReadContext<'_>) -> Result<()> {
-        let checked = context.check_state(self.version.as_ref(), fetched, &self.chunk);
-        checked.map_err(|error| self.place(error))?;
-        if self.version.is_none() && self.decode.is_some() {
-            self.version.clone_from(&fetched.version);
+    /// Whether a part of the value was read before, so that it cannot be missing.
+    pub(super) fn is_begun(&self) -> bool {
+        self.window.is_some() || self.touched
+    }
+
+    /// Notes the state of the value that a reply is of.
+    pub(super) fn note_state(&mut self, fetched: &Fetched) {
+        if self.snapshot.is_none() {
+            self.snapshot.clone_from(&fetched.snapshot);
         }
-        Ok(())
     }
 
     pub(super) fn place(&self, error: Error) -> Error {

@@ -6,13 +6,13 @@ use super::leaf::{Item, Leaf};
 use super::requests::{Requests, groups};
 use super::{ReadContext, ReadJob, Source, Spread, splits};
 use crate::cache::{Content, Known, Place};
-use crate::{Error, Result};
+use crate::{Error, Result, jobs};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Split, Step, ViewMut};
 use zarr_grid::{Cell, ChunkIndex, Region};
-use zarr_store::{Fetched, Next, Reply};
+use zarr_store::{Fetched, Next, Reply, Snapshot};
 
 /// A region, and where it goes.
 type Pick<'a> = (Region, ViewMut<'a>);
@@ -91,7 +91,11 @@ impl<'a> Picked<'a> {
             Begun::Yes(mut item) => {
                 let fetched = match replies.first() {
                     Some(Reply::Got(fetched)) => fetched.as_ref(),
-                    _ => None,
+                    Some(Reply::Conflict) => {
+                        self.context.replaced(&item.chunk);
+                        return Ok(Next::Done(()));
+                    }
+                    other => return Err(item.place(jobs::unexpected(other))),
                 };
                 let parts = item.pending.take().map_or(0..0, |(_, parts)| parts);
                 self.take(*item, fetched, parts, &mut requests)?
@@ -100,7 +104,6 @@ impl<'a> Picked<'a> {
         if requests.is_empty() {
             return job.fork(jobs);
         }
-        requests.ask_versions(self.context);
         *job = ReadJob::Picked(self);
         Ok(Next::Ask(requests.into_vec()))
     }
@@ -119,12 +122,12 @@ impl<'a> Picked<'a> {
             && let Content::Shard(shard) = &known.content
             && let Some(split) = decode.as_ref().and_then(|decode| decode.split_by(&shard.index))
         {
-            item.version = item.version.or_else(|| known.version.clone());
+            item.snapshot = item.snapshot.or_else(|| known.version.clone().map(Snapshot::of_version));
             return self.go_on(item, split, Some(&known));
         }
         match decode.as_mut().map(|decode| decode.step(&[], &mut item.out)).transpose()? {
             Some(Step::Need(ranges)) => item.ask(&ranges, requests)?,
-            _ => return Err(item.place(Error::argument("a shard that is split before its index is read"))),
+            _ => return Err(item.place(Error::internal("a shard is split before its index is read"))),
         }
         item.decode = decode;
         self.first = Begun::Yes(Box::new(item));
@@ -139,14 +142,15 @@ impl<'a> Picked<'a> {
         requests: &mut Requests,
     ) -> Result<Vec<ReadJob<'a>>> {
         let Some(fetched) = fetched else {
-            if item.window.is_some() {
-                return Err(item.erased(self.context));
+            if item.is_begun() {
+                self.context.replaced(&item.chunk);
+                return Ok(Vec::new());
             }
             item.not_stored(self.context)?;
             self.others.iter_mut().try_for_each(|(_, out)| self.context.fill(out))?;
             return Ok(Vec::new());
         };
-        item.check_state(fetched, self.context)?;
+        item.note_state(fetched);
         let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
         let step = item.decode.as_mut().map(|decode| decode.step(&got, &mut item.out)).transpose();
         match step.map_err(|error| item.place(error.into()))? {
@@ -176,7 +180,7 @@ impl<'a> Picked<'a> {
         let mut inner = vec![(cuts, tiles)];
         for (region, out) in std::mem::take(&mut self.others) {
             let split = codecs.partial(&shape, &region, &context.access).and_then(|decode| decode.split_by(&index));
-            let split = split.ok_or_else(|| item.place(Error::argument("an index that is not of the shard's grid")))?;
+            let split = split.ok_or_else(|| item.place(Error::internal("an index is not of the shard's grid")))?;
             inner.push((Arc::new(split.cuts.clone()), split.tile(out)?));
         }
         let mut jobs = Vec::new();

@@ -1,19 +1,24 @@
-//! A whole read of a selection: jobs to be run one after the other. If what a cache held may be why one fails, or others who
-//! write meanwhile, the same follows once more, without the cache.
+//! A whole read of a selection: jobs to be run one after the other. If what a cache held may be why one fails, the same follows
+//! once more, without the cache. Chunks that others replaced while they were read in parts are read again, they alone. If chunks
+//! were not stored, the last job looks whether the array still is.
 //!
 //! A job that failed is gone with its share of the output, so this is no job itself: it gives them out and is told how each
 //! ended. Blocking and async arrays only run them.
 
-use super::{ReadContext, ReadJob};
-use crate::Result;
+use super::{ReadContext, ReadJob, StillThere};
 use crate::core::ArrayCore;
 use crate::gather::{Batch, Batches, Gather};
 use crate::plan::{self, Staging};
+use crate::{Error, ErrorKind, Result};
+use std::sync::atomic::Ordering;
 use zarr_codec::ViewMut;
-use zarr_grid::{Region, Resolved};
+use zarr_grid::{ChunkIndex, Region, Resolved};
 use zarr_store::Coalesce;
 
-/// How the same is read at first, and how after that was in vain.
+/// How often chunks are read again that others keep replacing while they are read.
+const MAX_TRIES: u32 = 1000;
+
+/// How the same is read at first, and how it is read again.
 #[derive(Debug)]
 pub(crate) struct Attempts<'c> {
     first: ReadContext<'c>,
@@ -25,25 +30,39 @@ impl<'c> Attempts<'c> {
     fn cached(core: &'c ArrayCore, coalesce: &Coalesce, zeroed: bool, size: usize) -> Self {
         Self { first: core.reading_cached(coalesce, zeroed, size), again: core.reading(coalesce, false) }
     }
+
+    /// The check that is due after chunks were found not to be stored.
+    fn still_there(&self) -> Option<StillThere<'_>> {
+        let missing = [&self.first, &self.again].iter().any(|context| context.missing.load(Ordering::Relaxed));
+        if missing { StillThere::new(self.first.core) } else { None }
+    }
 }
 
 /// How far the attempts at one job are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tried {
     #[default]
     Not,
+    /// It failed, perhaps because of a cache.
     InVain,
+    /// It is done but for these chunks, which were replaced meanwhile, and read again so many times.
+    But(Vec<ChunkIndex>, u32),
     Done,
 }
 
 impl Tried {
     /// How to read next; `None` if all is read.
-    pub(crate) fn next<'p>(self, attempts: &'p Attempts<'_>) -> Option<&'p ReadContext<'p>> {
+    pub(crate) fn next<'p>(&self, attempts: &'p Attempts<'_>) -> Option<&'p ReadContext<'p>> {
         match self {
             Self::Not => Some(&attempts.first),
-            Self::InVain => Some(&attempts.again),
+            Self::InVain | Self::But(..) => Some(&attempts.again),
             Self::Done => None,
         }
+    }
+
+    /// The chunks that are to be read; `None` for all.
+    pub(crate) fn only(&self) -> Option<&[ChunkIndex]> {
+        if let Self::But(chunks, _) = self { Some(chunks) } else { None }
     }
 
     /// Takes what came of a job.
@@ -51,10 +70,36 @@ impl Tried {
     /// # Errors
     /// The job's, unless it is to be done again.
     pub(crate) fn ended(&mut self, attempts: &Attempts<'_>, done: Result<()>) -> Result<()> {
+        let tries = if let Self::But(_, tries) = self { tries.saturating_add(1) } else { 0 };
+        let replaced = self.next(attempts).map(ReadContext::take_replaced).unwrap_or_default();
         *self = match done {
-            Ok(()) => Self::Done,
+            Ok(()) if replaced.is_empty() => Self::Done,
+            Ok(()) if tries >= MAX_TRIES => {
+                let message = format!("the chunk was replaced each of the {MAX_TRIES} times that it was read");
+                let error = Error::new(ErrorKind::CorruptChunk, message);
+                return Err(error.at(|place| {
+                    place.chunk = replaced.into_iter().next();
+                    place.key =
+                        place.chunk.as_ref().and_then(|chunk| Some(attempts.again.core.key(chunk).ok()?.to_string()));
+                }));
+            }
+            Ok(()) => Self::But(replaced, tries),
             Err(_) if *self == Self::Not && attempts.first.is_doubtful() => Self::InVain,
             Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+}
+
+impl Tried {
+    /// As [`ended`](Self::ended), where of several chunks that were replaced the first alone was read again.
+    fn ended_in_turn(&mut self, attempts: &Attempts<'_>, done: Result<()>) -> Result<()> {
+        let others = self.only().and_then(|chunks| chunks.get(1..)).unwrap_or_default().to_vec();
+        self.ended(attempts, done)?;
+        *self = match std::mem::take(self) {
+            Self::Done if !others.is_empty() => Self::But(others, 0),
+            Self::But(again, tries) if !others.is_empty() => Self::But([again, others].concat(), tries),
+            ended => ended,
         };
         Ok(())
     }
@@ -113,7 +158,7 @@ impl<'c> ReadPlan<'c> {
                 Way::Parts { batches: gather.batches(staging.heap()), batch: None, staging }
             }
         };
-        Ok(Reading { plan: self, way })
+        Ok(Reading { plan: self, way, checked: false })
     }
 }
 
@@ -122,6 +167,8 @@ impl<'c> ReadPlan<'c> {
 pub(crate) struct Reading<'p> {
     plan: &'p ReadPlan<'p>,
     way: Way<'p>,
+    /// Whether the array was looked at.
+    checked: bool,
 }
 
 #[derive(Debug)]
@@ -140,21 +187,37 @@ impl Reading<'_> {
     /// What is to be run next, and then told of to [`ended`](Self::ended); `None` if all is read.
     pub(crate) fn job(&mut self) -> Result<Option<ReadJob<'_>>> {
         let ReadPlan { core, attempts, .. } = self.plan;
-        match &mut self.way {
-            Way::Region(region, out, tried) => {
-                tried.next(attempts).map(|context| ReadJob::new(context, region, out.reborrow())).transpose()
-            }
+        if self.checked {
+            return Ok(None);
+        }
+        let job = match &mut self.way {
+            Way::Region(region, out, tried) => match (tried.next(attempts), tried.only()) {
+                (None, _) => None,
+                (Some(context), None) => Some(ReadJob::new(context, region, out.reborrow())?),
+                // One after another: each takes a part of the same output, and they are few.
+                (Some(context), Some(chunks)) => match chunks.first() {
+                    Some(chunk) => Some(ReadJob::of_chunk(context, region, out.reborrow(), chunk)?),
+                    None => None,
+                },
+            },
             Way::Parts { batches, batch, staging } => {
                 if batch.is_none() {
                     *batch = batches.next_batch(core.element())?;
                 }
-                let Some(batch) = batch else {
-                    staging.finish()?;
-                    return Ok(None);
-                };
-                batch.read_job(attempts)
+                match batch {
+                    Some(batch) => batch.read_job(attempts)?,
+                    None => {
+                        staging.finish()?;
+                        None
+                    }
+                }
             }
+        };
+        if job.is_some() {
+            return Ok(job);
         }
+        self.checked = true;
+        Ok(attempts.still_there().map(ReadJob::StillThere))
     }
 
     /// Takes what came of the last job.
@@ -162,9 +225,12 @@ impl Reading<'_> {
     /// # Errors
     /// The job's, unless it is to be done again.
     pub(crate) fn ended(&mut self, done: Result<()>) -> Result<()> {
+        if self.checked {
+            return done;
+        }
         let attempts = &self.plan.attempts;
         match &mut self.way {
-            Way::Region(_, _, tried) => tried.ended(attempts, done)?,
+            Way::Region(_, _, tried) => tried.ended_in_turn(attempts, done)?,
             Way::Parts { batch, staging, .. } => {
                 if let Some(under_way) = batch
                     && under_way.ended(attempts, done)?

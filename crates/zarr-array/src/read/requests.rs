@@ -1,8 +1,7 @@
 //! What a step of a read asks for.
 
-use super::ReadContext;
 use std::ops::Range;
-use zarr_store::{ByteRange, Key, Request};
+use zarr_store::{ByteRange, GetOptions, Key, Request};
 
 /// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
 /// bounded by its making, and an index may say anything of the encoded ones.
@@ -52,36 +51,26 @@ pub(super) struct Requests {
 impl Requests {
     /// Adds ranges of a value, to the last request if that is for the same one and both may be shared. Says which reply and
     /// which of its parts will answer.
-    pub(super) fn add(&mut self, key: &Key, shared: bool, ranges: Vec<ByteRange>) -> (usize, Range<usize>) {
+    pub(super) fn add(
+        &mut self,
+        key: &Key,
+        shared: bool,
+        ranges: Vec<ByteRange>,
+        options: GetOptions,
+    ) -> (usize, Range<usize>) {
         let count = ranges.len();
         if shared
             && self.shared
-            && let Some(Request::Get { key: last, ranges: asked, .. }) = self.requests.last_mut()
-            && last == key
+            && let Some(Request::Get { key: last, ranges: asked, options: of }) = self.requests.last_mut()
+            && (&*last, &*of) == (key, &options)
         {
             let start = asked.len();
             asked.extend(ranges);
             return (self.requests.len() - 1, start..start + count);
         }
-        self.requests.push(Request::get_ranges(key.clone(), ranges));
+        self.requests.push(Request::Get { key: key.clone(), ranges, options });
         self.shared = shared;
         (self.requests.len() - 1, 0..count)
-    }
-
-    /// Adds a range that has no bytes, but is resolved only with the size of the value: local stores then tell its version as
-    /// well, which they leave out where that would cost a system call.
-    pub(super) fn ask_versions(&mut self, context: &ReadContext<'_>) {
-        if context.cached.is_none() || context.access.slab.is_none() {
-            return;
-        }
-        for request in &mut self.requests {
-            if let Request::Get { ranges, .. } = request
-                && !ranges.is_empty()
-                && ranges.iter().all(|range| range.bounded().is_some())
-            {
-                ranges.push(ByteRange::Suffix(0));
-            }
-        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -2,12 +2,12 @@
 
 use super::requests::Asked;
 use super::{ReadContext, Shard, Source, Spread};
-use crate::Result;
+use crate::{Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Pipeline, Tiles};
 use zarr_grid::{Cell, Cuts};
-use zarr_store::{ByteRange, Reply, Request};
+use zarr_store::{ByteRange, GetOptions, Reply, Request};
 
 /// Inner chunks that are each decoded from all of their bytes, after these have been asked for.
 #[derive(Debug)]
@@ -72,7 +72,11 @@ impl<'a> Together<'a> {
             cursor.seek(cursor.number() + count);
         }
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let request = (!ranges.is_empty()).then(|| Request::get_ranges(shard.key.clone(), ranges));
+        let request = (!ranges.is_empty()).then(|| Request::Get {
+            key: shard.key.clone(),
+            ranges,
+            options: GetOptions::if_match(shard.snapshot.clone()),
+        });
         let Spread { context, cuts, tiles, .. } = spread;
         Ok(Begun::Together(Self { context, cuts, tiles, shard, stored }, request))
     }
@@ -82,12 +86,12 @@ impl<'a> Together<'a> {
         let Self { context, cuts, mut tiles, shard, stored } = self;
         let fetched = match replies.first() {
             None => None,
-            Some(Reply::Got(Some(fetched))) => {
-                let checked = context.check_state(shard.version.as_ref(), fetched, &shard.chunk);
-                checked.map_err(|error| shard.place(error))?;
-                Some(fetched)
+            Some(Reply::Got(Some(fetched))) => Some(fetched),
+            Some(Reply::Got(None) | Reply::Conflict) => {
+                context.replaced(&shard.chunk);
+                return Ok(());
             }
-            Some(_) => return Err(shard.place(context.erased(&shard.chunk))),
+            other => return Err(shard.place(jobs::unexpected(other))),
         };
         let mut pieces = fetched.into_iter().flat_map(|fetched| fetched.parts());
         let mut piece: &[u8] = &[];
