@@ -9,6 +9,7 @@ mod expected;
 mod fixtures;
 pub mod matrix;
 mod mutate;
+pub mod processes;
 mod random;
 mod report;
 mod rewrite;

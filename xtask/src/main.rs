@@ -6,6 +6,7 @@ mod conformance;
 mod interop;
 mod matrix;
 mod roundtrip;
+mod soak;
 mod tidy;
 
 use std::process::ExitCode;
@@ -18,15 +19,18 @@ usage: cargo xtask TASK
                 --matrix: makes docs/support.md)
   interop       writes arrays with other software and reads them, and the other way around
   roundtrip     converts what other software wrote into every dialect and back
+  soak          lets processes work on one store for a while, and checks what is there in the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 
 fn main() -> ExitCode {
+    zarr_tests::processes::work_if_worker();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "bench" => bench::run(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
+        Some((task, rest)) if task == "soak" => soak::run(rest),
         Some((task, rest)) if task == "tidy" => tidy::run(rest),
         _ => Err(USAGE.to_owned()),
     };

@@ -1,0 +1,203 @@
+//! Reads of chunks that another process replaces: each gives of each chunk a state that was written as a whole.
+
+use super::child::{Child, acknowledged};
+use super::worker::{report, say};
+use super::{Result, Scale, Tally, text};
+use crate::Random;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zarr::grid::AxisSelection;
+use zarr::{Array, NewArray, Selection, Store};
+
+/// Where the array is.
+pub(super) const PATH: &str = "/alternating";
+
+/// How long the writer is at work at least: on a busy machine it may not have begun before the reads are done.
+const TIME: Duration = Duration::from_millis(300);
+
+/// How many parts a chunk has: its inner chunks, if it is a shard.
+const PARTS: usize = 64;
+
+/// Chunks of the array. A read may meet several.
+const CHUNKS: usize = 2;
+
+/// States that a chunk is in, one after the other.
+const STATES: u64 = 8;
+
+/// An array that is read while another process writes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    codecs: &'static str,
+    sharded: bool,
+    /// Elements of a part.
+    part: usize,
+}
+
+/// Inner chunks of a few hundred bytes; chunks that are read in several pieces.
+pub(super) const CASES: [Case; 6] = [
+    Case { name: "uncompressed", codecs: "bytes", sharded: false, part: 12 << 10 },
+    Case { name: "blosc", codecs: "blosc", sharded: false, part: 6 << 10 },
+    Case { name: "zstd", codecs: "zstd", sharded: false, part: 1 << 10 },
+    Case { name: "uncompressed_shards", codecs: "bytes", sharded: true, part: 128 },
+    Case { name: "blosc_shards", codecs: "blosc", sharded: true, part: 128 },
+    Case { name: "zstd_shards", codecs: "zstd", sharded: true, part: 500 },
+];
+
+/// The elements of a chunk in a state. Each part is encoded to as many bytes as any other, for its elements do not compress. In
+/// some states parts are nothing but fill values, so that a shard does not hold them; in one all are, and there is no chunk.
+fn state(number: u64, len: usize) -> Vec<i32> {
+    let part = len / PARTS;
+    let is_there = |place: usize| match number % STATES {
+        1 => place.is_multiple_of(2),
+        3 => place >= PARTS / 2,
+        5 => place.is_multiple_of(3),
+        7 => false,
+        _ => true,
+    };
+    let mut random = Random::new(number % STATES);
+    (0..len).map(|element| if is_there(element / part) { random.number() as i32 | 1 } else { 0 }).collect()
+}
+
+impl Case {
+    fn chunk(self) -> usize {
+        PARTS * self.part
+    }
+
+    /// Makes the array, at `/alternating`.
+    pub(super) fn create(self, store: &Arc<dyn Store>) -> Result<Array> {
+        let (part, chunk) = (self.part as u64, self.chunk() as u64);
+        let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs_text(self.codecs)?;
+        let new = if self.sharded { new.chunks(&[part]).shards(&[chunk]) } else { new.chunks(&[chunk]) };
+        let array = zarr::create_array(store, PATH, new)?;
+        self.write(&array)?;
+        Ok(array)
+    }
+
+    /// Writes its first state.
+    pub(super) fn write(self, array: &Array) -> Result<()> {
+        Ok(array.write(.., &state(0, self.chunk()).repeat(CHUNKS))?)
+    }
+}
+
+/// Writes one state of all chunks after the other, for ever.
+pub(super) fn alternate(store: &Arc<dyn Store>) -> Result<()> {
+    let array = zarr::open_array(store, PATH)?;
+    let len = array.shape().first().map_or(0, |&len| len as usize) / CHUNKS;
+    let states: Vec<Vec<i32>> = (0..STATES).map(|number| state(number, len).repeat(CHUNKS)).collect();
+    for round in 0.. {
+        states.iter().try_for_each(|state| array.write(.., state))?;
+        say(&format!("ok {round}"));
+    }
+    Ok(())
+}
+
+/// Reads for ever, and says what was wrong.
+pub(super) fn read_alternating(store: &Arc<dyn Store>) -> Result<()> {
+    let reader = Reader::new(zarr::open_array(store, PATH)?);
+    let mut random = Random::new(std::process::id().into());
+    for number in 0.. {
+        report(number, reader.read(&mut random).map_or(Ok(()), |(kind, fault)| Err(format!("{kind}: {fault}").into())));
+    }
+    Ok(())
+}
+
+/// Reads of all kinds while another process writes.
+pub(super) fn check(case: Case, scale: Scale) -> Result<Tally> {
+    let folder = tempfile::tempdir()?;
+    let folder = text(folder.path())?;
+    let reader = Reader::new(case.create(&zarr::create_store(folder)?)?);
+    let mut writer = Child::start(&["alternate", folder])?;
+    writer.go()?;
+    let first = writer.line()?;
+    let mut tally = Tally::default();
+    let mut random = Random::new(1);
+    let begun = Instant::now();
+    for read in 0.. {
+        if read >= scale.of(250, 20_000) && begun.elapsed() > TIME {
+            break;
+        }
+        tally.done("reads", 1);
+        if let Some((kind, fault)) = reader.read(&mut random) {
+            tally.fault(kind, || fault);
+        }
+    }
+    let lines: Vec<String> = first.into_iter().chain(writer.kill()?).collect();
+    tally.done("writes meanwhile", acknowledged(&lines).len() as u64 * STATES);
+    match lines.iter().find(|line| line.starts_with("failed")) {
+        None => Ok(tally),
+        Some(line) => Err(format!("the writer {line}").into()),
+    }
+}
+
+/// Reads, and knows all states of a chunk.
+struct Reader {
+    array: Array,
+    states: Vec<Vec<i32>>,
+}
+
+impl Reader {
+    fn new(array: Array) -> Self {
+        let chunk = array.chunk_grid().largest_chunk_shape().first().map_or(0, |&len| len as usize);
+        Self { array, states: (0..STATES).map(|number| state(number, chunk)).collect() }
+    }
+
+    /// Reads a part of the array and looks whether what it got of each chunk was ever written. Gives the kind of a fault, and the
+    /// fault.
+    fn read(&self, random: &mut Random) -> Option<(&'static str, String)> {
+        let chunk = self.states.first().map_or(0, Vec::len);
+        let (len, part) = (chunk * CHUNKS, chunk / PARTS);
+        let (from, to) = (random.below(len), random.below(len));
+        let (from, to) = (from.min(to), from.max(to) + 1);
+        let got = match random.below(7) {
+            0 => self.read_range(0..len),
+            1 => self.read_range(from..to),
+            // Nearly all of a chunk.
+            2 => self.read_range(random.below(part)..chunk - random.below(part)),
+            3 => self.read_range(from..(from + 2 * part).min(len)),
+            4 => self.read_range(from..from + 1),
+            5 => {
+                let step = 2 + random.below(part * 3);
+                let axis = AxisSelection::Range { start: Some(from as i64), stop: Some(to as i64), step: step as i64 };
+                self.read_places((from..to).step_by(step).collect(), Selection::Axes(vec![axis]))
+            }
+            _ => {
+                let places: Vec<usize> = (0..8).map(|_| random.below(len)).collect();
+                let list = places.iter().map(|&place| place as i64).collect();
+                self.read_places(places, Selection::points(vec![list]))
+            }
+        };
+        match got {
+            Err(error) => Some(("errors", error.to_string())),
+            Ok(fault) => fault.map(|fault| ("reads of what was never written", fault)),
+        }
+    }
+
+    /// Reads a range and tells of a chunk that is of no state.
+    fn read_range(&self, range: Range<usize>) -> zarr::Result<Option<String>> {
+        let elements = self.array.read::<i32>(range.start as u64..range.end as u64)?;
+        let chunk = self.states.first().map_or(0, Vec::len);
+        let of_no_state = |number: &usize| {
+            let met = range.start.max(number * chunk)..range.end.min((number + 1) * chunk);
+            let found = elements.get(met.start.saturating_sub(range.start)..met.end.saturating_sub(range.start));
+            let is = |state: &Vec<i32>| found == state.get(met.start - number * chunk..met.end - number * chunk);
+            met.start < met.end && !self.states.iter().any(is)
+        };
+        let wrong = (0..CHUNKS).find(of_no_state);
+        Ok(wrong.map(|number| format!("elements {range:?}, of chunk {number}")))
+    }
+
+    /// Reads elements at places and tells of a chunk that is of no state.
+    fn read_places(&self, places: Vec<usize>, selection: Selection) -> zarr::Result<Option<String>> {
+        let elements = self.array.read::<i32>(selection)?;
+        let chunk = self.states.first().map_or(0, Vec::len);
+        let of_no_state = |number: &usize| {
+            let of_chunk = || places.iter().zip(&elements).filter(|(place, _)| *place / chunk == *number);
+            let is = |state: &Vec<i32>| of_chunk().all(|(place, element)| state[place % chunk] == *element);
+            !self.states.iter().any(is)
+        };
+        let wrong = (0..CHUNKS).find(of_no_state);
+        Ok(wrong.map(|number| format!("{} elements from {:?} on, of chunk {number}", places.len(), places.first())))
+    }
+}

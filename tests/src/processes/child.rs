@@ -1,0 +1,106 @@
+//! Child processes that do the task of a worker, as their parent sees them.
+
+use super::Result;
+use super::worker::WORKER;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How long a worker may take for a line. Only one that hangs takes so long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// This program again, as a worker. It is killed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Child {
+    process: std::process::Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl Child {
+    /// Starts a worker with a task, and waits until it is ready to begin.
+    pub(super) fn start(task: &[&str]) -> Result<Self> {
+        let mut process = Command::new(std::env::current_exe()?)
+            .env(WORKER, "1")
+            .args(task)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let input = process.stdin.take().ok_or("a child without standard input")?;
+        let output = process.stdout.take().ok_or("a child without standard output")?;
+        let (sender, lines) = channel();
+        // A pipe that nobody reads would stop the child.
+        std::thread::spawn(move || {
+            BufReader::new(output).lines().map_while(std::result::Result::ok).try_for_each(|line| sender.send(line))
+        });
+        let child = Self { process, input, lines };
+        match child.line()?.as_deref() {
+            Some("ready") => Ok(child),
+            other => Err(format!("worker {task:?}: found {other:?}, expected ready").into()),
+        }
+    }
+
+    /// Lets it begin, or begin its next round.
+    pub(super) fn go(&mut self) -> Result<()> {
+        Ok(self.input.write_all(b"go\n")?)
+    }
+
+    /// Its next line; `None` if it has ended.
+    pub(super) fn line(&self) -> Result<Option<String>> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Ok(Some(line)),
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Ok(None),
+            Err(timeout) => Err(format!("no line of a worker: {timeout}").into()),
+        }
+    }
+
+    /// The lines that are there already.
+    pub(super) fn lines_so_far(&self) -> Vec<String> {
+        self.lines.try_iter().collect()
+    }
+
+    /// Kills it, as `kill -9` does, and returns the lines that it had written.
+    pub(super) fn kill(&mut self) -> Result<Vec<String>> {
+        self.process.kill()?;
+        self.process.wait()?;
+        self.rest()
+    }
+
+    /// Waits until it has ended, and returns the lines that are left.
+    pub(super) fn finish(mut self) -> Result<Vec<String>> {
+        let lines = self.rest()?;
+        let status = self.process.wait()?;
+        if status.success() {
+            Ok(lines)
+        } else {
+            Err(format!("a worker ended with {status}: {:?}", lines.last()).into())
+        }
+    }
+
+    fn rest(&self) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.line()? {
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The numbers in lines `ok NUMBER`: the operations that a worker acknowledged.
+pub(super) fn acknowledged(lines: &[String]) -> Vec<u64> {
+    lines.iter().filter_map(|line| line.strip_prefix("ok ")?.parse().ok()).collect()
+}
+
+/// The lines of operations that failed.
+pub(super) fn refused(lines: &[String]) -> impl Iterator<Item = &str> {
+    lines.iter().filter_map(|line| line.strip_prefix("refused "))
+}

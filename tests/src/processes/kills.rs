@@ -1,0 +1,169 @@
+//! Processes that are killed at random moments, as `kill -9` does.
+
+use super::child::{Child, acknowledged, refused};
+use super::updates;
+use super::verbs::{LAYOUTS, Stores, Trial, VERBS, Verb};
+use super::{Result, Scale, Tally, folder_in_memory, text};
+use crate::Random;
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use zarr::NewArray;
+
+/// Rounds of each check in the long form: with those of all checks more than a thousand.
+const ROUNDS: u64 = 70;
+
+/// Kills processes that do a verb, looks at what is left, does it again and writes more.
+pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut random = Random::new(verb as u64);
+    // As long as a verb takes that is not killed.
+    let mut longest = Duration::ZERO;
+    for round in 0..scale.of(6, ROUNDS) {
+        let (layout_name, layout) = LAYOUTS[round as usize % LAYOUTS.len()];
+        let trial = Trial { verb, layout, chunks: scale.of(30, 60) };
+        let folder = folder_in_memory()?;
+        let stores = Stores::in_folder(folder.path())?;
+        trial.prepare(&stores)?;
+        let verb_name = VERBS.iter().find(|(_, other)| *other == verb).map_or("", |(name, _)| name);
+        let task = ["verb", text(folder.path())?, verb_name, layout_name, &trial.chunks.to_string()];
+        if longest.is_zero() {
+            longest = time_of(trial, &task[2..])?;
+        }
+        let mut child = Child::start(&task)?;
+        child.go()?;
+        std::thread::sleep(longest.mul_f64(random.below(1000) as f64 / 1000.0));
+        let lines = child.kill()?;
+        let done = lines.iter().any(|line| line == "done");
+        tally.done(if done { "ended before" } else { "kills" }, 1);
+        let at = || format!("round {round}, {layout_name}: ");
+        if !done {
+            for fault in trial.faults_between(&stores) {
+                tally.fault("states that no reader should see", || at() + &fault);
+            }
+            if let Err(error) = trial.run_again(&stores) {
+                tally.fault("reruns that fail", || at() + &error.to_string());
+                continue;
+            }
+        }
+        for fault in trial.faults_after(&stores) {
+            tally.fault("reruns that do not end right", || at() + &fault);
+        }
+        trial.write_more(&stores)?;
+        count_temporary(folder.path(), &mut tally)?;
+    }
+    Ok(tally)
+}
+
+/// How long a process takes for a verb that nobody kills.
+fn time_of(trial: Trial, task: &[&str]) -> Result<Duration> {
+    let folder = folder_in_memory()?;
+    trial.prepare(&Stores::in_folder(folder.path())?)?;
+    let mut child = Child::start(&[&["verb", text(folder.path())?], task].concat())?;
+    let begun = Instant::now();
+    child.go()?;
+    let line = child.line()?;
+    let time = begun.elapsed();
+    match line.as_deref() {
+        Some("done") => Ok(time),
+        other => Err(format!("a verb that was not interrupted: {other:?}").into()),
+    }
+}
+
+/// Counts temporary files.
+pub(super) fn count_temporary(folder: &Path, tally: &mut Tally) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            count_temporary(&entry.path(), tally)?;
+        } else if entry.file_name().to_str().is_some_and(|name| name.ends_with(".zarr-tmp")) {
+            tally.fault("temporary files left", || entry.path().display().to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Starts a process with a task and kills it soon after it began to acknowledge. Gives the lines that it wrote.
+fn killed(task: &[&str], random: &mut Random) -> Result<Vec<String>> {
+    let mut child = Child::start(task)?;
+    child.go()?;
+    let first = child.line()?;
+    std::thread::sleep(Duration::from_micros(random.below(8_000) as u64));
+    Ok(first.into_iter().chain(child.kill()?).collect())
+}
+
+/// Kills processes that write parts of one chunk or shard.
+pub(super) fn of_partial_writes(scale: Scale) -> Result<Tally> {
+    let (mut tally, mut random) = (Tally::default(), Random::new(100));
+    for round in 0..scale.of(8, 2 * ROUNDS) {
+        let folder = tempfile::tempdir()?;
+        let address = text(folder.path())?;
+        // The larger the chunk, the longer the moment in which its temporary file has a name.
+        let new = NewArray::new(&[1 << 16], "int32").codecs_text("bytes")?;
+        let new = if round % 2 == 0 { new.chunks(&[1 << 16]) } else { new.chunks(&[1 << 10]).shards(&[1 << 16]) };
+        let array = zarr::create_array(&zarr::create_store(address)?, "/a", new)?;
+        let lines = killed(&["part", address, "0", "1", "0", "1000000"], &mut random)?;
+        let written = acknowledged(&lines).len() as u64;
+        tally.done("kills", 1);
+        tally.done("writes", written);
+        refused(&lines).for_each(|error| tally.fault("errors", || error.to_owned()));
+        match array.read::<i32>(..) {
+            Ok(elements) if updates::lost_parts(&elements, 0, 1, written) == 0 => {}
+            Ok(elements) => tally.fault("writes lost", || {
+                format!("round {round}: {} of {written}", updates::lost_parts(&elements, 0, 1, written))
+            }),
+            Err(error) => tally.fault("chunks that cannot be read", || error.to_string()),
+        }
+        array.write(7_u64, &[7])?;
+        count_temporary(folder.path(), &mut tally)?;
+    }
+    Ok(tally)
+}
+
+/// Kills processes that append rows, and appends more.
+pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
+    let (mut tally, mut random) = (Tally::default(), Random::new(101));
+    for _ in 0..scale.of(8, ROUNDS) {
+        let folder = tempfile::tempdir()?;
+        let address = text(folder.path())?;
+        let store = zarr::create_store(address)?;
+        zarr::create_array(&store, "/rows", updates::new_rows()?)?;
+        let mut logs = Vec::new();
+        for writer in ["0", "1"] {
+            let lines = killed(&["append", address, writer, "0", "1000000"], &mut random)?;
+            refused(&lines).for_each(|error| tally.fault("errors", || error.to_owned()));
+            logs.push(acknowledged(&lines));
+            tally.done("kills", 1);
+        }
+        tally.done("rows", logs.iter().map(|log| log.len() as u64).sum());
+        // Of each process that was killed, the row that it was at may be there.
+        updates::check_rows(&mut tally, &store, &logs, 2)?;
+        let failed = RefCell::new(None);
+        updates::append_rows(&store, 2, 0..1, &|_, done| *failed.borrow_mut() = done.err())?;
+        failed.into_inner().map_or(Ok(()), Err)?;
+        count_temporary(folder.path(), &mut tally)?;
+    }
+    Ok(tally)
+}
+
+/// Kills processes that change attributes.
+pub(super) fn of_attributes(scale: Scale) -> Result<Tally> {
+    let (mut tally, mut random) = (Tally::default(), Random::new(102));
+    for _ in 0..scale.of(6, ROUNDS) {
+        let folder = tempfile::tempdir()?;
+        let address = text(folder.path())?;
+        let store = zarr::create_store(address)?;
+        zarr::create_array(&store, "/a", NewArray::new(&[1], "int32"))?;
+        let lines = killed(&["attributes", address, "0", "0", "1000000"], &mut random)?;
+        let changed = acknowledged(&lines);
+        tally.done("kills", 1);
+        tally.done("changes", changed.len() as u64);
+        refused(&lines).for_each(|error| tally.fault("errors", || error.to_owned()));
+        let mut array = zarr::open_array(&store, "/a")?;
+        updates::lost_attributes(&mut tally, array.attributes()?, 0, &changed);
+        array.set_attributes(array.attributes()?.clone())?;
+        count_temporary(folder.path(), &mut tally)?;
+    }
+    Ok(tally)
+}

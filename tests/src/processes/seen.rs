@@ -1,0 +1,69 @@
+//! What a reader sees of an array.
+
+use super::verbs::{COLUMNS, element};
+use std::fmt;
+use std::sync::Arc;
+use zarr::meta::json::Value;
+use zarr::{Array, Dialect, Store};
+
+/// What a reader sees of an array.
+#[derive(Clone, Debug)]
+pub(super) enum Seen {
+    /// That there is none.
+    Missing,
+    /// That it cannot be read.
+    Unreadable(String),
+    /// An array.
+    Array { generation: u64, rows: u64, elements: Vec<i32> },
+}
+
+impl Seen {
+    /// What is seen at a path, in whatever dialect there is or in the one given.
+    pub(super) fn at(store: &Arc<dyn Store>, path: &str, dialect: Option<Dialect>) -> Self {
+        let read = || {
+            let found = zarr::open_node(&**store, path, dialect)?;
+            let array = Array::from_found(store, found, &zarr::registry(), zarr::Options::default())?;
+            let generation = array.attributes()?.get("generation").and_then(Value::as_u64).unwrap_or_default();
+            let rows = array.shape().first().copied().unwrap_or_default();
+            Ok(Self::Array { generation, rows, elements: array.read(..)? })
+        };
+        read().unwrap_or_else(
+            |error: zarr::Error| {
+                if error.is_not_found() { Self::Missing } else { Self::Unreadable(error.to_string()) }
+            },
+        )
+    }
+
+    /// Whether every reader sees that something is not finished.
+    pub(super) fn is_unfinished(&self) -> bool {
+        !matches!(self, Self::Array { .. })
+    }
+
+    /// Whether it is the array of a generation, with so many rows, of which the first ones hold its elements and the others the
+    /// fill value.
+    pub(super) fn holds(&self, expected: u64, expected_rows: u64, stored: u64) -> bool {
+        let Self::Array { generation, rows, elements } = self else { return false };
+        let is_right =
+            |(place, &found): (u64, &i32)| found == if place < stored * COLUMNS { element(expected, place) } else { 0 };
+        (*generation, *rows) == (expected, expected_rows) && (0..).zip(elements).all(is_right)
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("no array"),
+            Self::Unreadable(error) => write!(f, "an error: {error}"),
+            Self::Array { generation, rows, elements } => {
+                let own = |(place, found): &(u64, &i32)| **found == element(*generation, *place);
+                let right = (0..).zip(elements).filter(own).count();
+                let fill = elements.iter().filter(|&&element| element == 0).count();
+                write!(
+                    f,
+                    "an array of generation {generation} with {rows} rows; of {} elements {right} are its own, {fill} the fill value",
+                    elements.len(),
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Verbs that are stopped at each of their steps: a store fails at its N-th call and for ever after, as if the process had died
+//! there, or at that call alone, as if a network had failed.
+
+use super::verbs::{Contents, LAYOUTS, Stores, Trial, Verb, contents};
+use super::{Result, Scale, Tally, folder_in_memory};
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zarr::Store;
+use zarr_store::{
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Placed, Precondition, Prefix, StoreExt,
+    Version,
+};
+
+/// No verb has so many steps.
+const MAX_STEPS: u64 = 10_000;
+
+/// The calls of one or more stores, of which those from one on fail.
+#[derive(Debug)]
+pub(super) struct Steps {
+    made: AtomicU64,
+    /// The first one that fails.
+    last: u64,
+    /// Whether all after it fail as well.
+    for_good: bool,
+}
+
+impl Steps {
+    pub(super) fn until(last: u64, for_good: bool) -> Arc<Self> {
+        Arc::new(Self { made: AtomicU64::new(0), last, for_good })
+    }
+
+    /// Whether a call failed.
+    pub(super) fn failed(&self) -> bool {
+        self.made.load(Ordering::Relaxed) > self.last
+    }
+}
+
+/// A store whose calls fail from one on.
+#[derive(Debug)]
+pub(super) struct Stopping {
+    store: Arc<dyn Store>,
+    steps: Arc<Steps>,
+}
+
+impl Stopping {
+    pub(super) fn over(store: &Arc<dyn Store>, steps: &Arc<Steps>) -> Arc<dyn Store> {
+        Arc::new(Self { store: Arc::clone(store), steps: Arc::clone(steps) })
+    }
+
+    fn step(&self, operation: Operation, key: &str) -> zarr_store::Result<()> {
+        let made = self.steps.made.fetch_add(1, Ordering::Relaxed);
+        if made < self.steps.last || made > self.steps.last && !self.steps.for_good {
+            return Ok(());
+        }
+        let source = io::Error::other("stopped");
+        Err(Error::Io { store: self.store.to_string(), operation, key: key.to_owned(), source })
+    }
+}
+
+impl fmt::Display for Stopping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+/// What sets or erases several values does so one by one, each a step.
+impl Store for Stopping {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
+        self.step(Operation::Get, key.as_str())?;
+        self.store.get(key, ranges, into)
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> zarr_store::Result<Placed> {
+        self.step(Operation::Get, key.as_str())?;
+        self.store.get_into(key, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
+        self.step(Operation::Set, key.as_str())?;
+        self.store.set(key, value, when)
+    }
+
+    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
+        self.step(Operation::Erase, key.as_str())?;
+        self.store.erase(key)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
+        self.step(Operation::List, prefix.as_str())?;
+        self.store.list_dir(prefix)
+    }
+
+    fn size(&self, key: &Key) -> zarr_store::Result<Option<u64>> {
+        self.step(Operation::Get, key.as_str())?;
+        self.store.size(key)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> zarr_store::Result<Vec<Key>> {
+        self.step(Operation::List, prefix.as_str())?;
+        self.store.list_prefix(prefix)
+    }
+
+    fn flush(&self) -> zarr_store::Result<()> {
+        self.step(Operation::Flush, "/")?;
+        self.store.flush()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.store.coalesce()
+    }
+}
+
+/// Stops a verb at each of its steps, on arrays of every layout, in memory and in files.
+pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for (name, layout) in LAYOUTS {
+        let trial = Trial { verb, layout, chunks: scale.of(2, 4) };
+        for for_good in [true, false] {
+            if !for_good && !scale.long && name != "sharded" {
+                continue;
+            }
+            let begin = || Ok((Stores::in_memory(), ()));
+            stop_at_each(trial, for_good, &format!("{name} in memory"), begin, &mut tally)?;
+            // Calls are the same in files; what they leave may not be.
+            if scale.long || (name == "v3" && for_good) {
+                let begin = || {
+                    let folder = folder_in_memory()?;
+                    Ok((Stores::in_folder(folder.path())?, folder))
+                };
+                stop_at_each(trial, for_good, &format!("{name} in files"), begin, &mut tally)?;
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// Stops a verb at each of its steps. `begin` makes empty stores, and what has to be kept as long as they are used.
+fn stop_at_each<K>(
+    trial: Trial,
+    for_good: bool,
+    name: &str,
+    begin: impl Fn() -> Result<(Stores, K)>,
+    tally: &mut Tally,
+) -> Result<()> {
+    let before = {
+        let stores = Stores::in_memory();
+        trial.prepare(&stores)?;
+        contents(&stores.main)?
+    };
+    for last in 0..MAX_STEPS {
+        let (stores, _kept) = begin()?;
+        restore(&stores.main, &before)?;
+        let steps = Steps::until(last, for_good);
+        let stopping =
+            Stores { main: Stopping::over(&stores.main, &steps), target: Stopping::over(&stores.target, &steps) };
+        let done = trial.run(&stopping);
+        if !steps.failed() {
+            return match done {
+                Ok(()) if last > 0 => Ok(()),
+                Ok(()) => Err("a verb without steps".into()),
+                Err(error) => Err(format!("{name}: not interrupted, and failed: {error}").into()),
+            };
+        }
+        tally.done("stops", 1);
+        let at = || format!("{name}, {} call {last}: ", if for_good { "from" } else { "at" });
+        if done.is_err() {
+            for fault in trial.faults_between(&stores) {
+                tally.fault("states that no reader should see", || at() + &fault);
+            }
+            if let Err(error) = trial.run_again(&stores) {
+                tally.fault("reruns that fail", || at() + &error.to_string());
+                continue;
+            }
+        }
+        for fault in trial.faults_after(&stores) {
+            let kind = if done.is_ok() { "successes that are none" } else { "reruns that do not end right" };
+            tally.fault(kind, || at() + &fault);
+        }
+    }
+    Err(format!("{name}: more than {MAX_STEPS} steps").into())
+}
+
+fn restore(store: &Arc<dyn Store>, contents: &Contents) -> Result<()> {
+    contents.iter().try_for_each(|(key, value)| Ok(store.set_all(key, value).map(drop)?))
+}

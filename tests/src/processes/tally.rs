@@ -1,0 +1,40 @@
+//! What came of a check: how much was done, and what was wrong.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How much was done, and what was wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    done: BTreeMap<&'static str, u64>,
+    faults: BTreeMap<&'static str, (u64, String)>,
+}
+
+impl Tally {
+    /// Counts `count` more that were done: reads, writes...
+    pub(super) fn done(&mut self, what: &'static str, count: u64) {
+        *self.done.entry(what).or_default() += count;
+    }
+
+    /// Counts a fault of a kind. The first of each kind is shown.
+    pub(super) fn fault(&mut self, kind: &'static str, detail: impl FnOnce() -> String) {
+        self.faults.entry(kind).or_insert_with(|| (0, detail())).0 += 1;
+    }
+
+    /// How many faults of all kinds there were.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        self.faults.values().map(|(count, _)| count).sum()
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts: Vec<String> = self.done.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        f.write_str(&counts.join(", "))?;
+        for (kind, (count, first)) in &self.faults {
+            write!(f, "\n    {count} {kind}; the first: {first}")?;
+        }
+        Ok(())
+    }
+}

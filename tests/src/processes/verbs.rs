@@ -1,0 +1,427 @@
+//! What changes a hierarchy in several steps, what readers may see if it is interrupted, and what must be there in the end.
+
+use super::Result;
+use super::seen::Seen;
+use std::path::Path;
+use std::sync::Arc;
+use zarr::meta::json::Map;
+use zarr::{Conversion, ConvertOptions, Dialect, ErrorKind, Group, Migration, NewArray, NewGroup, Store, View};
+use zarr_store::{Bytes, FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
+
+/// Elements of a row.
+pub(super) const COLUMNS: u64 = 4;
+
+/// Rows of a chunk or shard.
+const CHUNK_ROWS: u64 = 6;
+
+/// Rows that are appended, or that an array grows or shrinks by: more than a chunk, and no multiple of it.
+const MORE_ROWS: u64 = CHUNK_ROWS + 2;
+
+/// What changes a hierarchy in several steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// `rm` of an array.
+    Remove,
+    /// `rm` of a group of two arrays.
+    RemoveGroup,
+    /// `create --overwrite` of an array.
+    Overwrite,
+    /// `mv` of a group of two arrays.
+    Move,
+    /// `mv --overwrite` of them to where a group of two other arrays is.
+    MoveOver,
+    /// Appending, where chunks lie beyond the shape.
+    Append,
+    /// Resizing to fewer rows.
+    Shrink,
+    /// Resizing to more rows, where chunks lie beyond the shape.
+    Grow,
+    /// `attrs --set`.
+    Attributes,
+    /// `convert` of a group of two arrays into other chunks in another store.
+    Convert,
+    /// `migrate` into another dialect.
+    Migrate,
+    /// `migrate --finish`.
+    Finish,
+    /// `migrate --undo`.
+    Undo,
+}
+
+pub(super) const VERBS: [(&str, Verb); 13] = [
+    ("remove", Verb::Remove),
+    ("remove_group", Verb::RemoveGroup),
+    ("overwrite", Verb::Overwrite),
+    ("move", Verb::Move),
+    ("move_over", Verb::MoveOver),
+    ("append", Verb::Append),
+    ("shrink", Verb::Shrink),
+    ("grow", Verb::Grow),
+    ("attributes", Verb::Attributes),
+    ("convert", Verb::Convert),
+    ("migrate", Verb::Migrate),
+    ("finish", Verb::Finish),
+    ("undo", Verb::Undo),
+];
+
+/// How the arrays are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    V2,
+    V3,
+    Sharded,
+}
+
+pub(super) const LAYOUTS: [(&str, Layout); 3] = [("v2", Layout::V2), ("v3", Layout::V3), ("sharded", Layout::Sharded)];
+
+/// A verb, and the arrays that it works on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    pub(super) verb: Verb,
+    pub(super) layout: Layout,
+    /// How many chunks each array has.
+    pub(super) chunks: u64,
+}
+
+/// The stores of a trial.
+#[derive(Clone, Debug)]
+pub(super) struct Stores {
+    /// Of all verbs.
+    pub(super) main: Arc<dyn Store>,
+    /// That a conversion writes to.
+    pub(super) target: Arc<dyn Store>,
+}
+
+impl Stores {
+    /// In memory, empty.
+    pub(super) fn in_memory() -> Self {
+        Self { main: Arc::new(MemoryStore::new()), target: Arc::new(MemoryStore::new()) }
+    }
+
+    /// In directories of a folder.
+    pub(super) fn in_folder(folder: &Path) -> Result<Self> {
+        let open = |name: &str| -> Result<Arc<dyn Store>> { Ok(Arc::new(FilesystemStore::create(folder.join(name))?)) };
+        Ok(Self { main: open("main")?, target: open("target")? })
+    }
+}
+
+/// All keys and values of a store.
+pub(super) type Contents = Vec<(Key, Bytes)>;
+
+pub(super) fn contents(store: &Arc<dyn Store>) -> Result<Contents> {
+    let keys = store.list_prefix(&Prefix::root())?;
+    keys.into_iter().map(|key| Ok((key.clone(), store.get_all(&key)?.ok_or("a listed key is gone")?))).collect()
+}
+
+pub(super) fn keys(contents: &Contents) -> Vec<&str> {
+    contents.iter().map(|(key, _)| key.as_str()).collect()
+}
+
+/// The element at a place in C order, in an array of a generation.
+pub(super) fn element(generation: u64, place: u64) -> i32 {
+    (1 + generation * 100_000 + place) as i32
+}
+
+fn elements(generation: u64, rows: u64) -> Vec<i32> {
+    (0..rows * COLUMNS).map(|place| element(generation, place)).collect()
+}
+
+impl Trial {
+    /// From its names on a command line.
+    pub(super) fn parse(verb: &str, layout: &str, chunks: &str) -> Result<Self> {
+        let verb = VERBS.iter().find(|(name, _)| *name == verb).ok_or("no such verb")?.1;
+        let layout = LAYOUTS.iter().find(|(name, _)| *name == layout).ok_or("no such layout")?.1;
+        Ok(Self { verb, layout, chunks: chunks.parse()? })
+    }
+
+    fn dialect(self) -> Dialect {
+        if self.layout == Layout::V2 { Dialect::V2 } else { Dialect::V3 }
+    }
+
+    /// What migrations go to.
+    fn other_dialect(self) -> Dialect {
+        if self.layout == Layout::V2 { Dialect::V3 } else { Dialect::V2 }
+    }
+
+    /// Rows of the arrays: no whole number of chunks.
+    fn rows(self) -> u64 {
+        self.chunks * CHUNK_ROWS - 1
+    }
+
+    /// An array of a generation, which an attribute tells.
+    fn new_array(self, generation: u64, rows: u64) -> Result<NewArray> {
+        let new = NewArray::new(&[rows, COLUMNS], "int32").dialect(self.dialect()).fill(0);
+        let new = new.attribute("generation", generation);
+        let chunk = [CHUNK_ROWS, COLUMNS];
+        Ok(match self.layout {
+            Layout::V2 => new.chunks(&chunk).codecs_text("zstd")?,
+            Layout::V3 => new.chunks(&chunk).codecs_text("bytes")?,
+            Layout::Sharded => new.chunks(&[3, 2]).shards(&chunk).codecs_text("bytes")?,
+        })
+    }
+
+    /// Makes a group of two arrays of a generation.
+    pub(super) fn make_group(self, store: &Arc<dyn Store>, path: &str, generation: u64) -> Result<()> {
+        let new = NewGroup { dialect: self.dialect(), ..NewGroup::default() };
+        Group::create(store, path, new, &zarr::registry())?;
+        for name in ["a", "b"] {
+            let array = zarr::create_array(store, &format!("{path}/{name}"), self.new_array(generation, self.rows())?)?;
+            array.write(.., &elements(generation, self.rows()))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that such a group of generation 1 is at `path`, whole.
+    pub(super) fn check_group(self, store: &Arc<dyn Store>, path: &str) -> Result<()> {
+        for name in ["a", "b"] {
+            let path = format!("{path}/{name}");
+            let seen = Seen::at(store, &path, None);
+            if !seen.holds(1, self.rows(), self.rows()) {
+                return Err(format!("{path}: {seen}").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what the verb works on, in empty stores.
+    pub(super) fn prepare(self, stores: &Stores) -> Result<()> {
+        let store = &stores.main;
+        self.make_group(store, "/g", 1)?;
+        match self.verb {
+            Verb::MoveOver => self.make_group(store, "/h", 9)?,
+            Verb::Append | Verb::Grow => self.leave_beyond(store)?,
+            Verb::Finish | Verb::Undo => {
+                Migration::plan(store, &zarr::registry(), self.other_dialect())?.run(&|_| {})?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Stores rows beyond the shape of the array, as those of a larger shape that is no more.
+    fn leave_beyond(self, store: &Arc<dyn Store>) -> Result<()> {
+        let other: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let larger = self.rows() + 2 * MORE_ROWS;
+        let array = zarr::create_array(&other, "/g/a", self.new_array(1, larger)?)?;
+        array.write((..self.rows(), ..), &elements(1, self.rows()))?;
+        array.write((self.rows().., ..), &vec![-7; ((larger - self.rows()) * COLUMNS) as usize])?;
+        let documents: Vec<&str> = array.found().documents.iter().map(|(key, _)| key).collect();
+        for (key, value) in contents(&other)? {
+            if key.as_str().starts_with("g/a/") && !documents.contains(&key.as_str()) {
+                store.set_all(&key, &value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does it.
+    pub(super) fn run(self, stores: &Stores) -> Result<(), zarr::Error> {
+        self.run_with(stores, matches!(self.verb, Verb::Overwrite | Verb::MoveOver))
+    }
+
+    /// Does it, and replaces what is in the way if told so.
+    fn run_with(self, stores: &Stores, overwrite: bool) -> Result<(), zarr::Error> {
+        let (store, registry) = (&stores.main, zarr::registry());
+        match self.verb {
+            Verb::Remove => zarr::erase_node(&**store, &zarr::open_node(&**store, "/g/a", None)?),
+            Verb::RemoveGroup => zarr::erase_node(&**store, &zarr::open_node(&**store, "/g", None)?),
+            Verb::Overwrite => {
+                let new = self.new_array(2, self.rows()).map_err(|error| zarr::Error::argument(error.to_string()))?;
+                zarr::create_array(store, "/g/a", new.overwrite(overwrite)).map(drop)
+            }
+            Verb::Move | Verb::MoveOver => zarr::move_node(store, "/g", store, "/h", &registry, overwrite),
+            Verb::Append => {
+                let mut array = zarr::open_array(store, "/g/a")?;
+                let from = array.shape()[0] * COLUMNS;
+                let bytes: Vec<u8> =
+                    (from..from + MORE_ROWS * COLUMNS).flat_map(|place| element(1, place).to_ne_bytes()).collect();
+                array.append(0, View::new(&bytes, 4, &[MORE_ROWS as usize, COLUMNS as usize])?)
+            }
+            Verb::Shrink => zarr::open_array(store, "/g/a")?.resize(&[self.rows() - MORE_ROWS, COLUMNS]),
+            Verb::Grow => zarr::open_array(store, "/g/a")?.resize(&[self.rows() + MORE_ROWS, COLUMNS]),
+            Verb::Attributes => {
+                let mut array = zarr::open_array(store, "/g/a")?;
+                let mut attributes = array.attributes()?.clone();
+                attributes.insert("units", "K");
+                array.set_attributes(attributes)
+            }
+            Verb::Convert => {
+                let chunks = (self.layout != Layout::Sharded).then(|| vec![4, COLUMNS]);
+                let options = ConvertOptions { chunks, overwrite, ..ConvertOptions::default() };
+                Conversion::plan(store, &registry, options)?.run(&stores.target, &|_| {})
+            }
+            Verb::Migrate => Migration::plan(store, &registry, self.other_dialect())?.run(&|_| {}),
+            Verb::Finish => Migration::finish(store, self.other_dialect()),
+            Verb::Undo => Migration::undo(store, self.other_dialect()),
+        }
+    }
+
+    /// Does it again after it was interrupted, as its user would: with the same arguments, and if something is in the way then as
+    /// the hint says. That nothing is left to do is no fault.
+    pub(super) fn run_again(self, stores: &Stores) -> Result<()> {
+        let again = match self.run(stores) {
+            Err(error) if error.kind() == ErrorKind::Exists && matches!(self.verb, Verb::Move | Verb::Convert) => {
+                self.run_with(stores, true)
+            }
+            done => done,
+        };
+        match again {
+            Err(error) if error.is_not_found() => match self.verb {
+                Verb::Remove | Verb::RemoveGroup | Verb::Move | Verb::MoveOver | Verb::Finish | Verb::Undo => Ok(()),
+                _ => Err(error.into()),
+            },
+            done => Ok(done?),
+        }
+    }
+
+    /// What is wrong with what readers see after it was interrupted: each array is as before, as after, or none that can be read.
+    pub(super) fn faults_between(self, stores: &Stores) -> Vec<String> {
+        let (rows, store) = (self.rows(), &stores.main);
+        let mut faults = Vec::new();
+        let mut check = |store: &Arc<dyn Store>, path: &str, dialect, holds: &dyn Fn(&Seen) -> bool| {
+            let seen = Seen::at(store, path, dialect);
+            if !holds(&seen) {
+                faults.push(format!("{path}: {seen}"));
+            }
+        };
+        let whole = |seen: &Seen| seen.holds(1, rows, rows);
+        let or_unfinished = |seen: &Seen| seen.is_unfinished() || whole(seen);
+        for name in ["a", "b"] {
+            let (path, moved) = (format!("/g/{name}"), format!("/h/{name}"));
+            let is_a = name == "a";
+            match self.verb {
+                Verb::Remove if is_a => check(store, &path, None, &or_unfinished),
+                Verb::RemoveGroup => check(store, &path, None, &or_unfinished),
+                Verb::Overwrite if is_a => {
+                    check(store, &path, None, &|seen| or_unfinished(seen) || seen.holds(2, rows, 0))
+                }
+                Verb::Move | Verb::MoveOver => {
+                    check(store, &path, None, &or_unfinished);
+                    check(store, &moved, None, &|seen| {
+                        or_unfinished(seen) || self.verb == Verb::MoveOver && seen.holds(9, rows, rows)
+                    });
+                    let at_new = whole(&Seen::at(store, &moved, None));
+                    check(store, &path, None, &|seen| at_new || whole(seen));
+                }
+                Verb::Append if is_a => {
+                    let more = rows + MORE_ROWS;
+                    check(store, &path, None, &|seen| whole(seen) || seen.holds(1, more, more));
+                }
+                Verb::Shrink if is_a => {
+                    let fewer = rows - MORE_ROWS;
+                    check(store, &path, None, &|seen| whole(seen) || seen.holds(1, fewer, fewer));
+                }
+                Verb::Grow if is_a => {
+                    check(store, &path, None, &|seen| whole(seen) || seen.holds(1, rows + MORE_ROWS, rows));
+                }
+                Verb::Convert => {
+                    check(store, &path, None, &whole);
+                    check(&stores.target, &path, None, &or_unfinished);
+                }
+                Verb::Migrate => {
+                    check(store, &path, None, &whole);
+                    check(store, &path, Some(self.dialect()), &whole);
+                }
+                // What the verb does not touch is as it was, and so is what stays throughout.
+                _ => check(store, &path, None, &whole),
+            }
+        }
+        faults
+    }
+
+    /// What is wrong after it was done again.
+    pub(super) fn faults_after(self, stores: &Stores) -> Vec<String> {
+        let (rows, store) = (self.rows(), &stores.main);
+        let mut faults = Vec::new();
+        let mut check = |store: &Arc<dyn Store>, path: &str, holds: &dyn Fn(&Seen) -> bool| {
+            let seen = Seen::at(store, path, None);
+            if !holds(&seen) {
+                faults.push(format!("{path}: {seen}"));
+            }
+        };
+        let whole = |seen: &Seen| seen.holds(1, rows, rows);
+        let gone = |seen: &Seen| matches!(seen, Seen::Missing);
+        match self.verb {
+            Verb::Remove | Verb::RemoveGroup => {
+                check(store, "/g/a", &gone);
+                // Nothing of it shows in another one.
+                match self.new_array(2, rows).and_then(|new| Ok(zarr::create_array(store, "/g/a", new)?)) {
+                    Ok(_) => check(store, "/g/a", &|seen| seen.holds(2, rows, 0)),
+                    Err(error) => faults.push(format!("created anew: {error}")),
+                }
+            }
+            Verb::Overwrite => check(store, "/g/a", &|seen| seen.holds(2, rows, 0)),
+            Verb::Move | Verb::MoveOver => {
+                for path in ["/h/a", "/h/b"] {
+                    check(store, path, &whole);
+                }
+                check(store, "/g/a", &gone);
+                check(store, "/g/b", &gone);
+            }
+            Verb::Append => {
+                // A user does not know whether it was done before it was interrupted.
+                let more = |times: u64| rows + times * MORE_ROWS;
+                check(store, "/g/a", &|seen| [1, 2].map(more).into_iter().any(|rows| seen.holds(1, rows, rows)));
+            }
+            Verb::Shrink => {
+                let fewer = rows - MORE_ROWS;
+                check(store, "/g/a", &|seen| seen.holds(1, fewer, fewer));
+                match zarr::open_array(store, "/g/a").and_then(|mut array| array.resize(&[rows, COLUMNS])) {
+                    Ok(()) => check(store, "/g/a", &|seen| seen.holds(1, rows, fewer)),
+                    Err(error) => faults.push(format!("grown again: {error}")),
+                }
+            }
+            Verb::Grow => check(store, "/g/a", &|seen| seen.holds(1, rows + MORE_ROWS, rows)),
+            Verb::Attributes => check(store, "/g/a", &whole),
+            Verb::Convert => ["/g/a", "/g/b"].iter().for_each(|path| check(&stores.target, path, &whole)),
+            Verb::Migrate | Verb::Finish | Verb::Undo => {
+                ["/g/a", "/g/b"].iter().for_each(|path| check(store, path, &whole));
+            }
+        }
+        if let Err(error) = self.check_keys(store) {
+            faults.push(error.to_string());
+        }
+        faults
+    }
+
+    /// Of a migration that is over, checks that nothing of the other hierarchy is left.
+    fn check_keys(self, store: &Arc<dyn Store>) -> Result<()> {
+        if !matches!(self.verb, Verb::Finish | Verb::Undo) {
+            return Ok(());
+        }
+        let undisturbed = Stores::in_memory();
+        self.prepare(&undisturbed)?;
+        self.run(&undisturbed)?;
+        let (found, expected) = (contents(store)?, contents(&undisturbed.main)?);
+        let (found, expected) = (keys(&found), keys(&expected));
+        let apart = |of: &[&str], other: &[&str]| -> Vec<String> {
+            of.iter().filter(|key| !other.contains(key)).map(|&key| key.to_owned()).collect()
+        };
+        let (left, missing) = (apart(&found, &expected), apart(&expected, &found));
+        if found == expected { Ok(()) } else { Err(format!("keys left: {left:?}, missing: {missing:?}").into()) }
+    }
+
+    /// Writes to each directory once more: all chunks of all arrays, and all documents.
+    pub(super) fn write_more(self, stores: &Stores) -> Result<()> {
+        for store in [&stores.main, &stores.target] {
+            for path in ["/g/a", "/g/b", "/h/a", "/h/b"] {
+                let Ok(mut array) = zarr::open_array(store, path) else { continue };
+                let Ok(elements) = array.read::<i32>(..) else { continue };
+                array.write(.., &elements)?;
+                array.set_attributes(more(array.attributes()?))?;
+            }
+            for path in ["/", "/g", "/h"] {
+                if let Ok(mut group) = zarr::open_group(store, path) {
+                    group.set_attributes(more(group.attributes()?))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn more(attributes: &Map) -> Map {
+    let mut attributes = attributes.clone();
+    attributes.insert("more", true);
+    attributes
+}

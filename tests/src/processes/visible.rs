@@ -1,0 +1,159 @@
+//! What readers see of an array whose shape changes again and again, beside a model too simple to be wrong: elements that were cut
+//! off, or that an append brought which came to nothing, are never seen again.
+
+use super::steps::{Steps, Stopping};
+use super::{Result, Scale, Tally, text};
+use crate::Random;
+use std::sync::Arc;
+use zarr::{Array, Dialect, NewArray, Store, View};
+use zarr_store::{FilesystemStore, MemoryStore};
+
+const FILL: i32 = -1;
+
+/// Elements as they are to be seen: rows of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Model {
+    shape: [usize; 2],
+    elements: Vec<i32>,
+}
+
+impl Model {
+    fn at(&self, row: usize, column: usize) -> i32 {
+        let [rows, columns] = self.shape;
+        if row < rows && column < columns { self.elements[row * columns + column] } else { FILL }
+    }
+
+    /// With another shape: what is cut off is forgotten.
+    fn resized(&self, shape: [usize; 2]) -> Self {
+        let rows = (0..shape[0]).flat_map(|row| (0..shape[1]).map(move |column| self.at(row, column)));
+        Self { shape, elements: rows.collect() }
+    }
+
+    /// With elements set from `from` on.
+    fn with(&self, from: [usize; 2], shape: [usize; 2], element: i32) -> Self {
+        let mut model = self.clone();
+        for row in from[0]..from[0] + shape[0] {
+            for column in from[1]..from[1] + shape[1] {
+                model.elements[row * self.shape[1] + column] = element;
+            }
+        }
+        model
+    }
+}
+
+/// What is done to an array, to rows and columns alike.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Resize([usize; 2]),
+    /// Along an axis, so many rows or columns of one element.
+    Append(usize, usize, i32),
+    /// From there on, a block of one element.
+    Write([usize; 2], [usize; 2], i32),
+}
+
+impl Change {
+    fn random(shape: [usize; 2], random: &mut Random, element: i32) -> Self {
+        let [rows, columns] = shape;
+        match random.below(5) {
+            0 | 1 => Self::Resize([random.below(14), random.below(10)]),
+            2 if columns > 0 => Self::Append(0, 1 + random.below(6), element),
+            3 if rows > 0 => Self::Append(1, 1 + random.below(4), element),
+            _ => {
+                let from = [random.below(rows), random.below(columns)];
+                let mut len = |axis: usize| (1 + random.below(5)).min(shape[axis] - from[axis]);
+                Self::Write(from, [len(0), len(1)], element)
+            }
+        }
+    }
+
+    fn of_model(self, model: &Model) -> Model {
+        match self {
+            Self::Resize(shape) => model.resized(shape),
+            Self::Append(axis, len, element) => {
+                let (mut shape, mut from, mut added) = (model.shape, [0, 0], model.shape);
+                shape[axis] += len;
+                from[axis] = model.shape[axis];
+                added[axis] = len;
+                model.resized(shape).with(from, added, element)
+            }
+            Self::Write(from, shape, element) => model.with(from, shape, element),
+        }
+    }
+
+    fn of_array(self, array: &mut Array) -> zarr::Result<()> {
+        let len = |shape: [usize; 2]| shape[0] * shape[1];
+        match self {
+            Self::Resize(shape) => array.resize(&shape.map(|len| len as u64)),
+            Self::Append(axis, count, element) => {
+                let mut shape = [0, 1].map(|axis: usize| array.shape()[axis] as usize);
+                shape[axis] = count;
+                let bytes = element.to_ne_bytes().repeat(len(shape));
+                array.append(axis, View::new(&bytes, 4, &shape)?)
+            }
+            Self::Write(from, shape, element) => {
+                let range = |axis: usize| from[axis] as u64..(from[axis] + shape[axis]) as u64;
+                array.write((range(0), range(1)), &vec![element; len(shape)])
+            }
+        }
+    }
+}
+
+/// Changes arrays of all layouts at random and compares what is seen after each change. With `interrupted`, some changes stop at
+/// one of their steps, and then what was or what was to be must be there.
+pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for seed in 0..scale.of(40, 4000) {
+        let mut random = Random::new(seed);
+        let folder = tempfile::tempdir()?;
+        let store: Arc<dyn Store> = if seed % 4 == 0 {
+            Arc::new(FilesystemStore::create(text(folder.path())?)?)
+        } else {
+            Arc::new(MemoryStore::new())
+        };
+        let new = NewArray::new(&[7, 5], "int32").fill(FILL);
+        let new = match seed % 3 {
+            0 => new.chunks(&[3, 2]).dialect(Dialect::V2).codecs_text("zstd")?,
+            1 => new.chunks(&[3, 2]).codecs_text("bytes")?,
+            _ => new.chunks(&[2, 2]).shards(&[4, 4]).codecs_text("bytes")?,
+        };
+        zarr::create_array(&store, "/a", new)?;
+        let mut model = Model { shape: [7, 5], elements: vec![FILL; 35] };
+        let mut done = Vec::new();
+        for number in 1..=12 {
+            let change = Change::random(model.shape, &mut random, number);
+            let stop = (interrupted && random.below(2) == 0).then(|| random.below(12) as u64);
+            let before = model.clone();
+            let after = change.of_model(&model);
+            let steps = Steps::until(stop.unwrap_or(u64::MAX), true);
+            let changed = zarr::open_array(&Stopping::over(&store, &steps), "/a")
+                .and_then(|mut array| change.of_array(&mut array));
+            done.push(format!("{change:?}{}", stop.map(|stop| format!(" stopped at {stop}")).unwrap_or_default()));
+            tally.done("changes", 1);
+            let array = zarr::open_array(&store, "/a")?;
+            let shape = [0, 1].map(|axis: usize| array.shape()[axis] as usize);
+            let seen = Model { shape, elements: array.read(..)? };
+            if changed.is_err() && stop.is_none() {
+                tally.fault("changes that fail", || format!("seed {seed}: {changed:?} of {}", done.join(", ")));
+            }
+            let is_right = seen == after || changed.is_err() && is_between(change, &seen, &before, &after);
+            if !is_right {
+                let wrong = seen.elements.iter().zip(&after.resized(shape).elements).filter(|(a, b)| a != b).count();
+                tally.fault("changes after which what was never there is seen", || {
+                    format!("seed {seed}: {wrong} elements after {}", done.join(", "))
+                });
+                break;
+            }
+            model = seen;
+        }
+    }
+    Ok(tally)
+}
+
+/// Whether a change that was interrupted may be seen so: not at all, or, as a write of several chunks, in part.
+fn is_between(change: Change, seen: &Model, before: &Model, after: &Model) -> bool {
+    let parts = |seen: &Model| {
+        let both = before.elements.iter().zip(&after.elements);
+        seen.shape == before.shape && seen.elements.iter().zip(both).all(|(seen, (a, b))| seen == a || seen == b)
+    };
+    seen == before || matches!(change, Change::Write(..)) && parts(seen)
+}

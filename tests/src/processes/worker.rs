@@ -1,0 +1,111 @@
+//! What a child process does: one task, told by its arguments. Each operation that was acknowledged is a line on standard
+//! output, written before the next one begins.
+
+use super::verbs::{Stores, Trial};
+use super::{Result, beside, soak, updates};
+use std::io::{BufRead, Write};
+use std::sync::mpsc::{Receiver, channel};
+
+/// The environment variable that tells a process that it is a worker.
+pub(super) const WORKER: &str = "ZARR_TEST_WORKER";
+
+/// Does the task of a worker and ends the process, if it was started as one. Programs that run checks call this first.
+pub fn work_if_worker() {
+    if std::env::var_os(WORKER).is_none() {
+        return;
+    }
+    let task: Vec<String> = std::env::args().skip(1).collect();
+    let task: Vec<&str> = task.iter().map(String::as_str).collect();
+    let done = run(&task);
+    if let Err(error) = &done {
+        say(&format!("failed {error}"));
+    }
+    std::process::exit(i32::from(done.is_err()));
+}
+
+/// Writes a line at once. If nobody reads it, nobody is there any more to work for.
+pub(super) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(2);
+    }
+}
+
+/// Says what came of an operation.
+pub(super) fn report(number: u64, done: Result<()>) {
+    match done {
+        Ok(()) => say(&format!("ok {number}")),
+        Err(error) => say(&format!("refused {error}")),
+    }
+}
+
+fn run(task: &[&str]) -> Result<()> {
+    match *task {
+        ["part", folder, writer, writers, from, to] => {
+            let array = zarr::open_array(&zarr::open_store(folder)?, "/a")?;
+            let numbers = from.parse()?..to.parse()?;
+            begin()?;
+            updates::write_parts(&array, writer.parse()?, writers.parse()?, numbers, &report)
+        }
+        ["attributes", folder, writer, from, to] => {
+            let (store, writer, numbers) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?..to.parse()?);
+            begin()?;
+            updates::change_attributes(&store, writer, numbers, &report)
+        }
+        ["append", folder, writer, from, to] => {
+            let (store, writer, numbers) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?..to.parse()?);
+            begin()?;
+            updates::append_rows(&store, writer, numbers, &report)
+        }
+        ["rename", folder, writer, from] => {
+            let (store, writer, from) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?);
+            begin()?;
+            soak::rename(&store, writer, from)
+        }
+        ["create", folder, writer] => {
+            let (store, writer) = (zarr::open_store(folder)?, writer.parse()?);
+            let rounds = ready();
+            for round in 0.. {
+                rounds.recv()?;
+                say(&updates::create(&store, writer, round)?);
+            }
+            Ok(())
+        }
+        ["alternate", folder] => {
+            begin()?;
+            beside::alternate(&zarr::open_store(folder)?)
+        }
+        ["read", folder] => {
+            begin()?;
+            beside::read_alternating(&zarr::open_store(folder)?)
+        }
+        ["verb", folder, verb, layout, chunks] => {
+            let trial = Trial::parse(verb, layout, chunks)?;
+            let stores = Stores::in_folder(folder.as_ref())?;
+            begin()?;
+            trial.run(&stores)?;
+            say("done");
+            Ok(())
+        }
+        _ => Err(format!("no task {task:?}").into()),
+    }
+}
+
+/// Says that it is ready, and waits until it may begin. Ends the process when its parent is gone.
+fn begin() -> Result<()> {
+    ready().recv()?;
+    Ok(())
+}
+
+/// Says that it is ready. The receiver gets an item whenever it may begin. When the parent is gone, the process ends.
+fn ready() -> Receiver<()> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        // A receiver that is gone wants no more rounds.
+        let _ = std::io::stdin().lock().lines().map_while(std::result::Result::ok).try_for_each(|_| sender.send(()));
+        std::io::stdin().lock().lines().for_each(drop);
+        std::process::exit(3);
+    });
+    say("ready");
+    receiver
+}
