@@ -1,16 +1,17 @@
 //! The driver of jobs that does not block.
 
 use std::future::poll_fn;
-use std::task::Poll;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use crate::run::{Plan, check, conflict};
 use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result};
 
-/// How many requests, and how many forked jobs, are under way at once by default: enough to hide the latency of object
-/// stores, few enough that they do not throttle.
+/// How many requests are under way at once by default: enough to hide the latency of object stores, few enough that they do not
+/// throttle.
 const AT_ONCE: usize = 32;
 
-/// Runs a job on a store. The requests of one step run at the same time, and so do forked jobs, up to 32 of each.
+/// Runs a job on a store. Requests run at the same time, up to 32 of them, and so do forked jobs.
 ///
 /// # Errors
 /// The job's own, and the store's.
@@ -18,16 +19,17 @@ pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Outp
     run_async_with(store, job, AT_ONCE).await
 }
 
-/// As [`run_async`], with at most `at_once` requests of a step and forked jobs of a job under way at the same time.
+/// As [`run_async`], with at most `at_once` requests under way at the same time, and forked jobs of each job.
 ///
 /// # Errors
 /// The job's own, and the store's.
 pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, at_once: usize) -> Result<J::Output, J::Error> {
-    boxed(store, job, at_once).await
+    boxed(&Permits::new(at_once), store, job, at_once).await
 }
 
 /// On the heap, since a job forks jobs of its own type.
 fn boxed<'a, J: Job + 'a>(
+    permits: &'a Permits,
     store: &'a dyn AsyncStore,
     mut job: J,
     at_once: usize,
@@ -40,12 +42,12 @@ fn boxed<'a, J: Job + 'a>(
             match next {
                 Next::Done(output) => return Ok(output),
                 Next::Fork(jobs) => {
-                    let jobs = jobs.into_iter().map(|job| boxed(store, job, at_once));
+                    let jobs = jobs.into_iter().map(|job| boxed(permits, store, job, at_once));
                     all(jobs, at_once).await?;
                 }
                 // Requests run at the same time, so that none can borrow the job.
                 Next::Ask(requests) | Next::Fill(requests) => {
-                    let answers = requests.into_iter().map(|request| answer(store, request));
+                    let answers = requests.into_iter().map(|request| answer(permits, store, request));
                     replies = all(answers, at_once).await?;
                 }
             }
@@ -53,8 +55,9 @@ fn boxed<'a, J: Job + 'a>(
     })
 }
 
-fn answer(store: &dyn AsyncStore, request: Request) -> BoxFuture<'_, Result<Reply>> {
+fn answer<'a>(permits: &'a Permits, store: &'a dyn AsyncStore, request: Request) -> BoxFuture<'a, Result<Reply>> {
     Box::pin(async move {
+        let _permit = permits.take().await;
         Ok(match request {
             Request::Get { key, ranges, options } => {
                 get(store, &key, &ranges, &options).await.map(Reply::Got).or_else(conflict)?
@@ -81,6 +84,55 @@ fn answer(store: &dyn AsyncStore, request: Request) -> BoxFuture<'_, Result<Repl
             Request::Size { key } => Reply::Size(store.size(&key).await?),
         })
     })
+}
+
+/// How many more requests may be under way in a run, whatever jobs they are of.
+struct Permits(Mutex<Free>);
+
+struct Free {
+    count: usize,
+    /// Wakes the run: one future polls all that wait.
+    waiting: Option<Waker>,
+}
+
+impl Permits {
+    fn new(count: usize) -> Self {
+        Self(Mutex::new(Free { count: count.max(1), waiting: None }))
+    }
+
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a permit.
+    async fn take(&self) -> Permit<'_> {
+        poll_fn(|context| {
+            let mut free = self.free();
+            match free.count.checked_sub(1) {
+                Some(left) => {
+                    free.count = left;
+                    Poll::Ready(Permit(self))
+                }
+                None => {
+                    free.waiting = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+struct Permit<'a>(&'a Permits);
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let mut free = self.0.free();
+        free.count += 1;
+        let woken = free.waiting.take();
+        drop(free);
+        woken.into_iter().for_each(Waker::wake);
+    }
 }
 
 /// A get with its ranges merged as the store likes, cut back into the ranges asked for.

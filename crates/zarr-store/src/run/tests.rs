@@ -320,6 +320,37 @@ fn requests_wait_together_but_not_too_many() {
     block_on(crate::testing::contract_async(&slow));
 }
 
+/// Forks so many levels deep, into four each, and gets a value at the end of each branch.
+struct Branch(u32);
+
+impl Job for Branch {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match (self.0, replies) {
+            (0, []) => Ok(Next::Ask(vec![Request::get(key("a"))])),
+            (0, _) | (u32::MAX, _) => Ok(Next::Done(())),
+            (depth, _) => {
+                self.0 = u32::MAX;
+                Ok(Next::Fork((0..4).map(|_| Self(depth - 1)).collect()))
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_of_jobs_that_fork_again_are_not_too_many_either() {
+    let memory = Arc::new(MemoryStore::new());
+    memory.set_all(&key("a"), b"value").expect("set");
+    let slow = Slow(SyncAsAsync::new(memory), 0.into(), 0.into());
+    for at_once in [1, 10, 32] {
+        slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
+        block_on(run_async_with(&slow, Branch(5), at_once)).expect("done");
+        assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), at_once);
+    }
+}
+
 #[test]
 fn a_store_that_gives_too_few_pieces_is_found_out() {
     for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
