@@ -29,7 +29,7 @@ pub(crate) struct ArrayCore {
     place: FoundPlace,
     cache: Option<ArrayCache>,
     #[cfg(feature = "parallel")]
-    pool: std::sync::OnceLock<Option<Arc<rayon::ThreadPool>>>,
+    pool: std::sync::OnceLock<Arc<rayon::ThreadPool>>,
 }
 
 /// Where chunks may lie, and under which keys.
@@ -220,13 +220,17 @@ impl ArrayCore {
     }
 
     /// Where decoding runs; `None`: on the shared pool.
+    ///
+    /// # Errors
+    /// If the system has no threads for it.
     #[cfg(feature = "parallel")]
-    pub(crate) fn pool(&self) -> Option<&Arc<rayon::ThreadPool>> {
-        let build = || {
-            let threads = self.options.threads?.get();
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok().map(Arc::new)
-        };
-        self.pool.get_or_init(build).as_ref()
+    pub(crate) fn pool(&self) -> Result<Option<&Arc<rayon::ThreadPool>>> {
+        let Some(threads) = self.options.threads else { return Ok(None) };
+        if self.pool.get().is_none() {
+            // If another thread was faster, that is the same one.
+            let _ = self.pool.set(crate::execute::pool(threads)?);
+        }
+        Ok(self.pool.get())
     }
 
     /// The array with the cache that its options name, as one of a store.

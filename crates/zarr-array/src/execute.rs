@@ -1,7 +1,16 @@
 //! Where the independent parts of a read or write run: the one place that uses threads.
 
+use crate::Error;
+#[cfg(feature = "parallel")]
+use crate::ErrorKind;
 use crate::core::ArrayCore;
 use std::cell::RefCell;
+#[cfg(feature = "parallel")]
+use std::collections::BTreeMap;
+#[cfg(feature = "parallel")]
+use std::num::NonZeroUsize;
+#[cfg(feature = "parallel")]
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use zarr_store::{Job, Scratch, Spawn, Store, run_in};
 #[cfg(feature = "parallel")]
 use zarr_store::{Reply, Request};
@@ -18,6 +27,9 @@ struct Pool {
     spreads_requests: bool,
 }
 
+/// As many read buffers a thread keeps: forks nest only as deep as shards do.
+const MAX_SCRATCH: usize = 4;
+
 thread_local! {
     /// Read buffers that the thread keeps from job to job. Nested forks take further ones.
     static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
@@ -26,7 +38,11 @@ thread_local! {
 fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     let mut scratch = SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_default();
     let done = work(&mut scratch);
-    SCRATCH.with_borrow_mut(|kept| kept.push(scratch));
+    SCRATCH.with_borrow_mut(|kept| {
+        if kept.len() < MAX_SCRATCH {
+            kept.push(scratch);
+        }
+    });
     done
 }
 
@@ -81,15 +97,31 @@ pub(crate) fn run_free<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J
     with_scratch(|scratch| run_in(scratch, &pool, store, job))
 }
 
+/// The pool of so many threads, which all arrays share that ask for as many.
+#[cfg(feature = "parallel")]
+pub(crate) fn pool(threads: NonZeroUsize) -> crate::Result<Arc<rayon::ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<NonZeroUsize, Weak<rayon::ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads).and_then(Weak::upgrade) {
+        return Ok(pool);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build().map_err(|error| {
+        Error::new(ErrorKind::Limit, format!("{threads} threads, which the system does not give: {error}"))
+    })?;
+    let pool = Arc::new(pool);
+    pools.insert(threads, Arc::downgrade(&pool));
+    Ok(pool)
+}
+
 /// Runs a job of an array on a blocking store.
-pub(crate) fn run<J: Job>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
+pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
     let pool = Pool {
         #[cfg(feature = "parallel")]
         spreads_requests: false,
     };
     let work = || with_scratch(|scratch| run_in(scratch, &pool, store, job));
     #[cfg(feature = "parallel")]
-    if let Some(pool) = core.pool() {
+    if let Some(pool) = core.pool()? {
         return pool.install(work);
     }
     let _ = core;

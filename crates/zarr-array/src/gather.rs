@@ -15,6 +15,8 @@ use zarr_grid::{AxisRange, Cell, ChunkGrid, ChunkIndex, Part, Parts, Region, Res
 
 /// Bytes staged at a time, but for single boxes that are larger.
 const BATCH: u64 = 64 << 20;
+/// Parts of a batch at most: each is a job, however few bytes it has.
+const MAX_PARTS: usize = 1 << 14;
 
 /// The parts of a selection.
 #[derive(Debug)]
@@ -74,7 +76,7 @@ impl<'p> Batches<'p> {
         let mut parts = Vec::new();
         while let Some(part) = self.gather.parts.get(self.next) {
             let part_size = box_size(&part.cell, item);
-            if !parts.is_empty() && size.saturating_add(part_size) > BATCH {
+            if parts.len() >= MAX_PARTS || (!parts.is_empty() && size.saturating_add(part_size) > BATCH) {
                 break;
             }
             size = size.saturating_add(part_size);

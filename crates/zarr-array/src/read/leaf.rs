@@ -234,7 +234,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Notes what to ask for; inner chunks of one shard share a request.
+    /// Notes what to ask for; inner chunks of one shard share a request. An item that has its [`decode`](Self::decode) by then will
+    /// ask for more, of the same state.
     pub(super) fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
         let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
         let shared = self.window.is_some() && self.room.is_none();

@@ -125,11 +125,12 @@ impl<'a> Picked<'a> {
             item.snapshot = item.snapshot.or_else(|| known.version.clone().map(Snapshot::of_version));
             return self.go_on(item, split, Some(&known));
         }
-        match decode.as_mut().map(|decode| decode.step(&[], &mut item.out)).transpose()? {
+        let step = decode.as_mut().map(|decode| decode.step(&[], &mut item.out)).transpose()?;
+        item.decode = decode;
+        match step {
             Some(Step::Need(ranges)) => item.ask(&ranges, requests)?,
             _ => return Err(item.place(Error::internal("a shard is split before its index is read"))),
         }
-        item.decode = decode;
         self.first = Begun::Yes(Box::new(item));
         Ok(Vec::new())
     }
