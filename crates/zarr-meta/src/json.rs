@@ -6,6 +6,7 @@
 //! trailing commas. Hence a small value type of our own beside `serde_json`, with which it converts both ways.
 
 mod map;
+mod members;
 mod names;
 mod number;
 mod parse;

@@ -2,6 +2,7 @@
 
 use super::{Spelling, base64_bytes, is_zero};
 use crate::{ByteOrder, DataType, Error, StructType};
+use std::collections::HashSet;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::pointer::escaped;
 
@@ -29,8 +30,8 @@ fn object(fields: &StructType, members: &Map, value: &Value, spelling: Spelling)
         items(&field.data_type, &field.shape, member, spelling, &mut bytes).map_err(within)?;
     }
     if members.len() > fields.fields().len() {
-        let known = |name: &str| fields.fields().iter().any(|field| field.name == name);
-        if let Some((name, member)) = members.iter().find(|(name, _)| !known(name)) {
+        let known: HashSet<&str> = fields.fields().iter().map(|field| field.name.as_str()).collect();
+        if let Some((name, member)) = members.iter().find(|(name, _)| !known.contains(name)) {
             return Err(Error::invalid(member, "no such field").within(&format!("/{}", escaped(name))));
         }
     }

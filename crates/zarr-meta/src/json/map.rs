@@ -1,23 +1,20 @@
 //! JSON objects that keep their order.
 
 use super::Value;
+use super::members::{Member, Members};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A member: its name, which takes no memory where it is one of the well-known ones, and its value.
-pub(super) type Member = (Cow<'static, str>, Value);
-
 /// The members of a JSON object, in the order they were read or inserted.
 ///
-/// Look-up is linear: metadata objects are short. Objects with thousands of members occur only as attributes and
-/// consolidated metadata, which are walked, not searched.
+/// Short ones, as metadata objects are, are looked through; a long one gets an index when names are looked for again and again.
 ///
 /// Clones share the members until one of them is changed: a node holds parts of its document, and they are passed on.
 #[derive(Clone, Default)]
 pub struct Map {
     /// `None` where there never was one, so that an empty object takes no memory.
-    members: Option<Arc<Vec<Member>>>,
+    members: Option<Arc<Members>>,
 }
 
 impl Map {
@@ -28,7 +25,7 @@ impl Map {
 
     /// An object with members whose names are known to be different.
     pub(super) fn from_members(members: Vec<Member>) -> Self {
-        Self { members: (!members.is_empty()).then(|| Arc::new(members)) }
+        Self { members: (!members.is_empty()).then(|| Arc::new(Members::new(members))) }
     }
 
     /// An object with members whose names are known to be different.
@@ -37,11 +34,11 @@ impl Map {
     }
 
     fn members(&self) -> &[Member] {
-        self.members.as_ref().map_or(&[], |members| members)
+        self.members.as_ref().map_or(&[], |members| members.list())
     }
 
     /// The members, to be changed: from here on they are shared no more.
-    fn members_mut(&mut self) -> &mut Vec<Member> {
+    fn members_mut(&mut self) -> &mut Members {
         Arc::make_mut(self.members.get_or_insert_default())
     }
 
@@ -57,12 +54,12 @@ impl Map {
 
     /// The value of member `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.members().iter().find(|(member, _)| member == name).map(|(_, value)| value)
+        self.entry(name).map(|(_, value)| value)
     }
 
     /// The member `name`, with its name.
     pub(crate) fn entry(&self, name: &str) -> Option<(&str, &Value)> {
-        self.iter().find(|(member, _)| *member == name)
+        self.members().get(self.place(name)?).map(|(name, value)| (&**name, value))
     }
 
     /// The value of member `name`, looked for at `place` first: maps that were made from each other have members in the same
@@ -77,11 +74,11 @@ impl Map {
     /// The value of member `name`, to be changed in place.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         let place = self.place(name)?;
-        self.members_mut().get_mut(place).map(|(_, value)| value)
+        self.members_mut().value_mut(place)
     }
 
     fn place(&self, name: &str) -> Option<usize> {
-        self.members().iter().position(|(member, _)| member == name)
+        self.members.as_ref()?.place(name)
     }
 
     /// Whether there is a member `name`.
@@ -95,7 +92,7 @@ impl Map {
         match self.get_mut(&name) {
             Some(place) => Some(std::mem::replace(place, value)),
             None => {
-                self.members_mut().push((Cow::Owned(name), value));
+                self.members_mut().push(name, value);
                 None
             }
         }
@@ -104,7 +101,7 @@ impl Map {
     /// Takes member `name` out, keeping the order of the others.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let at = self.place(name)?;
-        Some(self.members_mut().remove(at).1)
+        Some(self.members_mut().remove(at))
     }
 
     /// The members in order.
@@ -150,7 +147,7 @@ impl IntoIterator for Map {
     type IntoIter = IntoMembers;
 
     fn into_iter(self) -> IntoMembers {
-        IntoMembers(self.members.map_or_else(Vec::new, Arc::unwrap_or_clone).into_iter())
+        IntoMembers(self.members.map_or_else(Vec::new, |members| Arc::unwrap_or_clone(members).into_list()).into_iter())
     }
 }
 

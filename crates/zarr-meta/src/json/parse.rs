@@ -1,16 +1,22 @@
 //! A JSON parser that says where, and that can be lenient where old writers were.
 
-use super::map::Member;
+use super::members::Member;
 use super::names::well_known;
 use super::recent::Recent;
 use super::{Map, Number, Value, number::number_len};
 use crate::pointer::escaped;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
 use std::ops::Range;
 
 /// How deep lists and objects may nest. Real documents stay below ten.
 const MAX_DEPTH: usize = 128;
+
+/// How many liberties one text may take, and how many bytes the pointers to all of them may have. Consolidated metadata of 16 MiB
+/// has room for 56,000 arrays, each with a bare `NaN` in its attributes and a pointer of some 60 bytes.
+const MAX_ODDITIES: usize = 1 << 18;
+const MAX_POINTERS: usize = 32 << 20;
 
 /// What to accept beyond JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +80,10 @@ pub fn parse(text: &[u8], leniency: Leniency) -> Result<Parsed, SyntaxError> {
         items: Vec::new(),
         recent: Recent::take(),
         oddities: Vec::new(),
+        pointers: 0,
+        counted: 0,
+        line: 1,
+        line_start: 0,
     };
     let value = parser.whole();
     parser.recent.keep();
@@ -105,25 +115,43 @@ struct Parser<'t> {
     items: Vec<Value>,
     recent: Recent,
     oddities: Vec<Oddity>,
+    /// Bytes of the pointers to all oddities.
+    pointers: usize,
+    /// Up to where lines are counted, how many there are, and where the last of them begins.
+    counted: usize,
+    line: usize,
+    line_start: usize,
 }
 
 /// The names of the members of an object so far.
 ///
-/// Looking through all of them for duplicates would be quadratic in the length of hostile objects, and a set costs more than
+/// Looking through all of them for duplicates would be quadratic in the length of hostile objects, and a map costs more than
 /// that for the small ones that there are.
 #[derive(Default)]
-struct Seen(HashSet<String>);
+struct Seen {
+    /// Where the member of each name is, once there are more than a few.
+    places: HashMap<String, usize>,
+    /// Members that came more than once.
+    repeated: HashSet<usize>,
+}
 
 impl Seen {
-    fn is_new(&mut self, members: &[Member], name: &str) -> bool {
+    /// Where the member of this name is; `None` if it is new, and then it is the next one.
+    fn place(&mut self, members: &[Member], name: &str) -> Option<usize> {
         const FEW: usize = 16;
         if members.len() <= FEW {
-            return !members.iter().any(|(member, _)| member == name);
+            return members.iter().position(|(member, _)| member == name);
         }
-        if self.0.is_empty() {
-            self.0.extend(members.iter().map(|(member, _)| member.to_string()));
+        if self.places.is_empty() {
+            self.places.extend(members.iter().zip(0..).map(|((member, _), place)| (member.to_string(), place)));
         }
-        self.0.insert(name.to_owned())
+        match self.places.entry(name.to_owned()) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(members.len());
+                None
+            }
+        }
     }
 }
 
@@ -134,7 +162,7 @@ enum Step {
 }
 
 impl<'t> Parser<'t> {
-    fn odd(&mut self, what: String) {
+    fn odd(&mut self, what: String) -> Result<(), SyntaxError> {
         let mut pointer = String::new();
         for step in &self.place {
             pointer.push('/');
@@ -146,8 +174,19 @@ impl<'t> Parser<'t> {
                 Step::Item(index) => pointer.push_str(&index.to_string()),
             }
         }
-        let SyntaxError { line, column, what } = error_at(self.text, self.at, &what);
-        self.oddities.push(Oddity { pointer, line, column, what });
+        self.pointers += pointer.len();
+        if self.oddities.len() == MAX_ODDITIES || self.pointers > MAX_POINTERS {
+            let what = format!("{what}, after {} places that are no JSON or repeat a member", self.oddities.len());
+            return Err(error_at(self.text, self.at, &what));
+        }
+        // Counting lines from the beginning each time would be quadratic.
+        let new = self.text.get(self.counted..self.at).unwrap_or_default();
+        self.line += new.iter().filter(|&&byte| byte == b'\n').count();
+        self.line_start =
+            new.iter().rposition(|&byte| byte == b'\n').map_or(self.line_start, |at| self.counted + at + 1);
+        self.counted = self.at;
+        self.oddities.push(Oddity { pointer, line: self.line, column: self.at - self.line_start + 1, what });
+        Ok(())
     }
 
     fn error(&self, what: &str) -> SyntaxError {
@@ -213,7 +252,7 @@ impl<'t> Parser<'t> {
     fn bare_token(&mut self) -> Result<Value, SyntaxError> {
         for token in ["NaN", "Infinity", "-Infinity"] {
             if self.leniency.bare_nan && self.take(token) {
-                self.odd(format!("the bare token {token}"));
+                self.odd(format!("the bare token {token}"))?;
                 return Ok(Value::from(token));
             }
         }
@@ -274,16 +313,22 @@ impl<'t> Parser<'t> {
             let known = well_known(&name);
             let value = self.member_value(known, depth + 1)?;
             let (_, members) = self.members.split_at_mut(begin);
-            if seen.is_new(members, &name) {
-                let name = known.map_or_else(|| Cow::Owned(name.into_owned()), Cow::Borrowed);
-                self.members.push((name, value));
-            } else if self.leniency.duplicate_names {
-                if let Some((_, earlier)) = members.iter_mut().find(|(member, _)| *member == name) {
-                    *earlier = value;
+            match seen.place(members, &name) {
+                None => {
+                    let name = known.map_or_else(|| Cow::Owned(name.into_owned()), Cow::Borrowed);
+                    self.members.push((name, value));
                 }
-                self.odd(format!("several members {name:?}, of which the last one counts"));
-            } else {
-                return Err(error_at(self.text, name_at, &format!("a second member {name:?}")));
+                Some(_) if !self.leniency.duplicate_names => {
+                    return Err(error_at(self.text, name_at, &format!("a second member {name:?}")));
+                }
+                Some(place) => {
+                    if let Some((_, earlier)) = members.get_mut(place) {
+                        *earlier = value;
+                    }
+                    if seen.repeated.insert(place) {
+                        self.odd(format!("several members {name:?}, of which the last one counts"))?;
+                    }
+                }
             }
             self.place.pop();
             self.skip_space();
@@ -319,7 +364,7 @@ impl<'t> Parser<'t> {
             if !self.leniency.trailing_comma {
                 return Err(self.error("expected a value after `,`"));
             }
-            self.odd("a trailing comma".to_owned());
+            self.odd("a trailing comma".to_owned())?;
         }
         self.at += 1;
         Ok(true)
