@@ -43,7 +43,7 @@ impl Size {
     }
 }
 
-/// What may be held in memory for one chunk. Exceeding a limit is an error, not an allocation.
+/// What may be held in memory for one chunk, on the heap and on the stack. Exceeding a limit is an error, not an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -51,12 +51,15 @@ pub struct Limits {
     pub max_chunk: u64,
     /// Bytes of a shard's index. Default 256 MiB.
     pub max_index: u64,
-    /// How deep shards may nest. Default 8.
+    /// How deep codecs may lie in the configuration of others: shards in shards. Default 8.
     pub max_nesting: u32,
+    /// How many codecs one chain may have. Default 64, where arrays have up to six. A chain is gone down by calls, so that this
+    /// and [`max_nesting`](Self::max_nesting) bound the stack that decoding takes.
+    pub max_codecs: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_chunk: 4 << 30, max_index: 256 << 20, max_nesting: 8 }
+        Self { max_chunk: 4 << 30, max_index: 256 << 20, max_nesting: 8, max_codecs: 64 }
     }
 }

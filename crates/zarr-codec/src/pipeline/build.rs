@@ -18,6 +18,7 @@ impl BuildContext<'_> {
             NamedConfig::from_value(codec)
                 .ok_or_else(|| self.config.unexpected(&format!("{name}/{place}"), "a codec with a name", codec))
         };
+        check_count(items.len(), self.limits).map_err(|error| error.under(&format!("/configuration/{name}")))?;
         items.iter().enumerate().map(codec).collect()
     }
 
@@ -84,11 +85,21 @@ impl Place<'_> {
 }
 
 fn check_nesting(nesting: u32, limits: &Limits) -> Result<(), Error> {
-    if nesting > limits.max_nesting {
-        let what = format!("codecs nest deeper than {} levels", limits.max_nesting);
-        return Err(Error::Metadata { pointer: String::new(), what });
+    match limits.max_nesting {
+        limit if nesting > limit => Err(over("codecs that lie", u64::from(nesting), "levels deep", u64::from(limit))),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+fn check_count(count: usize, limits: &Limits) -> Result<(), Error> {
+    match limits.max_codecs {
+        limit if count > limit => Err(over("a chain of", count as u64, "codecs", limit as u64)),
+        _ => Ok(()),
+    }
+}
+
+fn over(what: &str, found: u64, unit: &str, limit: u64) -> Error {
+    Error::Metadata { pointer: String::new(), what: format!("{what} {found} {unit}, the limit is {limit}") }
 }
 
 impl Pipeline {
@@ -110,6 +121,7 @@ impl Pipeline {
         warnings: &Warnings,
     ) -> Result<Self, Error> {
         check_nesting(nesting, limits)?;
+        check_count(codecs.len(), limits)?;
         let mut array = Vec::new();
         let mut to_bytes = None;
         let mut bytes = Vec::new();
