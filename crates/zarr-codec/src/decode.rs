@@ -8,12 +8,12 @@
 //! Whoever drives it (a blocking reader, an async one, a test with a byte slice) fetches the ranges and goes on. Only
 //! codecs that can do with less than the whole chunk have a [`Decode`]; all others decode from all bytes at once.
 
-use crate::{ElementSpec, Error, Pipeline, ViewMut};
+use crate::{ElementSpec, Error, Pipeline, ViewMut, Windows};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_grid::{ChunkIndex, Cuts, Shape};
+use zarr_grid::{AxisCuts, ChunkIndex, Cuts, Shape};
 use zarr_store::ByteRange;
 
 /// How encoded bytes are best asked for.
@@ -91,10 +91,22 @@ impl Split {
 }
 
 /// The windows that `cuts` make of an output, as [`ViewMut::tile`] takes them.
-pub fn windows(cuts: &Cuts) -> Vec<Vec<(usize, usize)>> {
-    let axis_windows =
-        |axis: &zarr_grid::AxisCuts| axis.iter().map(|cut| (cut.out as usize, cut.inner.len as usize)).collect();
-    cuts.axes().iter().map(axis_windows).collect()
+pub fn windows(cuts: &Cuts) -> Vec<Windows> {
+    cuts.axes().iter().map(|axis| if cuts.is_empty() { Windows::default() } else { axis_windows(axis) }).collect()
+}
+
+fn axis_windows(axis: &AxisCuts) -> Windows {
+    let mut windows = Windows::default();
+    let mut number = 0;
+    while number < axis.len() {
+        let cut = axis.get(number);
+        let alike = axis.alike_from(number).max(1);
+        // More than can be addressed is refused with the windows.
+        let [start, width, count] = [cut.out, cut.inner.len, alike].map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+        windows.push(start, width, count);
+        number += alike;
+    }
+    windows
 }
 
 /// Where the inner chunks of a shard lie in it.

@@ -36,4 +36,4 @@ pub use sink::Sink;
 pub use size::{Limits, Size};
 pub use table::{BuildContext, CodecEntry, Codecs, Warnings};
 pub use variable::{read_variable, write_variable};
-pub use view::{Dims, Strides, Tiles, View, ViewMut};
+pub use view::{Dims, Strides, Tiles, View, ViewMut, Windows};

@@ -14,8 +14,10 @@ mod part;
 mod swap;
 mod tiles;
 mod turn;
+mod windows;
 
 pub use tiles::Tiles;
+pub use windows::Windows;
 
 use crate::Error;
 use smallvec::SmallVec;
@@ -399,16 +401,6 @@ impl<'a> ViewMut<'a> {
     /// If shapes or item sizes differ.
     pub fn copy_from(&mut self, source: &View<'_>) {
         self.copy_swapped(source, &[]);
-    }
-
-    /// Cuts the view into a grid of windows that can be written at the same time, in C order.
-    ///
-    /// `bounds` has for each axis the first item and the length of each window; windows of an axis must not overlap.
-    ///
-    /// # Errors
-    /// [`Error::Tiles`] if windows overlap or reach out of the view.
-    pub fn tile(self, bounds: Vec<Vec<(usize, usize)>>) -> Result<Tiles<'a>, Error> {
-        Tiles::new(self, bounds)
     }
 }
 

@@ -204,6 +204,21 @@ impl AxisCuts {
         }
     }
 
+    /// How many cuts from `i` on have as many positions as cut `i`, as far as that shows without a look at each.
+    ///
+    /// At least 1 where there is a cut `i`. Only where a step is neither a chunk or more nor a divisor of the length of chunks,
+    /// fewer than there are may be said.
+    pub fn alike_from(&self, i: u64) -> u64 {
+        match self.segments.as_slice() {
+            _ if i >= self.len => 0,
+            [only] => only.alike_from(i, self.len),
+            all => {
+                let next = all.partition_point(|segment| segment.first <= i);
+                all[next - 1].alike_from(i, all.get(next).map_or(self.len, |next| next.first))
+            }
+        }
+    }
+
     /// All cuts, in the order of the axis.
     pub fn iter(&self) -> impl Iterator<Item = Cut> + '_ {
         (0..self.len).map(|i| self.get(i))
@@ -219,6 +234,20 @@ impl Segment {
             return (len - (begin - start)) / self.cell_len;
         }
         u64::from(self.cut(i).inner == AxisRange::new(0, self.cell_len))
+    }
+
+    /// How many cuts from `i` on have as many positions, of those of this segment, whose cuts end before `end`.
+    fn alike_from(&self, i: u64, end: u64) -> u64 {
+        let AxisRange { len, step, .. } = self.range;
+        if step >= self.cell_len {
+            return end - i;
+        }
+        let cut = self.cut(i);
+        if self.cell_len % step != 0 || cut.inner.len != self.cell_len / step {
+            return 1;
+        }
+        // Each chunk has this many but for the first and the last.
+        (len - (cut.out - self.out)) / cut.inner.len
     }
 
     /// Cut `i` of the axis, which lies in this segment.

@@ -235,7 +235,7 @@ proptest! {
     fn tiles_cover_without_overlap(case in cases(), cuts in prop::collection::vec(1usize..4, 5)) {
         let mut bytes = vec![0; case.size()];
         let mut view = case.view_mut(&mut bytes);
-        let bounds: Vec<Vec<(usize, usize)>> = view.shape().iter().zip(&cuts)
+        let bounds: Vec<Windows> = view.shape().iter().zip(&cuts)
             .map(|(&len, &step)| (0..len).step_by(step).map(|start| (start, step.min(len - start))).collect()).collect();
         let tiles = view.reborrow().tile(bounds).unwrap();
         let (first, rest) = tiles.split_at(2);
@@ -296,9 +296,9 @@ fn refuses_what_does_not_fit() {
     assert!(ViewMut::from_strides(&mut bytes, 2, &[2, 3], 0, &[3, 2]).is_err());
     assert!(ViewMut::from_strides(&mut bytes, 2, &[3, 2], 0, &[2, 6]).is_ok());
     let view = ViewMut::new(&mut bytes, 2, &[6]).unwrap();
-    assert!(view.tile(vec![vec![(0, 3), (2, 3)]]).is_err());
+    assert!(view.tile(vec![[(0, 3), (2, 3)].into_iter().collect()]).is_err());
     let view = ViewMut::new(&mut bytes, 2, &[6]).unwrap();
-    assert!(view.tile(vec![vec![(0, 3), (3, 4)]]).is_err());
+    assert!(view.tile(vec![[(0, 3), (3, 4)].into_iter().collect()]).is_err());
 }
 
 /// Blocks of a large view are copied one after another.

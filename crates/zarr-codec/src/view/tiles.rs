@@ -1,7 +1,6 @@
 //! A view cut into a grid of windows.
 
-use super::{Dims, Geometry, ViewMut};
-use crate::Error;
+use super::{Dims, Geometry, ViewMut, Windows};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -17,8 +16,8 @@ pub struct Tiles<'a> {
     geometry: Geometry,
     heap: Option<Arc<Heap>>,
     stream: bool,
-    /// Per axis the first item and the length of each window: checked to be disjoint and within the view.
-    bounds: Arc<[Vec<(usize, usize)>]>,
+    /// Per axis the windows: checked to be disjoint and within the view.
+    windows: Arc<[Windows]>,
     next: usize,
     end: usize,
     life: PhantomData<&'a mut [u8]>,
@@ -28,32 +27,21 @@ pub struct Tiles<'a> {
 unsafe impl Send for Tiles<'_> {}
 
 impl<'a> Tiles<'a> {
-    pub(super) fn new(view: ViewMut<'a>, bounds: Vec<Vec<(usize, usize)>>) -> Result<Self, Error> {
-        let ordered = |windows: &Vec<(usize, usize)>, len: usize| {
-            let mut free = 0usize;
-            windows.iter().all(|&(start, width)| {
-                let end = start.checked_add(width);
-                let good = start >= free && end.is_some_and(|end| end <= len);
-                free = end.unwrap_or(usize::MAX);
-                good
-            })
-        };
-        let fits = bounds.len() == view.shape().len()
-            && bounds.iter().zip(view.shape()).all(|(windows, &len)| ordered(windows, len));
-        let count = bounds.iter().try_fold(1usize, |count, windows| count.checked_mul(windows.len()));
-        match count {
-            Some(end) if fits => Ok(Self {
-                ptr: view.ptr,
-                geometry: view.geometry,
-                heap: view.heap,
-                stream: view.stream,
-                bounds: bounds.into(),
-                next: 0,
-                end,
-                life: PhantomData,
-            }),
-            _ => Err(Error::Tiles { shape: view.geometry.shape }),
-        }
+    /// `None` if there are not windows for each axis, or they overlap or reach out of the view.
+    pub(super) fn new(view: ViewMut<'a>, windows: Vec<Windows>) -> Option<Self> {
+        let fits = windows.len() == view.shape().len()
+            && windows.iter().zip(view.shape()).all(|(windows, &len)| windows.check(len));
+        let end = windows.iter().try_fold(1usize, |count, windows| count.checked_mul(windows.len()))?;
+        fits.then(|| Self {
+            ptr: view.ptr,
+            geometry: view.geometry,
+            heap: view.heap,
+            stream: view.stream,
+            windows: windows.into(),
+            next: 0,
+            end,
+            life: PhantomData,
+        })
     }
 
     /// The number, in C order of the whole grid, of the window that [`next`](Iterator::next) gives.
@@ -64,17 +52,9 @@ impl<'a> Tiles<'a> {
     /// The next windows along the last axis as one view, with a further axis in front that counts them: at most `most`, and
     /// as many as have the same length and lie at the same distance. `None` if there are none.
     pub fn next_row(&mut self, most: usize) -> Option<ViewMut<'a>> {
-        let bounds = Arc::clone(&self.bounds);
-        let windows = bounds.last().map_or(&[][..], Vec::as_slice);
-        let place = self.next.checked_rem(windows.len()).unwrap_or(0);
-        let windows = windows.get(place..).unwrap_or_default();
-        let step = match windows {
-            [(first, _), (second, _), ..] => second - first,
-            _ => 0,
-        };
-        let same =
-            |at: &usize| windows.get(*at) == windows.first().map(|&(start, len)| (start + at * step, len)).as_ref();
-        let count = (1..most.min(self.end - self.next)).take_while(same).count() + 1;
+        let last = self.windows.last().filter(|windows| windows.len() > 0);
+        let (_, step, alike) = last.map_or((0, 0, 1), |windows| windows.get(self.next % windows.len()));
+        let count = alike.min(most).min(self.end - self.next).max(1);
         let mut row = self.next()?.with_axis(0);
         if count > 1 {
             // The windows `next - 1..next - 1 + count` are given away at once. The items of window `i` lie `i` times the
@@ -94,7 +74,7 @@ impl<'a> Tiles<'a> {
             geometry: self.geometry.clone(),
             heap: self.heap.clone(),
             stream: self.stream,
-            bounds: Arc::clone(&self.bounds),
+            windows: Arc::clone(&self.windows),
             next: middle,
             end: self.end,
             life: PhantomData,
@@ -113,16 +93,16 @@ impl<'a> Iterator for Tiles<'a> {
         }
         let mut rest = self.next;
         self.next += 1;
-        let mut shape: Dims = SmallVec::from_elem(0, self.bounds.len());
+        let mut shape: Dims = SmallVec::from_elem(0, self.windows.len());
         let mut offset = 0isize;
-        for (axis, windows) in self.bounds.iter().enumerate().rev() {
-            let (start, len) = windows[rest % windows.len()];
+        for (axis, windows) in self.windows.iter().enumerate().rev() {
+            let (start, len, _) = windows.get(rest % windows.len());
             rest /= windows.len();
             shape[axis] = len;
             offset += start as isize * self.geometry.strides[axis];
         }
         let geometry = Geometry { item: self.geometry.item, shape, strides: self.geometry.strides.clone() };
-        // The window is disjoint from all others: along at least one axis its bounds are (checked in `new`), and each
+        // The window is disjoint from all others: along at least one axis its items are (checked in `new`), and each
         // number in `next..end` is given once, by this value alone (`split_at` divides the range).
         let ptr = self.ptr.wrapping_offset(offset);
         Some(ViewMut { ptr, geometry, heap: self.heap.clone(), stream: self.stream, life: PhantomData })

@@ -50,6 +50,19 @@ proptest! {
     }
 
     #[test]
+    fn cuts_that_are_alike_are_counted((case, region) in case_and_region()) {
+        for axis in case.grid.meet(&region).axes() {
+            let cuts: Vec<_> = axis.iter().collect();
+            for (i, first) in cuts.iter().enumerate() {
+                let count = axis.alike_from(i as u64) as usize;
+                prop_assert!((1..=cuts.len() - i).contains(&count));
+                prop_assert!(cuts[i..i + count].iter().all(|cut| cut.inner.len == first.inner.len));
+            }
+            prop_assert_eq!(axis.alike_from(axis.len()), 0);
+        }
+    }
+
+    #[test]
     fn whole_chunks_are_counted_as_far_as_they_are_alike((case, region) in case_and_region()) {
         for axis in case.grid.meet(&region).axes() {
             let cuts: Vec<_> = axis.iter().collect();
