@@ -20,6 +20,8 @@ struct Inner {
     message: String,
     hint: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// Whether the message names the key, as those of stores do.
+    names_key: bool,
 }
 
 /// Where an [`Error`] happened, as far as is known.
@@ -36,6 +38,8 @@ pub struct Location {
     pub key: Option<String>,
     /// The place in a metadata document, as a JSON pointer.
     pub pointer: Option<String>,
+    /// The offset in bytes in the value of the key, where the value is no JSON.
+    pub offset: Option<u64>,
 }
 
 /// Who is to blame for an [`Error`].
@@ -106,7 +110,7 @@ impl ErrorKind {
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let (location, message) = (Location::default(), message.into());
-        Self(Box::new(Inner { kind, location, message, hint: None, source: None }))
+        Self(Box::new(Inner { kind, location, message, hint: None, source: None, names_key: false }))
     }
 
     /// The caller asked for what cannot be.
@@ -134,6 +138,7 @@ impl Error {
         location.chunk = location.chunk.take().or(outer.chunk);
         location.key = location.key.take().or(outer.key);
         location.pointer = location.pointer.take().or(outer.pointer);
+        location.offset = location.offset.or(outer.offset);
         self
     }
 
@@ -188,7 +193,8 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Location { store, path, chunk, key, pointer } = &self.0.location;
+        // The message has the line and the column of an offset.
+        let Location { store, path, chunk, key, pointer, offset: _ } = &self.0.location;
         if let Some(store) = store {
             write!(f, "{store}: ")?;
         }
@@ -198,7 +204,7 @@ impl fmt::Display for Error {
         if let Some(chunk) = chunk {
             write!(f, "chunk {:?}: ", chunk.as_slice())?;
         }
-        if let Some(key) = key {
+        if let Some(key) = key.as_ref().filter(|_| !self.0.names_key) {
             write!(f, "key {key}: ")?;
         }
         if let Some(pointer) = pointer.as_ref().filter(|pointer| !pointer.is_empty()) {
@@ -234,7 +240,18 @@ impl From<zarr_store::Error> for Error {
             Kind::Argument => ErrorKind::Argument,
             _ => ErrorKind::Store,
         };
-        let mut converted = Self::new(kind, error.to_string());
+        // The store is the outermost part of what is printed, once.
+        let message = error.to_string();
+        let store = error.store().map(|store| (store.to_owned(), format!("{store}: ")));
+        let inner = store.as_ref().and_then(|(_, prefix)| message.strip_prefix(prefix.as_str())).map(str::to_owned);
+        let (store, message) = match (store, inner) {
+            (Some((store, _)), Some(inner)) => (Some(store), inner),
+            _ => (None, message),
+        };
+        let mut converted = Self::new(kind, message);
+        converted.0.location.store = store;
+        converted.0.location.key = error.key().map(str::to_owned);
+        converted.0.names_key = error.key().is_some();
         converted.0.source = Some(Box::new(error));
         converted
     }
@@ -304,6 +321,7 @@ impl From<zarr_meta::Error> for Error {
         Self::new(kind, message).at(|place| {
             place.key = error.key().map(str::to_owned);
             place.pointer = Some(error.pointer().to_owned()).filter(|pointer| !pointer.is_empty());
+            place.offset = error.offset().map(|offset| offset as u64);
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The documents of a node.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::json::{Leniency, Oddity, Value, parse};
 use std::sync::{Arc, OnceLock};
 
@@ -167,13 +167,15 @@ pub(crate) fn parse_document(
     permitted: impl Fn(&Oddity) -> bool,
 ) -> Result<(Value, Vec<Oddity>)> {
     Error::if_too_large(key, bytes.len())?;
-    let syntax = |line, column, what: String| {
-        Error::new(ErrorKind::InvalidJson, "", what, "").at_position(line, column).in_document(key)
+    let syntax = |(line, column, offset), what: String| {
+        let position = Position { line, column, offset };
+        Error::new(ErrorKind::InvalidJson, "", what, "").at_position(position).in_document(key)
     };
-    let parsed = parse(bytes, leniency).map_err(|error| syntax(error.line, error.column, error.what))?;
+    let parsed =
+        parse(bytes, leniency).map_err(|error| syntax((error.line, error.column, error.offset), error.what))?;
     if let Some(oddity) = parsed.oddities.iter().find(|oddity| !permitted(oddity)) {
         let what = format!("{} at {:?}", oddity.what, oddity.pointer);
-        return Err(syntax(oddity.line, oddity.column, what));
+        return Err(syntax((oddity.line, oddity.column, oddity.offset), what));
     }
     Ok((parsed.value, parsed.oddities))
 }

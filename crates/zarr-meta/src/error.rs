@@ -43,9 +43,20 @@ struct Inner {
     kind: ErrorKind,
     key: Option<String>,
     pointer: String,
-    position: Option<(usize, usize)>,
+    position: Option<Position>,
     found: String,
     expected: String,
+}
+
+/// Where in the text of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// From 1.
+    pub(crate) line: usize,
+    /// In bytes, from 1.
+    pub(crate) column: usize,
+    /// In bytes, from 0.
+    pub(crate) offset: usize,
 }
 
 impl Error {
@@ -89,10 +100,10 @@ impl Error {
         self
     }
 
-    /// The same error at a line and column, both from 1.
+    /// The same error at a position in the text of the document.
     #[must_use]
-    pub(crate) fn at_position(mut self, line: usize, column: usize) -> Self {
-        self.0.position = Some((line, column));
+    pub(crate) fn at_position(mut self, position: Position) -> Self {
+        self.0.position = Some(position);
         self
     }
 
@@ -122,12 +133,17 @@ impl Error {
 
     /// The line in the document, from 1, for syntax errors.
     pub fn line(&self) -> Option<usize> {
-        self.0.position.map(|(line, _)| line)
+        self.0.position.map(|position| position.line)
     }
 
     /// The column in the document in bytes, from 1, for syntax errors.
     pub fn column(&self) -> Option<usize> {
-        self.0.position.map(|(_, column)| column)
+        self.0.position.map(|position| position.column)
+    }
+
+    /// The offset in the document in bytes, from 0, for syntax errors.
+    pub fn offset(&self) -> Option<usize> {
+        self.0.position.map(|position| position.offset)
     }
 
     /// What was found.
@@ -145,7 +161,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { key, pointer, position, found, expected, .. } = &*self.0;
         let mut place = key.clone().unwrap_or_default();
-        if let Some((line, column)) = position {
+        if let Some(Position { line, column, .. }) = position {
             place.push_str(&format!(":{line}:{column}"));
         }
         if !pointer.is_empty() {
@@ -175,7 +191,8 @@ mod tests {
         assert_eq!(error.to_string(), "/shape/0: found \"4\", expected an integer");
         let error = error.in_document("a/zarr.json").in_document("other");
         assert_eq!(error.to_string(), "a/zarr.json /shape/0: found \"4\", expected an integer");
-        let error = Error::new(ErrorKind::InvalidJson, "", "`}`", "").in_document("zarr.json").at_position(3, 7);
+        let position = Position { line: 3, column: 7, offset: 29 };
+        let error = Error::new(ErrorKind::InvalidJson, "", "`}`", "").in_document("zarr.json").at_position(position);
         assert_eq!(error.to_string(), "zarr.json:3:7: `}`");
         assert!(Error::if_too_large("k", MAX_DOCUMENT_SIZE).is_ok());
         assert_eq!(Error::if_too_large("k", MAX_DOCUMENT_SIZE + 1).unwrap_err().kind(), ErrorKind::Limit);

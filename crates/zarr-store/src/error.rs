@@ -224,6 +224,44 @@ impl Error {
         }
     }
 
+    /// The store, by its own `Display` or by the address as given, where the error names one.
+    #[must_use]
+    pub fn store(&self) -> Option<&str> {
+        match self {
+            Self::InvalidKey { .. } | Self::InvalidPrefix { .. } | Self::Memory { .. } => None,
+            Self::Address { url, .. } => Some(url),
+            Self::Range { store, .. }
+            | Self::Precondition { store, .. }
+            | Self::ReadOnly { store, .. }
+            | Self::Unsupported { store, .. }
+            | Self::NoStore { store }
+            | Self::NotAStore { store, .. }
+            | Self::Escape { store, .. }
+            | Self::Occupied { store, .. }
+            | Self::TooLong { store, .. }
+            | Self::Reserved { store, .. }
+            | Self::Io { store, .. }
+            | Self::Zip { store, .. }
+            | Self::Contract { store, .. } => Some(store),
+        }
+    }
+
+    /// The key or prefix that the operation was about, where the error names one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Range { key, .. }
+            | Self::Precondition { key, .. }
+            | Self::Reserved { key, .. }
+            | Self::Contract { key, .. } => Some(key.as_str()),
+            // `/` stands for the store itself.
+            Self::Escape { key, .. } | Self::Occupied { key, .. } | Self::Io { key, .. } => {
+                Some(key.as_str()).filter(|key| *key != "/")
+            }
+            _ => None,
+        }
+    }
+
     /// Whether there is no store at the address. A missing key is no error: `get` says so in its value.
     #[must_use]
     pub fn is_not_found(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::Consolidated;
 use super::read::without_nested;
 use crate::dialect::rules;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Position, Result};
 use crate::json::{Map, Value, parse};
 use crate::{Dialect, Found, Node, NodePath, documents};
 
@@ -40,8 +40,9 @@ impl Consolidated {
             for (key, bytes) in current.iter() {
                 let leniency = crate::json::Leniency { bare_nan: true, duplicate_names: true, ..Default::default() };
                 let value = parse(bytes, leniency).map_err(|error| {
+                    let (line, column, offset) = (error.line, error.column, error.offset);
                     Error::new(ErrorKind::InvalidJson, "", error.what, "")
-                        .at_position(error.line, error.column)
+                        .at_position(Position { line, column, offset })
                         .in_document(key)
                 })?;
                 let key = key.strip_prefix(prefix.as_str()).unwrap_or(key);

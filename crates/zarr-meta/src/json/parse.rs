@@ -47,6 +47,8 @@ pub struct Oddity {
     pub line: usize,
     /// The column in bytes, from 1.
     pub column: usize,
+    /// The offset in the text in bytes, from 0.
+    pub offset: usize,
     /// What was met, in words.
     pub what: String,
 }
@@ -59,6 +61,8 @@ pub struct SyntaxError {
     pub line: usize,
     /// The column in bytes, from 1.
     pub column: usize,
+    /// The offset in the text in bytes, from 0.
+    pub offset: usize,
     /// What was found or missing there.
     pub what: String,
 }
@@ -96,6 +100,7 @@ fn error_at(text: &[u8], at: usize, what: &str) -> SyntaxError {
     SyntaxError {
         line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
         column: before.len() - line_start + 1,
+        offset: before.len(),
         what: what.to_owned(),
     }
 }
@@ -185,7 +190,8 @@ impl<'t> Parser<'t> {
         self.line_start =
             new.iter().rposition(|&byte| byte == b'\n').map_or(self.line_start, |at| self.counted + at + 1);
         self.counted = self.at;
-        self.oddities.push(Oddity { pointer, line: self.line, column: self.at - self.line_start + 1, what });
+        let column = self.at - self.line_start + 1;
+        self.oddities.push(Oddity { pointer, line: self.line, column, offset: self.at, what });
         Ok(())
     }
 
