@@ -7,11 +7,22 @@ use std::path::PathBuf;
 use zarr::meta::Dialect;
 use zarr::meta::json::Value;
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    Done, and all output was written
+  2    The arguments are wrong, or what they ask for is not possible
+  3    There is no such store, node or input file
+  4    Data or metadata is invalid or cannot be read
+  5    The store or another file failed, or output was lost
+  141  The reader of standard output closed the pipe, which is not reported
+
+Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
+
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
 /// URL is a directory (a path or file:///..) or a zip file (zip:PATH); PATH is a node in it, such as /a/b.
 #[derive(Debug, Parser)]
-#[command(name = "zarr", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "zarr", version, arg_required_else_help = true, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -21,7 +32,7 @@ pub(crate) struct Cli {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
-    /// Print JSON: results on standard output, errors also as an object on standard error.
+    /// Print JSON: results on standard output, errors also as an object on standard error, its last line.
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// How many threads decode and encode; by default one for each core.
@@ -55,7 +66,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Draw the hierarchy: groups, and arrays with shape, data type, chunks and codecs.
     Tree(Tree),
-    /// List the nodes directly below a group, one in a line.
+    /// List the nodes directly below a group, one in a line; or an array itself.
     Ls(List),
     /// Tell everything about one node, and how much of it is stored.
     Info(Node),
@@ -149,7 +160,8 @@ pub(crate) enum Form {
     Raw,
     /// A file of numpy.
     Npy,
-    /// A line for each row, values divided by commas as in JSON, texts without quotes; of structs with the names of fields.
+    /// A line for each row, values divided by commas as in JSON, texts without quotes; of structs with the names of fields. A
+    /// text with control characters other than line feeds and tabs is a JSON string, which `write` reads.
     Csv,
 }
 
@@ -160,7 +172,7 @@ pub(crate) enum Source {
     Npy,
     /// Nested lists.
     Json,
-    /// Rows of values as `read --as csv` prints them.
+    /// Rows of values as `read --as csv` prints them; a JSON string with escapes such as "\u001b" stands for its text.
     Csv,
 }
 

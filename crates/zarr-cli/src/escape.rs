@@ -1,38 +1,131 @@
-//! Text from files on a terminal.
+//! Text of unknown origin, made safe to print: names, attributes and elements of stores, arguments, messages that quote them.
+//!
+//! Control characters could move the cursor, change the title of a terminal or hide what was printed, and characters that change
+//! the direction of text make it read otherwise than it is. None of them is printed raw, whatever the output is.
 
 use std::borrow::Cow;
+use std::fmt::Write;
+use zarr::meta::json::Value;
 
-/// The text with control characters escaped, so that names and attributes from files can neither break lines nor speak to
-/// the terminal.
+/// The text on one line, with escapes as Rust writes them: `\n`, `\u{1b}`.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_control) {
+    replace(text, is_unsafe, |c, escaped| match c {
+        '\n' => escaped.push_str("\\n"),
+        '\r' => escaped.push_str("\\r"),
+        '\t' => escaped.push_str("\\t"),
+        c => escaped.extend(c.escape_unicode()),
+    })
+}
+
+/// JSON text with escapes as JSON has them: `\u001b`. Line feeds stay, for only those that format the text are raw in JSON.
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
+    replace(text, |c| c != '\n' && is_unsafe(c), push_json)
+}
+
+/// Compact JSON of a value.
+pub(crate) fn json_value(value: &Value) -> String {
+    let text = value.to_string();
+    let escaped = match json(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(escaped) => Some(escaped),
+    };
+    escaped.unwrap_or(text)
+}
+
+/// The content of a cell in a table. Text with a character that is unsafe there becomes a JSON string with its quotes, as does
+/// text that would be taken for one, so that [`from_cell`] gives back each text.
+///
+/// Line feeds, pairs of a carriage return and a line feed, and tabs stay as they are: they belong to text in tables.
+pub(crate) fn cell(text: &str) -> Cow<'_, str> {
+    if !is_unsafe_cell(text) && from_cell(text).is_none() {
         return Cow::Borrowed(text);
     }
-    let mut escaped = String::with_capacity(text.len() + 8);
+    let mut escaped = String::with_capacity(text.len() + 16);
+    escaped.push('"');
     for c in text.chars() {
         match c {
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\t' => escaped.push_str("\\t"),
-            c if is_control(c) => escaped.extend(c.escape_unicode()),
+            '"' | '\\' => escaped.extend(['\\', c]),
+            c if is_unsafe(c) => push_json(c, &mut escaped),
             c => escaped.push(c),
         }
     }
+    escaped.push('"');
     Cow::Owned(escaped)
 }
 
-/// Control characters, and those that turn the direction of text around.
-fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// The text that [`cell`] wrote as a JSON string; `None` for any other content of a cell, which is the text itself.
+pub(crate) fn from_cell(content: &str) -> Option<String> {
+    if !(content.starts_with('"') && content.ends_with('"') && content.contains("\\u")) {
+        return None;
+    }
+    match Value::from_json(content) {
+        Ok(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn is_unsafe_cell(text: &str) -> bool {
+    text.char_indices().any(|(at, c)| match c {
+        '\n' | '\t' => false,
+        '\r' => text.get(at + 1..).is_none_or(|rest| !rest.starts_with('\n')),
+        c => is_unsafe(c),
+    })
+}
+
+/// Whether the character controls what prints it: C0, DEL and C1, separators of lines and paragraphs, and those that set the
+/// direction of text. All are in the basic multilingual plane.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn push_json(c: char, escaped: &mut String) {
+    // Writing to a string does not fail.
+    let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+}
+
+fn replace(text: &str, unsafe_char: impl Fn(char) -> bool, push: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    let Some(first) = text.find(&unsafe_char) else { return Cow::Borrowed(text) };
+    let (safe, rest) = text.split_at(first);
+    let mut escaped = String::with_capacity(text.len() + 8);
+    escaped.push_str(safe);
+    for c in rest.chars() {
+        if unsafe_char(c) { push(c, &mut escaped) } else { escaped.push(c) }
+    }
+    Cow::Owned(escaped)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn control_characters_are_shown() {
         assert_eq!(line("t2m température"), "t2m température");
-        assert_eq!(line("a\nb\u{1b}[31m\u{202e}"), r"a\nb\u{1b}[31m\u{202e}");
+        assert_eq!(line("a\nb\u{1b}[31m\u{202e}\u{9b}\u{61c}"), r"a\nb\u{1b}[31m\u{202e}\u{9b}\u{61c}");
+        let value = Value::from("a\n\u{7f}\u{85}\u{2067}");
+        assert_eq!(json_value(&value), r#""a\n\u007f\u0085\u2067""#);
+        assert_eq!(Value::from_json(&json_value(&value)).unwrap(), value);
+    }
+
+    #[test]
+    fn cells_have_json_strings_only_where_they_need_them() {
+        for text in ["plain", "", "say \"x\"", "\"quoted\"", "two\r\nlines\tand more\n", r"C:\users", r#""C:\\u""#] {
+            let is_taken_for_json = text == r#""C:\\u""#;
+            assert_eq!(cell(text) == text, !is_taken_for_json, "{text}");
+        }
+        assert_eq!(cell("a\u{1b}\"b\n"), r#""a\u001b\"b\u000a""#);
+        assert_eq!(cell("over\rwritten"), r#""over\u000dwritten""#);
+        assert_eq!(from_cell(r#""\ud800""#), None);
+    }
+
+    proptest! {
+        #[test]
+        fn cells_come_back(text in r#"(["\\u01bdn\n\r\ta]|\u{1b}|\u{85}|\u{202e}|\PC){0,12}"#) {
+            let content = cell(&text).into_owned();
+            prop_assert_eq!(from_cell(&content).unwrap_or_else(|| content.clone()), text);
+            prop_assert!(!is_unsafe_cell(&content));
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use zarr::ErrorKind;
+use zarr::meta::json::{Map, Value};
 
 /// The result of a part of the command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -25,10 +26,14 @@ pub(crate) struct Facts {
     pub(crate) store: Option<String>,
     pub(crate) path: Option<String>,
     pub(crate) key: Option<String>,
+    /// The index of the chunk.
+    pub(crate) chunk: Option<Vec<u64>>,
     pub(crate) pointer: Option<String>,
+    /// The offset in bytes in the value of the key.
+    pub(crate) offset: Option<u64>,
+    /// What led to it, such as the failure of a file: the nearest cause first.
+    pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
-    /// Whoever read standard output wants no more of it.
-    pub(crate) broken_pipe: bool,
 }
 
 /// The exit code of the command.
@@ -42,6 +47,9 @@ pub(crate) enum Exit {
     Data = 4,
     /// The store, or another file, failed.
     Io = 5,
+    /// Nobody reads standard output any more: 128 and the number of SIGPIPE, as shells report programs that it ends. It is not
+    /// reported, for whoever closed the pipe has what they wanted.
+    BrokenPipe = 141,
 }
 
 impl Failure {
@@ -65,9 +73,11 @@ impl Failure {
             store: None,
             path: None,
             key: None,
+            chunk: None,
             pointer: None,
+            offset: None,
+            causes: Vec::new(),
             hint: None,
-            broken_pipe: false,
         }))
     }
 
@@ -76,14 +86,40 @@ impl Failure {
         self
     }
 
-    /// A file other than a store failed.
-    pub(crate) fn io(what: impl fmt::Display, error: &io::Error) -> Self {
-        let mut failure = Self::new("store", Exit::Io, format!("{what}: {error}"));
-        failure.broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
-        if error.kind() == io::ErrorKind::NotFound {
-            (failure.kind, failure.exit) = ("not-found", Exit::NotFound);
-        }
-        failure
+    /// A file to be read, which is no store, failed.
+    pub(crate) fn input(name: impl fmt::Display, error: &io::Error) -> Self {
+        let (kind, exit) = match error.kind() {
+            io::ErrorKind::NotFound => ("not-found", Exit::NotFound),
+            _ => ("store", Exit::Io),
+        };
+        Self::new(kind, exit, format!("{name}: {error}")).caused_by(error)
+    }
+
+    /// What was to be printed or written to a file is lost, or a part of it.
+    pub(crate) fn output(name: impl fmt::Display, error: &io::Error) -> Self {
+        Self::new("output", Exit::Io, format!("{name}: {error}")).caused_by(error)
+    }
+
+    fn caused_by(mut self, error: &io::Error) -> Self {
+        self.causes.push(error.to_string());
+        self
+    }
+
+    /// All that is known, for scripts.
+    pub(crate) fn to_json(&self) -> Map {
+        let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+        let mut object = Map::new();
+        object.insert("kind", self.kind);
+        object.insert("message", self.message.as_str());
+        object.insert("store", text(&self.store));
+        object.insert("path", text(&self.path));
+        object.insert("key", text(&self.key));
+        object.insert("chunk", self.chunk.clone().map_or(Value::Null, Value::from));
+        object.insert("pointer", text(&self.pointer));
+        object.insert("offset", self.offset.map_or(Value::Null, Value::from));
+        object.insert("causes", self.causes.clone());
+        object.insert("hint", text(&self.hint));
+        object
     }
 }
 
@@ -110,32 +146,38 @@ impl From<zarr::Error> for Failure {
             _ => Exit::Data,
         };
         let location = error.location();
+        let causes = causes(&error);
         Self(Box::new(Facts {
             kind: error.kind().name(),
             exit,
-            line: whole(&error),
+            line: whole(&error, &causes),
             message: error.message().to_owned(),
             store: location.store.clone(),
             path: location.path.clone(),
             key: location.key.clone(),
+            chunk: location.chunk.as_ref().map(|chunk| chunk.to_vec()),
             pointer: location.pointer.clone(),
+            offset: location.offset,
+            causes,
             hint: error.hint().map(str::to_owned),
-            broken_pipe: false,
         }))
     }
 }
 
-/// The error with what is behind it, such as the failure of a file.
-fn whole(error: &zarr::Error) -> String {
+/// What led to the error, the nearest cause first.
+fn causes(error: &zarr::Error) -> Vec<String> {
+    let first = std::error::Error::source(error);
+    std::iter::successors(first, |cause| cause.source()).map(ToString::to_string).collect()
+}
+
+/// The error with what led to it, as far as it does not say so itself.
+fn whole(error: &zarr::Error, causes: &[String]) -> String {
     let mut line = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        let text = error.to_string();
-        if !line.contains(&text) {
+    for cause in causes {
+        if !line.contains(cause) {
             line.push_str(": ");
-            line.push_str(&text);
+            line.push_str(cause);
         }
-        source = error.source();
     }
     line
 }

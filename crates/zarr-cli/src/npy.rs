@@ -35,7 +35,7 @@ impl Header {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 Err(broken("the file ends in its header"))
             }
-            Err(error) => Err(Failure::io(name, &error)),
+            Err(error) => Err(Failure::input(name, &error)),
         };
         let mut start = [0; 8];
         exact(&mut start)?;

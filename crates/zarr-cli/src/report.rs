@@ -1,13 +1,12 @@
 //! Errors and warnings on standard error.
 
 use crate::args::Color;
-use crate::escape;
 use crate::failure::{Exit, Failure};
+use crate::{escape, output};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use zarr::meta::json::{Map, Value};
 
 /// Whether labels on standard error are coloured.
 static COLOURED: AtomicBool = AtomicBool::new(false);
@@ -31,10 +30,9 @@ pub(crate) fn wants_json(args: impl Iterator<Item = OsString>) -> bool {
 
 /// Prints why the command failed, and gives its exit code.
 pub(crate) fn failure(failure: &Failure, json: bool) -> ExitCode {
-    if failure.broken_pipe {
-        return ExitCode::SUCCESS;
+    if failure.exit != Exit::BrokenPipe {
+        print(failure, json);
     }
-    print(failure, json);
     ExitCode::from(failure.exit as u8)
 }
 
@@ -45,16 +43,7 @@ pub(crate) fn print(failure: &Failure, json: bool) {
         label("hint", "36", hint);
     }
     if json {
-        let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
-        let mut object = Map::new();
-        object.insert("kind", failure.kind);
-        object.insert("message", failure.message.as_str());
-        object.insert("store", text(&failure.store));
-        object.insert("path", text(&failure.path));
-        object.insert("key", text(&failure.key));
-        object.insert("pointer", text(&failure.pointer));
-        object.insert("hint", text(&failure.hint));
-        let _ = writeln!(std::io::stderr(), "{object}");
+        let _ = writeln!(std::io::stderr(), "{}", escape::json(&failure.to_json().to_string()));
     }
 }
 
@@ -86,7 +75,7 @@ pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = write!(std::io::stdout(), "{text}");
+            output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

@@ -11,7 +11,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     let found = place.found()?;
     let mut attributes = found.attributes().map_err(|error| zarr::Error::from(error.clone()))?.clone();
     if args.set.is_empty() && args.unset.is_empty() {
-        return output::print(&format!("{:#}\n", Value::Object(attributes)));
+        return output::json(&Value::Object(attributes));
     }
     for name in &args.unset {
         if attributes.remove(name).is_none() {

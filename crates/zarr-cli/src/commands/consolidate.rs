@@ -18,7 +18,7 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     }
     let stale = zarr::staleness(&*place.store, &path, place.format)?;
     if context.global.json {
-        output::print(&format!("{:#}\n", json(stale.as_ref())))?;
+        output::json(&json(stale.as_ref()))?;
     } else {
         output::print(&text(stale.as_ref()))?;
     }

@@ -104,7 +104,7 @@ fn summarize(context: &Context, args: &Convert, conversion: &Conversion, started
         summary.insert("arrays", copied + recoded);
         summary.insert("bytes", conversion.size());
         summary.insert("nodes", conversion.nodes().iter().map(facts).map(Value::Object).collect::<Vec<_>>());
-        return output::print(&format!("{:#}\n", Value::Object(summary)));
+        return output::json(&Value::Object(summary));
     }
     if context.global.quiet {
         return Ok(());

@@ -24,8 +24,11 @@ pub(crate) fn run(context: &Context, node: &args::Node) -> Result<()> {
     };
     facts.attributes(&found);
     facts.warnings(&found, opened.as_ref().ok().and_then(Option::as_ref));
-    let text = if context.global.json { format!("{:#}\n", facts.json) } else { facts.text };
-    output::print(&text)?;
+    if context.global.json {
+        output::json(&Value::Object(facts.json))?;
+    } else {
+        output::print(&facts.text)?;
+    }
     // What could be told was told; that the data cannot be read is an error all the same.
     opened?;
     attributes.map_err(|error| in_place(&place, error))

@@ -21,7 +21,7 @@ pub(crate) fn run(context: &Context, args: &List) -> Result<()> {
     );
     if context.global.json {
         let list: Vec<Value> = walk.nodes.iter().map(|node| Value::from(describe::facts(node))).collect();
-        output::print(&format!("{:#}\n", Value::Array(list)))?;
+        output::json(&Value::Array(list))?;
     } else {
         output::print(&text(&walk.nodes, args.long))?;
     }

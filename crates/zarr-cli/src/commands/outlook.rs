@@ -13,7 +13,7 @@ pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Err
         conversion.nodes().iter().map(|node| conversion.stored(node)).collect::<zarr::Result<_>>()?;
     let refused: Vec<Failure> = refused.into_iter().map(Failure::from).collect();
     if context.global.json {
-        output::print(&format!("{:#}\n", json(conversion, &stored, &refused)))?;
+        output::json(&json(conversion, &stored, &refused))?;
     } else {
         output::print(&text(conversion, &stored, &refused))?;
     }
@@ -39,9 +39,11 @@ fn how(how: How) -> &'static str {
 
 fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> String {
     let mut text = String::new();
-    let width = conversion.nodes().iter().map(|node| node.source.path.to_string().chars().count()).max().unwrap_or(0);
-    for (node, stored) in conversion.nodes().iter().zip(stored) {
-        let mut line = format!("{:<width$}  {}", escape::line(&node.source.path.to_string()), how(node.how));
+    let paths = conversion.nodes().iter().map(|node| escape::line(&node.source.path.to_string()).into_owned());
+    let paths: Vec<String> = paths.collect();
+    let width = paths.iter().map(|path| path.chars().count()).max().unwrap_or(0);
+    for ((node, stored), path) in conversion.nodes().iter().zip(stored).zip(&paths) {
+        let mut line = format!("{path:<width$}  {}", how(node.how));
         if node.path != node.source.path {
             line.push_str(&format!(" to {}", escape::line(&node.path.to_string())));
         }
@@ -83,15 +85,7 @@ fn json(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
         object.insert("stored_bytes", stored.bytes);
         Value::Object(object)
     };
-    let refusal = |failure: &Failure| {
-        let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
-        let mut object = Map::new();
-        object.insert("path", text(&failure.path));
-        object.insert("pointer", text(&failure.pointer));
-        object.insert("kind", failure.kind);
-        object.insert("message", failure.message.as_str());
-        Value::Object(object)
-    };
+    let refusal = |failure: &Failure| Value::Object(failure.to_json());
     let total = total(stored);
     let mut map = Map::new();
     map.insert("nodes", conversion.nodes().iter().zip(stored).map(node).collect::<Vec<_>>());

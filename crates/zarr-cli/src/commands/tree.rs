@@ -20,7 +20,7 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
     if context.global.json {
         let list: Vec<Value> = nodes.iter().map(|node| Value::from(describe::facts(node))).collect();
-        output::print(&format!("{:#}\n", Value::Array(list)))?;
+        output::json(&Value::Array(list))?;
     } else {
         let name = place.url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         let name = place.path.name().map_or(name, str::to_owned);

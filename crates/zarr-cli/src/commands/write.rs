@@ -73,14 +73,14 @@ impl Source {
             return Ok(Self { input: Box::new(io::stdin().lock()), name: "standard input".to_owned() });
         }
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| Failure::io(&name, &error))?;
+        let file = File::open(path).map_err(|error| Failure::input(&name, &error))?;
         Ok(Self { input: Box::new(BufReader::with_capacity(1 << 20, file)), name })
     }
 
     /// All of it as text.
     fn text(&mut self) -> Result<String> {
         let mut bytes = Vec::new();
-        self.input.read_to_end(&mut bytes).map_err(|error| Failure::io(&self.name, &error))?;
+        self.input.read_to_end(&mut bytes).map_err(|error| Failure::input(&self.name, &error))?;
         let broken = |_| Failure::data("invalid-metadata", format!("{}: no text in UTF-8", self.name));
         String::from_utf8(bytes).map_err(broken)
     }
@@ -88,7 +88,7 @@ impl Source {
     /// The next `size` bytes. No memory is asked for that the file has not filled.
     fn items(&mut self, size: u64) -> Result<Vec<u8>> {
         let mut items = Vec::new();
-        self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::io(&self.name, &error))?;
+        self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::input(&self.name, &error))?;
         if items.len() as u64 == size {
             return Ok(items);
         }
@@ -99,7 +99,7 @@ impl Source {
 
     fn expect_end(&mut self) -> Result<()> {
         let mut byte = [0];
-        match self.input.read(&mut byte).map_err(|error| Failure::io(&self.name, &error))? {
+        match self.input.read(&mut byte).map_err(|error| Failure::input(&self.name, &error))? {
             0 => Ok(()),
             _ => Err(Failure::data("invalid-metadata", format!("{}: bytes behind the last element", self.name))),
         }

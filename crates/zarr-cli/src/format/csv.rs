@@ -1,6 +1,7 @@
 //! Elements as comma-separated values.
 
 use super::Format;
+use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use zarr::ArrayData;
@@ -9,7 +10,7 @@ use zarr::meta::json::Value;
 
 /// Prints a line for each row; of structs one for each element, behind one with the names of the fields.
 ///
-/// RFC 4180, with line feeds alone at the end of lines.
+/// RFC 4180, with line feeds alone at the end of lines. Text that is unsafe to print is a JSON string: see [`escape::cell`].
 #[derive(Debug)]
 pub(super) struct Csv {
     /// The names of fields; empty for what are no structs.
@@ -38,7 +39,7 @@ impl Csv {
 
 impl Format for Csv {
     fn begin(&mut self, out: &mut Output) -> Result<()> {
-        let names: Vec<String> = self.fields.iter().map(|name| quoted(name)).collect();
+        let names: Vec<String> = self.fields.iter().map(|name| quoted(&escape::cell(name))).collect();
         if names.is_empty() { Ok(()) } else { out.text(&format!("{}\n", names.join(","))) }
     }
 
@@ -70,8 +71,8 @@ impl Format for Csv {
 
 fn cell(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
-        other => quoted(&other.to_string()),
+        Value::String(text) => quoted(&escape::cell(text)),
+        other => quoted(&escape::json_value(other)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Elements as nested lists of JSON.
 
 use super::Format;
+use crate::escape;
 use crate::failure::Result;
 use crate::output::Output;
-use std::fmt::Write;
 use zarr::ArrayData;
 
 /// Prints nested lists. The innermost stand on a line each.
@@ -45,7 +45,7 @@ impl Format for Nested {
                 text.push_str(if ends > 0 { ",\n" } else { ", " });
             }
             text.push_str(&"[".repeat(ends));
-            let _ = write!(text, "{}", data.json(place));
+            text.push_str(&escape::json_value(&data.json(place)));
             self.done += 1;
             if text.len() > 1 << 16 {
                 out.text(&text)?;

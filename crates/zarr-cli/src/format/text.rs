@@ -48,7 +48,7 @@ impl Format for Text {
         let quoted = self.shape.len() > 1 && is_text(data.data_type());
         let cell = |place: usize| {
             let text = data.text(place);
-            if quoted { Value::from(text).to_string() } else { escape::line(&text).into_owned() }
+            if quoted { escape::json_value(&Value::from(text)) } else { escape::line(&text).into_owned() }
         };
         let aligned = data.len() <= ALIGNED && self.shape.len() > 1;
         let width = if aligned { (0..data.len()).map(|place| cell(place).chars().count()).max() } else { None };

@@ -51,6 +51,46 @@ fn exit_codes_and_kinds() {
 }
 
 #[test]
+fn errors_as_json_have_their_place_and_causes() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int8", "--chunks", "2", "--codecs", "none"]);
+    folder.fill("s", "a", "|i1", "(4,)", &[1; 4]);
+    let error = |args: &[&str]| {
+        let ran = folder.run(&[args, &["--json"]].concat());
+        assert_ne!(ran.code, Some(0), "{args:?}");
+        Value::from_json(ran.err.lines().last().unwrap()).unwrap()
+    };
+    let check = |error: &Value, expected: &[(&str, &str)]| {
+        for (member, value) in expected {
+            assert_eq!(error.get(member).unwrap().to_string(), *value, "{member}: {error}");
+        }
+    };
+    let (read, chunk) = (["read", "s", "a", "--as", "raw"], folder.path("s/a/c/1"));
+    std::fs::write(&chunk, [1]).unwrap();
+    check(
+        &error(&read),
+        &[("store", "\"s\""), ("path", "\"/a\""), ("key", "\"a/c/1\""), ("chunk", "[1]"), ("causes", "[]")],
+    );
+    // The store tells the key, and the failure of the file.
+    std::fs::remove_file(&chunk).unwrap();
+    std::fs::create_dir(&chunk).unwrap();
+    std::fs::write(chunk.join("x"), []).unwrap();
+    let values = folder.path("v.npy");
+    std::fs::write(values, crate::folder::npy("|i1", false, "(4,)", &[1; 4])).unwrap();
+    let failed = error(&["write", "s", "a", "--from", "v.npy"]);
+    check(&failed, &[("store", "\"s\""), ("path", "\"/a\""), ("key", "\"a/c/1\"")]);
+    let missing = error(&["write", "s", "a", "--from", "no.npy"]);
+    check(&missing, &[("key", "null"), ("causes", "[\"No such file or directory (os error 2)\"]")]);
+    std::fs::write(folder.path("s/a/zarr.json"), "{\n  \"zarr_format\": 3,\n  oops}").unwrap();
+    check(
+        &error(&read),
+        &[("kind", "\"invalid-json\""), ("key", "\"a/zarr.json\""), ("offset", "24"), ("chunk", "null")],
+    );
+    let failed = error(&["read", "s/zarr.json", "a"]);
+    check(&failed, &[("store", "\"s/zarr.json\""), ("key", "null")]);
+}
+
+#[test]
 fn help_is_no_error() {
     let folder = Folder::new();
     assert!(folder.ok(&["--help"]).contains("convert"));

@@ -5,8 +5,10 @@
 mod convert;
 mod errors;
 mod folder;
+mod hostile;
 mod look;
 mod nodes;
 mod objects;
+mod output;
 mod read_write;
 mod tables;

@@ -6,7 +6,7 @@ use super::Source as Input;
 use super::elements::in_heap;
 use crate::args::{Source, Write};
 use crate::failure::{Failure, Result};
-use crate::number;
+use crate::{escape, number};
 use std::sync::Arc;
 use zarr::dtype::{DataType, Heap, print};
 use zarr::meta::json::{self, Leniency, Number, Value};
@@ -70,8 +70,12 @@ pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value
     Ok(array.write_from(at, view)?)
 }
 
-/// The value that a cell of a table is: a text for types whose values are texts, else JSON, or a text as in `NaN`.
+/// The value that a cell of a table is: a text for types whose values are texts, else JSON, or a text as in `NaN`. A JSON string
+/// with escapes of the form `\u001b`, as [`escape::cell`] writes it, stands for its text.
 fn cell(data_type: &DataType, text: &str) -> Value {
+    if let Some(text) = escape::from_cell(text) {
+        return Value::from(text);
+    }
     let is_text = matches!(
         data_type,
         DataType::String

@@ -1,6 +1,7 @@
 //! Comma-separated values.
 
 use super::cell;
+use crate::escape;
 use zarr::dtype::DataType;
 use zarr::meta::json::{Map, Value};
 
@@ -27,7 +28,12 @@ pub(super) fn values(data_type: &DataType, shape: &[u64], text: &str) -> Result<
     if shape.len() > 1 {
         return Err(format!("a table of structs for {} dimensions, expected at most 1", shape.len()));
     }
-    let names = if records.is_empty() { Vec::new() } else { records.remove(0) };
+    let mut names = if records.is_empty() { Vec::new() } else { records.remove(0) };
+    for name in &mut names {
+        if let Some(text) = escape::from_cell(name) {
+            *name = text;
+        }
+    }
     let columns = fields.fields().iter().map(|field| {
         let at = names.iter().position(|name| *name == field.name);
         at.map(|at| (field, at))
