@@ -1,6 +1,7 @@
 //! What a new array is to be like.
 
 use crate::{Error, ErrorKind, Options, Registry, Result};
+use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
@@ -148,6 +149,15 @@ impl NewArray {
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
+    }
+
+    /// Checks all that can be checked without a store: whether the array can be created at `path` (`/a/b`) of a store that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// As [`Array::create`](crate::Array::create).
+    pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
+        crate::plan::create(path, self, (String::new(), false), registry).map(drop)
     }
 
     /// The metadata of the array.

@@ -39,9 +39,14 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     if let Some(separator) = args.separator {
         new = new.separator(separator);
     }
-    let store = zarr::create_store(&args.url)?;
-    let created = Array::create(&store, &path.to_string(), new, &context.registry);
-    created.map(drop).map_err(|error| {
+    let path = path.to_string();
+    // A store is made only for an array that can be created.
+    let checked = match zarr::open_store(&args.url) {
+        Err(error) if error.is_not_found() => new.check(&path, &context.registry),
+        _ => Ok(()),
+    };
+    let store = checked.and_then(|()| zarr::create_store(&args.url));
+    store.and_then(|store| Array::create(&store, &path, new, &context.registry)).map(drop).map_err(|error| {
         let mut failure = Failure::from(error);
         // Nothing was read that could be at fault: what was asked for is.
         if failure.exit == Exit::Data {

@@ -51,6 +51,25 @@ fn exit_codes_and_kinds() {
 }
 
 #[test]
+fn an_array_that_cannot_be_created_leaves_no_store() {
+    let folder = Folder::new();
+    let create = |path: &str, dtype: &str, more: &[&str]| {
+        let args = ["create", "new/s", path, "--shape", "4", "--dtype", dtype, "--chunks", "2"];
+        let ran = folder.run(&[&args, more].concat());
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
+        assert!(!folder.path("new").exists(), "{args:?}");
+    };
+    create("a", "float33", &[]);
+    create("a", "int8", &["--fill", "300"]);
+    create("a", "int8", &["--codecs", "nil"]);
+    create("a", "string", &["--dialect", "v1"]);
+    create("a/b", "int8", &["--dialect", "v1"]);
+    create("__a", "int8", &[]);
+    create("/../a", "int8", &[]);
+    folder.ok(&["create", "new/s", "a", "--shape", "4", "--dtype", "int8"]);
+}
+
+#[test]
 fn errors_as_json_have_their_place_and_causes() {
     let folder = Folder::new();
     folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int8", "--chunks", "2", "--codecs", "none"]);
