@@ -72,6 +72,7 @@ impl ArrayCore {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
         };
         let element = element(metadata, found.dialect, &registry.data_types)?;
+        let element = ElementSpec { fill_agreed: found.fill_value_agreed, ..element };
         let grid = ChunkGrid::from_config(&metadata.chunk_grid, &metadata.shape)
             .map_err(|error| in_member("/chunk_grid", error))?;
         let keys = ChunkKeyEncoding::from_config(&metadata.chunk_key_encoding)
@@ -299,7 +300,7 @@ pub(crate) fn element(metadata: &ArrayMetadata, dialect: Dialect, types: &DataTy
             FillValue::parse_as(&data_type, value, spelling).map_err(|error| in_type("/fill_value", error))?
         }
     };
-    Ok(ElementSpec { data_type, fill })
+    Ok(ElementSpec::new(data_type, fill))
 }
 
 fn in_member(member: &str, error: zarr_grid::Error) -> Error {

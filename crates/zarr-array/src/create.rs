@@ -169,7 +169,7 @@ impl NewArray {
                 .map_err(|error| Error::from(error).at(|place| place.pointer = Some("/fill_value".to_owned())))?,
         };
         let fill_value = Some(fill.to_json(&data_type));
-        let element = ElementSpec { data_type: data_type.clone(), fill };
+        let element = ElementSpec::new(data_type.clone(), fill);
         let codecs = self.chain(&element, order, registry)?;
         let (grid, codecs) = match (&self.grid, &self.shards) {
             (Some(grid), None) => (grid.clone(), codecs),

@@ -153,7 +153,7 @@ impl FieldPath {
 
     /// Room for the field of structs of `shape`.
     fn zeroed(&self, shape: &[u64]) -> Result<ArrayData> {
-        let element = ElementSpec { fill: FillValue::zero(&self.data_type), data_type: self.data_type.clone() };
+        let element = ElementSpec::new(self.data_type.clone(), FillValue::zero(&self.data_type));
         let all: Shape = shape.iter().chain(&self.shape).copied().collect();
         ArrayData::zeroed(&element, &all)
     }

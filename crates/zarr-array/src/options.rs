@@ -24,7 +24,9 @@ pub struct Options {
     /// still there as it was opened, with one request for its document: another may have erased, moved or replaced it, and fill
     /// values would be read for data that was there. Arrays opened from consolidated metadata are not looked at.
     pub trust_missing: bool,
-    /// Whether chunks of nothing but fill values are stored. By default they are not, and an existing one is erased.
+    /// Whether chunks of nothing but fill values are stored. By default they are not, and an existing one is erased, but for
+    /// arrays whose fill value is undefined or is read otherwise by other software: see
+    /// [`Found::fill_value_agreed`](zarr_meta::Found::fill_value_agreed).
     pub write_empty_chunks: bool,
     /// Whether checksums may go unverified.
     pub checksums: Checksums,

@@ -8,7 +8,7 @@ use crate::read::decoded_size;
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_codec::{Scratch, View};
+use zarr_codec::View;
 use zarr_grid::{Cell, Cuts, Region};
 use zarr_store::{Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request};
 
@@ -235,7 +235,7 @@ impl<'a> WriteChunk<'a> {
         let key = self.key.clone();
         let mut room = None;
         let data = self.elements(None, &mut room)?;
-        if !self.core.options.write_empty_chunks && self.core.element().is_fill(&data) {
+        if !self.core.options.write_empty_chunks && self.core.element().may_be_missing(&data) {
             return Ok(Request::Erase { key });
         }
         let mut value = zarr_store::spare_buffer();
@@ -243,14 +243,7 @@ impl<'a> WriteChunk<'a> {
             self.core.codecs.encode(&data, &mut value)?;
         } else {
             // At the edge of the array: what lies beyond is written as fill value (chunks are stored at full size).
-            let (shape, region) = (&self.cell.shape, &self.cell.region);
-            let mut scratch = Scratch::take();
-            let mut chunk =
-                zarr_codec::chunk_view(&mut scratch, self.core.element(), shape, &self.core.options.limits)?
-                    .with_heap(data.heap().cloned());
-            self.core.element().fill(&mut chunk)?;
-            chunk.reborrow().window(region).copy_from(&data);
-            self.core.codecs.encode(&chunk.as_view(), &mut value)?;
+            self.core.codecs.patch(None, &self.cell.shape, &self.cell.region, &data, &mut value)?;
         }
         Ok(Request::Set { key, value, when: Precondition::None })
     }
@@ -280,7 +273,7 @@ impl<'a> WriteChunk<'a> {
         let element = self.core.element();
         let mut room = None;
         let data = self.elements(old, &mut room)?;
-        if old.is_none() && !self.core.options.write_empty_chunks && element.is_fill(&data) {
+        if old.is_none() && !self.core.options.write_empty_chunks && element.may_be_missing(&data) {
             return Ok(None);
         }
         let mut value = zarr_store::spare_buffer();

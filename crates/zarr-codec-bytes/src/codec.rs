@@ -130,13 +130,13 @@ impl ArrayToBytes for BytesCodec {
 
     fn patch(
         &self,
-        old: &[u8],
+        old: Option<&[u8]>,
         shape: &[u64],
         region: &Region,
         new: &View<'_>,
         out: &mut Vec<u8>,
     ) -> Option<Result<(), Error>> {
-        Some(self.splice(old, shape, region, new, out))
+        Some(self.splice(old?, shape, region, new, out))
     }
 }
 

@@ -74,7 +74,8 @@ fn configurations_are_checked() {
 fn structs(json: &str) -> ElementSpec {
     let config = NamedConfig::from_value(&Value::from_json(json).unwrap()).unwrap();
     let data_type = DataType::from_config(&config).unwrap();
-    ElementSpec { fill: FillValue::zero(&data_type), data_type }
+    let zero = FillValue::zero(&data_type);
+    ElementSpec::new(data_type, zero)
 }
 
 /// `id`, `flag`, `at` with `x` and two `y`, `time`.

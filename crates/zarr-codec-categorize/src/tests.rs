@@ -8,7 +8,8 @@ use zarr_grid::Region;
 
 fn fixed(len: u32) -> ElementSpec {
     let data_type = DataType::FixedUtf32 { len };
-    ElementSpec { fill: FillValue::zero(&data_type), data_type }
+    let zero = FillValue::zero(&data_type);
+    ElementSpec::new(data_type, zero)
 }
 
 fn encode(codec: &dyn ArrayToBytes, data_type: &DataType, texts: &[&str]) -> Result<Vec<u8>, Error> {

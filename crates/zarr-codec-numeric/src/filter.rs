@@ -47,7 +47,7 @@ pub(crate) fn build<T: Transform + 'static>(
     let mut fill = vec![0; encoded.item_size()];
     transform.encode(item, &mut fill).and_then(|()| transform.check_fill(item, &fill)).map_err(no_fill)?;
     let fill = FillValue::from_bytes(&encoded, &fill).map_err(|error| no_fill(error.to_string()))?;
-    let encoded = ElementSpec { data_type: encoded, fill };
+    let encoded = decoded.encoded(encoded, fill);
     Ok(Codec::ArrayToArray(Arc::new(Filter { codec, decoded, encoded, transform })))
 }
 

@@ -24,7 +24,7 @@ fn spec(data_type: &str, fill: &str) -> ElementSpec {
     let data_type =
         DataType::from_config(&NamedConfig::from_value(&Value::from_json(data_type).unwrap()).unwrap()).unwrap();
     let fill = FillValue::parse(&data_type, &Value::from_json(fill).unwrap()).unwrap();
-    ElementSpec { data_type, fill }
+    ElementSpec::new(data_type, fill)
 }
 
 fn items<T: Element>(data_type: &DataType, values: &[T]) -> Vec<u8> {

@@ -46,7 +46,7 @@ fn check(case: &Value) -> Result<(), String> {
         Some(offset) => FillValue::parse(&data_type, offset).unwrap(),
         None => FillValue::zero(&data_type),
     };
-    let element = ElementSpec { data_type, fill };
+    let element = ElementSpec::new(data_type, fill);
     let codec = match build(entry, &configuration, &element) {
         Ok(Codec::ArrayToArray(codec)) => codec,
         other => return Err(format!("not built: {other:?}")),

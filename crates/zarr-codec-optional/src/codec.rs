@@ -23,7 +23,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         let what = format!("elements of data type {}, expected optional", element.data_type);
         return Err(Error::Unsupported { codec: NAME, what });
     };
-    let zero = |data_type: &DataType| ElementSpec { fill: FillValue::zero(data_type), data_type: data_type.clone() };
+    let zero = |data_type: &DataType| ElementSpec::new(data_type.clone(), FillValue::zero(data_type));
     Ok(Codec::ArrayToBytes(Arc::new(Optional {
         element: element.clone(),
         mask: context.chain("mask_codecs", &zero(&DataType::Bool))?,

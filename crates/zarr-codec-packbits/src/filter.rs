@@ -21,7 +21,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
     }
     let fill = FillValue::from_bytes(&DataType::UInt8, context.element.fill.bytes());
     let fill = fill.map_err(|error| Error::Metadata { pointer: String::new(), what: error.to_string() })?;
-    Ok(Codec::ArrayToArray(Arc::new(PackBits { encoded: ElementSpec { data_type: DataType::UInt8, fill } })))
+    Ok(Codec::ArrayToArray(Arc::new(PackBits { encoded: context.element.encoded(DataType::UInt8, fill) })))
 }
 
 #[derive(Debug)]

@@ -121,7 +121,8 @@ fn numcodecs_begins_with_the_highest_bit() {
 fn the_fill_value_behind_numcodecs_is_a_number() {
     for fill in [0, 1] {
         let data_type = DataType::Bool;
-        let element = ElementSpec { fill: FillValue::from_bytes(&data_type, &[fill]).unwrap(), data_type };
+        let fill_value = FillValue::from_bytes(&data_type, &[fill]).unwrap();
+        let element = ElementSpec::new(data_type, fill_value);
         let codec = testing::array_to_array(&NUMCODECS_PACKBITS, "{}", &element);
         assert_eq!(codec.encoded().data_type, DataType::UInt8);
         assert_eq!(codec.encoded().fill.bytes(), [fill]);

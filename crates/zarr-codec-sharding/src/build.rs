@@ -19,7 +19,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         return Err(config.error("chunk_shape", format!("expected lengths > 0, found {shape:?}")));
     }
     let codecs = Arc::new(context.chain("codecs", context.element)?);
-    let entries = ElementSpec { data_type: DataType::UInt64, fill: FillValue::zero(&DataType::UInt64) };
+    let entries = ElementSpec::new(DataType::UInt64, FillValue::zero(&DataType::UInt64));
     let index_codecs = Arc::new(context.chain("index_codecs", &entries)?);
     // An index must have a size that can be told from its shape, or it could not be found.
     if !matches!(index_codecs.encoded_size(&[1, 2]), Size::Exact(_)) {

@@ -68,7 +68,7 @@ impl ArrayToBytes for Sharding {
 
     fn patch(
         &self,
-        old: &[u8],
+        old: Option<&[u8]>,
         shape: &[u64],
         region: &Region,
         new: &View<'_>,

@@ -9,7 +9,7 @@ use zarr_grid::{Cell, ChunkGrid, Region};
 const ABSENT: (u64, u64) = (u64::MAX, u64::MAX);
 
 impl Sharding {
-    /// Appends a whole shard. Inner chunks of nothing but fill values are not stored.
+    /// Appends a whole shard. Inner chunks that may be missing are not stored.
     pub(crate) fn write_all(&self, shard: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let shape: Vec<u64> = shard.shape().iter().map(|&len| len as u64).collect();
         let grid = self.grid(&shape)?;
@@ -18,7 +18,7 @@ impl Sharding {
         self.write(&grid, out, |_, out| {
             let Some(cell) = cursor.cell() else { return Ok(false) };
             let chunk = window(shard, cell);
-            let stored = !self.codecs.element().is_fill(&chunk);
+            let stored = !self.codecs.element().may_be_missing(&chunk);
             if stored {
                 self.codecs.encode(&chunk, out)?;
             }
@@ -27,35 +27,38 @@ impl Sharding {
         })
     }
 
-    /// Appends the shard `old` with `region` replaced by `new`. Inner chunks that the region does not meet are copied as
+    /// Appends the shard `old` (or one without inner chunks) with `region` replaced by `new`. Inner chunks that the region does not meet are copied as
     /// bytes, not decoded; what lay between inner chunks is dropped.
     pub(crate) fn write_part(
         &self,
-        old: &[u8],
+        old: Option<&[u8]>,
         shape: &[u64],
         region: &Region,
         new: &View<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let grid = self.grid(shape)?;
-        let index = self.index.find(old, &grid.grid_shape())?;
+        let old = old.map(|old| Ok::<_, Error>((old, self.index.find(old, &grid.grid_shape())?))).transpose()?;
         let cuts = grid.meet(region);
         // The cells of a region are a subsequence of all cells, in the same order.
         let mut touched = cuts.cursor();
         self.write(&grid, out, |place, out| {
-            let before = index.range(place)?.map(|range| part(old, &range)).transpose()?;
+            let before = match &old {
+                Some((old, index)) => index.range(place)?.map(|range| part(old, &range)).transpose()?,
+                None => None,
+            };
             let Some(cell) = touched.cell().filter(|cell| cell.index.as_slice() == place) else {
                 out.extend_from_slice(before.unwrap_or_default());
                 return Ok(before.is_some());
             };
             let window = window(new, cell);
-            let is_fill = self.codecs.element().is_fill(&window);
+            let missing = self.codecs.element().may_be_missing(&window);
             let stored = if cell.region.is_whole(&cell.shape) {
-                if !is_fill {
+                if !missing {
                     self.codecs.encode(&window, out)?;
                 }
-                !is_fill
-            } else if before.is_none() && is_fill {
+                !missing
+            } else if before.is_none() && missing {
                 false
             } else {
                 self.codecs.patch(before, &cell.shape, &cell.region, &window, out)?;

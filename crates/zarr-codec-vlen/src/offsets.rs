@@ -22,7 +22,10 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         let what = format!("elements of data type {data_type}, expected string or bytes");
         return Err(Error::Unsupported { codec: NAME, what });
     }
-    let zero = |data_type: DataType| ElementSpec { fill: FillValue::zero(&data_type), data_type };
+    let zero = |data_type: DataType| {
+        let zero = FillValue::zero(&data_type);
+        ElementSpec::new(data_type, zero)
+    };
     let (offset, wide) = match config.text("index_data_type")? {
         Some("uint32") => (DataType::UInt32, false),
         Some("uint64") => (DataType::UInt64, true),

@@ -183,7 +183,7 @@ fn lists(item: &str) -> ElementSpec {
     let configuration = json!({"data_type": item}).as_object().cloned().unwrap();
     let data_type = DataType::from_config(&NamedConfig::with("vlen-array", configuration)).unwrap();
     let fill = FillValue::zero(&data_type);
-    ElementSpec { data_type, fill }
+    ElementSpec::new(data_type, fill)
 }
 
 #[test]

@@ -100,11 +100,11 @@ pub trait ArrayToBytes: Debug + Send + Sync {
         None
     }
 
-    /// Appends to `out` the chunk `old` with `region` replaced by `new`, better than by decoding and encoding all of it.
-    /// `None` (the default): it cannot.
+    /// Appends to `out` the chunk `old` (or one of fill values) with `region` replaced by `new`, better than by decoding and
+    /// encoding all of it. `None` (the default): it cannot.
     fn patch(
         &self,
-        old: &[u8],
+        old: Option<&[u8]>,
         shape: &[u64],
         region: &Region,
         new: &View<'_>,

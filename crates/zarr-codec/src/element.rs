@@ -11,13 +11,27 @@ pub struct ElementSpec {
     pub data_type: DataType,
     /// What elements that are not stored hold.
     pub fill: FillValue,
+    /// Whether all software reads elements that are not stored as [`fill`](Self::fill). If not, since the metadata leaves them
+    /// undefined or spells the fill value in a way that others read as another value, no chunk is left out.
+    pub fill_agreed: bool,
 }
 
 impl ElementSpec {
+    /// Elements of a type, with a fill value that all software reads alike.
+    pub const fn new(data_type: DataType, fill: FillValue) -> Self {
+        Self { data_type, fill, fill_agreed: true }
+    }
+
+    /// The elements as a codec encodes them: of another type, with the fill value that this one becomes.
+    #[must_use]
+    pub const fn encoded(&self, data_type: DataType, fill: FillValue) -> Self {
+        Self { data_type, fill, fill_agreed: self.fill_agreed }
+    }
+
     /// The elements as codecs see them: those of an extension are of the type they are stored as.
     #[must_use]
     pub fn stored(&self) -> Self {
-        Self { data_type: self.data_type.storage().clone(), fill: self.fill.clone() }
+        self.encoded(self.data_type.storage().clone(), self.fill.clone())
     }
 
     /// How elements lie in memory.
@@ -50,8 +64,14 @@ impl ElementSpec {
         Ok(())
     }
 
+    /// Whether a chunk (or an inner chunk of a shard) of these elements may be left out: it is nothing but the fill value, and
+    /// whoever misses it reads the same.
+    pub fn may_be_missing(&self, chunk: &View<'_>) -> bool {
+        self.fill_agreed && self.is_fill(chunk)
+    }
+
     /// Whether all items are the fill value, bit by bit.
-    pub fn is_fill(&self, view: &View<'_>) -> bool {
+    fn is_fill(&self, view: &View<'_>) -> bool {
         let fill = self.fill.bytes();
         if !self.is_variable() {
             return view.all(|item| item == fill);

@@ -336,9 +336,7 @@ impl Pipeline {
         new: &View<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        if let Some(old) = old
-            && let Some(done) = self.patch_parts(old, shape, region, new, out)
-        {
+        if let Some(done) = self.patch_parts(old, shape, region, new, out) {
             return done;
         }
         let mut scratch = Scratch::take();
@@ -355,7 +353,7 @@ impl Pipeline {
     /// Patches by the array-to-bytes codec, if it can and nothing in front of it changes values.
     fn patch_parts(
         &self,
-        old: &[u8],
+        old: Option<&[u8]>,
         shape: &[u64],
         region: &Region,
         new: &View<'_>,
@@ -372,11 +370,17 @@ impl Pipeline {
         if self.bytes.is_empty() {
             return self.to_bytes.patch(old, &shape, &region, &new, out);
         }
+        let Some(old) = old else {
+            let mut plain = Scratch::empty();
+            let done = self.to_bytes.patch(None, &shape, &region, &new, &mut plain)?;
+            return Some(done.and_then(|()| Self::encode_bytes(&self.bytes, plain, out)));
+        };
         let mut patched = None;
         let decoded = self.decode_bytes(old, self.to_bytes.encoded_size(&shape), None, None, |decoded| {
             let Plain::Bytes(bytes) = decoded else { return Ok(()) };
             let mut plain = Scratch::empty();
-            patched = self.to_bytes.patch(bytes, &shape, &region, &new, &mut plain).map(|done| done.map(|()| plain));
+            patched =
+                self.to_bytes.patch(Some(bytes), &shape, &region, &new, &mut plain).map(|done| done.map(|()| plain));
             Ok(())
         });
         match decoded {

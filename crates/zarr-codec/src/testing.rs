@@ -21,7 +21,7 @@ use zarr_meta::json::{Map, Value};
 pub fn element(data_type: &str) -> ElementSpec {
     let data_type = DataType::from_config(&zarr_meta::NamedConfig::new(data_type)).expect("a data type");
     let fill = FillValue::zero(&data_type);
-    ElementSpec { data_type, fill }
+    ElementSpec::new(data_type, fill)
 }
 
 /// Builds a codec from an entry, the JSON of its configuration and its elements.

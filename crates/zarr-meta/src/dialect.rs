@@ -18,7 +18,7 @@ mod v2;
 mod v3;
 
 use crate::conventions::Convention;
-use crate::json::Map;
+use crate::json::{Map, Value};
 use crate::{Children, ChunkKeys, Documents, Error, ErrorKind, NamedConfig, Node, NodePath, Result, Warning};
 use std::fmt;
 use std::str::FromStr;
@@ -192,6 +192,8 @@ pub(crate) struct Parsed {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) attributes_error: Option<Error>,
     pub(crate) separator_unmarked: bool,
+    /// See [`Found::fill_value_agreed`](crate::Found::fill_value_agreed).
+    pub(crate) fill_value_agreed: bool,
     pub(crate) dimension_names_from: Option<Convention>,
     /// It is a group without a document of its own.
     pub(crate) implicit: bool,
@@ -205,7 +207,10 @@ pub(crate) struct Parsed {
 
 impl Parsed {
     pub(crate) fn new(dialect: Dialect, node: Node, warnings: Vec<Warning>) -> Self {
+        let fill_value_agreed =
+            node.as_array().is_none_or(|array| fill::is_agreed(array.fill_value.as_ref(), array, dialect));
         Self {
+            fill_value_agreed,
             dialect,
             node,
             warnings,
@@ -217,6 +222,14 @@ impl Parsed {
             fallback: None,
             codecs_if_c_order: None,
         }
+    }
+
+    /// Takes note of how `document`, that of an array, spells the fill value, where the model does not keep that.
+    pub(crate) fn spelled_in(mut self, document: &Value) -> Self {
+        if let Node::Array(array) = &self.node {
+            self.fill_value_agreed = fill::is_agreed(document.get("fill_value"), array, self.dialect);
+        }
+        self
     }
 }
 

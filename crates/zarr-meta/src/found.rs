@@ -27,6 +27,10 @@ pub struct Found {
     /// Whether the document does not say how chunk indices are joined. Old writers of v2 joined them by `/` without
     /// saying so: where a chunk is missing at the key with `.`, the one with `/` is to be tried.
     pub separator_unmarked: bool,
+    /// Whether all software reads elements that are not stored as the fill value of the array. If not, no chunk may be left out
+    /// because it holds nothing else: the fill value is undefined, or spelled in a way that others read as another value, as 0 is
+    /// for texts and any for most objects of v2.
+    pub fill_value_agreed: bool,
     /// The convention that the dimension names come from, where it is not the format itself.
     pub dimension_names_from: Option<Convention>,
     /// Where else chunks of the array may lie, in the order to be tried. Some texts changed the keys without changing anything
@@ -95,6 +99,7 @@ impl Found {
             warnings: Vec::new(),
             attributes_error: None,
             separator_unmarked: false,
+            fill_value_agreed: true,
             dimension_names_from: None,
             fallback_keys: Vec::new(),
             fallback: None,

@@ -253,6 +253,7 @@ impl Probe {
                 warnings,
                 attributes_error: parsed.attributes_error,
                 separator_unmarked: parsed.separator_unmarked,
+                fill_value_agreed: parsed.fill_value_agreed,
                 dimension_names_from: parsed.dimension_names_from,
                 fallback_keys: parsed.fallback_keys,
                 fallback: parsed.fallback,

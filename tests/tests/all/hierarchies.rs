@@ -316,7 +316,7 @@ fn arrays_share_codecs_and_nothing_else() {
     let element = |name: &str, fill: i32| {
         let data_type = zarr::dtype::DataType::from_config(&NamedConfig::new(name)).unwrap();
         let fill = zarr::dtype::FillValue::parse(&data_type, &fill.into()).unwrap();
-        zarr_codec::ElementSpec { data_type, fill }
+        zarr_codec::ElementSpec::new(data_type, fill)
     };
     let little = r#"[{"name": "bytes", "configuration": {"endian": "little"}}, "gzip"]"#;
     let big = r#"[{"name": "bytes", "configuration": {"endian": "big"}}, "gzip"]"#;

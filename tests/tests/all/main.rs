@@ -10,6 +10,7 @@ mod caches;
 mod concurrent;
 mod conformance;
 mod dead_space;
+mod elision;
 mod foreign;
 mod gone;
 mod hierarchies;

@@ -54,7 +54,7 @@ impl Chunks {
             Some(shards) => inner_codecs(shards)?,
             None => listed.clone(),
         };
-        let element = ElementSpec { data_type: array.data_type().clone(), fill: array.fill_value().clone() };
+        let element = ElementSpec::new(array.data_type().clone(), array.fill_value().clone());
         let table = &array.registry().codecs;
         let limits = &array.options().limits;
         let mut files = Vec::new();

@@ -252,7 +252,10 @@ fn in_place(
         let path = found.path.clone();
         let target = Node::Array(kept);
         let planned = Planned { source: found, path, target, dialect, how: How::Keep, notes, warning, size };
-        let keeps = |documents: Documents| documents.found().chunk_prefix() == planned.source.chunk_prefix();
+        let keeps = |documents: Documents| {
+            let new = documents.found();
+            new.chunk_prefix() == planned.source.chunk_prefix() && target::missing_stay(&planned.source, new, true)
+        };
         if Documents::new(&planned, &zarr_meta::Documents::new()).is_ok_and(keeps) {
             return Ok(planned);
         }

@@ -126,7 +126,7 @@ pub(super) fn planned(
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
             let opened = Array::from_found(source, found.clone(), registry, options.options.clone());
-            let copied = target::same_chunks(from, to);
+            let copied = target::same_chunks(from, to) && missing_stay(&found, &path, &target, dialect)?;
             match opened {
                 Ok(array) if copied => (How::Copy, size(&array)),
                 Ok(array) => {
@@ -151,6 +151,16 @@ pub(super) fn planned(
         _ => (How::Group, 0),
     };
     Ok(Planned { source: found, path, target, dialect, how, notes, warning, size })
+}
+
+/// Whether chunks of an array may be missing in what it becomes, where both have the same fill value.
+pub(super) fn missing_stay(found: &Found, path: &NodePath, target: &Node, dialect: Dialect) -> Result<bool> {
+    if found.dialect == dialect {
+        return Ok(true);
+    }
+    let (source, target, path) = (found.clone(), target.clone(), path.clone());
+    let planned = Planned { source, path, target, dialect, how: How::Copy, notes: Vec::new(), warning: None, size: 0 };
+    Ok(target::missing_stay(found, Documents::new(&planned, &zarr_meta::Documents::new())?.found(), true))
 }
 
 /// An array that is decoded and encoded again, if it can be.

@@ -1,12 +1,12 @@
 //! Decoding and encoding an array, slab by slab.
 
 use super::slabs::Slabs;
-use super::{Conversion, ConvertOptions, Planned};
-use crate::{Array, Error, Options, Result};
+use super::{Conversion, ConvertOptions, Planned, target};
+use crate::{Array, ArrayData, Error, Options, Result};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_grid::{ChunkIndex, Region};
+use zarr_grid::{AxisRange, ChunkIndex, Region};
 use zarr_meta::Found;
 use zarr_store::Store;
 
@@ -41,11 +41,22 @@ pub(super) fn recode(
     let plan = Plan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = Options { threads: plan.threads.or(options.threads), ..options.clone() };
     let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
+    let same_fill = source.fill_value() == sink.fill_value();
+    let stored = match target::missing_stay(&planned.source, written, same_fill) {
+        true => some_stored(&source)?,
+        // What is missing reads as another value in the target: all of it is written.
+        false => None,
+    };
+    // Where they are agreed, chunks of nothing but fill values are left out anyway.
+    let only = stored.as_ref().filter(|_| !written.fill_value_agreed);
     let mut done: u64 = 0;
-    for slab in plan.slabs_to_do(&source)? {
+    for slab in plan.slabs_to_do(&source, stored.as_ref()) {
         let region = plan.slabs.region(&slab);
         let data = source.read_data(&region)?;
-        sink.write_from(&region, data.view())?;
+        match only {
+            None => sink.write_from(&region, data.view())?,
+            Some(stored) => write_met(&source, stored, &sink, &region, &data)?,
+        }
         let elements = region.len_checked().unwrap_or(0);
         let bytes = elements.saturating_mul(source.data_type().item_size() as u64);
         done = done.saturating_add(bytes);
@@ -78,25 +89,76 @@ impl Plan {
         })
     }
 
-    /// The slabs in which anything is stored; all if the store cannot list.
-    fn slabs_to_do(&self, source: &Array) -> Result<Box<dyn Iterator<Item = ChunkIndex> + '_>> {
-        if !source.store().capabilities().list {
-            return Ok(Box::new(self.slabs.all()));
-        }
-        let stored = source.stored_chunks()?;
-        let all = zarr_grid::element_count(&source.chunk_grid().grid_shape());
-        if all == Some(stored.len() as u64) {
-            return Ok(Box::new(self.slabs.all()));
-        }
+    /// The slabs in which one of these chunks lies; all if none are named.
+    fn slabs_to_do(
+        &self,
+        source: &Array,
+        stored: Option<&BTreeSet<ChunkIndex>>,
+    ) -> Box<dyn Iterator<Item = ChunkIndex> + '_> {
+        let Some(stored) = stored else { return Box::new(self.slabs.all()) };
         let mut met = BTreeSet::new();
         for chunk in stored {
-            met.extend(self.slabs.meeting(&source.chunk_grid().chunk_region(&chunk)));
+            met.extend(self.slabs.meeting(&source.chunk_grid().chunk_region(chunk)));
             if met.len() as u64 == self.slabs.len() {
                 break;
             }
         }
-        Ok(Box::new(met.into_iter()))
+        Box::new(met.into_iter())
     }
+}
+
+/// The chunks that are stored; `None` if all are, or it cannot be known which.
+fn some_stored(source: &Array) -> Result<Option<BTreeSet<ChunkIndex>>> {
+    if !source.store().capabilities().list {
+        return Ok(None);
+    }
+    let stored = source.stored_chunks()?;
+    let all = zarr_grid::element_count(&source.chunk_grid().grid_shape());
+    Ok((all != Some(stored.len() as u64)).then(|| stored.into_iter().collect()))
+}
+
+/// Writes `data`, the elements of `region`, but for chunks that meet none of those that are stored of the source.
+fn write_met(
+    source: &Array,
+    stored: &BTreeSet<ChunkIndex>,
+    sink: &Array,
+    region: &Region,
+    data: &ArrayData,
+) -> Result<()> {
+    let meets = |chunk: &[u64]| {
+        let cuts = source.chunk_grid().meet(&sink.chunk_grid().chunk_region(chunk));
+        cuts.iter().any(|cell| stored.contains(&cell.index))
+    };
+    let cuts = sink.chunk_grid().meet(region);
+    let mut cells = cuts.iter().peekable();
+    while let Some(first) = cells.next() {
+        if !meets(&first.index) {
+            continue;
+        }
+        // Chunks behind one another on the last axis are written together, so that there is something to do for all threads.
+        let mut last = first.clone();
+        while let Some(next) = cells.next_if(|next| follows(&last.index, &next.index) && meets(&next.index)) {
+            last = next;
+        }
+        let ends = first
+            .output()
+            .axes()
+            .iter()
+            .zip(last.output().axes())
+            .map(|(a, b)| (a.start, b.start + b.len))
+            .collect::<Vec<_>>();
+        let part = Region::from_ranges(&ends.iter().map(|&(start, end)| start..end).collect::<Vec<_>>());
+        let at = |((start, end), axis): (&(u64, u64), &AxisRange)| axis.start + start..axis.start + end;
+        let place = Region::from_ranges(&ends.iter().zip(region.axes()).map(at).collect::<Vec<_>>());
+        sink.write_from(&place, data.view().window(&part))?;
+    }
+    Ok(())
+}
+
+/// Whether a chunk is the next one on the last axis.
+fn follows(before: &[u64], chunk: &[u64]) -> bool {
+    let (Some((last, outer)), Some((next, others))) = (before.split_last(), chunk.split_last()) else { return false };
+    outer == others && last + 1 == *next
 }
 
 fn too_large(sink: &Array, item: u64, memory: u64) -> Error {

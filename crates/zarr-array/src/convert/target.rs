@@ -94,6 +94,15 @@ fn missing_data(found: &Found, array: &ArrayMetadata, dialect: Dialect) -> Optio
     })
 }
 
+/// Whether chunks that are missing in `from` may be missing in `to`: they read alike to everybody, or were undefined before.
+/// `same_fill`: the fill values are the same.
+pub(super) fn missing_stay(from: &Found, to: &Found, same_fill: bool) -> bool {
+    let undefined = from.node.as_array().is_some_and(|array| array.fill_value.is_none());
+    // What others read otherwise, they read otherwise in both.
+    let alike = to.fill_value_agreed || (!from.fill_value_agreed && from.dialect == to.dialect);
+    undefined || (same_fill && alike)
+}
+
 /// Whether the encoded chunks of `from` are those of `to`.
 pub(super) fn same_chunks(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     let fill = match (&from.fill_value, &to.fill_value) {

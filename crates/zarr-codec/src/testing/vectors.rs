@@ -97,7 +97,7 @@ fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     let configuration = member(case, "configuration").to_string();
     let data_type = NamedConfig::from_value(member(case, "data_type")).expect("a data type");
     let data_type = DataType::from_config(&data_type).expect("a data type");
-    let element = ElementSpec { fill: FillValue::zero(&data_type), data_type: data_type.clone() };
+    let element = ElementSpec::new(data_type.clone(), FillValue::zero(&data_type));
     let codec = array_to_bytes(entry, &configuration, &element);
     let (shape, dims) = shape(case);
     let values = member(case, "values").as_array().expect("values");

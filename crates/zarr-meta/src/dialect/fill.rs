@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json;
 use crate::json::{Number as JsonNumber, Value};
 use crate::pointer::At;
+use crate::{ArrayMetadata, Dialect};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -53,6 +54,29 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &
             _ => value.clone(),
         },
     }))
+}
+
+/// Whether all software reads elements that are not stored as the fill value that `array` has, which its document spells as
+/// `stored`. What zarr-python and numcodecs do, from 2.0 on:
+///
+/// - null, or none, leaves elements undefined: memory as it was, or None for objects;
+/// - a number for a type of texts, bytes or structs, which old software wrote whatever the type, is its digits, or an error;
+/// - one of objects (v2 and the drafts) is a JSON value as it stands: a text even where elements are bytes, and a list is
+///   spread over the chunk.
+pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: Dialect) -> bool {
+    let Some(stored) = stored else { return false };
+    let name = array.data_type.name.as_str();
+    let is_raw = || name.strip_prefix('r').is_some_and(|bits| bits.parse::<u64>().is_ok());
+    match name {
+        _ if array.fill_value.is_none() => false,
+        "string" | "fixed_length_utf32" | "null_terminated_bytes" | "raw_bytes" | "struct" => {
+            stored.as_number().is_none()
+        }
+        _ if is_raw() => stored.as_number().is_none(),
+        "bytes" | "variable_length_bytes" | "vlen-array" => dialect >= Dialect::V3Of2023,
+        "v2_object" => !matches!(stored, Value::Null | Value::Array(_)),
+        _ => true,
+    }
 }
 
 /// Raw bytes as the model has them.

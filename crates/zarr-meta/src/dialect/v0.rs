@@ -54,7 +54,7 @@ impl Rules for V0 {
             attributes.map_or_else(|error| (Map::new(), Some(error)), |attributes| (attributes, None));
         array.attributes = attributes;
         let dimension_names_from = conventions::refresh(&mut array);
-        let mut parsed = Parsed::new(Dialect::V0, Node::Array(array), warnings);
+        let mut parsed = Parsed::new(Dialect::V0, Node::Array(array), warnings).spelled_in(&value);
         parsed.attributes_error = error;
         parsed.dimension_names_from = dimension_names_from;
         Ok(Some(parsed))

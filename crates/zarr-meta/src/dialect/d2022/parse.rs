@@ -44,7 +44,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
             warn("/fill_value", "null; what is not stored is undefined, and reads as zero".to_owned());
         }
         let is_scalar = array.shape.is_empty();
-        let mut parsed = Parsed::new(Dialect::D2022, Node::Array(array), warnings);
+        let mut parsed = Parsed::new(Dialect::D2022, Node::Array(array), warnings).spelled_in(&value);
         parsed.fallback = fallback.map(|error| error.in_document(&array_key));
         if is_scalar {
             parsed.fallback_keys.push(scalar_c0(format!("data/{}", path.key_prefix())));

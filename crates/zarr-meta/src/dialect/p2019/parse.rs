@@ -38,7 +38,7 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
         }
         array.attributes = attributes(&value, &keys.array, &keys.array_attributes, documents, &mut warnings)?;
         let convention = conventions::refresh(&mut array);
-        let mut parsed = Parsed::new(Dialect::P2019, Node::Array(array), warnings);
+        let mut parsed = Parsed::new(Dialect::P2019, Node::Array(array), warnings).spelled_in(&value);
         parsed.fallback = fallback.map(in_document);
         parsed.dimension_names_from = convention;
         return Ok(Some(parsed));

@@ -136,7 +136,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
         extra: extra(at, &ARRAY, &mut warnings)?,
     };
     let dimension_names_from = conventions::refresh(&mut array);
-    let mut parsed = Parsed::new(Dialect::P2020, Node::Array(array), warnings);
+    let mut parsed = Parsed::new(Dialect::P2020, Node::Array(array), warnings).spelled_in(at.value());
     parsed.fallback_keys = fallback_keys(path, form, rank, separator);
     parsed.fallback = elements.fallback;
     parsed.dimension_names_from = dimension_names_from;

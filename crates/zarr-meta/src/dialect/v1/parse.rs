@@ -19,7 +19,7 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
     let warnings = odd.map(|oddity| Warning::new(ARRAY, oddity.pointer, oddity.what)).collect();
     let (array, doubt) = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
-    let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings);
+    let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings).spelled_in(&value);
     if let Some(codecs) = doubt {
         // The two cannot be told apart by the data; a silent guess either way would be wrong for somebody.
         let what = "F order, read as the text of version 1 says; zarr-python 1, the only software that wrote it, stored C \

@@ -26,7 +26,7 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
             warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
         }
         let (array, separator_unmarked) = array(&At::root(&value)).map_err(|error| error.in_document(&array_key))?;
-        let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings);
+        let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
         parsed.separator_unmarked = separator_unmarked;
         parsed
     } else if let Some((value, _)) = documents.json(&group_key, bare_nan, |_| true)? {
