@@ -7,6 +7,8 @@
 mod beside;
 mod child;
 mod kills;
+mod moves;
+mod rows;
 mod seen;
 mod soak;
 mod steps;
@@ -20,6 +22,7 @@ use beside::CASES;
 use std::error::Error;
 use std::fmt;
 use std::path::Path;
+use updates::Writers;
 use verbs::VERBS;
 
 pub use soak::soak;
@@ -36,6 +39,7 @@ const AWAITED: &[&str] = &[
     "partial_writes",
     "attributes_by",
     "appends",
+    "reader_beside_moves",
     "creates",
     "stopped_remove",
     "stopped_overwrite",
@@ -84,9 +88,13 @@ impl Check {
         }
         all.push(Self::new("partial_writes_of_a_chunk", |scale| updates::parts(false, scale)));
         all.push(Self::new("partial_writes_of_a_shard", |scale| updates::parts(true, scale)));
-        all.push(Self::new("attributes_by_processes", |scale| updates::attributes(false, scale)));
-        all.push(Self::new("attributes_by_threads", |scale| updates::attributes(true, scale)));
-        all.push(Self::new("appends", updates::appends));
+        for (name, writers) in Writers::ALL {
+            all.push(Self::new(format!("attributes_by_{name}"), move |scale| updates::attributes(writers, scale)));
+            all.push(Self::new(format!("appends_by_{name}"), move |scale| rows::appends(writers, scale)));
+        }
+        all.push(Self::new("appends_beside_attributes", rows::appends_beside_attributes));
+        all.push(Self::new("reader_beside_appends", rows::reader_beside_appends));
+        all.push(Self::new("reader_beside_moves", moves::reader_beside_moves));
         all.push(Self::new("creates", updates::creates));
         for (name, verb) in VERBS {
             all.push(Self::new(format!("stopped_{name}"), move |scale| steps::check(verb, scale)));

@@ -1,9 +1,9 @@
 //! Processes that are killed at random moments, as `kill -9` does.
 
 use super::child::{Child, acknowledged, refused};
-use super::updates;
 use super::verbs::{LAYOUTS, Stores, Trial, VERBS, Verb};
 use super::{Result, Scale, Tally, folder_in_memory, text};
+use super::{rows, updates};
 use crate::Random;
 use std::cell::RefCell;
 use std::fs;
@@ -12,28 +12,30 @@ use std::time::{Duration, Instant};
 use zarr::NewArray;
 
 /// Rounds of each check in the long form: with those of all checks more than a thousand.
-const ROUNDS: u64 = 70;
+const ROUNDS: u64 = 90;
 
 /// Kills processes that do a verb, looks at what is left, does it again and writes more.
 pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut random = Random::new(verb as u64);
-    // As long as a verb takes that is not killed.
-    let mut longest = Duration::ZERO;
+    // As long as the verb takes in each layout if it is not killed.
+    let mut times = [None; LAYOUTS.len()];
     for round in 0..scale.of(6, ROUNDS) {
-        let (layout_name, layout) = LAYOUTS[round as usize % LAYOUTS.len()];
+        let place = round as usize % LAYOUTS.len();
+        let (layout_name, layout) = LAYOUTS[place];
         let trial = Trial { verb, layout, chunks: scale.of(30, 60) };
         let folder = folder_in_memory()?;
         let stores = Stores::in_folder(folder.path())?;
         trial.prepare(&stores)?;
         let verb_name = VERBS.iter().find(|(_, other)| *other == verb).map_or("", |(name, _)| name);
         let task = ["verb", text(folder.path())?, verb_name, layout_name, &trial.chunks.to_string()];
-        if longest.is_zero() {
-            longest = time_of(trial, &task[2..])?;
-        }
+        let time = match times[place] {
+            Some(time) => time,
+            None => *times[place].insert(time_of(trial, &task[2..])?),
+        };
         let mut child = Child::start(&task)?;
         child.go()?;
-        std::thread::sleep(longest.mul_f64(random.below(1000) as f64 / 1000.0));
+        std::thread::sleep(time.mul_f64(random.below(1000) as f64 / 1000.0));
         let lines = child.kill()?;
         let done = lines.iter().any(|line| line == "done");
         tally.done(if done { "ended before" } else { "kills" }, 1);
@@ -128,7 +130,7 @@ pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
         let folder = tempfile::tempdir()?;
         let address = text(folder.path())?;
         let store = zarr::create_store(address)?;
-        zarr::create_array(&store, "/rows", updates::new_rows()?)?;
+        zarr::create_array(&store, "/rows", rows::new_rows()?)?;
         let mut logs = Vec::new();
         for writer in ["0", "1"] {
             let lines = killed(&["append", address, writer, "0", "1000000"], &mut random)?;
@@ -138,9 +140,9 @@ pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
         }
         tally.done("rows", logs.iter().map(|log| log.len() as u64).sum());
         // Of each process that was killed, the row that it was at may be there.
-        updates::check_rows(&mut tally, &store, &logs, 2)?;
+        rows::check_rows(&mut tally, &store, &logs, 2)?;
         let failed = RefCell::new(None);
-        updates::append_rows(&store, 2, 0..1, &|_, done| *failed.borrow_mut() = done.err())?;
+        rows::append_rows(&store, 2, 0..1, &|_, done| *failed.borrow_mut() = done.err())?;
         failed.into_inner().map_or(Ok(()), Err)?;
         count_temporary(folder.path(), &mut tally)?;
     }
@@ -155,7 +157,7 @@ pub(super) fn of_attributes(scale: Scale) -> Result<Tally> {
         let address = text(folder.path())?;
         let store = zarr::create_store(address)?;
         zarr::create_array(&store, "/a", NewArray::new(&[1], "int32"))?;
-        let lines = killed(&["attributes", address, "0", "0", "1000000"], &mut random)?;
+        let lines = killed(&["attributes", address, "/a", "0", "0", "1000000"], &mut random)?;
         let changed = acknowledged(&lines);
         tally.done("kills", 1);
         tally.done("changes", changed.len() as u64);

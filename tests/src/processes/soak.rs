@@ -4,22 +4,18 @@
 use super::beside::{CASES, Case, PATH};
 use super::child::{Child, acknowledged, refused};
 use super::kills::count_temporary;
-use super::verbs::{Layout, Trial, Verb};
-use super::worker::report;
-use super::{Result, Tally, text, updates};
+use super::moves::{MOVED, place};
+use super::{Result, Tally, rows, text, updates};
 use crate::Random;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zarr::{ErrorKind, NewArray, Store};
+use zarr::{NewArray, Store};
 
 /// How often a process is killed.
 const LIFE: Duration = Duration::from_millis(700);
 
 /// Elements that each writer of parts has for its own.
 const SHARE: u64 = 500;
-
-/// The arrays that are renamed.
-const RENAMED: Trial = Trial { verb: Verb::Move, layout: Layout::V3, chunks: 10 };
 
 /// The array that is read while it is written.
 const READ: Case = CASES[3];
@@ -118,7 +114,7 @@ impl Soak<'_> {
         let mut child = match role {
             Role::Part => Child::start(&["part", self.folder, &number, &self.writers.to_string(), &next, &end]),
             Role::Append => Child::start(&["append", self.folder, &number, &next, &end]),
-            Role::Attributes => Child::start(&["attributes", self.folder, &number, &next, &end]),
+            Role::Attributes => Child::start(&["attributes", self.folder, "/rows", &number, &next, &end]),
             Role::Rename => Child::start(&["rename", self.folder, &number, &next]),
             Role::Alternate => Child::start(&["alternate", self.folder]),
             Role::Read => Child::start(&["read", self.folder]),
@@ -130,16 +126,16 @@ impl Soak<'_> {
     fn prepare(&self, renamers: u64) -> Result<()> {
         let new = NewArray::new(&[self.writers.max(1) * SHARE], "int32").codecs_text("bytes")?;
         zarr::create_array(&self.store, "/a", new.chunks(&[100]).shards(&[self.writers.max(1) * SHARE]))?;
-        zarr::create_array(&self.store, "/rows", updates::new_rows()?)?;
+        zarr::create_array(&self.store, "/rows", rows::new_rows()?)?;
         READ.create(&self.store)?;
-        (0..renamers).try_for_each(|number| RENAMED.make_group(&self.store, &renamed(number, 0), 1))
+        (0..renamers).try_for_each(|number| MOVED.make_group(&self.store, &place(number, 0), 1))
     }
 
     /// Checks that all that was acknowledged is there, and writes once more.
     fn check(&self, players: &[Player], tally: &mut Tally) -> Result<()> {
         let mut rows = Vec::new();
-        let elements = zarr::open_array(&self.store, "/a")?.read::<i32>(..)?;
-        let mut array = zarr::open_array(&self.store, "/a")?;
+        let array = zarr::open_array(&self.store, "/a")?;
+        let elements = array.read::<i32>(..)?;
         for player in players {
             let Player { number, acknowledged, .. } = player;
             match player.role {
@@ -150,9 +146,13 @@ impl Soak<'_> {
                     }
                 }
                 Role::Append => rows.push((*number, acknowledged.clone())),
-                Role::Attributes => updates::lost_attributes(tally, array.attributes()?, *number, acknowledged),
+                Role::Attributes => {
+                    let array = zarr::open_array(&self.store, "/rows")?;
+                    updates::lost_attributes(tally, array.attributes()?, *number, acknowledged);
+                }
                 Role::Rename => {
-                    let at = [0, 1].map(|place| RENAMED.check_group(&self.store, &renamed(*number, place)));
+                    let next = acknowledged.last().map_or(0, |last| last + 1);
+                    let at = [next, next + 1].map(|at| MOVED.check_group(&self.store, &place(*number, at)));
                     if let [Err(first), Err(second)] = at {
                         tally.fault("groups lost", || format!("{first}; {second}"));
                     }
@@ -163,11 +163,10 @@ impl Soak<'_> {
         rows.sort();
         let open = players.iter().filter(|player| player.role == Role::Append).map(|player| player.open + 1).sum();
         let rows: Vec<Vec<u64>> = rows.into_iter().map(|(_, rows)| rows).collect();
-        updates::check_rows(tally, &self.store, &rows, open)?;
+        rows::check_rows(tally, &self.store, &rows, open)?;
 
         array.write(0_u64, &[1])?;
-        array.set_attributes(array.attributes()?.clone())?;
-        updates::append_rows(&self.store, rows.len() as u64, 0..1, &|_, _| {})?;
+        rows::append_rows(&self.store, rows.len() as u64, 0..1, &|_, _| {})?;
         READ.write(&zarr::open_array(&self.store, PATH)?)
     }
 }
@@ -208,26 +207,4 @@ pub fn soak(time: Duration, processes: u64) -> Result<Tally> {
     soak.check(&players, &mut tally)?;
     count_temporary(folder.path(), &mut tally)?;
     Ok(tally)
-}
-
-/// Where a group is before it is moved (0) and after (1).
-fn renamed(number: u64, place: u64) -> String {
-    format!("/renamed.{number}.{}", place % 2)
-}
-
-/// Moves a group from one of its places to the other, again and again, and looks whether it is whole there.
-pub(super) fn rename(store: &Arc<dyn Store>, writer: u64, from: u64) -> Result<()> {
-    let registry = zarr::registry();
-    for number in from.. {
-        let (old, new) = (renamed(writer, number), renamed(writer, number + 1));
-        let rename = |overwrite| zarr::move_node(store, &old, store, &new, &registry, overwrite);
-        let done = match rename(false) {
-            // As the hint says, where another process was killed at this.
-            Err(error) if error.kind() == ErrorKind::Exists && number == from => rename(true),
-            Err(error) if error.is_not_found() && number == from => Ok(()),
-            done => done,
-        };
-        report(number, done.map_err(Into::into).and_then(|()| RENAMED.check_group(store, &new)));
-    }
-    Ok(())
 }

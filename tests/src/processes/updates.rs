@@ -2,14 +2,14 @@
 
 use super::child::{Child, acknowledged, refused};
 use super::{Result, Scale, Tally, text};
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use tempfile::TempDir;
 use zarr::meta::json::{Map, Value};
-use zarr::{Array, ErrorKind, NewArray, Store, View};
+use zarr::{Array, ErrorKind, NewArray, Store};
 
 /// How many write at once.
-const WRITERS: u64 = 8;
+pub(super) const WRITERS: u64 = 8;
 
 /// Says what came of the operation of a number.
 pub(super) type Report<'a> = &'a dyn Fn(u64, Result<()>);
@@ -48,19 +48,23 @@ pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledg
 
 /// Partial writes of own elements of one chunk or shard, by processes.
 pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
-    let (folder, count) = (tempfile::tempdir()?, scale.of(40, 1000));
-    let folder = text(folder.path())?;
+    let (place, count) = (Place::new(Writers::Processes)?, scale.of(40, 1000));
     let len = WRITERS * count;
     let new = NewArray::new(&[len], "int32").codecs_text("bytes")?;
     let new = if sharded { new.chunks(&[count / 10]).shards(&[len]) } else { new.chunks(&[len]) };
-    let array = zarr::create_array(&zarr::create_store(folder)?, "/a", new)?;
-    let logs = at_once(|writer| task("part", folder, &[&writer, &WRITERS.to_string(), "0", &count.to_string()]))?;
+    let array = zarr::create_array(&place.store, "/a", new)?;
+    let (of, end) = (WRITERS.to_string(), count.to_string());
+    let logs = place.at_once(
+        |writer, folder| task("part", folder, &[writer, &of, "0", &end]),
+        |writer, report| write_parts(&array, writer, WRITERS, 0..count, report),
+    )?;
     let elements = array.read::<i32>(..)?;
     let mut tally = Tally::default();
     for (log, share) in logs.iter().zip(elements.chunks(count as usize)) {
-        let acknowledged = tally_log(&mut tally, "writes", log);
-        for number in acknowledged.into_iter().filter(|&number| share[number as usize] != number as i32 + 1) {
-            tally.fault("writes lost", || format!("write {number} of a process"));
+        for number in tally_log(&mut tally, "writes", log) {
+            if share.get(number as usize).is_none_or(|&found| i64::from(found) != number as i64 + 1) {
+                tally.fault("writes lost", || format!("write {number} of a process"));
+            }
         }
     }
     Ok(tally)
@@ -69,17 +73,18 @@ pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
 /// How many attributes a writer has, each of which it changes in turn.
 const ATTRIBUTES: u64 = 125;
 
-/// Sets attributes of one array to the number of the change. Even writers open the array once, the others for each change.
+/// Sets attributes of an array to the number of the change. Even writers open the array once, the others for each change.
 pub(super) fn change_attributes(
     store: &Arc<dyn Store>,
+    path: &str,
     writer: u64,
     numbers: Range<u64>,
     report: Report<'_>,
 ) -> Result<()> {
-    let mut array = zarr::open_array(store, "/a")?;
+    let mut array = zarr::open_array(store, path)?;
     let mut change = |number: u64| -> Result<()> {
         if writer % 2 == 1 {
-            array = zarr::open_array(store, "/a")?;
+            array = zarr::open_array(store, path)?;
         }
         let mut attributes = array.attributes()?.clone();
         attributes.insert(attribute(writer, number), number);
@@ -93,18 +98,16 @@ fn attribute(writer: u64, number: u64) -> String {
     format!("{writer}.{}", number % ATTRIBUTES)
 }
 
-/// Changes of own attributes of one array, by processes or by threads of this one.
-pub(super) fn attributes(threads: bool, scale: Scale) -> Result<Tally> {
-    let (folder, count) = (tempfile::tempdir()?, scale.of(12, 125));
-    let folder = text(folder.path())?;
-    let store = zarr::create_store(folder)?;
-    zarr::create_array(&store, "/a", NewArray::new(&[1], "int32"))?;
-    let logs = if threads {
-        threads_at_once(|writer, report| change_attributes(&store, writer, 0..count, report))?
-    } else {
-        at_once(|writer| task("attributes", folder, &[&writer, "0", &count.to_string()]))?
-    };
-    let array = zarr::open_array(&store, "/a")?;
+/// Changes of own attributes of one array.
+pub(super) fn attributes(writers: Writers, scale: Scale) -> Result<Tally> {
+    let (place, count) = (Place::new(writers)?, writers.count(12, 125, scale));
+    zarr::create_array(&place.store, "/a", NewArray::new(&[1], "int32"))?;
+    let end = count.to_string();
+    let logs = place.at_once(
+        |writer, folder| task("attributes", folder, &["/a", writer, "0", &end]),
+        |writer, report| change_attributes(&place.store, "/a", writer, 0..count, report),
+    )?;
+    let array = zarr::open_array(&place.store, "/a")?;
     let mut tally = Tally::default();
     for (writer, log) in (0..).zip(&logs) {
         let acknowledged = tally_log(&mut tally, "changes", log);
@@ -123,80 +126,6 @@ pub(super) fn lost_attributes(tally: &mut Tally, attributes: &Map, writer: u64, 
             tally.fault("changes lost", || name);
         }
     }
-}
-
-/// The elements of a row that is appended: whose it is, its number, and both again so that a part of another row is seen.
-const ROW: usize = 4;
-
-fn row(writer: u64, number: u64) -> [i64; ROW] {
-    let (writer, number) = (writer as i64, number as i64);
-    [writer, number, writer * 1_000_000 + number, !number]
-}
-
-/// The array that rows are appended to.
-pub(super) fn new_rows() -> Result<NewArray> {
-    Ok(NewArray::new(&[0, ROW as u64], "int64").chunks(&[16, ROW as u64]).fill(-1).codecs_text("bytes")?)
-}
-
-/// Appends rows to one array. Even writers open the array once, the others for each row.
-pub(super) fn append_rows(store: &Arc<dyn Store>, writer: u64, numbers: Range<u64>, report: Report<'_>) -> Result<()> {
-    let mut array = zarr::open_array(store, "/rows")?;
-    let mut append = |number: u64| -> Result<()> {
-        if writer % 2 == 1 {
-            array = zarr::open_array(store, "/rows")?;
-        }
-        let bytes: Vec<u8> = row(writer, number).iter().flat_map(|element| element.to_ne_bytes()).collect();
-        Ok(array.append(0, View::new(&bytes, 8, &[1, ROW])?)?)
-    };
-    numbers.for_each(|number| report(number, append(number)));
-    Ok(())
-}
-
-/// Rows appended to one array by processes.
-pub(super) fn appends(scale: Scale) -> Result<Tally> {
-    let (folder, count) = (tempfile::tempdir()?, scale.of(10, 100));
-    let folder = text(folder.path())?;
-    let store = zarr::create_store(folder)?;
-    zarr::create_array(&store, "/rows", new_rows()?)?;
-    let logs = at_once(|writer| task("append", folder, &[&writer, "0", &count.to_string()]))?;
-    let mut tally = Tally::default();
-    let acknowledged: Vec<_> = logs.iter().map(|log| tally_log(&mut tally, "rows", log)).collect();
-    check_rows(&mut tally, &store, &acknowledged, 0)?;
-    Ok(tally)
-}
-
-/// Checks that each row that was acknowledged is there once, and nothing else but at most `more` rows that were not.
-pub(super) fn check_rows(
-    tally: &mut Tally,
-    store: &Arc<dyn Store>,
-    acknowledged: &[Vec<u64>],
-    more: u64,
-) -> Result<()> {
-    let found = zarr::open_array(store, "/rows")?.read::<i64>(..)?;
-    let mut times: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    for (place, found) in found.as_chunks::<ROW>().0.iter().enumerate() {
-        let key = (found[0] as u64, found[1] as u64);
-        if *found == row(key.0, key.1) {
-            *times.entry(key).or_default() += 1;
-        } else {
-            tally.fault("rows of nobody", || format!("row {place}: {found:?}"));
-        }
-    }
-    for (writer, numbers) in (0..).zip(acknowledged) {
-        for &number in numbers {
-            match times.remove(&(writer, number)) {
-                None => tally.fault("rows lost", || format!("row {number} of process {writer}")),
-                Some(1) => {}
-                Some(times) => {
-                    tally.fault("rows repeated", || format!("row {number} of process {writer}: {times} times"))
-                }
-            }
-        }
-    }
-    if times.len() as u64 > more {
-        tally.fault("rows that were not acknowledged", || format!("{} of them, expected at most {more}", times.len()));
-    }
-    Ok(())
 }
 
 /// Creates the array of a round and tells whether this was the one that did.
@@ -241,40 +170,91 @@ pub(super) fn creates(scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-fn task(name: &str, folder: &str, more: &[&str]) -> Vec<String> {
-    [name, folder].iter().chain(more).map(|&word| word.to_owned()).collect()
+/// Who writes at once, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writers {
+    Processes,
+    Threads,
+    ThreadsInMemory,
 }
 
-/// Starts a worker with the task of each writer, lets all begin, and returns what they wrote.
-fn at_once(task: impl Fn(String) -> Vec<String>) -> Result<Vec<Vec<String>>> {
-    let start = |writer: u64| {
-        let task = task(writer.to_string());
-        Child::start(&task.iter().map(String::as_str).collect::<Vec<_>>())
-    };
-    let mut children = (0..WRITERS).map(start).collect::<Result<Vec<_>>>()?;
-    children.iter_mut().try_for_each(Child::go)?;
-    children.into_iter().map(Child::finish).collect()
+impl Writers {
+    /// How many operations each of them does: more where they take so little time that they would hardly meet.
+    pub(super) fn count(self, short: u64, long: u64, scale: Scale) -> u64 {
+        if self == Self::ThreadsInMemory { long } else { scale.of(short, long) }
+    }
+
+    pub(super) const ALL: [(&str, Self); 3] =
+        [("processes", Self::Processes), ("threads", Self::Threads), ("threads_in_memory", Self::ThreadsInMemory)];
 }
 
-/// As [`at_once`], with threads of this process.
-fn threads_at_once(task: impl Fn(u64, Report<'_>) -> Result<()> + Sync) -> Result<Vec<Vec<String>>> {
+/// Where several write at once.
+pub(super) struct Place {
+    writers: Writers,
+    folder: TempDir,
+    pub(super) store: Arc<dyn Store>,
+}
+
+impl Place {
+    pub(super) fn new(writers: Writers) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let store = match writers {
+            Writers::ThreadsInMemory => zarr::create_store("memory:")?,
+            _ => zarr::create_store(text(folder.path())?)?,
+        };
+        Ok(Self { writers, folder, store })
+    }
+
+    /// Lets all writers begin at once, and returns what each of them wrote. Processes get `task`, threads do `work`.
+    pub(super) fn at_once(
+        &self,
+        task: impl Fn(&str, &str) -> Vec<String>,
+        work: impl Fn(u64, Report<'_>) -> Result<()> + Sync,
+    ) -> Result<Vec<Vec<String>>> {
+        if self.writers != Writers::Processes {
+            return threads_at_once(&work);
+        }
+        let folder = text(self.folder.path())?;
+        let start = |writer: u64| {
+            let task = task(&writer.to_string(), folder);
+            Child::start(&task.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let mut children = (0..WRITERS).map(start).collect::<Result<Vec<_>>>()?;
+        children.iter_mut().try_for_each(Child::go)?;
+        children.into_iter().map(Child::finish).collect()
+    }
+}
+
+fn threads_at_once(work: &(impl Fn(u64, Report<'_>) -> Result<()> + Sync)) -> Result<Vec<Vec<String>>> {
+    let barrier = Barrier::new(WRITERS as usize);
     let write = |writer| {
         let log = Mutex::new(Vec::new());
         let report = |number: u64, done: Result<()>| {
             let line = done.map_or_else(|error| format!("refused {error}"), |()| format!("ok {number}"));
             log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
         };
-        task(writer, &report)?;
+        barrier.wait();
+        work(writer, &report)?;
         Ok(log.into_inner().unwrap_or_else(PoisonError::into_inner))
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
+        let threads: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let write = &write;
+                scope.spawn(move || write(writer))
+            })
+            .collect();
         threads.into_iter().map(|thread| thread.join().map_err(|_| "a thread panicked")?).collect()
     })
 }
 
+/// The words of a task.
+pub(super) fn task(name: &str, folder: &str, more: &[&str]) -> Vec<String> {
+    [name, folder].iter().chain(more).map(|&word| word.to_owned()).collect()
+}
+
 /// Counts what a log says, and returns the numbers of what was acknowledged.
-fn tally_log(tally: &mut Tally, what: &'static str, log: &[String]) -> Vec<u64> {
+pub(super) fn tally_log(tally: &mut Tally, what: &'static str, log: &[String]) -> Vec<u64> {
     let acknowledged = acknowledged(log);
     tally.done(what, acknowledged.len() as u64);
     refused(log).for_each(|error| tally.fault("errors", || error.to_owned()));

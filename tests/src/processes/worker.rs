@@ -2,7 +2,7 @@
 //! output, written before the next one begins.
 
 use super::verbs::{Stores, Trial};
-use super::{Result, beside, soak, updates};
+use super::{Result, beside, moves, rows, updates};
 use std::io::{BufRead, Write};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -47,20 +47,20 @@ fn run(task: &[&str]) -> Result<()> {
             begin()?;
             updates::write_parts(&array, writer.parse()?, writers.parse()?, numbers, &report)
         }
-        ["attributes", folder, writer, from, to] => {
+        ["attributes", folder, path, writer, from, to] => {
             let (store, writer, numbers) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?..to.parse()?);
             begin()?;
-            updates::change_attributes(&store, writer, numbers, &report)
+            updates::change_attributes(&store, path, writer, numbers, &report)
         }
         ["append", folder, writer, from, to] => {
             let (store, writer, numbers) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?..to.parse()?);
             begin()?;
-            updates::append_rows(&store, writer, numbers, &report)
+            rows::append_rows(&store, writer, numbers, &report)
         }
         ["rename", folder, writer, from] => {
             let (store, writer, from) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?);
             begin()?;
-            soak::rename(&store, writer, from)
+            moves::rename(&store, writer, from)
         }
         ["create", folder, writer] => {
             let (store, writer) = (zarr::open_store(folder)?, writer.parse()?);
