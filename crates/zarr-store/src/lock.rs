@@ -5,20 +5,21 @@ use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Prefix;
 
-/// An advisory lock of a prefix, released when it is dropped. See [`crate::Store::try_lock`].
+/// An advisory lock of a prefix, released when it and its clones are dropped. See [`crate::Store::try_lock`].
+#[derive(Clone)]
 pub struct Lock {
-    _held: Box<dyn Any + Send + Sync>,
+    _held: Arc<dyn Any + Send + Sync>,
 }
 
 impl Lock {
     /// A lock that is held as long as `held` lives.
     pub fn new(held: impl Any + Send + Sync) -> Self {
-        Self { _held: Box::new(held) }
+        Self { _held: Arc::new(held) }
     }
 
     /// A lock among the threads of this process; `None` if another thread holds it. `store` tells stores apart.
@@ -73,7 +74,10 @@ mod tests {
         assert!(Lock::in_process(&"store", &prefix).is_none());
         assert!(Lock::in_process(&"other", &prefix).is_some());
         assert!(Lock::in_process(&"store", &Prefix::root()).is_some());
+        let clone = lock.clone();
         drop(lock);
+        assert!(Lock::in_process(&"store", &prefix).is_none());
+        drop(clone);
         assert!(Lock::in_process(&"store", &prefix).is_some());
     }
 
