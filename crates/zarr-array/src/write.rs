@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::View;
 use zarr_grid::{Cell, Cuts, Region};
-use zarr_store::{Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request, backoff};
 
 /// How many jobs a job forks into at most; larger plans fork again.
 const MAX_FORK: u64 = 64;
@@ -182,7 +182,7 @@ impl Job for WriteJob<'_> {
 
 /// Writes one chunk: all of it, or a part.
 ///
-/// Start ── whole ──► Set or Erase ──► done; Start ── part ──► Get ──► patched: Set ──► done, or changed meanwhile: Get ...
+/// Start ── whole ──► Set or Erase ──► done; Start ── part ──► Get ──► patched: Set ──► done, or changed meanwhile: Pause, Get ...
 #[derive(Debug)]
 pub(crate) struct WriteChunk<'a> {
     core: &'a ArrayCore,
@@ -260,10 +260,12 @@ impl<'a> WriteChunk<'a> {
                 let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
                 (Some(fetched.part(0)), when)
             }
+            // Others write to the chunk as well: they are given a moment, so that one of several gets through.
             Reply::Conflict if self.tries < MAX_TRIES => {
                 self.tries += 1;
-                return Ok(Some(self.get()));
+                return Ok(Some(Request::Pause { duration: backoff(self.tries) }));
             }
+            Reply::Paused => return Ok(Some(self.get())),
             Reply::Conflict => {
                 let message = format!("others changed the chunk {MAX_TRIES} times while a part of it was written");
                 return Err(Error::new(crate::ErrorKind::Store, message));
