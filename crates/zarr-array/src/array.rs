@@ -3,18 +3,18 @@
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
+use crate::drive::{Blocking, settle_place};
 use crate::gather::Gather;
-use crate::node::{self, EraseNode};
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, Options, Registry, Result, execute, jobs, plan};
+use crate::{ArrayData, Error, Options, Registry, Result, execute, jobs, node, plan, reshape};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, FillValue, Heap};
 use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
 use zarr_meta::json::Map;
-use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
-use zarr_store::{Bytes, Key, Store};
+use zarr_meta::{ArrayMetadata, Dialect, Found, NodePath};
+use zarr_store::{Bytes, Key, Store, block_on};
 
 /// A Zarr array in a store.
 ///
@@ -80,7 +80,7 @@ impl Array {
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
         let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
         let (job, options) =
-            plan::create(path, &new, (store.to_string(), store.capabilities().list), registry).map_err(place)?;
+            plan::create(path, &new, (store.to_string(), store.capabilities()), registry).map_err(place)?;
         let found = zarr_store::run(&**store, job).map_err(place)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
@@ -384,63 +384,65 @@ impl Array {
 
     /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
     fn settle_place(&self) -> Result<()> {
-        if !self.store.capabilities().list {
-            return Ok(());
-        }
-        for prefix in plan::possible_prefixes(&self.core) {
-            let listing = self.run(jobs::list(&prefix)?)?;
-            plan::settle_place(&self.core, &prefix, &listing);
-        }
+        if self.core.place_unknown() { block_on(settle_place(&Blocking(&*self.store), &self.core)) } else { Ok(()) }
+    }
+
+    /// Changes the shape. Chunks that lie wholly outside of a smaller shape are erased; elements that a larger shape adds are the
+    /// fill value, whatever was stored there before.
+    ///
+    /// # While others read and write
+    /// Others see the array in the one shape or in the other. What is added is cleared before the shape is published, what is cut
+    /// off is erased after that, so that an interruption shows nobody elements that are not there. Those who resize and append
+    /// through this library exclude each other, as [`append`](Self::append) says.
+    ///
+    /// The array as it is stored now is resized: what others changed since it was opened stays. If they gave it another shape, that
+    /// is an error.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] for another number of dimensions; [`crate::ErrorKind::Conflict`] if another writer changed the
+    /// shape; [`crate::ErrorKind::Store`].
+    pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
+        self.core = block_on(reshape::resize(&Blocking(&*self.store), &self.core, shape))?;
         Ok(())
     }
 
-    /// Changes the shape. Chunks that lie wholly outside of the new shape are erased first.
+    /// Appends elements along `axis`: writes them at the end of the array, and then gives it the shape that has them. `data` has
+    /// the array's shape but for that axis.
+    ///
+    /// # While others append
+    /// The elements go behind those that others appended since the array was opened, and the array here has them then, too. An
+    /// append that is interrupted leaves the array as it was; what it wrote is overwritten by the next.
+    ///
+    /// Those who append to an array wait for each other, by a lock of the store
+    /// ([`Store::try_lock`](zarr_store::Store::try_lock)): on files all processes of a machine, on other stores the threads of a
+    /// process. Where the lock does not reach, one of two who append at the same time gets [`crate::ErrorKind::Conflict`], but its
+    /// elements may have replaced those of the other by then: there, only one process may append.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] for another number of dimensions; [`crate::ErrorKind::Store`].
-    pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
-        let (metadata, grid) = plan::resized(&self.core, shape)?;
-        if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
-            let _changing = self.core.changing(None);
-            self.settle_place()?;
-            let outside = self.stored_chunk_keys()?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
-            self.run(jobs::All::erase(outside.map(|(_, key)| key).collect()))?;
-        }
-        self.replace_node(&Node::Array(metadata))
-    }
-
-    /// Appends elements along `axis`: grows the array, and writes them at its end. `data` has the array's shape but for
-    /// that axis.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Conflict`] if another writer changed the shape in
+    /// between; [`crate::ErrorKind::Store`].
     pub fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
-        let (shape, region) = plan::appended(&self.core, axis, data.shape())?;
-        self.resize(&shape)?;
-        self.write_from(region, data)
+        self.core = block_on(reshape::append(&Blocking(&*self.store), &self.core, axis, data))?;
+        Ok(())
     }
 
-    /// Replaces the attributes. Everything else in the documents stays as it was.
+    /// Replaces the attributes. Everything else in the documents stays as it was, and so do attributes that others changed since
+    /// the array was opened, if they are the same in `attributes`; see [`set_attributes`](crate::set_attributes).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Conflict`] naming an attribute that another writer changed as well; [`crate::ErrorKind::Store`].
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        self.replace_node(&self.core.found.with_attributes(attributes))
-    }
-
-    fn replace_node(&mut self, node: &Node) -> Result<()> {
-        let (job, found) = node::replace(&self.core.found, node).map_err(|error| self.core.place(error))?;
-        self.run(job)?;
+        let found = crate::set_attributes(&*self.store, &self.core.found, attributes)?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())
     }
 
-    /// Erases the array: its metadata and all keys below it.
+    /// Erases the array: its metadata, and then all keys below it.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
         let _changing = self.core.changing(None);
-        self.run(EraseNode::new(self.core.found.clone()))
+        crate::erase_node(&*self.store, &self.core.found)
     }
 }

@@ -2,17 +2,17 @@
 
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
+use crate::drive::{Waiting, settle_place};
 use crate::gather::Gather;
-use crate::node::{self, EraseNode};
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan};
+use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan, reshape};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap};
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_meta::json::Map;
-use zarr_meta::{ArrayMetadata, Found, Node, NodePath};
+use zarr_meta::{ArrayMetadata, Found, NodePath};
 use zarr_store::{AsyncStore, Bytes, Job, Key, run_async};
 
 /// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
@@ -62,7 +62,7 @@ impl AsyncArray {
     ) -> Result<Self> {
         let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
         let (job, options) =
-            plan::create(path, &new, (store.to_string(), store.capabilities().list), registry).map_err(place)?;
+            plan::create(path, &new, (store.to_string(), store.capabilities()), registry).map_err(place)?;
         let found = run_async(&**store, job).await.map_err(place)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
@@ -258,14 +258,7 @@ impl AsyncArray {
     }
 
     async fn settle_place(&self) -> Result<()> {
-        if !self.store.capabilities().list {
-            return Ok(());
-        }
-        for prefix in plan::possible_prefixes(&self.core) {
-            let listing = self.run(jobs::list(&prefix)?).await?;
-            plan::settle_place(&self.core, &prefix, &listing);
-        }
-        Ok(())
+        settle_place(&Waiting(&*self.store), &self.core).await
     }
 
     /// Changes the shape, as [`Array::resize`](crate::Array::resize).
@@ -273,15 +266,8 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub async fn resize(&mut self, shape: &[u64]) -> Result<()> {
-        let (metadata, grid) = plan::resized(&self.core, shape)?;
-        if shape.iter().zip(self.shape()).any(|(new, old)| new < old) {
-            let _changing = self.core.changing(None);
-            self.settle_place().await?;
-            let stored = self.stored_chunk_keys().await?;
-            let outside = stored.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
-            self.run(jobs::All::erase(outside.map(|(_, key)| key).collect())).await?;
-        }
-        self.replace_node(&Node::Array(metadata)).await
+        self.core = reshape::resize(&Waiting(&*self.store), &self.core, shape).await?;
+        Ok(())
     }
 
     /// Appends elements along `axis`, as [`Array::append`](crate::Array::append).
@@ -289,33 +275,26 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub async fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
-        let (shape, region) = plan::appended(&self.core, axis, data.shape())?;
-        self.resize(&shape).await?;
-        self.write_from(region, data).await
+        self.core = reshape::append(&Waiting(&*self.store), &self.core, axis, data).await?;
+        Ok(())
     }
 
-    /// Replaces the attributes. Everything else in the documents stays as it was.
+    /// Replaces the attributes, as [`Array::set_attributes`](crate::Array::set_attributes).
     ///
     /// # Errors
-    /// [`ErrorKind::Store`](crate::ErrorKind::Store).
+    /// As there.
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        self.replace_node(&self.core.found.with_attributes(attributes)).await
-    }
-
-    async fn replace_node(&mut self, node: &Node) -> Result<()> {
-        let replaced = node::replace(&self.core.found, node);
-        let (job, found) = replaced.map_err(|error| self.core.place(error))?;
-        self.run(job).await?;
+        let found = crate::set_attributes_async(&*self.store, &self.core.found, attributes).await?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())
     }
 
-    /// Erases the array: its metadata and all keys below it.
+    /// Erases the array: its metadata, and then all keys below it.
     ///
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).
     pub async fn erase(self) -> Result<()> {
         let _changing = self.core.changing(None);
-        self.run(EraseNode::new(self.core.found.clone())).await
+        crate::erase_node_async(&*self.store, &self.core.found).await
     }
 }

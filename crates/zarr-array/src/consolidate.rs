@@ -1,12 +1,14 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::changes;
+use crate::node::{Edit, Revise};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::BTreeMap;
 use zarr_meta::json::Value;
-use zarr_meta::{Consolidated, Dialect, Found, Node, NodePath};
-use zarr_store::{AsyncStore, Job, Key, Next, Precondition, Reply, Request, Store, run, run_async};
+use zarr_meta::{Consolidated, Dialect, Found, NodePath, consolidated};
+use zarr_store::{
+    AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, backoff, run, run_async,
+};
 
 /// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +31,8 @@ impl Staleness {
 /// Writes consolidated metadata of the group at `path`: copies of the metadata of all nodes below it, with which a reader opens
 /// them without asking for each. In v2 that is a document `.zmetadata`, in v3 a member of the group's document.
 ///
-/// Whoever changes a node below without this library leaves it stale; see [`staleness`].
+/// Whoever changes a node below without this library leaves it stale; see [`staleness`]. So may changes that others make at the
+/// same time: this is for hierarchies that rest.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; the first error of a node below that is broken, in
@@ -98,15 +101,18 @@ pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
 
 fn run_on(store: &dyn Store, found: Found, verb: Verb) -> Result<Option<Staleness>> {
     let path = found.path.to_string();
-    let job = ConsolidateJob::new(found, verb);
+    let job = ConsolidateJob::new(found, verb, store.capabilities());
     run(store, job).map_err(|error| in_store(store, error.at(|place| place.path = Some(path))))
 }
 
 async fn run_on_async(store: &dyn AsyncStore, found: Found, verb: Verb) -> Result<Option<Staleness>> {
     let path = found.path.to_string();
-    let job = ConsolidateJob::new(found, verb);
+    let job = ConsolidateJob::new(found, verb, store.capabilities());
     run_async(store, job).await.map_err(|error| in_store(store, error.at(|place| place.path = Some(path))))
 }
+
+/// How often a copy is made again when others replace it in between.
+const MAX_TRIES: u32 = 100;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,17 +123,73 @@ enum Verb {
 }
 
 /// Walks the nodes, and then writes, compares or drops.
+///
+/// Begin ── a document of its own is to be written ──► Before ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
+///   ├─────────────────────────────────────────────────────────► Walk ──► Revise ──► done, or compared
+///   └── to be dropped ──► Revise or Set ──► done
 #[derive(Debug)]
 struct ConsolidateJob {
     group: Found,
     verb: Verb,
-    walk: Option<Box<WalkJob>>,
+    capabilities: Capabilities,
+    /// What must hold of the document that the copy goes to.
+    when: Precondition,
+    tries: u32,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Begin,
+    Before,
+    Walk(Box<WalkJob>),
+    Set,
+    Pause,
+    Revise(Box<Revise>),
 }
 
 impl ConsolidateJob {
-    fn new(group: Found, verb: Verb) -> Self {
-        let walk = (verb != Verb::Drop).then(|| Box::new(WalkJob::new(group.clone(), None, true)));
-        Self { group, verb, walk }
+    fn new(group: Found, verb: Verb, capabilities: Capabilities) -> Self {
+        Self { group, verb, capabilities, when: Precondition::None, tries: 0, state: State::Begin }
+    }
+
+    fn begin(&mut self) -> Result<Next<Self>> {
+        if self.group.node.as_array().is_some() {
+            return Err(Error::new(ErrorKind::NotFound, "found an array, expected a group"));
+        }
+        let key = consolidated::document_key(&self.group).map(|key| Key::new(&key)).transpose()?;
+        match (self.verb, key) {
+            (Verb::Write, Some(key)) if self.capabilities.conditional => {
+                self.state = State::Before;
+                Ok(Next::Ask(vec![Request::get(key)]))
+            }
+            (Verb::Write | Verb::Compare, _) => self.begin_walk(),
+            (Verb::Drop, Some(key)) => {
+                self.state = State::Set;
+                Ok(Next::Ask(vec![Request::Erase { key }]))
+            }
+            (Verb::Drop, None) if self.group.node.as_group().is_none_or(|group| group.consolidated.is_none()) => {
+                Ok(Next::Done(None))
+            }
+            (Verb::Drop, None) => self.revise(Edit::Consolidated(None)),
+        }
+    }
+
+    fn begin_walk(&mut self) -> Result<Next<Self>> {
+        self.walk(Box::new(WalkJob::new(self.group.clone(), None, true)), &[])
+    }
+
+    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        jobs::within(self, walk, replies, |job, walk| job.state = State::Walk(walk), Self::walked)
+    }
+
+    fn revise(&mut self, edit: Edit) -> Result<Next<Self>> {
+        self.go_on(Box::new(Revise::new(&self.group, edit, self.capabilities)), &[])
+    }
+
+    fn go_on(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
+        jobs::within(self, revise, replies, wait, |_, _| Ok(Next::Done(None)))
     }
 
     /// What to write, or the answer.
@@ -143,19 +205,25 @@ impl ConsolidateJob {
             }
             return Ok(Next::Done(walk.consolidated.map(|copy| compare(&group.path, &copy, &collected))));
         }
-        let requests = match (zarr_meta::consolidated::document_key(group), &group.node) {
-            (Some(key), _) => {
-                vec![Request::Set { key: Key::new(&key)?, value: collected.to_v2(), when: Precondition::None }]
+        match consolidated::document_key(group) {
+            Some(key) => {
+                self.state = State::Set;
+                let (key, value, when) = (Key::new(&key)?, collected.to_v2(), self.when.clone());
+                Ok(Next::Ask(vec![Request::Set { key, value, when }]))
             }
-            (None, Node::Group(metadata)) => {
-                let mut metadata = metadata.clone();
-                metadata.consolidated = Some(collected);
-                let node = Node::Group(metadata);
-                changes(zarr_meta::documents(group.dialect, &group.path, &node, Some(&group.documents))?)?
-            }
-            (None, Node::Array(_)) => Vec::new(),
-        };
-        Ok(Next::Ask(requests))
+            None => self.revise(Edit::Consolidated(Some(Box::new(collected)))),
+        }
+    }
+
+    /// Others replaced the copy while this one was made.
+    fn again(&mut self) -> Result<Next<Self>> {
+        self.tries += 1;
+        if self.tries > MAX_TRIES {
+            let message = format!("others replaced the consolidated metadata {MAX_TRIES} times while it was made");
+            return Err(Error::new(ErrorKind::Conflict, message));
+        }
+        self.state = State::Pause;
+        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
     }
 }
 
@@ -164,17 +232,22 @@ impl Job for ConsolidateJob {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if self.group.node.as_array().is_some() {
-            return Err(Error::new(ErrorKind::NotFound, "found an array, expected a group"));
+        match std::mem::replace(&mut self.state, State::Begin) {
+            State::Begin | State::Pause => self.begin(),
+            State::Before => {
+                self.when = match replies.first() {
+                    Some(Reply::Got(Some(fetched))) => {
+                        fetched.version.clone().map_or(Precondition::None, Precondition::Version)
+                    }
+                    _ => Precondition::NotExists,
+                };
+                self.begin_walk()
+            }
+            State::Walk(walk) => self.walk(walk, replies),
+            State::Set if matches!(replies.first(), Some(Reply::Conflict)) => self.again(),
+            State::Set => Ok(Next::Done(None)),
+            State::Revise(revise) => self.go_on(revise, replies),
         }
-        if let Some(walk) = self.walk.take() {
-            return jobs::within(self, walk, replies, |job, walk| job.walk = Some(walk), Self::walked);
-        }
-        if self.verb == Verb::Drop && replies.is_empty() {
-            let requests = changes(zarr_meta::consolidated::without_consolidated(&self.group)?)?;
-            return Ok(if requests.is_empty() { Next::Done(None) } else { Next::Ask(requests) });
-        }
-        Ok(Next::Done(None))
     }
 }
 

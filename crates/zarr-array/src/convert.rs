@@ -21,7 +21,7 @@ use zarr_meta::{Dialect, Found, Node, NodePath};
 use zarr_store::Store;
 
 pub use migrate::Migration;
-pub use transfer::{copy_node, erase_moved, move_node};
+pub use transfer::{copy_node, move_node};
 
 /// What a [`Conversion`] is to do. A plain value: change what differs from the default.
 #[derive(Clone, Debug)]
@@ -263,7 +263,7 @@ impl Conversion {
             progress(Progress::Begin(planned));
             let documents = place::Documents::new(planned, place.entry())?;
             let advance = |bytes: u64| progress(Progress::Done(bytes));
-            if self.options.overwrite && matches!(planned.how, How::Copy | How::Recode) {
+            if matches!(planned.how, How::Copy | How::Recode) {
                 // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
                 place::erase_chunks(&**target, documents.found()).map_err(in_target)?;
             }
@@ -275,7 +275,7 @@ impl Conversion {
                 How::Copy => copy::copy(self, planned, documents.found(), target, &advance)?,
                 How::Recode => recode::recode(self, planned, documents.found(), target, &advance)?,
             }
-            documents.write(target).map_err(in_target)?;
+            documents.create(target).map_err(in_target)?;
         }
         for group in &self.consolidate {
             consolidate(&**target, &group.to_string(), None)?;

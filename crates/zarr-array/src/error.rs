@@ -74,6 +74,8 @@ pub enum ErrorKind {
     MissingChunk,
     /// A node is there already.
     Exists,
+    /// Another writer changed the same metadata in another way, or changes it again and again.
+    Conflict,
     /// The caller asked for what cannot be: a selection outside the array, elements of another type.
     Argument,
     /// The store failed.
@@ -100,6 +102,7 @@ impl ErrorKind {
             Self::NotFound => "not-found",
             Self::MissingChunk => "missing-chunk",
             Self::Exists => "exists",
+            Self::Conflict => "conflict",
             Self::Argument => "argument",
             Self::Store => "store",
             Self::Internal => "internal",

@@ -1,7 +1,7 @@
 //! Groups over blocking stores.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{self, EraseNode};
+use crate::node;
 use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk, open_node};
 use std::sync::Arc;
 use zarr_meta::json::Map;
@@ -76,8 +76,8 @@ impl Group {
         let place = |error| in_store(store, error);
         let group = GroupMetadata { attributes: new.attributes, ..GroupMetadata::default() };
         let path = node::parse_path(path).map_err(place)?;
-        let job = node::create(path, new.dialect, &Node::Group(group), new.overwrite).map_err(place)?;
-        let job = job.on_store(store.capabilities().list);
+        let capabilities = store.capabilities();
+        let job = node::create(path, new.dialect, &Node::Group(group), new.overwrite, capabilities).map_err(place)?;
         Self::from_found(store, run(&**store, job).map_err(place)?, registry)
     }
 
@@ -109,15 +109,13 @@ impl Group {
         node::attributes(&self.found).map_err(|error| self.place(error))
     }
 
-    /// Replaces the attributes. Everything else in the documents stays as it was.
+    /// Replaces the attributes, as [`set_attributes`](crate::set_attributes) does. Everything else in the documents stays as it
+    /// was.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// As there.
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        let changed = self.found.with_attributes(attributes);
-        let (job, found) = node::replace(&self.found, &changed).map_err(|error| self.place(error))?;
-        run(&*self.store, job).map_err(|error| self.place(error))?;
-        self.found = found;
+        self.found = crate::set_attributes(&*self.store, &self.found, attributes)?;
         Ok(())
     }
 
@@ -178,12 +176,12 @@ impl Group {
         Self::create(&self.store, &self.below(name)?, new, &self.registry)
     }
 
-    /// Erases the group and all that lies below it.
+    /// Erases the group and all that lies below it, as [`erase_node`](crate::erase_node) does.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
-        run(&*self.store, EraseNode::new(self.found.clone())).map_err(|error| self.place(error))
+        crate::erase_node(&*self.store, &self.found)
     }
 
     fn below(&self, name: &str) -> Result<String> {

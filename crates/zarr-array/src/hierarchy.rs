@@ -133,16 +133,21 @@ fn is_there(opened: Result<Found>) -> Result<bool> {
     }
 }
 
-/// Erases a node with all that lies below it, be it of no node: chunks first, then documents. Of the root only what belongs to
-/// nodes is erased, since anything may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped.
+/// Erases a node with all that lies below it, be it of no node. Of the root only what belongs to nodes is erased, since anything may
+/// lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped before.
+///
+/// Documents go first, then chunks, so that an erase which is interrupted leaves no array that reads fill values for what was
+/// there. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
 ///
 /// In the drafts of version 3 groups above that had no document of their own and were implied by this node alone are
 /// gone with it, as those drafts say.
 ///
 /// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; the node can be erased again.
+/// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; what is left is replaced by a node that is
+/// created there.
 pub fn erase_node(store: &dyn Store, node: &Found) -> Result<()> {
-    run(store, EraseNode::new(node.clone())).map_err(|error| of_node(store, node, error))
+    let job = EraseNode::new(node.clone(), store.capabilities());
+    run(store, job).map_err(|error| of_node(store, node, error))
 }
 
 /// As [`erase_node`], on a store that does not block.
@@ -150,7 +155,8 @@ pub fn erase_node(store: &dyn Store, node: &Found) -> Result<()> {
 /// # Errors
 /// As [`erase_node`].
 pub async fn erase_node_async(store: &dyn AsyncStore, node: &Found) -> Result<()> {
-    run_async(store, EraseNode::new(node.clone())).await.map_err(|error| of_node(store, node, error))
+    let job = EraseNode::new(node.clone(), store.capabilities());
+    run_async(store, job).await.map_err(|error| of_node(store, node, error))
 }
 
 /// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
@@ -158,13 +164,19 @@ pub async fn erase_node_async(store: &dyn AsyncStore, node: &Found) -> Result<()
 ///
 /// Consolidated metadata of groups above, which becomes stale, is dropped.
 ///
+/// # While others write
+/// `node` may be older than what is stored. What differs between its attributes and `attributes` is changed in the newest
+/// documents, and what others changed since stays; an attribute that both changed to different values is an error. On stores with
+/// conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities)) no change of another is lost, however many
+/// writers there are.
+///
 /// # Errors
+/// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) naming an attribute that another writer changed as well;
 /// [`ErrorKind::Store`](crate::ErrorKind::Store); the kinds that tell what is wrong with attributes that are there.
 pub fn set_attributes(store: &dyn Store, node: &Found, attributes: Map) -> Result<Found> {
     let in_node = |error| of_node(store, node, error);
-    node::attributes(node).map_err(in_node)?;
-    let (job, found) = node::replace(node, &node.with_attributes(attributes)).map_err(in_node)?;
-    run(store, job).map_err(in_node).map(|_| found)
+    let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
+    run(store, job).map_err(in_node)
 }
 
 /// As [`set_attributes`], on a store that does not block.
@@ -173,9 +185,8 @@ pub fn set_attributes(store: &dyn Store, node: &Found, attributes: Map) -> Resul
 /// As [`set_attributes`].
 pub async fn set_attributes_async(store: &dyn AsyncStore, node: &Found, attributes: Map) -> Result<Found> {
     let in_node = |error| of_node(store, node, error);
-    node::attributes(node).map_err(in_node)?;
-    let (job, found) = node::replace(node, &node.with_attributes(attributes)).map_err(in_node)?;
-    run_async(store, job).await.map_err(in_node).map(|_| found)
+    let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
+    run_async(store, job).await.map_err(in_node)
 }
 
 fn of_node(store: impl std::fmt::Display, node: &Found, error: Error) -> Error {

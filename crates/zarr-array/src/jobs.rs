@@ -1,7 +1,7 @@
 //! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
 
 use crate::{Error, Result};
-use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
+use zarr_store::{Bytes, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, backoff};
 
 /// The reply to a request is another one's, or there is none: drivers do not do that.
 pub(crate) fn unexpected(reply: Option<&Reply>) -> Error {
@@ -124,5 +124,34 @@ impl Job for Sizes {
             _ => None,
         };
         Ok(Next::Done(replies.iter().map(size).collect()))
+    }
+}
+
+/// Takes the lock of a prefix, as soon as no other has it.
+#[derive(Debug)]
+pub(crate) struct TakeLock {
+    prefix: Prefix,
+    tries: u32,
+}
+
+impl TakeLock {
+    pub(crate) fn new(prefix: Prefix) -> Self {
+        Self { prefix, tries: 0 }
+    }
+}
+
+impl Job for TakeLock {
+    type Output = Lock;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match replies.first() {
+            Some(Reply::Locked(Some(lock))) => Ok(Next::Done(lock.clone())),
+            Some(Reply::Locked(None)) => {
+                self.tries = self.tries.saturating_add(1);
+                Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+            }
+            _ => Ok(Next::Ask(vec![Request::Lock { prefix: self.prefix.clone() }])),
+        }
     }
 }

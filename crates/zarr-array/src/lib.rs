@@ -15,6 +15,7 @@ mod convert;
 mod core;
 mod create;
 mod data;
+mod drive;
 mod error;
 mod execute;
 mod field;
@@ -26,6 +27,7 @@ mod node;
 mod options;
 mod plan;
 mod read;
+mod reshape;
 mod write;
 
 pub use array::Array;
@@ -35,8 +37,7 @@ pub use consolidate::{
     Staleness, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async, staleness, staleness_async,
 };
 pub use convert::{
-    Conversion, ConvertOptions, Examined, How, Migration, Planned, Progress, Shards, StoredSize, copy_node,
-    erase_moved, move_node,
+    Conversion, ConvertOptions, Examined, How, Migration, Planned, Progress, Shards, StoredSize, copy_node, move_node,
 };
 pub use create::NewArray;
 pub use data::ArrayData;

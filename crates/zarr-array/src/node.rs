@@ -1,12 +1,19 @@
 //! Nodes as jobs: finding, creating, replacing and erasing one.
 
+mod ancestors;
 mod change;
 mod elsewhere;
 mod erase;
+mod leftovers;
+mod merge;
+pub(crate) mod order;
+mod revise;
 
-pub(crate) use change::{ChangeNode, changes, create, replace};
+pub(crate) use ancestors::Ancestors;
+pub(crate) use change::{ChangeNode, create};
 pub use elsewhere::with_place;
 pub(crate) use erase::{EraseBroken, EraseNode};
+pub(crate) use revise::{Edit, ReplaceNode, Revise, set_attributes};
 
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;

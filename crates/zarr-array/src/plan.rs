@@ -12,7 +12,7 @@ use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
 use zarr_grid::{IntoSelection, Region, Resolved, Shape};
 use zarr_meta::ArrayMetadata;
 use zarr_meta::Node;
-use zarr_store::{Key, Listing};
+use zarr_store::{Capabilities, Key, Listing};
 
 /// Applies a selection to an array.
 pub(crate) fn resolve(core: &ArrayCore, what: impl IntoSelection) -> Result<Resolved> {
@@ -231,7 +231,7 @@ pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result
 pub(crate) fn create(
     path: &str,
     new: &NewArray,
-    (store, can_list): (String, bool),
+    (store, capabilities): (String, Capabilities),
     registry: &Arc<Registry>,
 ) -> Result<(ChangeNode, Options)> {
     let path = node::parse_path(path)?;
@@ -239,7 +239,7 @@ pub(crate) fn create(
     let node = Node::Array(new.metadata(registry).map_err(in_path)?);
     // Dimension names become attributes where the dialect has no other way to say them.
     let (node, _) = zarr_meta::for_dialect(&node, new.dialect).map_err(|error| in_path(error.into()))?;
-    let job = node::create(path.clone(), new.dialect, &node, new.overwrite).map_err(in_path)?.on_store(can_list);
+    let job = node::create(path.clone(), new.dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))
 }
@@ -248,6 +248,17 @@ pub(crate) fn create(
 pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
     core.grid.check_index(chunk).map_err(|error| core.place(error.into()))?;
     core.key(chunk).map_err(|error| core.place(error))
+}
+
+/// The chunks among keys, with their keys, be they of the grid or outside of it.
+pub(crate) fn all_chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
+    let rank = core.grid.rank();
+    let parse = |key: Key| {
+        let index =
+            core.places().find_map(|(_, prefix, keys)| keys.parse_key(key.as_str().strip_prefix(prefix)?, rank))?;
+        Some((index, key))
+    };
+    keys.into_iter().filter_map(parse).collect()
 }
 
 /// The chunks among keys, with their keys.

@@ -142,7 +142,7 @@ impl From<zarr::Error> for Failure {
         let exit = match error.kind() {
             ErrorKind::Argument | ErrorKind::Exists | ErrorKind::NotExpressible => Exit::Usage,
             ErrorKind::NotFound => Exit::NotFound,
-            ErrorKind::Store => Exit::Io,
+            ErrorKind::Store | ErrorKind::Conflict => Exit::Io,
             _ => Exit::Data,
         };
         let location = error.location();

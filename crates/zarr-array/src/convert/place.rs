@@ -2,10 +2,10 @@
 
 use super::{Conversion, Planned};
 use crate::chunk_keys::Keys;
-use crate::node::{EraseBroken, EraseNode, reread};
+use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
 use std::sync::Arc;
-use zarr_meta::{Dialect, Found, NodePath, consolidated};
+use zarr_meta::{Dialect, Found, NodePath};
 use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
 
 /// What is there already and stays: groups above the node, and the document that is for the whole hierarchy.
@@ -33,7 +33,6 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(Place::default()) };
     let mut place = Place::default();
-    let mut stale = Vec::new();
     for above in path.ancestors() {
         let found = match open_node(&**target, &above.to_string(), None) {
             Ok(found) if !found.implicit => found,
@@ -49,12 +48,11 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
             let message = format!("the hierarchy there is of dialect {}, not of the one to be written", found.dialect);
             return Err(at(Error::argument(message)));
         }
-        // A copy of all metadata would not know the new node.
-        stale.extend(consolidated::without_consolidated(&found)?);
         place.kept.push(above);
     }
     clear(target, &path, overwrite)?;
-    apply(target, stale)?;
+    // A copy of all metadata would not know the new node.
+    run(&**target, Ancestors::new(&Found::implicit(dialect, path.clone()), target.capabilities()))?;
     if let Some(name) = zarr_meta::entry_key(dialect) {
         let entry = target.get_all(&Key::new(name)?)?;
         place.entry = entry.map(|bytes| (name.to_owned(), bytes.to_vec())).into_iter().collect();
@@ -100,8 +98,8 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
         return Err(exists(path, what, "--overwrite replaces it, with all that lies below it"));
     }
     match found {
-        Ok(found) => Ok(run(&**target, EraseNode::new(found))?),
-        Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::V3))?),
+        Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()))?),
+        Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::V3, target.capabilities()))?),
     }
 }
 
@@ -123,6 +121,8 @@ fn exists(path: &NodePath, message: &str, hint: &str) -> Error {
 #[derive(Debug)]
 pub(super) struct Documents {
     changes: Vec<(String, Option<Vec<u8>>)>,
+    /// The document that is for the whole hierarchy, if it is not there.
+    inherited: zarr_meta::Documents,
     found: Found,
 }
 
@@ -153,12 +153,11 @@ impl Documents {
                 }
             }
         }
-        let mut changes = zarr_meta::documents(dialect, path, &node, Some(&previous).filter(|it| !it.is_empty()))?;
+        let changes = zarr_meta::documents(dialect, path, &node, Some(&previous).filter(|it| !it.is_empty()))?;
         let mut documents = previous;
         documents.apply(&changes);
-        changes.extend(inherited.iter().map(|(key, bytes)| (key.to_owned(), Some(bytes.to_vec()))));
         let found = reread(dialect, path, &documents)?;
-        Ok(Self { changes, found })
+        Ok(Self { changes, inherited, found })
     }
 
     /// The node as it will be found.
@@ -166,18 +165,43 @@ impl Documents {
         &self.found
     }
 
+    /// Writes the documents, that last which makes them a node.
     pub(super) fn write(self, target: &Arc<dyn Store>) -> Result<()> {
-        apply(target, self.changes)
+        self.write_if(target, &Precondition::None)
+    }
+
+    /// Writes the documents of a node that must not be there.
+    pub(super) fn create(self, target: &Arc<dyn Store>) -> Result<()> {
+        let is_conditional = target.capabilities().conditional;
+        self.write_if(target, if is_conditional { &Precondition::NotExists } else { &Precondition::None })
+    }
+
+    /// `when` holds of the last.
+    fn write_if(self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
+        for (key, bytes) in self.inherited.iter() {
+            target.set(&Key::new(key)?, bytes, &Precondition::None)?;
+        }
+        let Found { dialect, path, documents, .. } = &self.found;
+        let mut steps = order::in_steps(*dialect, path, documents, self.changes).into_iter().peekable();
+        while let Some(step) = steps.next() {
+            let when = if steps.peek().is_none() { when } else { &Precondition::None };
+            for (key, bytes) in step {
+                let key = Key::new(&key)?;
+                match bytes {
+                    Some(bytes) => drop(target.set(&key, &bytes, when).map_err(|error| created(path, error))?),
+                    None => target.erase(&key)?,
+                }
+            }
+        }
+        Ok(())
     }
 }
 
-fn apply(target: &Arc<dyn Store>, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<()> {
-    for (key, bytes) in changes {
-        let key = Key::new(&key)?;
-        match bytes {
-            Some(bytes) => drop(target.set(&key, &bytes, &Precondition::None)?),
-            None => target.erase(&key)?,
-        }
+/// What another created in the meantime is not replaced.
+fn created(path: &NodePath, error: zarr_store::Error) -> Error {
+    if error.is_precondition() {
+        exists(path, "there is a node already, which another writer created meanwhile", "--overwrite replaces it")
+    } else {
+        error.into()
     }
-    Ok(())
 }

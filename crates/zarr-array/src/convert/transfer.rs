@@ -1,12 +1,12 @@
 //! Copying and moving nodes, within a store or from one to another.
 
-use super::{Conversion, ConvertOptions};
+use super::{Conversion, ConvertOptions, How, Planned, Progress, is_same, place};
 use crate::hierarchy::in_store;
-use crate::node::{EraseNode, parse_path};
-use crate::{Registry, Result, open_node};
+use crate::node::{Ancestors, EraseNode, parse_path};
+use crate::{Error, ErrorKind, Registry, Result, open_node};
 use std::sync::Arc;
-use zarr_meta::Dialect;
-use zarr_store::{Store, run};
+use zarr_meta::{Dialect, NodePath};
+use zarr_store::{Prefix, Store, run};
 
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
@@ -22,7 +22,13 @@ impl Conversion {
         registry: &Arc<Registry>,
         options: ConvertOptions,
     ) -> Result<Self> {
-        let found = open_node(&**source, from, None)?;
+        let found = open_node(&**source, from, None).map_err(|error| match open_node(&**target, to, None) {
+            Ok(there) if error.is_not_found() && error.hint().is_none() => error.with_hint(format!(
+                "there is a node at {}: if it is of a move that was interrupted, it is whole, and what is left at {from} is of no node",
+                there.path
+            )),
+            _ => error,
+        })?;
         let there = match open_node(&**target, "/", None) {
             Ok(root) => Some(root.dialect),
             Err(error) if error.is_not_found() => None,
@@ -77,12 +83,11 @@ pub fn copy_node(
     Conversion::plan_copy(source, from, target, to, registry, options)?.run(target, &|_| {})
 }
 
-/// Moves the node at `from`, with all below it: copies it, and then erases it at its old place. Consolidated metadata of groups
-/// above either place, which becomes stale, is dropped. What lies there and belongs to no node stays.
+/// Moves the node at `from`, with all below it, as [`Conversion::run_move`] does. Consolidated metadata of groups above either
+/// place, which becomes stale, is dropped.
 ///
 /// # Errors
-/// As [`copy_node`] and [`erase_node`](crate::erase_node). If it fails, the node is still at its old place, whole or (if erasing fails) in part, but
-/// then it is whole at the new one.
+/// As [`copy_node`] and [`Conversion::run_move`].
 pub fn move_node(
     source: &Arc<dyn Store>,
     from: &str,
@@ -91,15 +96,86 @@ pub fn move_node(
     registry: &Arc<Registry>,
     overwrite: bool,
 ) -> Result<()> {
-    copy_node(source, from, target, to, registry, overwrite)?;
-    erase_moved(&**source, from)
+    let options = ConvertOptions { overwrite, ..ConvertOptions::default() };
+    Conversion::plan_copy(source, from, target, to, registry, options)?.run_move(target, &|_| {})
 }
 
-/// Erases what was moved away from `path`: documents and chunks, and nothing else that lies there.
-///
-/// # Errors
-/// As [`erase_node`](crate::erase_node).
-pub fn erase_moved(store: &dyn Store, path: &str) -> Result<()> {
-    let found = open_node(store, path, None)?;
-    run(store, EraseNode::moved(found)).map_err(|error| in_store(store, error))
+impl Conversion {
+    /// Writes everything to `target`, as [`run`](Self::run) does, and then erases it in the source.
+    ///
+    /// Within one store that can rename all keys under a prefix at once (a directory), in dialects in which all of a node lies
+    /// under its path (v2, v3), it is renamed: others see it at the one place or at the other.
+    ///
+    /// Else it is copied, and erased when the copy is complete: documents first, the node's own before those below it. An
+    /// interruption leaves the node whole at its old place, or whole at the new one. Of what lies at the old place, chunks and
+    /// documents are erased, and what belongs to no node stays.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run) and [`erase_node`](crate::erase_node); [`Exists`](crate::ErrorKind::Exists) if what is in the way
+    /// may be the whole of a node, of which an interrupted move left a part in the source.
+    pub fn run_move(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+        let (from, to) = self.paths();
+        if is_same(&self.source, target) {
+            self.check_apart().map_err(|error| in_store(target, error))?;
+        }
+        let in_target = |error: Error| in_store(target, error);
+        self.check_whole(&**target, &to).map_err(in_target)?;
+        if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
+            for planned in &self.nodes {
+                progress(Progress::Begin(planned));
+                progress(Progress::Done(planned.size));
+            }
+            return target.flush().map_err(|error| in_target(error.into()));
+        }
+        self.run(target, progress)?;
+        let source = &*self.source;
+        let found = open_node(source, &from.to_string(), None)?;
+        run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))
+    }
+
+    /// Whether all that there is of the node lies under its path, at either place.
+    fn can_rename(&self, from: &NodePath, to: &NodePath) -> bool {
+        let Some(root) = self.nodes.first() else { return false };
+        let none = zarr_meta::Documents::new();
+        let lies_below = |path: &NodePath| {
+            let owned = zarr_meta::owned(root.dialect, path, &none);
+            !path.is_root() && owned.keys.is_empty() && owned.prefixes == [path.key_prefix()]
+        };
+        let stays = |planned: &Planned| {
+            planned.dialect == planned.source.dialect && matches!(planned.how, How::Group | How::Copy)
+        };
+        root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)
+    }
+
+    /// Renames the node, after what is in the way is gone; false if the store does not.
+    fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
+        let (from, to) = self.paths();
+        place::prepare(store, self)?;
+        if let Some(root) = self.nodes.first() {
+            run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
+        }
+        Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
+    }
+
+    /// Refuses to replace what may be the whole of what is left in the source in part: a group that has no document of its own
+    /// is still there when a move that was interrupted erased some of the nodes below it.
+    fn check_whole(&self, target: &dyn Store, to: &NodePath) -> Result<()> {
+        if !self.options.overwrite || self.nodes.first().is_none_or(|root| !root.source.implicit) {
+            return Ok(());
+        }
+        let there = match crate::walk(target, &to.to_string(), None) {
+            Ok(walk) => walk.nodes,
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let is_new = |path: &NodePath| self.nodes.iter().any(|planned| planned.path == *path);
+        match there.iter().find(|found| !is_new(&found.path)) {
+            None => Ok(()),
+            Some(found) => {
+                let message = "there is a node that is not in the source, which may be the rest of an interrupted move";
+                let hint = format!("erase the source if {to} is whole, else erase {to}");
+                Err(Error::new(ErrorKind::Exists, message).with_hint(hint).at_path(&found.path))
+            }
+        }
+    }
 }

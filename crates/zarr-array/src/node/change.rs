@@ -1,118 +1,34 @@
-//! Creating a node, and replacing its metadata.
+//! Creating a node.
 
-use super::{EraseBroken, EraseNode, OpenNode, Probed, reread};
+use super::ancestors::{Ancestors, create_missing};
+use super::leftovers::Leftovers;
+use super::{EraseBroken, EraseNode, OpenNode, Probed, order, reread};
+use crate::jobs::TakeLock;
 use crate::{Error, ErrorKind, Result, jobs};
-use zarr_meta::{Dialect, Documents, Found, GroupMetadata, Node, NodePath};
-use zarr_store::{Job, Key, Next, Precondition, Reply, Request};
+use std::collections::BTreeSet;
+use zarr_meta::{Dialect, Documents, Found, Node, NodePath};
+use zarr_store::{Capabilities, Job, Key, Lock, Next, Precondition, Reply, Request, backoff};
 
-/// Turns changes of documents into requests.
-pub(crate) fn changes(documents: Vec<(String, Option<Vec<u8>>)>) -> Result<Vec<Request>> {
-    let request = |(key, value): (String, Option<Vec<u8>>)| {
-        let key = Key::new(&key)?;
-        Ok(match value {
-            Some(value) => Request::Set { key, value, when: Precondition::None },
-            None => Request::Erase { key },
-        })
-    };
-    documents.into_iter().map(request).collect()
-}
+/// How often a creator looks again for the node of another, of which a document is there and the one that decides is not.
+const MAX_LOOKS: u32 = 8;
+/// How often it begins again in all.
+const MAX_TRIES: u32 = 100;
 
-/// The groups above a node, from the nearest to the root: which are not there, and what in them a change makes stale.
-#[derive(Debug)]
-pub(crate) struct Ancestors {
-    node: NodePath,
+/// Creates a node in a store that is such, and groups above it where there are none.
+pub(crate) fn create(
+    path: NodePath,
     dialect: Dialect,
-    /// Documents of the node, among them those of the whole hierarchy.
-    known: Documents,
-    open: Option<OpenNode>,
-    above: Above,
-}
-
-/// What is to be done above a node that changes.
-#[derive(Debug, Default)]
-pub(crate) struct Above {
-    /// Groups that are not there, the nearest first.
-    missing: Vec<NodePath>,
-    /// Writes that drop what the change makes stale.
-    pub(crate) stale: Vec<Request>,
-}
-
-impl Ancestors {
-    pub(crate) fn new(found: &Found) -> Self {
-        let (node, dialect) = (found.path.clone(), found.dialect);
-        let known = found.documents.clone();
-        let open = node.parent().map(|path| OpenNode::new(path, Some(dialect), false).knowing(&known));
-        Self { node, dialect, known, open, above: Above::default() }
-    }
-}
-
-impl Job for Ancestors {
-    type Output = Above;
-    type Error = Error;
-
-    fn step(&mut self, mut replies: &[Reply]) -> Result<Next<Self>> {
-        while let Some(open) = &mut self.open {
-            let path = open.path().clone();
-            match open.go_on(std::mem::take(&mut replies))? {
-                Probed::Asks(requests) => return Ok(Next::Ask(requests)),
-                Probed::NotFound(_) => self.above.missing.push(path.clone()),
-                Probed::Found(found) if found.node.as_array().is_some() => {
-                    let message = format!("{path} is an array, expected a group");
-                    return Err(Error::argument(message).at(|place| place.path = Some(self.node.to_string())));
-                }
-                // Consolidated metadata is a copy that a change of the hierarchy makes stale: it is dropped, not left wrong.
-                Probed::Found(found) => {
-                    self.above.stale.extend(changes(zarr_meta::consolidated::without_consolidated(&found)?)?);
-                }
-            }
-            let open = |path| OpenNode::new(path, Some(self.dialect), false).knowing(&self.known);
-            self.open = path.parent().map(open);
-        }
-        Ok(Next::Done(std::mem::take(&mut self.above)))
-    }
-}
-
-impl Above {
-    /// Writes of the groups that are missing, a step for each, the outermost last: to be taken from the end, so that no node is
-    /// ever without the groups above it.
-    fn create_missing(&self, dialect: Dialect) -> Result<Vec<Vec<Request>>> {
-        // Where a node implies the groups above it, writing them would be in the way of others who create nodes at the same time.
-        if dialect.implies_groups() {
-            return Ok(Vec::new());
-        }
-        let group = Node::Group(GroupMetadata::default());
-        let create = |path| changes(zarr_meta::documents(dialect, path, &group, None)?);
-        self.missing.iter().map(create).collect()
-    }
-}
-
-/// Replaces the metadata of a node that was found: the job, and what will be found then.
-pub(crate) fn replace(found: &Found, node: &Node) -> Result<(ChangeNode, Found)> {
-    let written = zarr_meta::documents(found.dialect, &found.path, node, Some(&found.documents))?;
-    let mut documents = found.documents.clone();
-    documents.apply(&written);
-    let replaced = reread(found.dialect, &found.path, &documents)?;
-    let mut ancestors = Ancestors::new(found);
-    // Where the copy lies in a document of its own, it has one of this group, too.
-    if zarr_meta::consolidated::document_key(found).is_some() {
-        ancestors.above.stale.extend(changes(zarr_meta::consolidated::without_consolidated(found)?)?);
-    }
-    let job = ChangeNode {
-        written: changes(written)?,
-        create_missing: false,
-        found: replaced.clone(),
-        node: node.clone(),
-        state: Change::Above(Box::new(ancestors)),
-    };
-    Ok((job, replaced))
-}
-
-/// Creates a node, and groups above it where there are none.
-pub(crate) fn create(path: NodePath, dialect: Dialect, node: &Node, overwrite: bool) -> Result<ChangeNode> {
+    node: &Node,
+    overwrite: bool,
+    capabilities: Capabilities,
+) -> Result<ChangeNode> {
     dialect.check_path(&path)?;
     let (written, found) = new_documents(dialect, &path, node, &Documents::new())?;
-    let state = Change::Here { open: Box::new(OpenNode::new(path, None, false)), overwrite };
-    Ok(ChangeNode { written: changes(written)?, create_missing: true, found, node: node.clone(), state })
+    // If the store can list, an array is not put where a group is implied by nodes below, which would never be found again.
+    let looks_below = (node.as_array().is_some() || overwrite) && dialect.implies_groups();
+    let open = OpenNode::new(path, None, looks_below && capabilities.list);
+    let state = Change::Here { open: Box::new(open), overwrite };
+    Ok(ChangeNode { written, found, node: node.clone(), capabilities, tries: 0, lock: None, state })
 }
 
 type Changes = Vec<(String, Option<Vec<u8>>)>;
@@ -127,45 +43,48 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
     Ok((written, found))
 }
 
-/// Writes the documents of a node, after what stands in the way is gone and what is above it is looked at.
+/// Writes the documents of a new node, after what stands in the way is gone and what is above it is looked at. The one that decides
+/// is written last, and only if there is none: of two that create the same node, one is told that it exists.
 ///
-/// Here ── something, to be replaced ──► Erase or EraseBroken ──► Entry ──► Above ──► Groups ── written ──► Done
-///   └──── nothing ──────────────────────────────────────────────────────────┘
+/// Here ── something, to be replaced ──► Erase or EraseBroken ──► Entry ──► Above ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
+///   └──── nothing ─────────────────────────────────────────────────┘
+///
+/// Where another is faster, or a document of another node is there: Pause, and then again from Entry.
 ///
 /// `Entry` is for dialects in which one document is for the whole hierarchy: a new node has to fit in.
 #[derive(Debug)]
 pub(crate) struct ChangeNode {
-    written: Vec<Request>,
-    create_missing: bool,
+    written: Changes,
     found: Found,
     node: Node,
+    capabilities: Capabilities,
+    tries: u32,
+    /// Held where creators have to exclude each other.
+    lock: Option<Lock>,
     state: Change,
 }
 
 #[derive(Debug)]
 enum Change {
-    Here { open: Box<OpenNode>, overwrite: bool },
+    Here {
+        open: Box<OpenNode>,
+        overwrite: bool,
+    },
     Erase(Box<EraseNode>),
     EraseBroken(Box<EraseBroken>),
     Entry,
     Above(Box<Ancestors>),
     Groups(Vec<Vec<Request>>),
+    Lock(Box<TakeLock>),
+    Leftovers(Box<Leftovers>),
+    /// Whether there are documents of a node that others create, or that was erased in part.
+    Look(Vec<Key>),
+    Pause,
+    Write(Vec<Vec<Request>>),
     Done,
 }
 
 impl ChangeNode {
-    /// Says whether the store can list. If so, an array is not put where a group is implied by nodes below, which would never be
-    /// found again.
-    pub(crate) fn on_store(mut self, can_list: bool) -> Self {
-        if let Change::Here { open, overwrite } = &mut self.state
-            && (self.node.as_array().is_some() || *overwrite)
-            && self.found.dialect.implies_groups()
-        {
-            **open = OpenNode::new(self.found.path.clone(), None, can_list);
-        }
-        self
-    }
-
     /// The node as it will be found.
     pub(crate) fn found(&self) -> &Found {
         &self.found
@@ -174,12 +93,14 @@ impl ChangeNode {
     /// Looks at what is above, and begins with what is to be done there.
     fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = Change::Above(ancestors);
-        jobs::within(self, ancestors, replies, wait, |job, above| {
-            let dialect = job.found.dialect;
-            let mut steps = if job.create_missing { above.create_missing(dialect)? } else { Vec::new() };
-            steps.push(above.stale);
-            Ok(job.groups(steps))
+        jobs::within(self, ancestors, replies, wait, |job, missing| {
+            let steps = create_missing(&missing, job.found.dialect, job.capabilities)?;
+            job.groups(steps)
         })
+    }
+
+    fn begin_above(&mut self) -> Result<Next<Self>> {
+        self.above(Box::new(Ancestors::new(&self.found, self.capabilities)), &[])
     }
 
     /// Whether a node that has no document may get this one: a group, or the root where it is implied by the document that is for
@@ -191,14 +112,49 @@ impl ChangeNode {
     }
 
     /// Takes the next of the steps that come before the node itself.
-    fn groups(&mut self, mut steps: Vec<Vec<Request>>) -> Next<Self> {
+    fn groups(&mut self, mut steps: Vec<Vec<Request>>) -> Result<Next<Self>> {
         while let Some(requests) = steps.pop() {
             if !requests.is_empty() {
                 self.state = Change::Groups(steps);
-                return Next::Ask(requests);
+                return Ok(Next::Ask(requests));
             }
         }
-        self.node()
+        if self.document_keys().len() < 2 {
+            return self.begin_leftovers();
+        }
+        // No single document decides between two that create the node at the same time.
+        self.take_lock(Box::new(TakeLock::new(order::creation_lock_prefix(&self.found)?)), &[])
+    }
+
+    /// The keys at which the node may have documents.
+    fn document_keys(&self) -> BTreeSet<String> {
+        let Found { dialect, path, documents, .. } = &self.found;
+        let keys = zarr_meta::document_keys(*dialect, path, documents);
+        keys.into_iter().chain(self.found.own_documents().map(str::to_owned)).collect()
+    }
+
+    fn take_lock(&mut self, take: Box<TakeLock>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, take| job.state = Change::Lock(take);
+        jobs::within(self, take, replies, wait, |job, lock| {
+            job.lock = Some(lock);
+            job.begin_leftovers()
+        })
+    }
+
+    fn begin_leftovers(&mut self) -> Result<Next<Self>> {
+        if self.node.as_array().is_none() || !self.capabilities.list {
+            return self.look();
+        }
+        self.leftovers(Box::new(Leftovers::new(&self.found, self.lock.clone())?), &[])
+    }
+
+    /// Erases what is stored under the keys that the array's chunks will have.
+    fn leftovers(&mut self, leftovers: Box<Leftovers>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, leftovers| job.state = Change::Leftovers(leftovers);
+        jobs::within(self, leftovers, replies, wait, |job, lock| {
+            job.lock = lock;
+            job.look()
+        })
     }
 
     /// The dialect of the hierarchy, if the node would be a stranger there.
@@ -218,8 +174,8 @@ impl ChangeNode {
 
     /// Looks at the document that is for the whole hierarchy.
     fn entry(&mut self) -> Result<Next<Self>> {
-        match zarr_meta::entry_key(self.found.dialect).filter(|_| self.create_missing) {
-            None => self.above(Box::new(Ancestors::new(&self.found)), &[]),
+        match zarr_meta::entry_key(self.found.dialect) {
+            None => self.begin_above(),
             Some(key) => {
                 self.state = Change::Entry;
                 Ok(Next::Ask(vec![Request::get(Key::new(key)?)]))
@@ -234,18 +190,94 @@ impl ChangeNode {
             let entry = [(key.to_owned(), entry.part(0).to_vec())].into_iter().collect();
             zarr_meta::fit_in(&mut self.node, dialect, &entry);
             let (written, found) = new_documents(dialect, &path, &self.node, &entry)?;
-            self.written = changes(written)?;
-            self.found = found;
+            (self.written, self.found) = (written, found);
         }
-        self.above(Box::new(Ancestors::new(&self.found)), &[])
+        self.begin_above()
     }
 
-    fn node(&mut self) -> Next<Self> {
-        self.state = Change::Done;
-        if self.written.is_empty() {
-            return Next::Done(self.found.clone());
+    /// Writes the documents, one after another: each if it is not there, or is as it was `seen`. Those that the new node does not
+    /// have are erased before.
+    fn begin_write(&mut self, seen: &[(&Key, Precondition)]) -> Result<Next<Self>> {
+        let Found { dialect, path, documents, .. } = &self.found;
+        let is_new = |key: &Key| self.written.iter().any(|(new, _)| new == key.as_str());
+        let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
+        let mut steps = vec![others.collect::<Vec<_>>()];
+        for step in order::in_steps(*dialect, path, documents, self.written.clone()) {
+            let mut requests = Vec::new();
+            for (key, value) in step {
+                let (key, value) = (Key::new(&key)?, value.unwrap_or_default());
+                let when = match seen.iter().find(|(seen, _)| **seen == key) {
+                    _ if !self.capabilities.conditional => Precondition::None,
+                    Some((_, when)) => when.clone(),
+                    None => Precondition::NotExists,
+                };
+                requests.push(Request::Set { key, value, when });
+            }
+            steps.push(requests);
         }
-        Next::Ask(std::mem::take(&mut self.written))
+        steps.retain(|step| !step.is_empty());
+        steps.reverse();
+        Ok(self.write(steps))
+    }
+
+    fn write(&mut self, mut steps: Vec<Vec<Request>>) -> Next<Self> {
+        match steps.pop() {
+            Some(requests) => {
+                self.state = Change::Write(steps);
+                Next::Ask(requests)
+            }
+            None => Next::Done(self.found.clone()),
+        }
+    }
+
+    /// Waits for another, who creates the node or the document that is for the whole hierarchy.
+    fn wait(&mut self) -> Result<Next<Self>> {
+        self.tries += 1;
+        if self.tries > MAX_TRIES {
+            let message = format!("others changed the documents {MAX_TRIES} times while the node was created");
+            return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
+        }
+        (self.state, self.lock) = (Change::Pause, None);
+        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+    }
+
+    fn exists(&self) -> Error {
+        Error::new(ErrorKind::Exists, "there is a node already, which another writer created meanwhile")
+            .at_path(&self.found.path)
+    }
+
+    /// Looks at the documents that the node may have, where it may have several.
+    fn look(&mut self) -> Result<Next<Self>> {
+        let texts = self.document_keys();
+        if texts.len() < 2 {
+            return self.begin_write(&[]);
+        }
+        let keys = texts.iter().map(|key| Ok(Key::new(key)?)).collect::<Result<Vec<_>>>()?;
+        let requests = keys.iter().cloned().map(Request::get).collect();
+        self.state = Change::Look(keys);
+        Ok(Next::Ask(requests))
+    }
+
+    /// Waits for the document that decides where another is there. If it does not come, the other is what is left of a node that
+    /// was never finished, or erased in part, and is replaced.
+    fn looked(&mut self, keys: &[Key], replies: &[Reply]) -> Result<Next<Self>> {
+        let mut there = self.found.documents.clone();
+        there.apply(&self.written.iter().map(|(key, _)| (key.clone(), None)).collect::<Vec<_>>());
+        let mut seen = Vec::new();
+        for (key, reply) in keys.iter().zip(replies) {
+            if let Reply::Got(Some(fetched)) = reply {
+                there.insert(key.as_str(), fetched.part(0));
+                let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
+                seen.push((key, when));
+            }
+        }
+        let Found { dialect, path, .. } = &self.found;
+        match Found::read(*dialect, path.clone(), &there) {
+            _ if seen.is_empty() => self.begin_write(&[]),
+            Ok(Some(found)) if !found.implicit => Err(self.exists()),
+            _ if self.tries < MAX_LOOKS => self.wait(),
+            _ => self.begin_write(&seen),
+        }
     }
 }
 
@@ -268,11 +300,11 @@ impl Job for ChangeNode {
                 Ok(Probed::NotFound(_)) => self.entry(),
                 // A broken node may be replaced, too.
                 Err(error) if overwrite && error.kind() != ErrorKind::Store => {
-                    let job = EraseBroken::new(path, self.found.dialect);
+                    let job = EraseBroken::new(path, self.found.dialect, self.capabilities);
                     self.erase(Box::new(job), Change::EraseBroken, &[])
                 }
                 Ok(Probed::Found(found)) if overwrite => {
-                    self.erase(Box::new(EraseNode::alone(*found)), Change::Erase, &[])
+                    self.erase(Box::new(EraseNode::alone(*found, self.capabilities)), Change::Erase, &[])
                 }
                 Ok(Probed::Found(found)) if self.may_be_told(&found) => self.entry(),
                 Ok(Probed::Found(found)) => {
@@ -286,7 +318,17 @@ impl Job for ChangeNode {
             Change::EraseBroken(job) => self.erase(job, Change::EraseBroken, replies),
             Change::Entry => self.fit_in(replies),
             Change::Above(ancestors) => self.above(ancestors, replies),
-            Change::Groups(steps) => Ok(self.groups(steps)),
+            // Where a group is there by now, somebody else was faster.
+            Change::Groups(steps) => self.groups(steps),
+            Change::Lock(take) => self.take_lock(take, replies),
+            Change::Leftovers(leftovers) => self.leftovers(leftovers, replies),
+            Change::Look(keys) => self.looked(&keys, replies),
+            // The document that is for the whole hierarchy may be there by now.
+            Change::Pause => self.entry(),
+            Change::Write(steps) if replies.iter().any(|reply| matches!(reply, Reply::Conflict)) => {
+                if steps.is_empty() { Err(self.exists()) } else { self.wait() }
+            }
+            Change::Write(steps) => Ok(self.write(steps)),
             Change::Done => Ok(Next::Done(self.found.clone())),
         }
     }

@@ -1,18 +1,19 @@
 //! Erasing a node and all that lies below it.
 
-use super::change::Ancestors;
+use super::{Ancestors, order};
 use crate::chunk_keys::Keys;
 use crate::hierarchy::WalkJob;
 use crate::{Error, Result, Walk, jobs};
-use std::collections::BTreeSet;
-use zarr_meta::{Dialect, Documents, Found, NodePath};
-use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
+use std::collections::{BTreeMap, BTreeSet};
+use zarr_meta::{Dialect, Documents, Found, NodePath, consolidated};
+use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 
-/// Erases a node: the chunks below it first, its documents last, so that an interrupted erase leaves a node that can be
-/// erased again.
+/// Erases a node: its documents first, then those of the nodes below, and chunks when there is no document any more that shows them.
+/// An erase that is interrupted leaves no array that reads fill values for what was there; it can be repeated, or what is left
+/// is replaced by what is created there.
 ///
-/// Walk ── the root: what is of its nodes ──► List ── keys ──► Below ── erased ──► Documents ──► Erased ──► Above ──► Done
-///   (other nodes begin at List)
+/// Above ─► Walk ── the root: what is of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
+///            (other nodes begin at List, or need no listing where a prefix vanishes at once)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
 /// anything: there only what belongs to nodes is erased, and so it is where the node was moved, so that nothing is erased that
@@ -20,8 +21,7 @@ use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
 #[derive(Debug)]
 pub(crate) struct EraseNode {
     found: Found,
-    /// Whether to look at the groups above, whose consolidated metadata becomes stale.
-    above: bool,
+    capabilities: Capabilities,
     extent: Extent,
     belongings: Belongings,
     state: State,
@@ -41,100 +41,201 @@ enum Extent {
 #[derive(Debug)]
 enum State {
     Begin,
-    Walk(Box<WalkJob>),
-    Below,
-    Documents,
-    Erased,
     Above(Box<Ancestors>),
-    Done,
+    Own,
+    Walk(Box<WalkJob>),
+    List,
+    /// To be taken from the end.
+    Steps(Vec<Vec<Request>>),
 }
 
 /// What is to be erased.
 #[derive(Debug, Default)]
 struct Belongings {
-    /// Prefixes below which everything goes.
-    prefixes: BTreeSet<String>,
+    /// Prefixes below which everything goes, those of documents before those of chunks.
+    prefixes: Vec<String>,
     /// Arrays whose chunks lie among other things.
     chunks: Vec<Keys>,
-    documents: BTreeSet<String>,
+    /// Documents, those first that decide whether there is a node.
+    documents: BTreeMap<usize, BTreeSet<String>>,
 }
 
 impl EraseNode {
-    pub(crate) fn new(found: Found) -> Self {
+    /// Erases a node of a store that is such.
+    pub(crate) fn new(found: Found, capabilities: Capabilities) -> Self {
         let extent = if found.path.is_root() { Extent::Nodes } else { Extent::Path };
-        Self { found, above: true, extent, belongings: Belongings::default(), state: State::Begin }
+        Self { found, capabilities, extent, belongings: Belongings::default(), state: State::Begin }
     }
 
     /// To erase what was moved: nothing that is no document and no chunk.
-    pub(crate) fn moved(found: Found) -> Self {
-        Self { extent: Extent::Keys, ..Self::new(found) }
+    pub(crate) fn moved(found: Found, capabilities: Capabilities) -> Self {
+        Self { extent: Extent::Keys, ..Self::new(found, capabilities) }
     }
 
     /// To erase what is in the way of a node whose ancestors are looked at in any case.
-    pub(crate) fn alone(found: Found) -> Self {
-        Self { above: false, ..Self::new(found) }
-    }
-
-    fn list(&mut self) -> Result<Next<Self>> {
-        self.state = State::Below;
-        let among = self.belongings.chunks.iter().flat_map(Keys::prefixes);
-        let prefixes: BTreeSet<&str> = self.belongings.prefixes.iter().map(String::as_str).chain(among).collect();
-        let list = |prefix: &&str| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
-        let requests = prefixes.iter().map(list).collect::<Result<Vec<_>>>()?;
-        if requests.is_empty() { self.step(&[]) } else { Ok(Next::Ask(requests)) }
-    }
-
-    /// Looks for the nodes below, and then for all that belongs to them.
-    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
-        jobs::within(
-            self,
-            walk,
-            replies,
-            |job, walk| job.state = State::Walk(walk),
-            |job, walk| {
-                job.belongings = Belongings::of_nodes(&walk, job.found.dialect, job.extent);
-                job.list()
-            },
-        )
+    pub(crate) fn alone(found: Found, capabilities: Capabilities) -> Self {
+        Self { state: State::Own, ..Self::new(found, capabilities) }
     }
 
     /// Drops what becomes stale above.
     fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = State::Above(ancestors);
-        jobs::within(self, ancestors, replies, wait, |_, above| {
-            Ok(if above.stale.is_empty() { Next::Done(()) } else { Next::Ask(above.stale) })
+        jobs::within(self, ancestors, replies, wait, |job, _| job.own())
+    }
+
+    /// Finds out what belongs to the node.
+    fn own(&mut self) -> Result<Next<Self>> {
+        if self.extent != Extent::Path {
+            return self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[]);
+        }
+        self.belongings = Belongings::of_node(&self.found);
+        self.list()
+    }
+
+    /// Looks for the nodes below, and then for all that belongs to them.
+    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, walk| job.state = State::Walk(walk);
+        jobs::within(self, walk, replies, wait, |job, walk| {
+            job.belongings = Belongings::of_nodes(&walk, job.found.dialect, job.extent);
+            job.list()
         })
     }
 
-    fn ask_erase(&mut self, keys: BTreeSet<Key>, then: State) -> Result<Next<Self>> {
-        self.state = then;
-        if keys.is_empty() {
-            return self.step(&[]);
+    fn list(&mut self) -> Result<Next<Self>> {
+        let among = self.belongings.chunks.iter().flat_map(Keys::prefixes);
+        // What vanishes at once need not be listed.
+        let listed = self.belongings.prefixes.iter().filter(|_| !self.capabilities.erases_at_once);
+        let prefixes: BTreeSet<&str> = listed.map(String::as_str).chain(among).collect();
+        let list = |prefix: &&str| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
+        let requests = prefixes.iter().map(list).collect::<Result<Vec<_>>>()?;
+        if requests.is_empty() {
+            return self.listed(&[]);
         }
-        Ok(Next::Ask(keys.into_iter().map(|key| Request::Erase { key }).collect()))
+        self.state = State::List;
+        Ok(Next::Ask(requests))
+    }
+
+    /// Erases documents, and then the rest.
+    fn listed(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let belongings = &mut self.belongings;
+        let is_document = DocumentKeys::new(self.found.dialect, &self.found.documents);
+        let mut rest = BTreeSet::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { continue };
+            for key in keys {
+                if !belongings.has(key) {
+                    continue;
+                }
+                match is_document.rank(key) {
+                    Some(rank) => drop(belongings.documents.entry(rank).or_default().insert(key.to_string())),
+                    None => drop(rest.insert(key.clone())),
+                }
+            }
+        }
+        let mut done = BTreeSet::new();
+        let mut steps = Vec::new();
+        for keys in std::mem::take(&mut belongings.documents).into_values() {
+            // Those under a prefix that vanishes at once go with it.
+            let goes = |key: &&String| self.capabilities.erases_at_once && belongings.has_prefix(key);
+            let keys: Vec<String> = keys.iter().filter(|key| !goes(key)).cloned().collect();
+            let mut step = Vec::new();
+            for text in keys {
+                let key = Key::new(&text)?;
+                rest.remove(&key);
+                if done.insert(text) {
+                    step.push(Request::Erase { key });
+                }
+            }
+            steps.push(step);
+        }
+        if self.capabilities.erases_at_once {
+            // One after another: documents may lie under the first, and chunks under the second.
+            for prefix in &belongings.prefixes {
+                steps.push(vec![Request::ErasePrefix { prefix: Prefix::new(prefix)? }]);
+            }
+        }
+        steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
+        steps.reverse();
+        Ok(self.next(steps))
+    }
+
+    fn next(&mut self, mut steps: Vec<Vec<Request>>) -> Next<Self> {
+        while let Some(requests) = steps.pop() {
+            if !requests.is_empty() {
+                self.state = State::Steps(steps);
+                return Next::Ask(requests);
+            }
+        }
+        Next::Done(())
     }
 }
+
+/// Tells documents from chunks by their keys.
+#[derive(Debug)]
+struct DocumentKeys<'d> {
+    dialect: Dialect,
+    known: &'d Documents,
+    /// The names of documents that lie below the path of their node, those first that decide.
+    names: Vec<String>,
+}
+
+impl<'d> DocumentKeys<'d> {
+    fn new(dialect: Dialect, known: &'d Documents) -> Self {
+        let (root, none) = (NodePath::root(), Documents::new());
+        let mut names = Vec::new();
+        for plain in [Dialect::V3, Dialect::V2].into_iter().filter(|_| is_plain(dialect)) {
+            names.extend(zarr_meta::document_keys(plain, &root, &none));
+            names.extend(consolidated::document_key(&Found::implicit(plain, root.clone())));
+        }
+        Self { dialect, known, names }
+    }
+
+    /// At which place the document at this key is to be erased, if it is one.
+    fn rank(&self, key: &Key) -> Option<usize> {
+        let place = if is_plain(self.dialect) {
+            self.names.iter().position(|name| name == key.name())
+        } else {
+            let path = zarr_meta::document_path(self.dialect, key.as_str(), self.known)?;
+            let keys = zarr_meta::document_keys(self.dialect, &path, self.known);
+            Some(keys.iter().position(|known| known == key.as_str()).unwrap_or(keys.len()))
+        };
+        place.map(|place| OTHERS + place)
+    }
+}
+
+/// The rank of the first documents that are not of the node itself, which come before.
+const OTHERS: usize = 16;
 
 impl Belongings {
     /// All below the path of a node.
     fn of_node(found: &Found) -> Self {
         let owned = found.owned();
-        let mut documents: BTreeSet<String> = owned.keys.into_iter().collect();
-        documents.extend(found.own_documents().map(str::to_owned));
-        Self { prefixes: owned.prefixes.into_iter().collect(), documents, ..Self::default() }
+        let mut documents = BTreeMap::new();
+        let own = order::to_erase(found);
+        let others: BTreeSet<String> = owned.keys.into_iter().filter(|key| !own.contains(key)).collect();
+        for (rank, key) in own.into_iter().enumerate() {
+            documents.insert(rank.min(OTHERS - 2), BTreeSet::from([key]));
+        }
+        documents.insert(OTHERS - 1, others.into_iter().chain(consolidated::document_key(found)).collect());
+        Self { prefixes: owned.prefixes, documents, ..Self::default() }
     }
 
-    /// What belongs to each of the nodes.
+    /// What belongs to each of the nodes, of which the first is the one to be erased.
     fn of_nodes(walk: &Walk, dialect: Dialect, extent: Extent) -> Self {
-        let mut belongings = Self::default();
+        let (mut belongings, mut prefixes) = (Self::default(), BTreeSet::new());
         let none = Documents::new();
-        for found in &walk.nodes {
-            belongings.documents.extend(found.own_documents().map(str::to_owned));
-            belongings.documents.extend(zarr_meta::consolidated::document_key(found));
+        for (number, found) in walk.nodes.iter().enumerate() {
+            let first = if number == 0 { 0 } else { OTHERS };
+            for (rank, key) in order::to_erase(found).into_iter().enumerate() {
+                belongings.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
+            }
             // Documents of version 2 beside those of version 3, and the other way around, would be found again.
             let beside =
                 [Dialect::V2, Dialect::V3].into_iter().filter(|_| extent == Extent::Nodes && is_plain(dialect));
-            belongings.documents.extend(beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none)));
+            let beside = beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none));
+            for (rank, key) in beside.chain(consolidated::document_key(found)).enumerate() {
+                belongings.documents.entry(2 * OTHERS + rank).or_default().insert(key);
+            }
             if found.node.as_array().is_none() {
                 continue;
             }
@@ -143,23 +244,29 @@ impl Belongings {
                 Ok(keys) if extent == Extent::Keys || prefix.is_empty() => belongings.chunks.push(keys),
                 // Keys of a form that is not known cannot be told from those of anything else.
                 Err(_) if prefix.is_empty() => {}
-                _ => drop(belongings.prefixes.insert(prefix)),
+                _ => drop(prefixes.insert(prefix)),
             }
         }
         for broken in walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok()) {
             // Documents that cannot be read would be in the way of others, and chunks would become theirs.
-            belongings.documents.extend(zarr_meta::document_keys(dialect, &broken, &none));
+            let documents = zarr_meta::document_keys(dialect, &broken, &none);
+            belongings.documents.entry(2 * OTHERS).or_default().extend(documents);
             if !broken.is_root() {
                 belongings.prefixes.extend(zarr_meta::owned(dialect, &broken, &none).prefixes);
             }
         }
+        belongings.prefixes.extend(prefixes);
         belongings
     }
 
-    /// Whether a key that is no document's is to be erased.
+    /// Whether a key lies under a prefix below which everything goes.
+    fn has_prefix(&self, key: &str) -> bool {
+        self.prefixes.iter().any(|prefix| key.starts_with(prefix.as_str()))
+    }
+
+    /// Whether a key that is listed is to be erased.
     fn has(&self, key: &Key) -> bool {
-        self.prefixes.iter().any(|prefix| key.as_str().starts_with(prefix.as_str()))
-            || self.chunks.iter().any(|chunks| chunks.chunk_at(key).is_some())
+        self.has_prefix(key.as_str()) || self.chunks.iter().any(|chunks| chunks.chunk_at(key).is_some())
     }
 }
 
@@ -168,26 +275,57 @@ fn is_plain(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Of2023)
 }
 
-/// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect. At the root, where anything
-/// may lie, only documents.
+/// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
+/// where anything may lie, only documents.
 #[derive(Debug)]
 pub(crate) struct EraseBroken {
     path: NodePath,
     dialect: Dialect,
-    step: usize,
+    capabilities: Capabilities,
+    /// To be taken from the end.
+    steps: Vec<Vec<Request>>,
+    begun: bool,
 }
 
 impl EraseBroken {
-    pub(crate) fn new(path: NodePath, dialect: Dialect) -> Self {
-        Self { path, dialect, step: 0 }
+    pub(crate) fn new(path: NodePath, dialect: Dialect, capabilities: Capabilities) -> Self {
+        Self { path, dialect, capabilities, steps: Vec::new(), begun: false }
     }
 
     /// The keys at which it may have documents. Those of the oldest dialects are words that a file may have for a name.
-    fn documents(&self) -> Result<Vec<Key>> {
+    fn documents(&self) -> Result<Vec<Request>> {
         let none = Documents::new();
         let dialects = Dialect::ALL.into_iter().filter(|dialect| *dialect > Dialect::V1);
         let keys = dialects.flat_map(|dialect| zarr_meta::document_keys(dialect, &self.path, &none));
-        keys.map(|key| Ok(Key::new(&key)?)).collect()
+        keys.map(|key| Ok(Request::Erase { key: Key::new(&key)? })).collect()
+    }
+
+    /// What comes after its documents: listings, or prefixes that vanish at once.
+    fn below(&self) -> Result<Vec<Vec<Request>>> {
+        if self.path.is_root() {
+            return Ok(Vec::new());
+        }
+        let prefixes = zarr_meta::owned(self.dialect, &self.path, &Documents::new()).prefixes;
+        let prefixes = prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect::<Result<Vec<_>>>()?;
+        Ok(match self.capabilities.erases_at_once {
+            true => prefixes.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]).rev().collect(),
+            false => vec![prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect()],
+        })
+    }
+
+    /// Documents of nodes below, and then the rest.
+    fn listed(&self, replies: &[Reply]) -> Vec<Vec<Request>> {
+        let known = Documents::new();
+        let is_document = DocumentKeys::new(self.dialect, &known);
+        let mut steps: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { continue };
+            for key in keys {
+                let rank = is_document.rank(key).unwrap_or(usize::MAX);
+                steps.entry(rank).or_default().push(Request::Erase { key: key.clone() });
+            }
+        }
+        steps.into_values().rev().collect()
     }
 }
 
@@ -196,22 +334,20 @@ impl Job for EraseBroken {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        self.step += 1;
-        let owned = zarr_meta::owned(self.dialect, &self.path, &Documents::new());
-        match self.step {
-            1 if !self.path.is_root() => {
-                let list = |prefix: &String| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
-                Ok(Next::Ask(owned.prefixes.iter().map(list).collect::<Result<_>>()?))
-            }
-            1 | 2 => {
-                self.step = 2;
-                let listed = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
-                let mut keys: BTreeSet<Key> = replies.iter().flat_map(listed).collect();
-                keys.extend(self.documents()?);
-                Ok(Next::Ask(keys.into_iter().map(|key| Request::Erase { key }).collect()))
-            }
-            _ => Ok(Next::Done(())),
+        if !self.begun {
+            self.begun = true;
+            self.steps = self.below()?;
+            return Ok(Next::Ask(self.documents()?));
         }
+        if matches!(replies.first(), Some(Reply::Keys(_))) {
+            self.steps = self.listed(replies);
+        }
+        while let Some(requests) = self.steps.pop() {
+            if !requests.is_empty() {
+                return Ok(Next::Ask(requests));
+            }
+        }
+        Ok(Next::Done(()))
     }
 }
 
@@ -220,30 +356,16 @@ impl Job for EraseNode {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Begin if self.extent != Extent::Path => {
-                self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[])
-            }
+        match std::mem::replace(&mut self.state, State::Begin) {
             State::Begin => {
-                self.belongings = Belongings::of_node(&self.found);
-                self.list()
+                let ancestors = Ancestors::of_erased(&self.found, self.capabilities);
+                self.above(Box::new(ancestors), &[])
             }
-            State::Walk(walk) => self.walk(walk, replies),
-            State::Below => {
-                let keys = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
-                let listed: BTreeSet<Key> = replies.iter().flat_map(keys).collect();
-                let is_other = |key: &Key| !self.belongings.documents.contains(key.as_str());
-                let below = listed.into_iter().filter(|key| is_other(key) && self.belongings.has(key)).collect();
-                self.ask_erase(below, State::Documents)
-            }
-            State::Documents => {
-                let keys = std::mem::take(&mut self.belongings.documents);
-                let keys = keys.iter().map(|key| Ok(Key::new(key)?)).collect::<Result<_>>()?;
-                self.ask_erase(keys, if self.above { State::Erased } else { State::Done })
-            }
-            State::Erased => self.above(Box::new(Ancestors::new(&self.found)), &[]),
             State::Above(ancestors) => self.above(ancestors, replies),
-            State::Done => Ok(Next::Done(())),
+            State::Own => self.own(),
+            State::Walk(walk) => self.walk(walk, replies),
+            State::List => self.listed(replies),
+            State::Steps(steps) => Ok(self.next(steps)),
         }
     }
 }

@@ -26,9 +26,8 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
     };
     let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
     let conversion = Conversion::plan_copy(&source, from, &target, to, &context.registry, options)?;
-    carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
-    if verb == Verb::Move {
-        zarr::erase_moved(&*source, from)?;
-    }
-    Ok(())
+    carry_out(context, &conversion, |progress| match verb {
+        Verb::Copy => conversion.run(&target, progress),
+        Verb::Move => conversion.run_move(&target, progress),
+    })
 }

@@ -1,0 +1,65 @@
+//! Verbs of several steps, written once for arrays over blocking stores and over stores that do not block.
+
+use crate::core::ArrayCore;
+use crate::{Error, Result, execute, jobs, plan};
+use zarr_store::{AsyncStore, Capabilities, Coalesce, Job, Store, run_async};
+
+/// Runs the jobs of an array on its store.
+pub(crate) trait Drive: Sync {
+    /// Runs a job; errors name the array.
+    fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
+
+    /// What the store can.
+    fn capabilities(&self) -> Capabilities;
+
+    /// How the store likes ranges merged.
+    fn coalesce(&self) -> Coalesce;
+}
+
+/// On this thread: its futures are done when they are polled first, so that [`zarr_store::block_on`] never waits.
+#[derive(Debug)]
+pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
+
+impl Drive for Blocking<'_> {
+    fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
+        std::future::ready(execute::run(core, self.0, job).map_err(|error| core.place(error)))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.0.coalesce()
+    }
+}
+
+/// On a store that does not block.
+#[derive(Debug)]
+pub(crate) struct Waiting<'s>(pub(crate) &'s dyn AsyncStore);
+
+impl Drive for Waiting<'_> {
+    async fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
+        run_async(self.0, job).await.map_err(|error| core.place(error))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.0.coalesce()
+    }
+}
+
+/// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
+pub(crate) async fn settle_place<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
+    if !drive.capabilities().list {
+        return Ok(());
+    }
+    for prefix in plan::possible_prefixes(core) {
+        let listing = drive.run(core, jobs::list(&prefix)?).await?;
+        plan::settle_place(core, &prefix, &listing);
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Changing the shape of an array, so that no state that others see shows elements which are not there, or were there before.
+//!
+//! Smaller: the shape is published first, then chunks that lie outside of it are erased. Larger: what is stored beyond the old shape
+//! (left of a shape before, or of an append that ended early) is erased or filled first, then the shape is published. Appended
+//! elements are written beyond the shape that others see, which is published last.
+
+use crate::core::ArrayCore;
+use crate::drive::{Drive, settle_place};
+use crate::jobs::{self, TakeLock};
+use crate::node::{Edit, ReplaceNode, Revise, order};
+use crate::write::WriteJob;
+use crate::{Error, ErrorKind, Result, plan};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{View, ViewMut};
+use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region, Resolved};
+use zarr_meta::{ArrayMetadata, Node};
+use zarr_store::{Key, Lock};
+
+/// So many chunks are asked for one by one; to look for more, the chunks that are stored are listed.
+const FEW: u64 = 64;
+/// How many keys are erased at a time where the store cannot list.
+const BATCH: usize = 1024;
+
+/// Gives an array another shape.
+pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
+    plan::resized(core, shape)?;
+    let _lock = lock(drive, core).await?;
+    let newest = newest(drive, core).await?;
+    let old = newest.metadata().shape.clone();
+    if old != core.metadata().shape && old != shape {
+        let message = format!("set to {old:?} by another writer meanwhile, to be set to {shape:?}");
+        let error = Error::new(ErrorKind::Conflict, message).with_hint("open the array again and repeat the change");
+        return Err(core.place(error.at(|place| place.pointer = Some("/shape".to_owned()))));
+    }
+    settle_place(drive, &newest).await?;
+    let (metadata, grid) = plan::resized(&newest, shape)?;
+    let is_only_larger = shape != old && shape.iter().zip(&old).all(|(new, old)| new >= old);
+    if shape.iter().zip(&old).any(|(new, old)| new > old) {
+        clear_beyond(drive, &newest, &with_metadata(&newest, metadata.clone())?).await?;
+    }
+    let resized = if shape == old { newest } else { publish(drive, &newest, metadata).await? };
+    // Also if the shape is that already, which a resize that was interrupted may have published.
+    if drive.capabilities().list && !is_only_larger {
+        let _changing = resized.changing(None);
+        let outside = stored(drive, &resized).await?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
+        drive.run(&resized, jobs::All::erase(outside.map(|(_, key)| key).collect())).await?;
+    }
+    Ok(Arc::new(resized))
+}
+
+/// Writes elements beyond the end of an array, and then gives it the shape that has them.
+pub(crate) async fn append<D: Drive>(
+    drive: &D,
+    core: &ArrayCore,
+    axis: usize,
+    data: View<'_>,
+) -> Result<Arc<ArrayCore>> {
+    let _lock = lock(drive, core).await?;
+    let newest = newest(drive, core).await?;
+    settle_place(drive, &newest).await?;
+    let (shape, region) = plan::appended(&newest, axis, data.shape())?;
+    let (metadata, _) = plan::resized(&newest, &shape)?;
+    let grown = with_metadata(&newest, metadata.clone())?;
+    let resolved = plan::resolve(&grown, region).map_err(|error| grown.place(error))?;
+    let data = plan::view_with_all_axes(data, grown.element(), &resolved).map_err(|error| grown.place(error))?;
+    if let Resolved::Box(selected) = &resolved {
+        let job = WriteJob::new(&grown, &selected.region, data, drive.capabilities(), &drive.coalesce());
+        drive.run(&grown, job).await?;
+    }
+    publish(drive, &newest, metadata).await.map(Arc::new)
+}
+
+/// Excludes others who change the shape.
+async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
+    drive.run(core, TakeLock::new(order::lock_prefix(&core.found)?)).await
+}
+
+/// The array as it is stored now.
+async fn newest<D: Drive>(drive: &D, core: &ArrayCore) -> Result<ArrayCore> {
+    let found = drive.run(core, Revise::new(&core.found, Edit::None, drive.capabilities())).await?;
+    core.with_found(found)
+}
+
+/// The array as if its metadata were such.
+fn with_metadata(core: &ArrayCore, metadata: ArrayMetadata) -> Result<ArrayCore> {
+    let mut found = core.found.clone();
+    found.node = Node::Array(metadata);
+    core.with_found(found)
+}
+
+/// Writes metadata with another shape, if the shape is still that of `newest`.
+async fn publish<D: Drive>(drive: &D, newest: &ArrayCore, metadata: ArrayMetadata) -> Result<ArrayCore> {
+    let edit = Edit::reshape(&newest.found, Node::Array(metadata));
+    let found = drive.run(newest, ReplaceNode::new(&newest.found, edit, drive.capabilities())).await?;
+    newest.with_found(found)
+}
+
+/// The chunks that are stored, be they of the grid or outside of it.
+async fn stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Vec<(ChunkIndex, Key)>> {
+    let keys = drive.run(core, jobs::keys_below(core.chunk_prefix())?).await?;
+    Ok(plan::all_chunk_keys(core, keys))
+}
+
+/// Makes sure that what is stored of the elements that `new` has and `old` has not is the fill value.
+async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> Result<()> {
+    let _changing = new.changing(None);
+    let growth = Growth::new(&old.grid, &new.grid);
+    let count =
+        |regions: &[Region]| regions.iter().fold(0, |sum: u64, region| sum.saturating_add(new.grid.meet(region).len()));
+    let is_few = count(&growth.beyond).saturating_add(count(&growth.overhang)) <= FEW;
+    if is_few || !drive.capabilities().list {
+        for region in &growth.beyond {
+            let cuts = new.grid.meet(region);
+            let mut cells = cuts.iter();
+            loop {
+                let keys = cells.by_ref().take(BATCH).map(|cell| new.key(&cell.index)).collect::<Result<Vec<_>>>()?;
+                if keys.is_empty() {
+                    break;
+                }
+                drive.run(new, jobs::All::erase(keys)).await?;
+            }
+        }
+        for region in &growth.overhang {
+            fill(drive, new, region).await?;
+        }
+        return Ok(());
+    }
+    let (inside, beyond): (Vec<_>, Vec<_>) =
+        stored(drive, new).await?.into_iter().partition(|(chunk, _)| old.grid.check_index(chunk).is_ok());
+    drive.run(new, jobs::All::erase(beyond.into_iter().map(|(_, key)| key).collect())).await?;
+    for (chunk, _) in inside {
+        let chunk = new.grid.chunk_region(&chunk);
+        for region in &growth.overhang {
+            if let Some(region) = common(region, &chunk) {
+                fill(drive, new, &region).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fills a region with the fill value.
+async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<()> {
+    let element = core.element();
+    let heap = element.new_heap();
+    let mut item = vec![0; element.item_size()];
+    element.fill(&mut ViewMut::new(&mut item, element.item_size(), &[])?.with_heap(heap.clone()))?;
+    let axes = region.axes().iter().map(|axis| usize::try_from(axis.len));
+    let shape: Vec<usize> = axes
+        .collect::<Result<_, _>>()
+        .map_err(|_| Error::argument("the shape has more elements than can be addressed"))?;
+    // All elements are the one item.
+    let view = View::from_strides(&item, item.len(), &shape, 0, &vec![0; shape.len()])?.with_heap(heap);
+    drive.run(core, WriteJob::new(core, region, view, drive.capabilities(), &drive.coalesce())).await
+}
+
+/// The elements that a larger grid has and a smaller one has not, in boxes.
+#[derive(Debug, PartialEq)]
+struct Growth {
+    /// In chunks that the smaller one has as well.
+    overhang: Vec<Region>,
+    /// In others.
+    beyond: Vec<Region>,
+}
+
+impl Growth {
+    fn new(old: &ChunkGrid, new: &ChunkGrid) -> Self {
+        // Where the last chunk of the old grid ends, in the new one.
+        let last: ChunkIndex = old.grid_shape().iter().map(|count| count.saturating_sub(1)).collect();
+        let (starts, lens) = (old.chunk_region(&last), old.chunk_shape(&last));
+        let ends = starts.axes().iter().zip(&lens).map(|(axis, len)| axis.start.saturating_add(*len));
+        let ends: Vec<u64> = ends.zip(new.shape()).map(|(end, new)| end.min(*new)).collect();
+        Self { overhang: between(old.shape(), &ends), beyond: between(&ends, new.shape()) }
+    }
+}
+
+/// The elements of shape `outer` that are not in shape `inner`: a box for each axis along which it is longer.
+fn between(inner: &[u64], outer: &[u64]) -> Vec<Region> {
+    let axes: Vec<(u64, u64)> = inner.iter().copied().zip(outer.iter().copied()).collect();
+    let one = |longer: usize| {
+        let range = |(axis, &(inner, outer)): (usize, &(u64, u64))| -> Range<u64> {
+            match axis.cmp(&longer) {
+                std::cmp::Ordering::Less => 0..inner.min(outer),
+                std::cmp::Ordering::Equal => inner..outer,
+                std::cmp::Ordering::Greater => 0..outer,
+            }
+        };
+        Region::from_ranges(&axes.iter().enumerate().map(range).collect::<Vec<_>>())
+    };
+    (0..axes.len()).map(one).filter(|region| region.axes().iter().all(|axis| !axis.is_empty())).collect()
+}
+
+/// The elements that two boxes have in common.
+fn common(a: &Region, b: &Region) -> Option<Region> {
+    let end = |axis: &AxisRange| axis.start + axis.len;
+    let both = a.axes().iter().zip(b.axes());
+    let ranges: Vec<Range<u64>> = both.map(|(a, b)| a.start.max(b.start)..end(a).min(end(b))).collect();
+    ranges.iter().all(|range| !range.is_empty()).then(|| Region::from_ranges(&ranges))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_divided_at_the_last_chunks() {
+        let grid = |shape: &[u64]| ChunkGrid::regular(shape, &[4, 4]).expect("a grid");
+        let regions = |ranges: &[[Range<u64>; 2]]| ranges.iter().map(|it| Region::from_ranges(it)).collect::<Vec<_>>();
+        let growth = Growth::new(&grid(&[6, 4]), &grid(&[9, 6]));
+        assert_eq!(growth.overhang, regions(&[[6..8, 0..4]]));
+        assert_eq!(growth.beyond, regions(&[[8..9, 0..6], [0..8, 4..6]]));
+        // Within the last chunk, and smaller along the other axis.
+        let growth = Growth::new(&grid(&[5, 9]), &grid(&[6, 7]));
+        assert_eq!((growth.overhang, growth.beyond), (regions(&[[5..6, 0..7]]), Vec::new()));
+        // From nothing.
+        let growth = Growth::new(&grid(&[0, 3]), &grid(&[2, 3]));
+        assert_eq!((growth.overhang, growth.beyond), (Vec::new(), regions(&[[0..2, 0..3]])));
+    }
+}

@@ -1,0 +1,420 @@
+//! Verbs that end in the middle: whatever call to the store is the last, nobody sees an array that reads fill values for what
+//! was there, and the same verb run again ends right.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use tempfile::TempDir;
+use zarr_array::{Array, Dialect, Error, ErrorKind, NewArray, View};
+use zarr_store::{
+    ByteRange, Capabilities, Coalesce, Fetched, FilesystemStore, GetOptions, Key, Listing, Lock, MemoryStore,
+    Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
+};
+
+/// A store of which so many calls that change something succeed, and none after that.
+#[derive(Debug)]
+struct Interrupted {
+    store: Arc<dyn Store>,
+    left: AtomicU64,
+    /// Whether prefixes are erased and renamed at once, as in a directory.
+    at_once: bool,
+}
+
+impl Interrupted {
+    fn change(&self) -> Result<()> {
+        match self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(zarr_store::Error::Io {
+                store: self.to_string(),
+                operation: Operation::Set,
+                key: "/".to_owned(),
+                source: std::io::Error::other("interrupted"),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Interrupted {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        self.store.get(key, ranges, into)
+    }
+
+    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
+        self.store.get_with(key, ranges, options, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+        self.change()?;
+        self.store.set(key, value, when)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.change()?;
+        self.store.erase(key)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        if self.at_once {
+            self.change()?;
+            return self.store.erase_prefix(prefix);
+        }
+        self.list_prefix(prefix)?.iter().try_for_each(|key| self.erase(key))
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        let keys = self.list_prefix(from)?;
+        if !self.at_once || keys.is_empty() || !self.list_prefix(to)?.is_empty() {
+            return Ok(false);
+        }
+        self.change()?;
+        for key in keys {
+            let value = self.store.get_all(&key)?.unwrap_or_default();
+            let renamed = Key::new(&format!("{to}{}", key.as_str().trim_start_matches(from.as_str())))?;
+            self.store.set(&renamed, &value, &Precondition::None)?;
+            self.store.erase(&key)?;
+        }
+        Ok(true)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.store.list_dir(prefix)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.store.list_prefix(prefix)
+    }
+
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        self.store.size(key)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.store.try_lock(prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { erases_at_once: self.at_once, ..self.store.capabilities() }
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.store.coalesce()
+    }
+}
+
+const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::D2022];
+
+type Verb<'v> = &'v dyn Fn(&Arc<dyn Store>) -> Result<(), Error>;
+type Check<'v> = &'v dyn Fn(&Arc<dyn Store>);
+
+/// Runs a verb that is interrupted at each of its calls, on several stores: `check` holds after each, `ended` after the verb was run
+/// again.
+fn at_each_call(prepare: Verb<'_>, verb: Verb<'_>, check: Check<'_>, ended: Check<'_>) {
+    for kind in 0..3 {
+        for left in 0.. {
+            assert!(left < 1000, "the verb does not end");
+            let folder: TempDir = tempfile::tempdir().unwrap();
+            let store: Arc<dyn Store> = match kind {
+                0 | 1 => Arc::new(MemoryStore::new()),
+                _ => Arc::new(FilesystemStore::create(folder.path()).unwrap()),
+            };
+            prepare(&store).unwrap();
+            let through = |left| -> Arc<dyn Store> {
+                Arc::new(Interrupted { store: Arc::clone(&store), left: AtomicU64::new(left), at_once: kind == 1 })
+            };
+            let done = verb(&through(left));
+            check(&store);
+            if done.is_err() {
+                let again = verb(&through(u64::MAX));
+                check(&store);
+                assert!(again.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::Store), "{again:?}");
+            }
+            ended(&store);
+            if done.is_ok() {
+                break;
+            }
+        }
+    }
+}
+
+/// A store that is interrupted after so many calls.
+fn interrupted(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
+    Arc::new(Interrupted { store: Arc::clone(store), left: AtomicU64::new(left), at_once: false })
+}
+
+fn open(store: &Arc<dyn Store>, path: &str) -> Option<Array> {
+    match zarr::open_array(store, path) {
+        Err(error) if error.is_not_found() => None,
+        opened => Some(opened.unwrap()),
+    }
+}
+
+fn create(store: &Arc<dyn Store>, path: &str, dialect: Dialect, elements: &[i8]) -> Result<(), Error> {
+    let new = NewArray::new(&[elements.len() as u64], "int8").chunks(&[2]).attribute("of", "old").dialect(dialect);
+    zarr::create_array(store, path, new)?.write(.., elements)
+}
+
+fn read(array: &Array) -> Vec<i8> {
+    array.read(..).unwrap()
+}
+
+const OLD: [i8; 7] = [1, 2, 3, 4, 5, 6, 7];
+
+/// Whether the old array is there; if so, it is whole.
+fn is_whole(store: &Arc<dyn Store>, path: &str) -> bool {
+    open(store, path).is_some_and(|array| {
+        assert_eq!(read(&array), OLD, "{path} opens with other elements");
+        assert_eq!(array.attributes().unwrap().get("of"), Some(&"old".into()), "{path} opens without its attributes");
+        true
+    })
+}
+
+#[test]
+fn an_erase_leaves_no_array_with_holes() {
+    for dialect in DIALECTS {
+        for erased in ["/g/a", "/g"] {
+            let prepare = |store: &Arc<dyn Store>| {
+                create(store, "/g/a", dialect, &OLD)?;
+                create(store, "/g/b", dialect, &OLD)
+            };
+            let erase = |store: &Arc<dyn Store>| match zarr::open_node(&**store, erased, None) {
+                Ok(found) => zarr::erase_node(&**store, &found),
+                Err(error) if error.is_not_found() => Ok(()),
+                Err(error) => Err(error),
+            };
+            let check = |store: &Arc<dyn Store>| {
+                is_whole(store, "/g/a");
+                assert!(is_whole(store, "/g/b") || erased == "/g");
+            };
+            // What was left is not seen in an array that is created there.
+            let ended = |store: &Arc<dyn Store>| {
+                assert!(open(store, erased).is_none(), "{erased}");
+                let new = NewArray::new(&[7], "int8").chunks(&[2]).dialect(dialect).overwrite(true);
+                let array = zarr::create_array(store, "/g/a", new).unwrap();
+                assert_eq!(read(&array), [0; 7], "{dialect}");
+                assert!(array.attributes().unwrap().is_empty(), "{dialect}");
+            };
+            at_each_call(&prepare, &erase, &check, &ended);
+        }
+    }
+}
+
+#[test]
+fn an_array_made_over_what_an_erase_left_does_not_show_it() {
+    for dialect in DIALECTS {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        create(&store, "/a", dialect, &OLD).unwrap();
+        let found = zarr::open_node(&*store, "/a", None).unwrap();
+        for key in found.own_documents() {
+            store.erase(&Key::new(key).unwrap()).unwrap();
+        }
+        let array =
+            zarr::create_array(&store, "/a", NewArray::new(&[7], "int8").chunks(&[2]).dialect(dialect)).unwrap();
+        assert_eq!(read(&array), [0; 7], "{dialect}");
+    }
+}
+
+#[test]
+fn an_overwriting_create_shows_the_old_array_or_the_new_one() {
+    for dialect in DIALECTS {
+        let prepare = |store: &Arc<dyn Store>| create(store, "/g/a", dialect, &OLD);
+        let overwrite = |store: &Arc<dyn Store>| {
+            let new = NewArray::new(&[7], "int8").chunks(&[2]).attribute("of", "new").dialect(dialect).overwrite(true);
+            zarr::create_array(store, "/g/a", new).map(drop)
+        };
+        let check = |store: &Arc<dyn Store>| {
+            if let Some(array) = open(store, "/g/a") {
+                let is_new = array.attributes().unwrap().get("of") == Some(&"new".into());
+                assert_eq!(read(&array), if is_new { [0; 7] } else { OLD }, "{dialect}");
+                assert!(is_new || is_whole(store, "/g/a"));
+            }
+        };
+        let ended = |store: &Arc<dyn Store>| {
+            let array = open(store, "/g/a").unwrap();
+            assert_eq!(array.attributes().unwrap().get("of"), Some(&"new".into()));
+        };
+        at_each_call(&prepare, &overwrite, &check, &ended);
+    }
+}
+
+/// The elements that the array has, if it has this shape.
+fn reshaped(store: &Arc<dyn Store>, shape: &[u64]) -> Option<Vec<i8>> {
+    let array = open(store, "/a").expect("the array stays");
+    (array.shape() == shape).then(|| read(&array))
+}
+
+fn resize(shape: &'static [u64]) -> impl Fn(&Arc<dyn Store>) -> Result<(), Error> {
+    move |store| zarr::open_array(store, "/a")?.resize(shape)
+}
+
+#[test]
+fn a_resize_shows_the_old_shape_or_the_new_one_and_no_element_from_before() {
+    for dialect in DIALECTS {
+        let prepare = |store: &Arc<dyn Store>| {
+            let new = NewArray::new(&[6, 6], "int8").chunks(&[4, 4]).dialect(dialect);
+            zarr::create_array(store, "/a", new)?.write(.., &[7_i8; 36])
+        };
+        let check = |store: &Arc<dyn Store>| match reshaped(store, &[3, 5]) {
+            Some(elements) => assert_eq!(elements, [7; 15]),
+            None => assert_eq!(reshaped(store, &[6, 6]), Some(vec![7; 36])),
+        };
+        let grown: Vec<i8> = (0..8 * 9).map(|at| if at / 9 < 3 && at % 9 < 5 { 7 } else { 0 }).collect();
+        // Larger again: what was cut off is not there any more.
+        let ended = |store: &Arc<dyn Store>| {
+            assert!(reshaped(store, &[3, 5]).is_some());
+            resize(&[8, 9])(store).unwrap();
+            assert_eq!(reshaped(store, &[8, 9]), Some(grown.clone()), "{dialect}");
+        };
+        at_each_call(&prepare, &resize(&[3, 5]), &check, &ended);
+        // The same of growing, after a resize to less that ended before anything was erased.
+        let prepare = |store: &Arc<dyn Store>| {
+            prepare(store)?;
+            for left in 1.. {
+                drop(resize(&[3, 5])(&interrupted(store, left)));
+                if reshaped(store, &[3, 5]).is_some() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let check = |store: &Arc<dyn Store>| match reshaped(store, &[8, 9]) {
+            Some(elements) => assert_eq!(elements, grown, "{dialect}"),
+            None => assert_eq!(reshaped(store, &[3, 5]), Some(vec![7; 15])),
+        };
+        let ended = |store: &Arc<dyn Store>| assert!(reshaped(store, &[8, 9]).is_some());
+        at_each_call(&prepare, &resize(&[8, 9]), &check, &ended);
+    }
+}
+
+#[test]
+fn growing_after_an_interrupted_shrink_shows_the_fill_value() {
+    for many in [false, true] {
+        // More chunks than are looked for one by one.
+        let (old, less, more) = if many { (400, 3, 390) } else { (20, 3, 18) };
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let new = NewArray::new(&[old], "int8").chunks(&[2]);
+        zarr::create_array(&store, "/a", new).unwrap().write(.., &vec![7_i8; old as usize]).unwrap();
+        let through = interrupted(&store, 3);
+        assert!(zarr::open_array(&through, "/a").unwrap().resize(&[less]).is_err());
+        assert_eq!(zarr::open_array(&store, "/a").unwrap().shape(), [less]);
+        let mut array = zarr::open_array(&store, "/a").unwrap();
+        array.resize(&[more]).unwrap();
+        assert_eq!(read(&array), (0..more).map(|at| if at < less { 7 } else { 0 }).collect::<Vec<i8>>(), "{many}");
+    }
+}
+
+fn append(store: &Arc<dyn Store>) -> Result<(), Error> {
+    zarr::open_array(store, "/a")?.append(0, View::new(&[8, 8, 8, 8], 1, &[4]).unwrap())
+}
+
+#[test]
+fn an_append_is_there_as_a_whole_or_not_at_all() {
+    for dialect in DIALECTS {
+        let prepare = |store: &Arc<dyn Store>| create(store, "/a", dialect, &OLD);
+        let whole = [1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8];
+        let check = |store: &Arc<dyn Store>| {
+            if let Some(elements) = reshaped(store, &[11]) {
+                assert_eq!(elements, whole);
+            } else if let Some(elements) = reshaped(store, &[15]) {
+                assert_eq!((&elements[..11], &elements[11..]), (&whole[..], &[8; 4][..]));
+            } else {
+                assert!(is_whole(store, "/a"));
+            }
+        };
+        at_each_call(&prepare, &append, &check, &|store| {
+            assert!(open(store, "/a").is_some_and(|it| it.shape()[0] > 7))
+        });
+    }
+}
+
+#[test]
+fn growing_after_an_append_that_died_shows_the_fill_value() {
+    for left in 0..3 {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        create(&store, "/a", Dialect::V3, &OLD).unwrap();
+        assert!(append(&interrupted(&store, left)).is_err());
+        resize(&[12])(&store).unwrap();
+        assert_eq!(reshaped(&store, &[12]).unwrap(), [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn a_move_leaves_the_node_whole_at_one_place() {
+    for dialect in DIALECTS {
+        for (from, to) in [("/g/a", "/h/b"), ("/g", "/h")] {
+            for first in [false, true] {
+                let prepare = |store: &Arc<dyn Store>| {
+                    create(store, "/g/a", dialect, &OLD)?;
+                    create(store, "/g/c", dialect, &OLD)?;
+                    if first { create(store, &format!("{to}/x"), dialect, &OLD[..6]) } else { Ok(()) }
+                };
+                // What a group that is only implied does not have may be what is left of it by a move before.
+                if first && from == "/g" && dialect.implies_groups() {
+                    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+                    prepare(&store).unwrap();
+                    let refused = zarr::move_node(&store, from, &store, to, &zarr::registry(), true).unwrap_err();
+                    assert_eq!(refused.kind(), ErrorKind::Exists);
+                    assert!(is_whole(&store, "/g/a") && open(&store, "/h/x").is_some());
+                    continue;
+                }
+                // Run again, it is run as the hint says.
+                let moved = |store: &Arc<dyn Store>| {
+                    let done = zarr::move_node(store, from, store, to, &zarr::registry(), first);
+                    match done {
+                        Err(error) if error.kind() == ErrorKind::Exists => {
+                            zarr::move_node(store, from, store, to, &zarr::registry(), true)
+                        }
+                        done => done,
+                    }
+                };
+                let names = if from == "/g" { ["/a", "/c"].as_slice() } else { &[""] };
+                let check = |store: &Arc<dyn Store>| {
+                    let places: Vec<(bool, bool)> = names
+                        .iter()
+                        .map(|name| {
+                            (is_whole(store, &format!("{from}{name}")), is_whole(store, &format!("{to}{name}")))
+                        })
+                        .collect();
+                    assert!(
+                        places.iter().all(|(old, _)| *old) || places.iter().all(|(_, new)| *new),
+                        "{dialect} {from}: {places:?}"
+                    );
+                };
+                at_each_call(&prepare, &moved, &check, &check);
+            }
+        }
+    }
+}
+
+#[test]
+fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
+    for (dialect, calls) in [(Dialect::V2, 2), (Dialect::V3, 1), (Dialect::D2022, 4)] {
+        let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        create(&inner, "/g/a", dialect, &[1; 127]).unwrap();
+        let found = zarr::open_node(&*inner, "/g/a", None).unwrap();
+        // What is above is asked to drop consolidated metadata in v2.
+        let calls = calls + u64::from(dialect == Dialect::V2);
+        let store = Interrupted { store: Arc::clone(&inner), left: AtomicU64::new(calls), at_once: true };
+        zarr::erase_node(&store, &found).unwrap();
+        assert_eq!(
+            inner.list_prefix(&Prefix::root()).unwrap().iter().filter(|key| key.as_str().contains("/a")).count(),
+            0
+        );
+        let store: Arc<dyn Store> = Arc::new(Interrupted {
+            store: Arc::new(MemoryStore::new()),
+            left: AtomicU64::new(u64::MAX),
+            at_once: true,
+        });
+        create(&store, "/g/a", Dialect::V3, &[1; 127]).unwrap();
+        let through: Arc<dyn Store> =
+            Arc::new(Interrupted { store: Arc::clone(&store), left: AtomicU64::new(1), at_once: true });
+        // Renamed, and nothing else.
+        zarr::move_node(&through, "/g/a", &through, "/g/b", &zarr::registry(), false).unwrap();
+        assert_eq!(read(&open(&store, "/g/b").unwrap()), [1; 127]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Several who change the same metadata at the same time, or one after another without knowing of each other.
+
+use std::sync::Arc;
+use zarr_array::{Array, AsyncArray, Dialect, ErrorKind, Group, NewArray, NewGroup, View, json};
+use zarr_store::{AsyncStore, FilesystemStore, MemoryStore, Store, SyncAsAsync, block_on};
+
+const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
+}
+
+fn create(store: &Arc<dyn Store>, dialect: Dialect) -> Array {
+    let new = NewArray::new(&[3], "int32").chunks(&[2]).attribute("a", 1).attribute("b", 2).dialect(dialect);
+    zarr::create_array(store, "/a", new).unwrap()
+}
+
+fn append(array: &mut Array, elements: &[i32]) {
+    let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_ne_bytes()).collect();
+    array.append(0, View::new(&bytes, 4, &[elements.len()]).unwrap()).unwrap();
+}
+
+fn with(array: &Array, name: &str, value: impl Into<json::Value>) -> json::Map {
+    let mut attributes = array.attributes().unwrap().clone();
+    attributes.insert(name, value);
+    attributes
+}
+
+/// Threads that each change attributes of their own, with a handle of their own.
+fn change_attributes(store: &Arc<dyn Store>, threads: usize, changes: usize) {
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                let mut array = zarr::open_array(store, "/a").unwrap();
+                for change in 0..changes {
+                    let attributes = with(&array, &format!("{thread}.{change}"), change as u64);
+                    array.set_attributes(attributes).unwrap();
+                }
+            });
+        }
+    });
+    let attributes = zarr::open_array(store, "/a").unwrap().attributes().unwrap().clone();
+    assert_eq!(attributes.len(), 2 + threads * changes);
+}
+
+#[test]
+fn eight_threads_lose_none_of_1000_attributes() {
+    let store = memory();
+    create(&store, Dialect::V3);
+    change_attributes(&store, 8, 125);
+    for dialect in DIALECTS {
+        let store = memory();
+        create(&store, dialect);
+        change_attributes(&store, 4, 10);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    create(&store, Dialect::V3);
+    change_attributes(&store, 8, 25);
+}
+
+#[test]
+fn a_change_of_attributes_keeps_what_others_changed() {
+    for dialect in DIALECTS {
+        let store = memory();
+        create(&store, dialect).write(.., &[1, 2, 3]).unwrap();
+        let mut stale = zarr::open_array(&store, "/a").unwrap();
+        let mut other = zarr::open_array(&store, "/a").unwrap();
+        append(&mut other, &[4, 5]);
+        let mut attributes = with(&other, "c", 3);
+        attributes.remove("a");
+        other.set_attributes(attributes).unwrap();
+        stale.set_attributes(with(&stale, "b", 20)).unwrap();
+        assert_eq!((stale.shape(), stale.read::<i32>(..).unwrap()), (&[5][..], vec![1, 2, 3, 4, 5]), "{dialect}");
+        let opened = zarr::open_array(&store, "/a").unwrap();
+        assert_eq!(opened.attributes().unwrap(), stale.attributes().unwrap());
+        assert_eq!(json::Value::from(stale.attributes().unwrap().clone()), json!({"b": 20, "c": 3}), "{dialect}");
+    }
+}
+
+#[test]
+fn the_same_attribute_changed_by_two_is_an_error_that_names_it() {
+    for dialect in DIALECTS {
+        let store = memory();
+        let (mut one, mut two) = (create(&store, dialect), zarr::open_array(&store, "/a").unwrap());
+        one.set_attributes(with(&one, "b", 3)).unwrap();
+        let error = two.set_attributes(with(&two, "b", 4)).unwrap_err();
+        assert_eq!((error.kind(), error.location().pointer.as_deref()), (ErrorKind::Conflict, Some("/attributes/b")));
+        assert_eq!(error.location().path.as_deref(), Some("/a"));
+        assert!(error.message().contains("set to 3") && error.message().contains("set to 4"), "{error}");
+        // Changed alike by both, it is no conflict.
+        two.set_attributes(with(&two, "b", 3)).unwrap();
+        assert_eq!(two.attributes().unwrap().get("b"), Some(&3.into()));
+    }
+    // As of groups.
+    let store = memory();
+    let registry = zarr::registry();
+    Group::create(&store, "/g", NewGroup::default(), &registry).unwrap();
+    let (mut one, mut two) = (zarr::open_group(&store, "/g").unwrap(), zarr::open_group(&store, "/g").unwrap());
+    let attributes = |value: json::Value| value.as_object().cloned().unwrap();
+    one.set_attributes(attributes(json!({"a": 1}))).unwrap();
+    two.set_attributes(attributes(json!({"b": 2}))).unwrap();
+    assert_eq!(json::Value::from(two.attributes().unwrap().clone()), json!({"a": 1, "b": 2}));
+    assert_eq!(one.set_attributes(attributes(json!({"a": 1, "b": 3}))).unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn a_resize_of_an_array_that_another_reshaped_is_an_error() {
+    let store = memory();
+    let mut stale = create(&store, Dialect::V3);
+    append(&mut zarr::open_array(&store, "/a").unwrap(), &[4, 5]);
+    for shape in [1, 3, 9] {
+        let error = stale.resize(&[shape]).unwrap_err();
+        assert_eq!((error.kind(), error.location().pointer.as_deref()), (ErrorKind::Conflict, Some("/shape")));
+    }
+    stale.resize(&[5]).unwrap();
+    assert_eq!(stale.read::<i32>(3..).unwrap(), [4, 5]);
+}
+
+#[test]
+fn of_those_who_create_the_same_node_one_does() {
+    for dialect in DIALECTS {
+        for _ in 0..20 {
+            let store = memory();
+            let created = std::thread::scope(|scope| {
+                let store = &store;
+                let create = |thread: u64| {
+                    let new = NewArray::new(&[3], "int32").attribute("by", thread).dialect(dialect);
+                    zarr::create_array(store, "/g/a", new).map(|_| thread)
+                };
+                let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || create(thread))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+            });
+            let winners: Vec<u64> = created.iter().filter_map(|it| it.as_ref().ok().copied()).collect();
+            assert_eq!(winners.len(), 1, "{dialect} {created:?}");
+            for error in created.iter().filter_map(|it| it.as_ref().err()) {
+                assert_eq!(error.kind(), ErrorKind::Exists, "{dialect} {error}");
+            }
+            let array = zarr::open_array(&store, "/g/a").unwrap();
+            assert_eq!(array.attributes().unwrap().get("by"), Some(&winners[0].into()), "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn each_row_that_one_of_eight_appends_is_there_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in [memory(), Arc::new(FilesystemStore::create(folder.path()).unwrap())] {
+        zarr::create_array(&store, "/a", NewArray::new(&[0], "int32").chunks(&[3])).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let store = &store;
+                scope.spawn(move || {
+                    let mut array = zarr::open_array(store, "/a").unwrap();
+                    (0..20).for_each(|row| append(&mut array, &[1 + thread * 100 + row]));
+                });
+            }
+        });
+        let mut rows = zarr::open_array(&store, "/a").unwrap().read::<i32>(..).unwrap();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..8).flat_map(|thread| (0..20).map(move |row| 1 + thread * 100 + row)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn consolidated_metadata_of_a_group_does_not_undo_its_attributes() {
+    let store = memory();
+    create(&store, Dialect::V3);
+    let mut stale = zarr::open_group(&store, "/").unwrap();
+    zarr::consolidate(&*store, "/", None).unwrap();
+    let attributes = json!({"title": "all"}).as_object().cloned().unwrap();
+    stale.set_attributes(attributes).unwrap();
+    let root = zarr::open_group(&store, "/").unwrap();
+    assert_eq!(root.attributes().unwrap().get("title"), Some(&"all".into()));
+    // The copy is still there: it says nothing of this group.
+    assert!(zarr::staleness(&*store, "/", None).unwrap().is_some_and(|it| !it.is_stale()));
+    // A change below drops it, and keeps the attributes.
+    append(&mut zarr::open_array(&store, "/a").unwrap(), &[1]);
+    assert!(zarr::staleness(&*store, "/", None).unwrap().is_none());
+    assert_eq!(zarr::open_group(&store, "/").unwrap().attributes().unwrap().get("title"), Some(&"all".into()));
+}
+
+fn is_send<T: Send>(it: T) -> T {
+    it
+}
+
+#[test]
+fn arrays_that_do_not_block_change_their_shape_as_others_do() {
+    let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(memory()));
+    let registry = zarr::registry();
+    block_on(is_send(async {
+        let new = NewArray::new(&[3], "int8").chunks(&[4]);
+        let mut array = AsyncArray::create(&store, "/a", new, &registry).await.unwrap();
+        array.write(.., &[1_i8, 2, 3]).await.unwrap();
+        let mut stale = AsyncArray::open(&store, "/a", &registry).await.unwrap();
+        array.append(0, View::new(&[4, 5], 1, &[2]).unwrap()).await.unwrap();
+        stale.append(0, View::new(&[6, 7], 1, &[2]).unwrap()).await.unwrap();
+        assert_eq!(stale.read::<i8>(..).await.unwrap(), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(array.resize(&[2]).await.unwrap_err().kind(), ErrorKind::Conflict);
+        stale.resize(&[2]).await.unwrap();
+        stale.resize(&[6]).await.unwrap();
+        assert_eq!(stale.read::<i8>(..).await.unwrap(), [1, 2, 0, 0, 0, 0]);
+        let attributes = json!({"a": 1}).as_object().cloned().unwrap();
+        stale.set_attributes(attributes).await.unwrap();
+        stale.erase().await.unwrap();
+        assert!(AsyncArray::open(&store, "/a", &registry).await.unwrap_err().is_not_found());
+    }));
+}
