@@ -5,12 +5,15 @@ use crate::args::Tree;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::{escape, number, output, report};
+use std::collections::HashMap;
 use std::process::ExitCode;
 use zarr::meta::json::Value;
 use zarr::meta::{ArrayMetadata, Found, Node, NodePath};
 
 /// Names and shapes longer than this do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
+/// How many characters a level is further to the right than the one above.
+const INDENT: usize = 3;
 
 pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
     let place = context.place(&args.node)?;
@@ -51,42 +54,85 @@ impl Drawing<'_> {
             Node::Group(_) => text.push_str(&counts(below)),
         }
         text.push('\n');
-        self.children(&top.path, below, "", &mut text);
+        self.children(&top.path, below, &mut text);
         text
     }
 
-    /// Draws the nodes of `below` directly under `path`, each with what lies under it.
-    fn children(&self, path: &NodePath, below: &[Found], indent: &str, text: &mut String) {
-        let children: Vec<&Found> = below.iter().filter(|node| node.path.parent().as_ref() == Some(path)).collect();
-        let rows: Vec<Option<Row>> = children.iter().map(|child| child.node.as_array().map(Row::new)).collect();
-        let width = |lens: &mut dyn Iterator<Item = usize>| lens.filter(|&len| len <= MAX_COLUMN).max().unwrap_or(0);
-        let names: Vec<String> = children.iter().map(|child| label(child)).collect();
-        let arrays = || names.iter().zip(&rows).filter_map(|(name, row)| Some((name, row.as_ref()?)));
-        let name_width = width(&mut arrays().map(|(name, _)| name.chars().count()));
-        let shape_width = width(&mut arrays().map(|(_, row)| row.shape.chars().count()));
-        let type_width = width(&mut arrays().map(|(_, row)| row.data_type.chars().count()));
-        for (place, ((child, name), row)) in children.iter().zip(&names).zip(&rows).enumerate() {
-            let last = place + 1 == children.len();
-            text.push_str(indent);
+    /// Draws what is below the node at `path`. A hierarchy may be deeper than the stack of a thread.
+    fn children(&self, path: &NodePath, below: &[Found], text: &mut String) {
+        let mut children = HashMap::<&str, Vec<&Found>>::new();
+        for node in below {
+            let parent = node.path.as_relative().rsplit_once('/').map_or("", |(parent, _)| parent);
+            children.entry(parent).or_default().push(node);
+        }
+        let mut level = |path: &NodePath| children.remove(path.as_relative()).map(|nodes| Level::new(&nodes));
+        let mut levels: Vec<Level<'_>> = level(path).into_iter().collect();
+        let mut indent = String::new();
+        while let Some(innermost) = levels.last_mut() {
+            let Some(child) = innermost.children.next() else {
+                levels.pop();
+                indent.truncate(indent.len().saturating_sub(INDENT));
+                continue;
+            };
+            let last = innermost.children.len() == 0;
+            text.push_str(&indent);
             text.push_str(if last { "`- " } else { "|- " });
-            match row {
-                None => text.push_str(&self.bold(name)),
-                Some(Row { shape, data_type, rest }) => {
-                    let line = format!("{name:<name_width$}  {shape:<shape_width$}  {data_type:<type_width$}  {rest}");
-                    text.push_str(line.trim_end());
-                }
+            match &child.row {
+                None => text.push_str(&self.bold(&child.name)),
+                Some(row) => text.push_str(innermost.line(&child.name, row).trim_end()),
             }
             text.push('\n');
-            if row.is_none() {
-                let from = below.partition_point(|node| node.path <= child.path);
-                let inner = format!("{indent}{}", if last { "   " } else { "|  " });
-                self.children(&child.path, below.get(from..).unwrap_or_default(), &inner, text);
+            if child.row.is_none()
+                && let Some(inner) = level(child.path)
+            {
+                levels.push(inner);
+                indent.push_str(if last { "   " } else { "|  " });
             }
         }
     }
 
     fn bold(&self, name: &str) -> String {
         if self.coloured { format!("\x1b[1m{name}\x1b[0m") } else { name.to_owned() }
+    }
+}
+
+/// The nodes directly under one, and how wide their columns are.
+struct Level<'a> {
+    /// Those that are not drawn yet.
+    children: std::vec::IntoIter<Child<'a>>,
+    name_width: usize,
+    shape_width: usize,
+    type_width: usize,
+}
+
+struct Child<'a> {
+    path: &'a NodePath,
+    name: String,
+    /// If it is an array.
+    row: Option<Row>,
+}
+
+impl<'a> Level<'a> {
+    fn new(nodes: &[&'a Found]) -> Self {
+        let child =
+            |node: &&'a Found| Child { path: &node.path, name: label(node), row: node.node.as_array().map(Row::new) };
+        let children: Vec<Child<'a>> = nodes.iter().map(child).collect();
+        let arrays = || children.iter().filter_map(|child| Some((child.name.as_str(), child.row.as_ref()?)));
+        let width = |columns: &mut dyn Iterator<Item = &str>| {
+            columns.map(|column| column.chars().count()).filter(|&len| len <= MAX_COLUMN).max().unwrap_or(0)
+        };
+        Self {
+            name_width: width(&mut arrays().map(|(name, _)| name)),
+            shape_width: width(&mut arrays().map(|(_, row)| row.shape.as_str())),
+            type_width: width(&mut arrays().map(|(_, row)| row.data_type.as_str())),
+            children: children.into_iter(),
+        }
+    }
+
+    /// An array in one line.
+    fn line(&self, name: &str, Row { shape, data_type, rest }: &Row) -> String {
+        let Self { name_width, shape_width, type_width, .. } = self;
+        format!("{name:<name_width$}  {shape:<shape_width$}  {data_type:<type_width$}  {rest}")
     }
 }
 
@@ -159,4 +205,40 @@ pub(crate) fn extents(shape: &Value) -> String {
         None => length.to_string(),
     };
     lengths.iter().map(length).collect::<Vec<_>>().join("x")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+    use zarr::meta::Dialect;
+
+    fn drawn(paths: impl IntoIterator<Item = String>) -> String {
+        let group = |path: String| Found::implicit(Dialect::V3, NodePath::parse(&path).unwrap());
+        let mut nodes: Vec<Found> = std::iter::once("/".to_owned()).chain(paths).map(group).collect();
+        nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        nodes.iter_mut().for_each(|node| node.implicit = false);
+        Drawing { nodes: &nodes, coloured: false }.draw("x")
+    }
+
+    #[test]
+    fn each_node_stands_under_its_group() {
+        let text = drawn(["/a", "/a!", "/a/b", "/a/b/c", "/a/d", "/e"].map(str::to_owned));
+        let lines: Vec<_> = text.lines().skip(1).collect();
+        assert_eq!(lines, ["|- a/", "|  |- b/", "|  |  `- c/", "|  `- d/", "|- a!/", "`- e/"]);
+    }
+
+    #[test]
+    fn a_large_hierarchy_is_drawn_in_one_pass() {
+        let begun = Instant::now();
+        let wide = drawn(
+            (0..100_000)
+                .map(|number| format!("/g{:03}/n{number:06}", number % 300))
+                .chain((0..300).map(|it| format!("/g{it:03}"))),
+        );
+        assert_eq!(wide.lines().count(), 100_301);
+        let deep = drawn((1..1500).map(|levels| "/a".repeat(levels)));
+        assert_eq!(deep.lines().last().map(str::len), Some(3 * 1499 + 2));
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
 }
