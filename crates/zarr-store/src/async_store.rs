@@ -25,9 +25,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move {
             let Some(parts) = self.get(key, ranges).await? else { return Ok(None) };
             let mut fetched = Fetched::new();
-            if let Some(full) = ranges.iter().position(|range| *range == ByteRange::Full) {
-                fetched.size = parts.get(full).map(|part| part.len() as u64);
-            }
+            fetched.size = ranges.iter().zip(&parts).find_map(|(range, part)| range.whole_size(part));
             parts.into_iter().for_each(|part| fetched.push(part));
             Ok(Some(fetched))
         })

@@ -14,6 +14,9 @@ pub enum ByteRange {
     From(u64),
     /// The last bytes, as many as this; the value has at least as many.
     Suffix(u64),
+    /// The first bytes, as many as this, or all of them where the value has fewer: the whole value, but with a bound on the
+    /// memory that it takes.
+    First(u64),
 }
 
 impl ByteRange {
@@ -24,6 +27,7 @@ impl ByteRange {
     /// assert_eq!(ByteRange::Suffix(4).resolve(10), Some(6..10));
     /// assert_eq!(ByteRange::Suffix(4).resolve(3), None);
     /// assert_eq!(ByteRange::From(10).resolve(10), Some(10..10));
+    /// assert_eq!(ByteRange::First(4).resolve(3), Some(0..3));
     /// ```
     #[must_use]
     pub fn resolve(&self, size: u64) -> Option<Range<u64>> {
@@ -32,6 +36,17 @@ impl ByteRange {
             Self::Range(range) => (range.start <= range.end && range.end <= size).then(|| range.clone()),
             Self::From(start) => (*start <= size).then_some(*start..size),
             Self::Suffix(len) => size.checked_sub(*len).map(|start| start..size),
+            Self::First(len) => Some(0..size.min(*len)),
+        }
+    }
+
+    /// The size of a value of which this range has these bytes, if they are all of it.
+    pub(crate) fn whole_size(&self, bytes: &[u8]) -> Option<u64> {
+        let len = bytes.len() as u64;
+        match self {
+            Self::Full => Some(len),
+            Self::First(most) => (len < *most).then_some(len),
+            Self::Range(_) | Self::From(_) | Self::Suffix(_) => None,
         }
     }
 
@@ -58,6 +73,7 @@ impl fmt::Display for ByteRange {
             Self::Range(range) => write!(f, "bytes {}..{}", range.start, range.end),
             Self::From(start) => write!(f, "bytes {start}.."),
             Self::Suffix(len) => write!(f, "the last {len} bytes"),
+            Self::First(len) => write!(f, "the first {len} bytes"),
         }
     }
 }

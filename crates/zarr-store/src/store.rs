@@ -14,7 +14,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     ///
     /// Returns false if there is no such key, with `into` empty. Without ranges, says only whether there is the key.
     /// All pieces are of one state of the value, even while it is being replaced. `into.size` and `into.version` are
-    /// set where that costs nothing more; for [`ByteRange::Full`] they always are if the store knows them.
+    /// set where that costs nothing more; for [`ByteRange::Full`] and [`ByteRange::First`] they always are if the store knows
+    /// them.
     ///
     /// # Errors
     /// [`crate::Error::Range`] if a range is not wholly inside the value.

@@ -138,6 +138,11 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         ByteRange::Suffix(size),
         ByteRange::Suffix(size / 3),
         ByteRange::Suffix(0),
+        ByteRange::First(size / 2),
+        ByteRange::First(size),
+        ByteRange::First(size + 1),
+        ByteRange::First(u64::MAX),
+        ByteRange::First(0),
     ];
     let expected = |range: &ByteRange| {
         let at = range.resolve(size).expect("inside");

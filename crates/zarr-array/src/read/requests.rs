@@ -85,7 +85,7 @@ impl Requests {
 /// How many bytes a chunk must have for a range to lie in it.
 pub(super) fn needed(range: &ByteRange) -> u64 {
     match range {
-        ByteRange::Full => 0,
+        ByteRange::Full | ByteRange::First(_) => 0,
         ByteRange::Range(range) => range.end,
         ByteRange::From(size) | ByteRange::Suffix(size) => *size,
     }

@@ -276,6 +276,5 @@ fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
 
 /// The size of a value of which a get brought everything.
 fn whole_size(ranges: &[ByteRange], fetched: &Fetched) -> Option<u64> {
-    let whole = ranges.iter().position(|range| *range == ByteRange::Full)?;
-    Some(fetched.part(whole).len() as u64)
+    ranges.iter().zip(fetched.parts()).find_map(|(range, part)| range.whole_size(part))
 }

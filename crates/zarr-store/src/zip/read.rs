@@ -4,13 +4,20 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
 
 use crate::filesystem::{read_at, read_full_at};
 use crate::{ByteRange, Error, Fetched, ZipFault};
 
 use super::directory::{LOCAL_SIZE, read_exact, u16_at, u32_at};
 use super::{DEFLATED, Entry, Fault, STORED};
+
+/// Memory for values of so many bytes is taken on the word of the directory.
+const TRUSTED: u64 = 16 << 20;
+/// And for larger ones that are not compressed to less than this part of them.
+const USUAL_RATIO: u64 = 16;
+/// How much of a value is inflated at once that is not kept.
+const PASSED: usize = 64 << 10;
 
 const LOCAL: u32 = 0x0403_4b50;
 
@@ -46,21 +53,21 @@ impl Entry {
 
     fn read_deflated(&self, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<(), Fault> {
         let compressed = read_exact(file, self.data(file)?, self.compressed, "entry")?;
+        if let [ByteRange::First(most)] = ranges
+            && *most < self.size
+        {
+            return self.inflate_first(&compressed, into.buffer(self.resolve(&ranges[0])?.len())?);
+        }
+        if self.size > TRUSTED && self.size / USUAL_RATIO > self.compressed {
+            self.check_size(&compressed)?;
+        }
         let size = self.resolve(&ByteRange::Full)?.end;
         // One byte more than due, to see a stream that does not end where it must.
         let room = size.checked_add(1).ok_or(Error::Memory { size: self.size })?;
         let buffer = into.buffer(room)?;
         let mut inflate = Decompress::new(false);
         let status = inflate.decompress(&compressed, buffer, FlushDecompress::Finish);
-        if inflate.total_out() > self.size {
-            return Err(ZipFault::Size { name: self.name(), found: inflate.total_out(), expected: self.size }.into());
-        }
-        if !matches!(status, Ok(Status::StreamEnd)) || inflate.total_in() != self.compressed {
-            return Err(ZipFault::Deflate { name: self.name() }.into());
-        }
-        if inflate.total_out() < self.size {
-            return Err(ZipFault::Size { name: self.name(), found: inflate.total_out(), expected: self.size }.into());
-        }
+        self.check_end(&inflate, status)?;
         self.check(&buffer[..size])?;
         let mut parts = Vec::with_capacity(ranges.len());
         for range in ranges {
@@ -69,6 +76,44 @@ impl Entry {
         let cut = into.recut(parts.into_iter());
         debug_assert!(cut, "ranges inside the value are inside the buffer");
         Ok(())
+    }
+
+    /// The beginning of a value, of which more is not wanted. Its checksum is that of all of it, and is not compared.
+    fn inflate_first(&self, compressed: &[u8], into: &mut [u8]) -> Result<(), Fault> {
+        let mut inflate = Decompress::new(false);
+        let status = inflate.decompress(compressed, into, FlushDecompress::None);
+        match status {
+            Ok(_) if inflate.total_out() == into.len() as u64 => Ok(()),
+            _ => Err(ZipFault::Deflate { name: self.name() }.into()),
+        }
+    }
+
+    /// Inflates a value without keeping it: whether it has the size that the directory says is known before that much memory is
+    /// taken for it.
+    fn check_size(&self, compressed: &[u8]) -> Result<(), ZipFault> {
+        let mut inflate = Decompress::new(false);
+        let mut passed = vec![0; PASSED];
+        loop {
+            let at = usize::try_from(inflate.total_in()).unwrap_or(usize::MAX);
+            let (rest, before) = (compressed.get(at..).unwrap_or_default(), inflate.total_out());
+            let status = inflate.decompress(rest, &mut passed, FlushDecompress::None);
+            let goes_on = matches!(status, Ok(Status::Ok)) && before < inflate.total_out();
+            if !goes_on || inflate.total_out() > self.size {
+                return self.check_end(&inflate, status);
+            }
+        }
+    }
+
+    /// Checks that a value ended where it must.
+    fn check_end(&self, inflate: &Decompress, status: Result<Status, DecompressError>) -> Result<(), ZipFault> {
+        let size = || ZipFault::Size { name: self.name(), found: inflate.total_out(), expected: self.size };
+        if inflate.total_out() > self.size {
+            return Err(size());
+        }
+        if !matches!(status, Ok(Status::StreamEnd)) || inflate.total_in() != self.compressed {
+            return Err(ZipFault::Deflate { name: self.name() });
+        }
+        if inflate.total_out() < self.size { Err(size()) } else { Ok(()) }
     }
 
     fn check(&self, value: &[u8]) -> Result<(), ZipFault> {
