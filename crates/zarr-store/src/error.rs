@@ -164,6 +164,14 @@ pub enum Error {
         /// How much was needed in bytes.
         size: u64,
     },
+    /// A driver gave a job fewer or more replies than it asked for.
+    #[error("{found} replies to {expected} requests")]
+    Replies {
+        /// Replies there are.
+        found: usize,
+        /// Requests there were.
+        expected: usize,
+    },
     /// A store broke its promise to a driver.
     #[error("{store}: key {key}: the store gave {found} ranges, expected {expected}")]
     Contract {
@@ -202,6 +210,8 @@ pub enum ErrorKind {
     Limit,
     /// The file system or network failed.
     Io,
+    /// A driver of jobs is at fault.
+    Internal,
 }
 
 impl Error {
@@ -221,6 +231,7 @@ impl Error {
             Self::Zip { fault, .. } => fault.kind(),
             Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
             Self::Io { .. } | Self::Contract { .. } => ErrorKind::Io,
+            Self::Replies { .. } => ErrorKind::Internal,
         }
     }
 

@@ -44,7 +44,11 @@ pub fn run_in<S: Spawn, J: Job>(
                     replies.push(scratch.fill(store, request, job.place(number))?);
                 }
             }
-            Next::Ask(requests) => spawn.answers(scratch, store, requests, &mut replies)?,
+            Next::Ask(requests) => {
+                let expected = requests.len();
+                spawn.answers(scratch, store, requests, &mut replies)?;
+                check_replies(replies.len(), expected)?;
+            }
         }
     }
 }
@@ -249,6 +253,11 @@ pub(crate) fn check(
         return Err(Error::Contract { store: store.to_string(), key: key.clone(), found, expected });
     }
     Ok(())
+}
+
+/// Checked once for all jobs: a reply too few must not look like a value that is not there.
+pub(crate) fn check_replies(found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Replies { found, expected }) }
 }
 
 /// Ranges merged for a store.

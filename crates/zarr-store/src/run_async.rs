@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::run::{Plan, check, conflict};
+use crate::run::{Plan, check, check_replies, conflict};
 use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result};
 
 /// How many requests are under way at once by default: enough to hide the latency of object stores, few enough that they do not
@@ -47,8 +47,10 @@ fn boxed<'a, J: Job + 'a>(
                 }
                 // Requests run at the same time, so that none can borrow the job.
                 Next::Ask(requests) | Next::Fill(requests) => {
+                    let expected = requests.len();
                     let answers = requests.into_iter().map(|request| answer(permits, store, request));
                     replies = all(answers, at_once).await?;
+                    check_replies(replies.len(), expected)?;
                 }
             }
         }

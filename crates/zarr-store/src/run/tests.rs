@@ -366,3 +366,33 @@ fn a_store_that_gives_too_few_pieces_is_found_out() {
         assert!(matches!(error, Error::Contract { .. }), "{merged}: {error}");
     }
 }
+
+/// Loses the last reply.
+struct Lossy;
+
+impl Spawn for Lossy {
+    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
+        Sequential.all(store, jobs)
+    }
+
+    fn answers(
+        &self,
+        scratch: &mut crate::Scratch,
+        store: &dyn Store,
+        requests: Vec<Request>,
+        replies: &mut Vec<Reply>,
+    ) -> Result<()> {
+        scratch.answers(store, requests, replies)?;
+        replies.pop();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reply_too_few_is_no_missing_value() {
+    let get = |key| Request::Get { key: Key::new(key).expect("a key"), ranges: vec![ByteRange::Full] };
+    let job = Once(Some(vec![get("a"), get("b")]));
+    let error = run_on(&Lossy, &MemoryStore::new(), job).expect_err("one is lost");
+    assert_eq!(error.kind(), crate::ErrorKind::Internal);
+    assert_eq!(error.to_string(), "1 replies to 2 requests");
+}
