@@ -74,13 +74,20 @@ impl Array {
 
     /// Creates an array at `path`, and groups above it where there are none.
     ///
+    /// It takes the dialect of the nearest group above it; where none has a document, that of the nodes in the store, which are
+    /// looked for if it can list. Another [`dialect`](NewArray::dialect) is an error, for the new documents would hide what is
+    /// there; only what replaces the root may have it.
+    ///
     /// # Errors
     /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
     /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if `new` cannot be; [`crate::ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
         let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let can_list = store.capabilities().list;
+        let find = plan::find_dialect(path, &new, can_list).map_err(place)?;
+        let dialect = zarr_store::run(&**store, find).map_err(place)?;
         let (job, options) =
-            plan::create(path, &new, (store.to_string(), store.capabilities()), registry).map_err(place)?;
+            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(place)?;
         let found = zarr_store::run(&**store, job).map_err(place)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.

@@ -61,8 +61,11 @@ impl AsyncArray {
         registry: &Arc<Registry>,
     ) -> Result<Self> {
         let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let can_list = store.capabilities().list;
+        let find = plan::find_dialect(path, &new, can_list).map_err(place)?;
+        let dialect = run_async(&**store, find).await.map_err(place)?;
         let (job, options) =
-            plan::create(path, &new, (store.to_string(), store.capabilities()), registry).map_err(place)?;
+            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(place)?;
         let found = run_async(&**store, job).await.map_err(place)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.

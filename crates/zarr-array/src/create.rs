@@ -7,6 +7,7 @@ use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, from_npy_descr, from
 use zarr_grid::ChunkGrid;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
+use zarr_store::Capabilities;
 
 /// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
 /// that compressors and object stores work well.
@@ -34,7 +35,7 @@ pub struct NewArray {
     dimension_names: Option<Vec<Option<String>>>,
     attributes: Map,
     separator: Option<char>,
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: Option<Dialect>,
     pub(crate) overwrite: bool,
     pub(crate) options: Options,
 }
@@ -55,7 +56,7 @@ impl NewArray {
             dimension_names: None,
             attributes: Map::new(),
             separator: None,
-            dialect: Dialect::V3,
+            dialect: None,
             overwrite: false,
             options: Options::default(),
         }
@@ -126,9 +127,10 @@ impl NewArray {
         self
     }
 
-    /// The dialect to store it in. By default Zarr v3.
+    /// The dialect to store it in. By default that of the hierarchy that is there, and Zarr v3 in a store that holds no node; see
+    /// [`Array::create`](crate::Array::create).
     pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
+        self.dialect = Some(dialect);
         self
     }
 
@@ -157,11 +159,12 @@ impl NewArray {
     /// # Errors
     /// As [`Array::create`](crate::Array::create).
     pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
-        crate::plan::create(path, self, (String::new(), false), registry).map(drop)
+        let dialect = self.dialect.unwrap_or(crate::node::DEFAULT);
+        crate::plan::create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)
     }
 
-    /// The metadata of the array.
-    pub(crate) fn metadata(&self, registry: &Registry) -> Result<ArrayMetadata> {
+    /// The metadata of the array, as it is to be in `dialect`.
+    pub(crate) fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
@@ -170,7 +173,7 @@ impl NewArray {
         };
         let fill_value = Some(fill.to_json(&data_type));
         let element = ElementSpec::new(data_type.clone(), fill);
-        let codecs = self.chain(&element, order, registry)?;
+        let codecs = self.chain(&element, order, dialect, registry)?;
         let (grid, codecs) = match (&self.grid, &self.shards) {
             (Some(grid), None) => (grid.clone(), codecs),
             (Some(_), Some(_)) => return Err(Error::argument("shards and a chunk grid of its own")),
@@ -185,7 +188,7 @@ impl NewArray {
                 let mut shard = shard(&chunks, &codecs);
                 // The storage transformer of the drafts has indexes without a checksum.
                 if let (Dialect::P2020 | Dialect::D2022, Some(Value::Array(index))) =
-                    (self.dialect, shard.configuration.get_mut("index_codecs"))
+                    (dialect, shard.configuration.get_mut("index_codecs"))
                 {
                     index.truncate(1);
                 }
@@ -193,7 +196,7 @@ impl NewArray {
             }
         };
         let separator = self.separator.map(String::from);
-        let keys = zarr_meta::chunk_keys(self.dialect, self.shape.len(), separator.as_deref(), &Documents::new());
+        let keys = zarr_meta::chunk_keys(dialect, self.shape.len(), separator.as_deref(), &Documents::new());
         Ok(ArrayMetadata {
             shape: self.shape.clone(),
             data_type: data_type.to_config(),
@@ -213,12 +216,18 @@ impl NewArray {
     }
 
     /// The codecs, completed by one that turns the array into bytes.
-    fn chain(&self, element: &ElementSpec, order: ByteOrder, registry: &Registry) -> Result<Vec<NamedConfig>> {
+    fn chain(
+        &self,
+        element: &ElementSpec,
+        order: ByteOrder,
+        dialect: Dialect,
+        registry: &Registry,
+    ) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
         let data_type = &element.data_type;
         let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
         // The only compressor of what came before version 1, and the usual one there.
-        let old = matches!(self.dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);
+        let old = matches!(dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);
         let Some(given) = self.codecs.as_ref().or(old.as_ref()) else {
             let compressor = defaults.compressor.map(|compressor| compressor(data_type));
             return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());

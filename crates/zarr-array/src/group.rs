@@ -1,7 +1,7 @@
 //! Groups over blocking stores.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node;
+use crate::node::{self, FindDialect};
 use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk, open_node};
 use std::sync::Arc;
 use zarr_meta::json::Map;
@@ -9,20 +9,15 @@ use zarr_meta::{Dialect, Found, GroupMetadata, Node, NodePath};
 use zarr_store::{Store, run};
 
 /// What a new group is to be like.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewGroup {
     /// Its attributes.
     pub attributes: Map,
-    /// The dialect to store it in. By default Zarr v3.
-    pub dialect: Dialect,
+    /// The dialect to store it in. By default that of the hierarchy that is there, and Zarr v3 in a store that holds no node; see
+    /// [`Array::create`].
+    pub dialect: Option<Dialect>,
     /// Whether a node that is there already is erased first, with all that lies below it.
     pub overwrite: bool,
-}
-
-impl Default for NewGroup {
-    fn default() -> Self {
-        Self { attributes: Map::new(), dialect: Dialect::V3, overwrite: false }
-    }
 }
 
 /// A Zarr group in a store: a node that has others below it.
@@ -68,16 +63,20 @@ impl Group {
         Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found })
     }
 
-    /// Creates a group at `path`, and groups above it where there are none.
+    /// Creates a group at `path`, and groups above it where there are none, in the dialect of the hierarchy as
+    /// [`Array::create`] does.
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`ErrorKind::Store`].
+    /// [`ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`ErrorKind::Argument`] if it is to be
+    /// of another dialect; [`ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewGroup, registry: &Arc<Registry>) -> Result<Self> {
         let place = |error| in_store(store, error);
         let group = GroupMetadata { attributes: new.attributes, ..GroupMetadata::default() };
         let path = node::parse_path(path).map_err(place)?;
         let capabilities = store.capabilities();
-        let job = node::create(path, new.dialect, &Node::Group(group), new.overwrite, capabilities).map_err(place)?;
+        let find = FindDialect::new(path.clone(), new.dialect, new.overwrite, capabilities.list);
+        let dialect = run(&**store, find).map_err(place)?;
+        let job = node::create(path, dialect, &Node::Group(group), new.overwrite, capabilities).map_err(place)?;
         Self::from_found(store, run(&**store, job).map_err(place)?, registry)
     }
 
@@ -164,7 +163,8 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub fn create_array(&self, name: &str, new: NewArray) -> Result<Array> {
-        Array::create(&self.store, &self.below(name)?, new.dialect(self.found.dialect), &self.registry)
+        let dialect = new.dialect.unwrap_or(self.found.dialect);
+        Array::create(&self.store, &self.below(name)?, new.dialect(dialect), &self.registry)
     }
 
     /// Creates a group below, in the dialect of this group.
@@ -172,7 +172,7 @@ impl Group {
     /// # Errors
     /// As [`Group::create`].
     pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
-        let new = NewGroup { dialect: self.found.dialect, ..new };
+        let new = NewGroup { dialect: new.dialect.or(Some(self.found.dialect)), ..new };
         Self::create(&self.store, &self.below(name)?, new, &self.registry)
     }
 

@@ -2,6 +2,7 @@
 
 mod ancestors;
 mod change;
+mod dialect;
 mod elsewhere;
 mod erase;
 mod leftovers;
@@ -11,6 +12,7 @@ mod revise;
 
 pub(crate) use ancestors::Ancestors;
 pub(crate) use change::{ChangeNode, create};
+pub(crate) use dialect::{DEFAULT, FindDialect, same_hierarchy};
 pub use elsewhere::with_place;
 pub(crate) use erase::{EraseBroken, EraseNode};
 pub(crate) use revise::{Edit, ReplaceNode, Revise, set_attributes};

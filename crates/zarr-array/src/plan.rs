@@ -1,8 +1,8 @@
 //! What blocking and async arrays share besides jobs: applying selections to shapes and memory.
 
 use crate::core::ArrayCore;
-use crate::node::{self, ChangeNode};
-use crate::{Error, Result};
+use crate::node::{self, ChangeNode, FindDialect};
+use crate::{Error, ErrorKind, Result};
 use crate::{NewArray, Options, Registry};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::Heap;
 use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
 use zarr_grid::{IntoSelection, Region, Resolved, Shape};
-use zarr_meta::ArrayMetadata;
-use zarr_meta::Node;
+use zarr_meta::{ArrayMetadata, Dialect, Node};
 use zarr_store::{Capabilities, Key, Listing};
 
 /// Applies a selection to an array.
@@ -227,19 +226,33 @@ pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result
     Ok((shape, Region::from_ranges(&ranges)))
 }
 
+/// The job that finds the dialect in which an array is to be created.
+pub(crate) fn find_dialect(path: &str, new: &NewArray, can_list: bool) -> Result<FindDialect> {
+    Ok(FindDialect::new(node::parse_path(path)?, new.dialect, new.overwrite, can_list))
+}
+
 /// The job that creates an array, after all that can be wrong with it was checked.
 pub(crate) fn create(
     path: &str,
     new: &NewArray,
+    dialect: Dialect,
     (store, capabilities): (String, Capabilities),
     registry: &Arc<Registry>,
 ) -> Result<(ChangeNode, Options)> {
     let path = node::parse_path(path)?;
-    let in_path = |error: Error| error.at(|place| place.path = Some(path.to_string()));
-    let node = Node::Array(new.metadata(registry).map_err(in_path)?);
+    let in_path = |error: Error| {
+        let error = error.at_path(&path);
+        let is_refused = matches!(error.kind(), ErrorKind::NotExpressible | ErrorKind::Path);
+        let is_taken = new.dialect.is_none() && dialect != node::DEFAULT;
+        match is_refused && is_taken && error.hint().is_none() {
+            true => error.with_hint(format!("a new node takes the dialect of the hierarchy, which is {dialect}")),
+            false => error,
+        }
+    };
+    let node = Node::Array(new.metadata(dialect, registry).map_err(in_path)?);
     // Dimension names become attributes where the dialect has no other way to say them.
-    let (node, _) = zarr_meta::for_dialect(&node, new.dialect).map_err(|error| in_path(error.into()))?;
-    let job = node::create(path.clone(), new.dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
+    let (node, _) = zarr_meta::for_dialect(&node, dialect).map_err(|error| in_path(error.into()))?;
+    let job = node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))
 }

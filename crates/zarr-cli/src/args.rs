@@ -209,7 +209,8 @@ pub(crate) struct Create {
     /// The attributes, a JSON object.
     #[arg(long, value_name = "JSON")]
     pub(crate) attributes: Option<String>,
-    /// The dialect to write: v3 (the default) or v2.
+    /// The dialect to write: v3, v2, or an older one by its short name; by default that of the hierarchy that is there, else
+    /// v3. Another one than that of the hierarchy is refused.
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
     /// What stands between the numbers in chunk keys: / or a period.

@@ -239,7 +239,7 @@ impl Error {
     #[must_use]
     pub fn store(&self) -> Option<&str> {
         match self {
-            Self::InvalidKey { .. } | Self::InvalidPrefix { .. } | Self::Memory { .. } => None,
+            Self::InvalidKey { .. } | Self::InvalidPrefix { .. } | Self::Memory { .. } | Self::Replies { .. } => None,
             Self::Address { url, .. } => Some(url),
             Self::Range { store, .. }
             | Self::Precondition { store, .. }

@@ -174,8 +174,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn coalesce(&self) -> Coalesce;
 }
 
-/// What a store can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a store can; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Values can be set and erased.
     pub write: bool,

@@ -46,7 +46,7 @@ pub fn open_group(store: &Arc<dyn Store>, path: &str) -> Result<Group> {
     Group::open(store, path, &registry())
 }
 
-/// Creates a group at `path` in Zarr v3, and groups above it where there are none.
+/// Creates a group at `path`, and groups above it where there are none.
 ///
 /// # Errors
 /// As [`Group::create`].

@@ -9,6 +9,7 @@ mod cached_requests;
 mod caches;
 mod concurrent;
 mod conformance;
+mod creating;
 mod dead_space;
 mod elision;
 mod foreign;

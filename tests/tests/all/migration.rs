@@ -17,7 +17,13 @@ fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let registry = zarr::registry();
     let attributes = || [("x".to_owned(), 1.into())].into_iter().collect();
-    Group::create(&store, "/g", NewGroup { dialect, attributes: attributes(), overwrite: false }, &registry).unwrap();
+    Group::create(
+        &store,
+        "/g",
+        NewGroup { dialect: Some(dialect), attributes: attributes(), ..NewGroup::default() },
+        &registry,
+    )
+    .unwrap();
     let new = |shape: &[u64]| {
         let new = NewArray::new(shape, "int16").dialect(dialect).attribute("units", "K").fill(-1);
         new.codecs_text("gzip").unwrap()

@@ -54,8 +54,10 @@ fn the_session_of_version_1() {
     let corner = again.read::<i32>((9..11, 9..11)).unwrap();
     assert_eq!(corner.into_iter().collect::<Vec<_>>(), [1, 2, 3, 3]);
     // It is one array, and no hierarchy.
-    let below = NewArray::new(&[2], "int8").dialect(Dialect::V1);
-    assert_eq!(Array::create(&store, "/a", below, &zarr::registry()).unwrap_err().kind(), ErrorKind::Path);
+    let below = || NewArray::new(&[2], "int8").dialect(Dialect::V1);
+    assert_eq!(Array::create(&store, "/a", below(), &zarr::registry()).unwrap_err().kind(), ErrorKind::Argument);
+    let empty: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    assert_eq!(Array::create(&empty, "/a", below(), &zarr::registry()).unwrap_err().kind(), ErrorKind::Path);
 }
 
 #[test]
@@ -106,7 +108,8 @@ fn a_hierarchy_of_the_protocol_drafts_is_extended_in_its_own_form() {
         Array::create(&store, "/g/t", sharded, &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
         assert_eq!(zarr::open_array(&store, "/g/t").unwrap().read::<i32>((3,)).unwrap().into_iter().next(), Some(4));
         zarr::open_array(&store, "/g/t").unwrap().erase().unwrap();
-        Group::create(&store, "/h", NewGroup { dialect: Dialect::P2020, ..NewGroup::default() }, &registry).unwrap();
+        Group::create(&store, "/h", NewGroup { dialect: Some(Dialect::P2020), ..NewGroup::default() }, &registry)
+            .unwrap();
         let mut expected = vec![
             "zarr.json".to_owned(),
             array_key.to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{Conversion, Planned};
 use crate::chunk_keys::Keys;
-use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread};
+use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
 use std::sync::Arc;
 use zarr_meta::{Dialect, Found, NodePath};
@@ -62,16 +62,10 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
         && !dialect.implies_groups()
         && !place.is_there(&parent)
     {
-        let new = NewGroup { dialect, ..NewGroup::default() };
+        let new = NewGroup { dialect: Some(dialect), ..NewGroup::default() };
         Group::create(target, &parent.to_string(), new, &conversion.registry)?;
     }
     Ok(place)
-}
-
-/// Whether nodes of both dialects may lie in one hierarchy.
-fn same_hierarchy(a: Dialect, b: Dialect) -> bool {
-    let is_v3 = |dialect| matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
-    a == b || (is_v3(a) && is_v3(b))
 }
 
 /// Makes sure that there is no node at `path`. What is no part of a node is never erased.

@@ -150,7 +150,7 @@ fn rechunk(array: &mut ArrayMetadata, dialect: Dialect, options: &ConvertOptions
     if chunks.is_none() && options.codecs.is_none() && !unsharded && !sharded {
         return Ok(());
     }
-    let mut new = NewArray::new(&array.shape, array.data_type.to_value().to_string()).dialect(dialect);
+    let mut new = NewArray::new(&array.shape, array.data_type.to_value().to_string());
     new = match &options.codecs {
         Some(codecs) => new.codecs_text(codecs)?,
         None => new.codecs(flat.codecs),
@@ -167,7 +167,7 @@ fn rechunk(array: &mut ArrayMetadata, dialect: Dialect, options: &ConvertOptions
         // A grid of chunks of various shapes stays.
         (None, _) => new.chunk_grid(array.chunk_grid.clone()),
     };
-    let new = new.metadata(registry)?;
+    let new = new.metadata(dialect, registry)?;
     array.chunk_grid = new.chunk_grid;
     array.codecs = new.codecs;
     Ok(())

@@ -18,6 +18,8 @@ pub(crate) struct Ancestors {
     open: Option<OpenNode>,
     /// Whether what is no group above does not matter.
     lenient: bool,
+    /// Whether one of the groups was found: what lies above it stays as it is.
+    is_below_group: bool,
     missing: Vec<NodePath>,
     /// Groups that have consolidated metadata in their own document.
     stale: Vec<Found>,
@@ -38,6 +40,7 @@ impl Ancestors {
             capabilities,
             open,
             lenient: false,
+            is_below_group: false,
             missing: Vec::new(),
             stale: Vec::new(),
             stale_keys: Vec::new(),
@@ -62,6 +65,7 @@ impl Ancestors {
             let path = open.path().clone();
             match open.go_on(std::mem::take(&mut replies)) {
                 Ok(Probed::Asks(requests)) => return Ok(Some(requests)),
+                Ok(Probed::NotFound(_)) if self.is_below_group => {}
                 Ok(Probed::NotFound(_)) => self.missing.push(path.clone()),
                 Ok(Probed::Found(found)) if found.node.as_array().is_some() => {
                     if !self.lenient {
@@ -69,13 +73,16 @@ impl Ancestors {
                         return Err(Error::argument(message).at_path(&self.node));
                     }
                 }
-                Ok(Probed::Found(found)) => match consolidated::document_key(&found) {
-                    Some(key) => self.stale_keys.push(Key::new(&key)?),
-                    None if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) => {
-                        self.stale.push(*found);
+                Ok(Probed::Found(found)) => {
+                    self.is_below_group |= !found.implicit;
+                    match consolidated::document_key(&found) {
+                        Some(key) => self.stale_keys.push(Key::new(&key)?),
+                        None if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) => {
+                            self.stale.push(*found);
+                        }
+                        None => {}
                     }
-                    None => {}
-                },
+                }
                 Err(error) if self.lenient && error.kind() != ErrorKind::Store => {}
                 Err(error) => return Err(error),
             }

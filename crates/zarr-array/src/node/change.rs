@@ -24,9 +24,9 @@ pub(crate) fn create(
 ) -> Result<ChangeNode> {
     dialect.check_path(&path)?;
     let (written, found) = new_documents(dialect, &path, node, &Documents::new())?;
-    // If the store can list, an array is not put where a group is implied by nodes below, which would never be found again.
-    let looks_below = (node.as_array().is_some() || overwrite) && dialect.implies_groups();
-    let open = OpenNode::new(path, None, looks_below && capabilities.list);
+    // If the store can list, no node is put where a group is implied by nodes below that would not be found again: below an array,
+    // or by documents of another dialect.
+    let open = OpenNode::new(path, None, capabilities.list);
     let state = Change::Here { open: Box::new(open), overwrite };
     Ok(ChangeNode { written, found, node: node.clone(), capabilities, tries: 0, lock: None, state })
 }
@@ -155,11 +155,6 @@ impl ChangeNode {
             job.lock = lock;
             job.look()
         })
-    }
-
-    /// The dialect of the hierarchy, if the node would be a stranger there.
-    fn foreign(&self, open: &OpenNode) -> Option<Dialect> {
-        open.dialect().filter(|dialect| *dialect != self.found.dialect && !self.found.path.is_root())
     }
 
     /// Erases what is in the way.
@@ -292,10 +287,6 @@ impl Job for ChangeNode {
                 Ok(Probed::Asks(requests)) => {
                     self.state = Change::Here { open, overwrite };
                     Ok(Next::Ask(requests))
-                }
-                Ok(_) if let Some(dialect) = self.foreign(&open) => {
-                    let message = format!("the hierarchy is of dialect {dialect}, not {}", self.found.dialect);
-                    Err(Error::argument(message).at(|place| place.path = Some(path.to_string())))
                 }
                 Ok(Probed::NotFound(_)) => self.entry(),
                 // A broken node may be replaced, too.

@@ -105,6 +105,43 @@ fn what_is_of_no_node_is_erased_only_if_told() {
     assert!(!folder.files("s").iter().any(|file| file.starts_with("g/")), "{:?}", folder.files("s"));
 }
 
+/// Documents of another dialect would hide all nodes that are there.
+#[test]
+fn what_is_created_takes_the_dialect_that_is_there() {
+    for dialect in ["v2", "v3", "p2019", "p2020", "d2022"] {
+        let folder = store(dialect);
+        let create = |path, more: &[&str]| {
+            folder.run(&[&["create", "s", path, "--shape", "2", "--dtype", "int8"], more].concat())
+        };
+        let before = folder.files("s");
+        let other = if dialect == "v3" { "v2" } else { "v3" };
+        let ran = create("x", &["--dialect", other]);
+        assert_eq!((ran.code, folder.files("s")), (Some(2), before), "{}", ran.err);
+        assert!(ran.err.contains(&format!("/x: the hierarchy is of dialect {dialect}")), "{}", ran.err);
+        assert_eq!(create("x", &[]).code, Some(0));
+        assert_eq!(create("g/y", &["--dialect", dialect]).code, Some(0));
+        let tree = folder.ok(&["tree", "s", "--json"]);
+        let nodes = zarr::meta::json::Value::from_json(&tree).unwrap();
+        let member = |name: &str| -> Vec<String> {
+            let nodes = nodes.as_array().unwrap().iter();
+            nodes.map(|node| node.get(name).unwrap().as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(member("path"), ["/", "/g", "/g/a", "/g/b", "/g/y", "/x"]);
+        assert_eq!(member("dialect"), [dialect; 6]);
+    }
+    // One array is no hierarchy.
+    for dialect in ["v0", "v1"] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+        let before = folder.files("s");
+        for more in [&[][..], &["--dialect", "v3"], &["--dialect", dialect]] {
+            let ran = folder.run(&[&["create", "s", "/x", "--shape", "4", "--dtype", "int16"], more].concat());
+            assert_eq!((ran.code, folder.files("s")), (Some(2), before.clone()), "{}", ran.err);
+            assert!(ran.err.contains("/ is an array"), "{}", ran.err);
+        }
+    }
+}
+
 #[test]
 fn what_is_copied_takes_the_dialect_that_is_there() {
     let folder = store("v3");
