@@ -20,7 +20,7 @@ use std::sync::Arc;
 use zarr_meta::{Dialect, Found, Node, NodePath};
 use zarr_store::Store;
 
-pub use migrate::Migration;
+pub use migrate::{Migration, MigrationState};
 pub use transfer::{copy_node, move_node};
 
 /// What a [`Conversion`] is to do. A plain value: change what differs from the default.

@@ -37,7 +37,8 @@ pub use consolidate::{
     Staleness, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async, staleness, staleness_async,
 };
 pub use convert::{
-    Conversion, ConvertOptions, Examined, How, Migration, Planned, Progress, Shards, StoredSize, copy_node, move_node,
+    Conversion, ConvertOptions, Examined, How, Migration, MigrationState, Planned, Progress, Shards, StoredSize,
+    copy_node, move_node,
 };
 pub use create::NewArray;
 pub use data::ArrayData;

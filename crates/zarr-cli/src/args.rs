@@ -287,9 +287,10 @@ pub(crate) struct Migrate {
     /// The store.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// The dialect to write: v3 or v2, or an older one by its short name.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect, default_value = "v3")]
-    pub(crate) dialect: Dialect,
+    /// The dialect to write: v3 (the default) or v2, or an older one by its short name. With --finish and --undo the store says
+    /// what was written; only what was migrated without a record needs it.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
     /// Write nothing: tell what would become of each node, and what it costs.
     #[arg(long, conflicts_with_all = ["finish", "undo"])]
     pub(crate) dry_run: bool,

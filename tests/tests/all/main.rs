@@ -16,6 +16,7 @@ mod foreign;
 mod gone;
 mod hierarchies;
 mod interrupted;
+mod interrupted_migration;
 mod laws;
 mod layouts;
 mod matrix;

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zarr_array::{Array, Dialect, ErrorKind, Group, How, Migration, NewArray, NewGroup};
+use zarr_array::{Array, Dialect, ErrorKind, Group, How, Migration, MigrationState, NewArray, NewGroup};
 use zarr_store::{Counted, Key, MemoryStore, Prefix, Store, StoreExt};
 
-const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
+pub(crate) const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
 
-fn contents(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn contents(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
     let keys = store.list_prefix(&Prefix::root()).unwrap();
     keys.iter().map(|key| (key.to_string(), store.get_all(key).unwrap().unwrap().to_vec())).collect()
 }
 
 /// A hierarchy with compressed arrays, one with a chunk missing, one without dimensions, and attributes.
-fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
+pub(crate) fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let registry = zarr::registry();
     let attributes = || [("x".to_owned(), 1.into())].into_iter().collect();
@@ -35,7 +35,7 @@ fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     store
 }
 
-fn check(store: &Arc<dyn Store>, dialect: Dialect) {
+pub(crate) fn check(store: &Arc<dyn Store>, dialect: Dialect) {
     let open = |path: &str| {
         let found = zarr::open_node(&**store, path, Some(dialect)).unwrap();
         Array::from_found(store, found, &zarr::registry(), zarr::Options::default()).unwrap()
@@ -72,6 +72,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
                 assert_eq!(how, [How::Group, How::Keep, How::Group, How::Keep]);
             }
             migration.run(&|_| {}).unwrap();
+            assert_eq!(Migration::state(&store).unwrap(), Some(MigrationState::Done));
             let both = contents(&*store);
             assert!(before.iter().all(|(key, bytes)| both.get(key) == Some(bytes)), "{from} to {to}");
             check(&store, from);
@@ -79,13 +80,13 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             let again = Migration::plan(&store, &zarr::registry(), to).unwrap_err();
             assert_eq!(again.kind(), ErrorKind::Exists, "{again}");
 
-            Migration::undo(&store, to).unwrap();
+            Migration::undo(&store, None).unwrap();
             let undone = contents(&*store);
             assert_eq!(undone.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "{from} to {to}");
             assert!(undone == before, "{from} to {to}");
 
             Migration::plan(&store, &zarr::registry(), to).unwrap().run(&|_| {}).unwrap();
-            Migration::finish(&store, to).unwrap();
+            Migration::finish(&store, None).unwrap();
             check(&store, to);
             let after = contents(&*store);
             // Nothing is left that is not of the new hierarchy, but for what was never of the old one.
@@ -104,7 +105,7 @@ fn nothing_is_dropped_before_all_nodes_have_a_new_document() {
     Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
     store.erase(&Key::new("g/a/zarr.json").unwrap()).unwrap();
     let before = contents(&*store);
-    let error = Migration::finish(&store, Dialect::V3).unwrap_err();
+    let error = Migration::finish(&store, None).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::NotFound, Some("/g/a")));
     assert_eq!(contents(&*store), before);
 }
@@ -120,7 +121,7 @@ fn chunks_stay_where_they_really_are() {
     let migration = Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap();
     assert_eq!(migration.nodes()[0].how, How::Keep);
     migration.run(&|_| {}).unwrap();
-    Migration::finish(&store, Dialect::V3).unwrap();
+    Migration::finish(&store, None).unwrap();
     assert_eq!(contents(&*store).keys().map(String::as_str).collect::<Vec<_>>(), ["0/0", "zarr.json"]);
     assert_eq!(zarr::open_array(&store, "/").unwrap().read::<i8>(..).unwrap(), [1, 2, 0, 0]);
 }
@@ -159,7 +160,7 @@ fn consolidated_metadata_stays() {
     let store = hierarchy(Dialect::V2);
     zarr::consolidate(&*store, "/", None).unwrap();
     Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
-    Migration::finish(&store, Dialect::V3).unwrap();
+    Migration::finish(&store, None).unwrap();
     assert_eq!(zarr::staleness(&*store, "/", None).unwrap(), Some(zarr::Staleness::default()));
     assert!(!contents(&*store).contains_key(".zmetadata"));
     // What changes a node drops the copy of it; what somebody else changes is seen.

@@ -1,5 +1,11 @@
 //! Conversion of a hierarchy where it lies: new documents beside the old ones, which stay until they are dropped.
 
+mod end;
+mod record;
+
+pub use record::MigrationState;
+
+use self::record::{Entry, Record, Side};
 use super::place::Documents;
 use super::{Conversion, ConvertOptions, How, Planned, Progress, copy, plan, recode, target};
 use crate::chunk_keys::Keys;
@@ -7,8 +13,8 @@ use crate::core::other_places;
 use crate::{Error, ErrorKind, Registry, Result, Walk, consolidate, open_node, walk};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node, NodePath, consolidated};
-use zarr_store::{Key, Store};
+use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node, NodePath};
+use zarr_store::{Key, Precondition, Store};
 
 /// A conversion of a whole hierarchy into another dialect in its own store.
 ///
@@ -16,6 +22,10 @@ use zarr_store::{Key, Store};
 /// decoded and encoded again, to keys of their own. Nothing that is there is changed: until [`finish`](Self::finish) drops the old
 /// documents, readers of either dialect find their hierarchy, and [`undo`](Self::undo) drops the new ones instead.
 /// Writers have to wait for one of both: chunks of both hierarchies may be the same, shape and attributes are not.
+///
+/// A record in the store, under the key `.zmigration`, says what becomes of what and how far it has come. Whatever is interrupted is
+/// completed by doing it again. Other software takes no notice of it, but for a warning of zarr-python 3 when it lists members, as it
+/// gives of documents of another version.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -30,21 +40,24 @@ use zarr_store::{Key, Store};
 /// Migration::plan(&store, &registry, Dialect::V3)?.run(&|_| {})?;
 /// let array = Array::open(&store, "/a", &registry)?;
 /// assert_eq!((array.dialect(), array.read::<i8>(..)?), (Dialect::V3, vec![1, 2]));
-/// Migration::finish(&store, Dialect::V3)?;
+/// Migration::finish(&store, None)?;
 /// # Ok::<(), zarr_array::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Migration {
     conversion: Conversion,
-    dialect: Dialect,
+    record: Record,
+    /// That of a run that was interrupted.
+    interrupted: Option<Record>,
 }
 
 impl Migration {
-    /// Plans the migration of all nodes in `store` to `dialect`. Nothing is written.
+    /// Plans the migration of all nodes in `store` to `dialect`. Nothing is written. If one was begun and interrupted, it is begun
+    /// anew.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if there are nodes of `dialect`
-    /// already; [`ErrorKind::NotExpressible`] if a node cannot be said in the dialect, or its keys are taken by what is there;
+    /// already, or another migration is recorded; [`ErrorKind::NotExpressible`] if a node cannot be said in the dialect, or its keys are taken by what is there;
     /// those of reading metadata.
     pub fn plan(store: &Arc<dyn Store>, registry: &Arc<Registry>, dialect: Dialect) -> Result<Self> {
         Self::plan_with(store, registry, dialect, ConvertOptions::default())
@@ -65,12 +78,20 @@ impl Migration {
         let plain = ConvertOptions::default();
         let options = ConvertOptions { dialect: Some(dialect), memory, carry, fill_value_attribute, options, ..plain };
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
-        let root = old_root(&**store, dialect).map_err(in_store)?;
+        let interrupted = Record::read(&**store).map_err(in_store)?;
+        let root = match &interrupted {
+            None => old_root(&**store, dialect).map_err(in_store)?,
+            Some(record) if record.state == MigrationState::Running && record.to == dialect => {
+                open_node(&**store, "/", Some(record.from))?
+            }
+            Some(record) => return Err(in_store(record.in_the_way())),
+        };
+        let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
         let found = nodes(&**store, &root)?;
         let named = found.iter().any(|it| it.node.as_array().is_some_and(|array| array.dimension_names.is_some()));
         let taken: BTreeSet<String> =
             found.iter().flat_map(|node| node.documents.iter().map(|(key, _)| key.to_owned())).collect();
-        let (mut planned, mut consolidate) = (Vec::new(), Vec::new());
+        let (mut planned, mut consolidate, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         for found in found {
             let found = options.options.as_read(found);
             let path = found.path.clone();
@@ -81,13 +102,19 @@ impl Migration {
                 consolidate.push(found.path.clone());
             }
             let node = in_place(store, found, dialect, named, registry, &options).map_err(at)?;
-            check_keys(&**store, &node, &taken).map_err(at)?;
+            let documents = Documents::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
+            if !begun.contains(&path) {
+                check_unused(&**store, &node).map_err(at)?;
+            }
+            check_keys(&**store, &node, documents.found(), &taken).map_err(at)?;
+            entries.push(Entry::new(&node.source, documents.found()));
             planned.push(node);
         }
         consolidate.reverse();
+        let record = Record::new(root.dialect, dialect, entries);
         let (source, registry) = (Arc::clone(store), Arc::clone(registry));
         let conversion = Conversion { source, registry, options, nodes: planned, consolidate };
-        Ok(Self { conversion, dialect })
+        Ok(Self { conversion, record, interrupted })
     }
 
     /// The nodes, sorted by path.
@@ -101,15 +128,25 @@ impl Migration {
     }
 
     /// Writes the new chunks, where they are others, and documents: those of the root last, so that whoever opens it before
-    /// still finds the old hierarchy.
+    /// still finds the old hierarchy. What an interrupted run left is dropped first.
     ///
     /// # Errors
-    /// Those of reading and writing arrays. The old hierarchy is whole; chunks of the array that failed are erased, and
-    /// [`undo`](Self::undo) drops what was written before.
+    /// Those of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the migration,
+    /// [`undo`](Self::undo) drops what was written. [`ErrorKind::Exists`] if somebody else began one meanwhile.
     pub fn run(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
-        let store = &self.conversion.source;
+        let Self { conversion, record, interrupted } = self;
+        let store = &conversion.source;
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
-        for planned in self.nodes().iter().rev() {
+        let mut record = record.clone();
+        if let Some(before) = interrupted {
+            end::erase_side(&**store, before, Side::New).map_err(in_store)?;
+            record = before.clone().with_nodes(record.into_nodes());
+        }
+        let record = record.write(&**store, MigrationState::Running).map_err(in_store)?;
+        // The document that says of what dialect all nodes are would hide the old ones.
+        let entry_key = zarr_meta::entry_key(record.to);
+        let mut entry = None;
+        for planned in conversion.nodes().iter().rev() {
             progress(Progress::Begin(planned));
             let documents = Documents::new(planned, &zarr_meta::Documents::new())?;
             let advance = |bytes: u64| progress(Progress::Done(bytes));
@@ -117,91 +154,65 @@ impl Migration {
                 How::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 How::Group => {}
                 How::Keep => advance(planned.size),
-                How::Copy | How::Recode => {
-                    let write = if planned.how == How::Copy { copy::copy } else { recode::recode };
-                    let written = write(&self.conversion, planned, documents.found(), store, &advance);
-                    if written.is_err() {
-                        // Without a document nobody would know of them; the first error is the one to tell.
-                        let _ = drop_chunks(&**store, documents.found(), &planned.source);
-                    }
-                    written?;
-                }
+                How::Copy => copy::copy(conversion, planned, documents.found(), store, &advance)?,
+                How::Recode => recode::recode(conversion, planned, documents.found(), store, &advance)?,
             }
-            documents.write(store).map_err(in_store)?;
+            entry = documents.write_without(entry_key, store).map_err(in_store)?.or(entry);
         }
-        for group in &self.conversion.consolidate {
-            consolidate(&**store, &group.to_string(), Some(self.dialect))?;
+        if let (Some(key), Some(entry)) = (entry_key, entry) {
+            store.set(&Key::new(key)?, &entry, &Precondition::None).map_err(|error| in_store(error.into()))?;
         }
-        store.flush().map_err(|error| in_store(error.into()))
+        for group in &conversion.consolidate {
+            consolidate(&**store, &group.to_string(), Some(record.to))?;
+        }
+        store.flush().map_err(|error| in_store(error.into()))?;
+        record.write(&**store, MigrationState::Done).map(drop).map_err(in_store)
+    }
+
+    /// How far the migration of a store has come; `None` if none is recorded there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnsupportedVersion`] if the record is of a later version, others if it is broken; [`ErrorKind::Store`].
+    pub fn state(store: &Arc<dyn Store>) -> Result<Option<MigrationState>> {
+        let record = Record::read(&**store).map_err(|error| error.at(|place| place.store = Some(store.to_string())))?;
+        Ok(record.map(|record| record.state))
+    }
+
+    /// Checks that a store may be changed: no migration of it is running, being finished or undone, or was interrupted in that.
+    /// What is written then could go with what is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`] if one is; those of [`state`](Self::state).
+    pub fn check_settled(store: &Arc<dyn Store>) -> Result<()> {
+        let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        match Record::read(&**store).map_err(in_store)? {
+            Some(record) if record.state != MigrationState::Done => Err(in_store(record.in_the_way())),
+            _ => Ok(()),
+        }
     }
 
     /// Drops the old documents, and old chunks that are no chunks of the new arrays, after each old node was found to have a new
-    /// one in its place. `dialect` is the new one.
+    /// one in its place. `dialect` is the new one: the record says it, but for what was migrated without one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect beside, or a node has no new one: nothing is erased then;
-    /// [`ErrorKind::Store`].
-    pub fn finish(store: &Arc<dyn Store>, dialect: Dialect) -> Result<()> {
+    /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or a node has no new one;
+    /// [`ErrorKind::Exists`] if the migration is not done or is being undone; [`ErrorKind::Argument`] if `dialect` is not the one recorded: nothing
+    /// is erased then. [`ErrorKind::Store`]: to finish again drops the rest.
+    pub fn finish(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
-        Self::drop_old(&**store, dialect).map_err(in_store)
+        end::finish(&**store, dialect).map_err(in_store)
     }
 
-    fn drop_old(store: &dyn Store, dialect: Dialect) -> Result<()> {
-        let old = nodes(store, &old_root(store, dialect)?)?;
-        let mut pairs = Vec::new();
-        for old in old {
-            match open_node(store, &old.path.to_string(), Some(dialect)) {
-                Ok(new) if new.node.as_array().is_some() == old.node.as_array().is_some() => pairs.push((old, new)),
-                Ok(_) => {
-                    let message = format!("the node of dialect {dialect} is of another kind; nothing was dropped");
-                    return Err(Error::new(ErrorKind::NotFound, message).at_path(&old.path));
-                }
-                Err(error) if error.is_not_found() => {
-                    let message = format!("no node of dialect {dialect} here yet; nothing was dropped");
-                    let error = Error::new(ErrorKind::NotFound, message).at_path(&old.path);
-                    return Err(error.with_hint("migrate first"));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        for (old, new) in pairs.iter().rev() {
-            let kept: BTreeSet<String> = new.documents.iter().map(|(key, _)| key.to_owned()).collect();
-            drop_chunks(store, old, new)?;
-            drop_documents(store, old, &kept)?;
-        }
-        Ok(store.flush()?)
-    }
-
-    /// Drops the new documents of a migration, and new chunks that are no chunks of the old arrays. `dialect` is the new one.
+    /// Drops the new documents of a migration, done or not, and new chunks that are no chunks of the old arrays, after each old
+    /// node was found to be there. `dialect` is the new one: the record says it, but for what was migrated without one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect beside; [`ErrorKind::Store`].
-    pub fn undo(store: &Arc<dyn Store>, dialect: Dialect) -> Result<()> {
+    /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;
+    /// [`ErrorKind::Exists`] if the migration is being finished; [`ErrorKind::Argument`] if `dialect` is not the one recorded:
+    /// nothing is erased then. [`ErrorKind::Store`]: to undo again drops the rest.
+    pub fn undo(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
-        Self::drop_new(&**store, dialect).map_err(in_store)
-    }
-
-    fn drop_new(store: &dyn Store, dialect: Dialect) -> Result<()> {
-        let old = nodes(store, &old_root(store, dialect)?)?;
-        let kept: BTreeSet<String> =
-            old.iter().flat_map(|node| node.documents.iter().map(|(key, _)| key.to_owned())).collect();
-        let mut pairs = Vec::new();
-        for old in &old {
-            match open_node(store, &old.path.to_string(), Some(dialect)) {
-                Ok(new) => pairs.push((new, old)),
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        // The root first: what is found from it is the old hierarchy again.
-        for (new, old) in pairs {
-            if new.path.is_root() {
-                drop_documents(store, &new, &kept)?;
-            }
-            drop_chunks(store, &new, old)?;
-            drop_documents(store, &new, &kept)?;
-        }
-        Ok(store.flush()?)
+        end::undo(&**store, dialect).map_err(in_store)
     }
 }
 
@@ -279,19 +290,21 @@ fn actual_keys(store: &dyn Store, found: &Found, array: &ArrayMetadata) -> Resul
     Ok(other.map_or_else(|| array.chunk_key_encoding.clone(), |place| place.keys.to_config()))
 }
 
-/// Checks that nothing that is there is written over.
-fn check_keys(store: &dyn Store, planned: &Planned, taken: &BTreeSet<String>) -> Result<()> {
-    let path = &planned.path;
-    match open_node(store, &path.to_string(), Some(planned.dialect)) {
+/// Checks that there is no node of the new dialect.
+fn check_unused(store: &dyn Store, planned: &Planned) -> Result<()> {
+    match open_node(store, &planned.path.to_string(), Some(planned.dialect)) {
         Ok(found) if !found.implicit => {
             let error = Error::new(ErrorKind::Exists, format!("there is a node of dialect {} already", found.dialect));
-            return Err(error.with_hint("finish drops the old documents, undo the new ones"));
+            Err(error.with_hint("finish drops the old documents, undo the new ones"))
         }
-        Err(error) if !error.is_not_found() && error.kind() != ErrorKind::UnsupportedVersion => return Err(error),
-        _ => {}
+        Err(error) if !error.is_not_found() && error.kind() != ErrorKind::UnsupportedVersion => Err(error),
+        _ => Ok(()),
     }
-    let documents = Documents::new(planned, &zarr_meta::Documents::new())?;
-    if let Some(key) = documents.found().documents.iter().map(|(key, _)| key).find(|key| taken.contains(*key)) {
+}
+
+/// Checks that nothing of the old hierarchy is written over by the new node.
+fn check_keys(store: &dyn Store, planned: &Planned, new: &Found, taken: &BTreeSet<String>) -> Result<()> {
+    if let Some(key) = new.documents.iter().map(|(key, _)| key).find(|key| taken.contains(*key)) {
         let message = format!("the key {key} is taken by a document of dialect {}", planned.source.dialect);
         let error = Error::new(ErrorKind::NotExpressible, message).at(|place| place.key = Some(key.to_owned()));
         return Err(error.with_hint("convert it into another store instead"));
@@ -299,7 +312,7 @@ fn check_keys(store: &dyn Store, planned: &Planned, taken: &BTreeSet<String>) ->
     if !matches!(planned.how, How::Copy | How::Recode) {
         return Ok(());
     }
-    let to = Keys::new(documents.found())?;
+    let to = Keys::new(new)?;
     for (key, _) in Keys::new(&planned.source)?.stored(store)? {
         if to.chunk_at(&key).is_some() {
             let message = format!("the key {key} would be one of a chunk that differs from the one there");
@@ -308,24 +321,4 @@ fn check_keys(store: &dyn Store, planned: &Planned, taken: &BTreeSet<String>) ->
         }
     }
     Ok(())
-}
-
-/// Erases the chunks of an array but for those that another has under the same keys.
-fn drop_chunks(store: &dyn Store, array: &Found, other: &Found) -> Result<()> {
-    if array.node.as_array().is_none() {
-        return Ok(());
-    }
-    let kept = Keys::new(other)?;
-    for (key, _) in Keys::new(array)?.stored(store)? {
-        if kept.chunk_at(&key).is_none() {
-            store.erase(&key)?;
-        }
-    }
-    Ok(())
-}
-
-/// Erases the documents of a node but for those to be kept.
-fn drop_documents(store: &dyn Store, node: &Found, kept: &BTreeSet<String>) -> Result<()> {
-    let own = node.own_documents().map(str::to_owned).chain(consolidated::document_key(node));
-    own.filter(|key| !kept.contains(key)).try_for_each(|key| Ok(store.erase(&Key::new(&key)?)?))
 }

@@ -189,6 +189,14 @@ impl Documents {
         }
         Ok(())
     }
+
+    /// Writes them but for the one at `key`, which is given back.
+    pub(super) fn write_without(mut self, key: Option<&str>, target: &Arc<dyn Store>) -> Result<Option<Vec<u8>>> {
+        let at = self.changes.iter().position(|(changed, _)| Some(changed.as_str()) == key);
+        let kept = at.and_then(|at| self.changes.remove(at).1);
+        self.write(target)?;
+        Ok(kept)
+    }
 }
 
 /// What another created in the meantime is not replaced.

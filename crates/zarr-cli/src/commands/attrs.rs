@@ -22,6 +22,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     for (name, value) in &args.set {
         attributes.insert(name.as_str(), value.clone());
     }
+    zarr::Migration::check_settled(&place.store)?;
     zarr::set_attributes(&*place.store, &found, attributes)?;
     Ok(())
 }

@@ -10,6 +10,9 @@ use zarr::{NodePath, Staleness};
 pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     let place = context.place(&args.node)?;
     let path = place.path.to_string();
+    if !args.check {
+        zarr::Migration::check_settled(&place.store)?;
+    }
     if args.drop {
         return Ok(zarr::drop_consolidated(&*place.store, &path, place.format)?);
     }

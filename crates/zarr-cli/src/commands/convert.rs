@@ -12,7 +12,7 @@ use bar::Bar;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zarr::meta::json::{Map, Value};
-use zarr::{Conversion, ConvertOptions, How, Planned, Progress, Shards};
+use zarr::{Conversion, ConvertOptions, How, Migration, Planned, Progress, Shards};
 
 /// Large hierarchies have the same in every array.
 const MAX_WARNINGS: usize = 6;
@@ -42,6 +42,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let conversion = Conversion::plan(&source, &context.registry, options)?;
     // Nothing is made at the target before the plan stands.
     let target = zarr::create_store(&args.target)?;
+    Migration::check_settled(&target)?;
     carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
     summarize(context, args, &conversion, started)
 }

@@ -5,7 +5,7 @@ use crate::args::Copy;
 use crate::context::{Context, address};
 use crate::failure::Result;
 use std::sync::Arc;
-use zarr::{Conversion, ConvertOptions};
+use zarr::{Conversion, ConvertOptions, Migration};
 
 /// Whether the node stays where it was, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,10 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
         refuse_overlap(from_url, to_url)?;
         zarr::create_store(to_url)?
     };
+    Migration::check_settled(&target)?;
+    if verb == Verb::Move {
+        Migration::check_settled(&source)?;
+    }
     let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
     let conversion = Conversion::plan_copy(&source, from, &target, to, &context.registry, options)?;
     carry_out(context, &conversion, |progress| match verb {

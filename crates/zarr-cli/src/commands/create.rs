@@ -5,7 +5,7 @@ use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Exit, Failure, Result};
 use zarr::meta::json::{Map, Value};
-use zarr::{Array, NewArray};
+use zarr::{Array, Migration, NewArray};
 
 pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     let path = node_path(&args.path)?;
@@ -45,7 +45,10 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
         Err(error) if error.is_not_found() => new.check(&path, &context.registry),
         _ => Ok(()),
     };
-    let store = checked.and_then(|()| zarr::create_store(&args.url));
+    let store = checked.and_then(|()| zarr::create_store(&args.url)).and_then(|store| {
+        Migration::check_settled(&store)?;
+        Ok(store)
+    });
     store.and_then(|store| Array::create(&store, &path, new, &context.registry)).map(drop).map_err(|error| {
         let mut failure = Failure::from(error);
         // Nothing was read that could be at fault: what was asked for is.

@@ -6,7 +6,7 @@ use crate::args::Migrate;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::{number, output};
-use zarr::{ConvertOptions, How, Migration};
+use zarr::{ConvertOptions, Dialect, How, Migration};
 
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
     let store = zarr::open_store(&args.url)?;
@@ -23,7 +23,8 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
         options: context.options(),
         ..ConvertOptions::default()
     };
-    let migration = Migration::plan_with(&store, &context.registry, args.dialect, options)?;
+    let dialect = args.dialect.unwrap_or(Dialect::V3);
+    let migration = Migration::plan_with(&store, &context.registry, dialect, options)?;
     if args.dry_run {
         return outlook::print(context, migration.conversion(), Vec::new());
     }

@@ -32,6 +32,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
             return Err(Failure::usage(message).with_hint("--recursive erases all below it"));
         }
     }
+    zarr::Migration::check_settled(&place.store)?;
     Ok(zarr::erase_node(&*place.store, &found)?)
 }
 

@@ -13,13 +13,15 @@ use elements::Elements;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
-use zarr::{Array, Selection};
+use zarr::{Array, Migration, Selection};
 
 /// Elements are held in memory in pieces of at most so many bytes.
 const PIECE: u64 = 128 << 20;
 
 pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
-    let array = context.array(&context.place(&args.node)?)?;
+    let place = context.place(&args.node)?;
+    Migration::check_settled(&place.store)?;
+    let array = context.array(&place)?;
     let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut source = Source::open(&args.from)?;

@@ -188,6 +188,65 @@ fn a_hierarchy_migrates_where_it_lies() {
     fails(&folder, &["migrate", "s"], 3, "no hierarchy of a dialect other than v3");
 }
 
+/// What is undone is what was written, whatever the dialects: the store remembers.
+#[test]
+fn a_migration_to_version_2_is_undone_and_finished_as_such() {
+    let folder = store("v3");
+    let before = folder.files("s");
+    folder.ok(&["migrate", "s", "--dialect", "v2"]);
+    let both = folder.files("s");
+    assert!(both.contains(&".zmigration".to_owned()) && both.contains(&"g/a/.zarray".to_owned()));
+    for verb in ["--undo", "--finish"] {
+        fails(&folder, &["migrate", "s", verb, "--dialect", "v3"], 2, "from v3 to v2, not to v3; nothing was dropped");
+        assert_eq!(folder.files("s"), both);
+    }
+    folder.ok(&["migrate", "s", "--undo"]);
+    assert_eq!(folder.files("s"), before);
+    assert_eq!(folder.raw("s", "g/a"), int16(1..5));
+    folder.ok(&["migrate", "s", "--dialect", "v2"]);
+    folder.ok(&["migrate", "s", "--finish"]);
+    assert!(folder.files("s").iter().all(|file| !file.ends_with("zarr.json") && !file.contains("migration")));
+    assert_eq!(folder.raw("s", "g/a"), int16(1..5));
+}
+
+#[test]
+fn nothing_is_changed_while_a_migration_is_under_way() {
+    let folder = store("v2");
+    folder.ok(&["migrate", "s"]);
+    let record = folder.path("s/.zmigration");
+    let done = std::fs::read_to_string(&record).unwrap();
+    folder.ok(&["attrs", "s", "g", "--set", "x=1"]);
+    for (state, hint) in
+        [("running", "migrate again to complete it"), ("finishing", "finish again"), ("undoing", "undo again")]
+    {
+        std::fs::write(&record, done.replace("\"done\"", &format!("\"{state}\""))).unwrap();
+        let before = folder.files("s");
+        for verb in [
+            &["create", "s", "n", "--shape", "2", "--dtype", "int8"][..],
+            &["write", "s", "g/a", "--from", "-"],
+            &["attrs", "s", "g", "--set", "x=2"],
+            &["cp", "s::/g", "s::/h"],
+            &["mv", "s::/g", "t"],
+            &["rm", "s", "g/a"],
+            &["consolidate", "s"],
+            &["convert", "s", "s/g", "--overwrite"],
+        ] {
+            let ran = folder.run(verb);
+            assert_eq!(ran.code, Some(2), "{verb:?}: {}", ran.err);
+            if verb[0] != "convert" {
+                assert!(
+                    ran.err.contains("a migration from v2 to v3") && ran.err.contains(hint),
+                    "{verb:?}: {}",
+                    ran.err
+                );
+            }
+        }
+        assert_eq!(folder.files("s"), before);
+        // Reading goes on.
+        assert_eq!(folder.raw("s", "g/a"), int16(1..5));
+    }
+}
+
 /// What the text of version 1 says of order F, and what the software that wrote it did.
 #[test]
 fn order_f_of_version_1_is_read_either_way() {

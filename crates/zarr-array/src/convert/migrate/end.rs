@@ -1,0 +1,157 @@
+//! The end of a migration: the old hierarchy or the new one is dropped.
+
+use super::record::{Entry, KEY, MigrationState, Record, Side};
+use super::{nodes, old_root};
+use crate::chunk_keys::Keys;
+use crate::{Error, ErrorKind, Result, open_node};
+use zarr_meta::{Dialect, Found};
+use zarr_store::{Key, Store};
+
+/// See [`Migration::finish`](super::Migration::finish).
+pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    let record = match Record::read(store)? {
+        None => {
+            let to = to.ok_or_else(unrecorded)?;
+            let old = old_root(store, to)?;
+            let pairs = with_new(store, &old, to)?;
+            Record::new(old.dialect, to, pairs).write(store, MigrationState::Finishing)?
+        }
+        Some(record) => {
+            record.check(to)?;
+            match record.state {
+                MigrationState::Finishing => record,
+                MigrationState::Done => {
+                    let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
+                    let pairs = with_new(store, &old, record.to)?;
+                    record.with_nodes(pairs).write(store, MigrationState::Finishing)?
+                }
+                MigrationState::Running | MigrationState::Undoing => return Err(record.in_the_way()),
+            }
+        }
+    };
+    drop_side(store, record, Side::Old)
+}
+
+/// See [`Migration::undo`](super::Migration::undo).
+pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    let record = match Record::read(store)? {
+        None => {
+            let to = to.ok_or_else(unrecorded)?;
+            let old = old_root(store, to)?;
+            let mut pairs = Vec::new();
+            for old in nodes(store, &old)? {
+                if let Some(new) = found(store, &old, to)? {
+                    pairs.push(Entry::new(&old, &new));
+                }
+            }
+            Record::new(old.dialect, to, pairs).write(store, MigrationState::Undoing)?
+        }
+        Some(record) => {
+            record.check(to)?;
+            match record.state {
+                MigrationState::Undoing => record,
+                MigrationState::Running | MigrationState::Done => {
+                    let entries = with_old(store, &record)?;
+                    record.with_nodes(entries).write(store, MigrationState::Undoing)?
+                }
+                MigrationState::Finishing => return Err(record.in_the_way()),
+            }
+        }
+    };
+    drop_side(store, record, Side::New)
+}
+
+/// All nodes of the old hierarchy, each with the new one in its place, which there has to be.
+fn with_new(store: &dyn Store, old: &Found, to: Dialect) -> Result<Vec<Entry>> {
+    let mut pairs = Vec::new();
+    for old in nodes(store, old)? {
+        let error = match found(store, &old, to)? {
+            Some(new) if new.node.as_array().is_some() == old.node.as_array().is_some() => {
+                pairs.push(Entry::new(&old, &new));
+                continue;
+            }
+            Some(_) => {
+                let message = format!("the node of dialect {to} is of another kind; nothing was dropped");
+                Error::new(ErrorKind::NotFound, message)
+            }
+            None => {
+                let message = format!("no node of dialect {to} here yet; nothing was dropped");
+                Error::new(ErrorKind::NotFound, message).with_hint("undo, and migrate anew")
+            }
+        };
+        return Err(error.at_path(&old.path));
+    }
+    Ok(pairs)
+}
+
+/// The nodes that were to be migrated, each with what there is of the new one. The old ones have to be there.
+fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for entry in record.nodes() {
+        let old = open_node(store, &entry.path().to_string(), Some(record.from)).map_err(nothing_dropped)?;
+        let new = found(store, &old, record.to)?;
+        // It may have become longer, or got attributes.
+        let new = new.filter(|new| new.node.as_array().is_some() == old.node.as_array().is_some() && !new.implicit);
+        entries.push(match new {
+            Some(new) => Entry::new(&old, &new).with_new_keys(entry.keys(Side::New)),
+            None => entry.clone(),
+        });
+    }
+    Ok(entries)
+}
+
+/// The node of the new dialect in the place of an old one.
+fn found(store: &dyn Store, old: &Found, to: Dialect) -> Result<Option<Found>> {
+    match open_node(store, &old.path.to_string(), Some(to)) {
+        Ok(new) => Ok(Some(new)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Drops one side, and then the record.
+fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
+    erase_side(store, &record, side)?;
+    store.flush()?;
+    record.erase(store)
+}
+
+/// Erases documents, and chunks that are none of the other side, from the root on: what is found from it is the other hierarchy
+/// from then on. What is gone already does not matter.
+pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
+    for entry in record.nodes() {
+        let at = |error: Error| error.at_path(entry.path());
+        for key in entry.keys(side) {
+            store.erase(&Key::new(key)?).map_err(|error| at(error.into()))?;
+        }
+        // An array goes before its chunks: nobody shall take them for missing.
+        if let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? {
+            drop_chunks(store, &array, &other).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Erases the chunks of an array but for those that another has under the same keys.
+fn drop_chunks(store: &dyn Store, array: &Found, other: &Found) -> Result<()> {
+    let kept = Keys::new(other)?;
+    for (key, _) in Keys::new(array)?.stored(store)? {
+        if kept.chunk_at(&key).is_none() {
+            store.erase(&key)?;
+        }
+    }
+    Ok(())
+}
+
+fn nothing_dropped(error: Error) -> Error {
+    error.with_hint(format!(
+        "nothing was dropped; what the migration was begun from is not here as its record {KEY} says"
+    ))
+}
+
+/// Which hierarchy is the old one cannot be told.
+fn unrecorded() -> Error {
+    let message = format!("no migration is recorded here (key {KEY}); nothing was dropped");
+    let hint = "name the dialect that was migrated to, if that was done by hand or by a version that kept no record";
+    Error::new(ErrorKind::NotFound, message).with_hint(hint)
+}

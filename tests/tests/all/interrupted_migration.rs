@@ -1,0 +1,333 @@
+//! Migrations that are interrupted at any call of the store, and what their record in the store holds together.
+
+use crate::migration::{DIALECTS, check, contents, hierarchy};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zarr_array::{Array, Dialect, ErrorKind, Migration, MigrationState, NewArray, Result};
+use zarr_store::{
+    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Store, StoreExt,
+    Version,
+};
+
+/// The key of the record.
+const RECORD: &str = ".zmigration";
+
+/// A store in which changes fail once so many were made.
+#[derive(Debug)]
+struct Failing {
+    store: Arc<dyn Store>,
+    left: AtomicU64,
+    /// The first one that fails is done nevertheless.
+    done: bool,
+}
+
+impl Failing {
+    fn new(store: &Arc<dyn Store>, left: u64, done: bool) -> Arc<dyn Store> {
+        Arc::new(Self { store: Arc::clone(store), left: AtomicU64::new(left), done })
+    }
+
+    fn change<T>(&self, key: &Key, change: impl FnOnce() -> zarr_store::Result<T>) -> zarr_store::Result<T> {
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        match left {
+            Ok(1) if self.done => drop(change()?),
+            Ok(left) if left > u64::from(self.done) => return change(),
+            _ => {}
+        }
+        Err(Error::Io {
+            store: "failing:".to_owned(),
+            operation: Operation::Set,
+            key: key.to_string(),
+            source: std::io::Error::other("the power is gone"),
+        })
+    }
+}
+
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("failing:")
+    }
+}
+
+impl Store for Failing {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
+        self.store.get(key, ranges, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
+        self.change(key, || self.store.set(key, value, when))
+    }
+
+    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
+        self.change(key, || self.store.erase(key))
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
+        self.store.list_dir(prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.store.coalesce()
+    }
+}
+
+fn migrate(store: &Arc<dyn Store>, to: Dialect) -> Result<()> {
+    Migration::plan(store, &zarr::registry(), to)?.run(&|_| {})
+}
+
+/// A hierarchy with attributes, missing chunks, shards where there are some, and consolidated metadata.
+fn source(from: Dialect) -> Arc<dyn Store> {
+    let store = hierarchy(from);
+    if matches!(from, Dialect::V3 | Dialect::D2022 | Dialect::P2020) {
+        let new = NewArray::new(&[8], "int16").dialect(from).chunks(&[2]).shards(&[4]).attribute("x", 1);
+        let array = Array::create(&store, "/g/s", new, &zarr::registry()).unwrap();
+        array.write(0..4, &[1_i16, 2, 3, 4]).unwrap();
+    }
+    if matches!(from, Dialect::V2 | Dialect::V3 | Dialect::P2020) {
+        zarr::consolidate(&*store, "/", None).unwrap();
+    }
+    store
+}
+
+fn copy(contents: &BTreeMap<String, Vec<u8>>) -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    contents.iter().for_each(|(key, value)| drop(store.set_all(&Key::new(key).unwrap(), value).unwrap()));
+    store
+}
+
+/// Interrupts `verb`, begun on `before`, at each change, and gives what is there then to `then`.
+fn interrupted(
+    before: &BTreeMap<String, Vec<u8>>,
+    verb: impl Fn(&Arc<dyn Store>) -> Result<()>,
+    mut then: impl FnMut(&Arc<dyn Store>),
+) {
+    for done in [false, true] {
+        for left in u64::from(done).. {
+            let store = copy(before);
+            match verb(&Failing::new(&store, left, done)) {
+                Ok(()) => {
+                    assert!(left > 5, "{left} changes in all");
+                    break;
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Store, "{error}"),
+            }
+            then(&store);
+        }
+    }
+}
+
+#[test]
+fn whatever_is_interrupted_ends_right_when_it_is_done_again() {
+    let mut pairs = 0;
+    for (from, to) in DIALECTS.iter().flat_map(|from| DIALECTS.map(|to| (*from, to))) {
+        let store = source(from);
+        let before = contents(&*store);
+        if from == to || Migration::plan(&store, &zarr::registry(), to).is_err() {
+            continue;
+        }
+        pairs += 1;
+        migrate(&store, to).unwrap();
+        let both = contents(&*store);
+        Migration::finish(&store, None).unwrap();
+        let after = contents(&*store);
+        assert!(!after.contains_key(RECORD));
+
+        interrupted(
+            &before,
+            |store| migrate(store, to),
+            |store| {
+                check(store, from);
+                check_opened(store);
+                let half = contents(&**store);
+                migrate_again(store, to, &half);
+                assert!(contents(&**store) == both, "{from} to {to}: migrated");
+                // Or it is taken back.
+                let store = copy(&half);
+                if half.contains_key(RECORD) {
+                    Migration::undo(&store, None).unwrap();
+                }
+                assert!(contents(&*store) == before, "{from} to {to}: undone, {:?}", half.keys());
+            },
+        );
+        interrupted(
+            &both,
+            |store| Migration::finish(store, None),
+            |store| {
+                check(store, to);
+                check_opened(store);
+                if contents(&**store).contains_key(RECORD) {
+                    Migration::finish(store, None).unwrap();
+                }
+                assert!(contents(&**store) == after, "{from} to {to}: finished");
+            },
+        );
+        interrupted(
+            &both,
+            |store| Migration::undo(store, None),
+            |store| {
+                check(store, from);
+                check_opened(store);
+                if contents(&**store).contains_key(RECORD) {
+                    Migration::undo(store, None).unwrap();
+                }
+                assert!(contents(&**store) == before, "{from} to {to}: undone");
+            },
+        );
+    }
+    assert_eq!(pairs, 14);
+}
+
+/// Whoever opens the array without regard to dialects reads what it always held, and no fill value for a chunk that is gone.
+fn check_opened(store: &Arc<dyn Store>) {
+    let expected: Vec<i16> = (0..12).chain(std::iter::repeat_n(-1, 12)).collect();
+    assert_eq!(
+        zarr::open_array(store, "/g/a")
+            .unwrap_or_else(|error| panic!("{error} {:?}", contents(&**store).keys()))
+            .read::<i16>(..)
+            .unwrap(),
+        expected
+    );
+}
+
+/// Completes a migration that may have been interrupted behind its last change.
+fn migrate_again(store: &Arc<dyn Store>, to: Dialect, half: &BTreeMap<String, Vec<u8>>) {
+    match Migration::state(store).unwrap() {
+        Some(MigrationState::Done) => assert_eq!(migrate(store, to).unwrap_err().kind(), ErrorKind::Exists),
+        Some(MigrationState::Running) => {
+            // Neither hint may lead to a loss.
+            let error = Migration::finish(store, None).unwrap_err();
+            assert_eq!((error.kind(), error.hint().unwrap().starts_with("migrate again")), (ErrorKind::Exists, true));
+            let other = DIALECTS.into_iter().find(|dialect| *dialect != to && *dialect != Dialect::V3).unwrap();
+            assert_eq!(migrate(store, other).unwrap_err().kind(), ErrorKind::Exists);
+            assert!(contents(&**store) == *half);
+            migrate(store, to).unwrap();
+        }
+        state => {
+            assert_eq!(state, None);
+            migrate(store, to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_being_dropped_is_dropped_and_nothing_else() {
+    let store = source(Dialect::V2);
+    migrate(&store, Dialect::V3).unwrap();
+    let both = contents(&*store);
+    let others: [fn(&Arc<dyn Store>) -> Result<()>; 2] = [
+        |store| Migration::plan(store, &zarr::registry(), Dialect::V3).map(drop),
+        |store| Migration::plan(store, &zarr::registry(), Dialect::P2019).map(drop),
+    ];
+    type End = fn(&Arc<dyn Store>, Option<Dialect>) -> Result<()>;
+    let check = |drop: End, other: End, hint: &str| {
+        let store = copy(&both);
+        drop(&Failing::new(&store, 3, false), None).unwrap_err();
+        let half = contents(&*store);
+        let refused = others.iter().map(|verb| verb(&store)).chain([other(&store, None)]);
+        for error in refused.map(Result::unwrap_err) {
+            assert_eq!((error.kind(), error.hint()), (ErrorKind::Exists, Some(hint)), "{error}");
+        }
+        assert!(contents(&*store) == half);
+        drop(&store, None).unwrap();
+    };
+    check(Migration::finish, Migration::undo, "finish again");
+    check(Migration::undo, Migration::finish, "undo again");
+}
+
+#[test]
+fn the_direction_is_that_of_the_record() {
+    for (from, to) in [(Dialect::V3, Dialect::V2), (Dialect::V2, Dialect::V3)] {
+        let store = source(from);
+        let before = contents(&*store);
+        migrate(&store, to).unwrap();
+        let both = contents(&*store);
+        for verb in [Migration::undo, Migration::finish] {
+            let error = verb(&store, Some(from)).unwrap_err();
+            assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::Argument, Some(RECORD)));
+            assert!(error.message().contains(&format!("from {from} to {to}, not to {from}")), "{error}");
+            assert!(contents(&*store) == both);
+        }
+        Migration::undo(&store, Some(to)).unwrap();
+        assert!(contents(&*store) == before, "{from} to {to}");
+
+        // Where there is no record, nobody but the caller knows; what is interrupted then has one.
+        let mut unrecorded = both.clone();
+        unrecorded.remove(RECORD);
+        let store = copy(&unrecorded);
+        for verb in [Migration::undo, Migration::finish] {
+            let error = verb(&store, None).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+            assert!(error.message().contains("nothing was dropped") && error.hint().is_some(), "{error}");
+            assert!(contents(&*store) == unrecorded);
+        }
+        interrupted(
+            &unrecorded,
+            |store| Migration::undo(store, Some(to)),
+            |store| {
+                let recorded = contents(&**store).contains_key(RECORD);
+                if recorded || contents(&**store) != before {
+                    Migration::undo(store, Some(to).filter(|_| !recorded)).unwrap();
+                }
+                assert!(contents(&**store) == before);
+            },
+        );
+    }
+}
+
+/// What was written into the new hierarchy meanwhile goes with it.
+#[test]
+fn undoing_drops_what_became_of_the_new_nodes() {
+    let store = source(Dialect::V3);
+    let before = contents(&*store);
+    migrate(&store, Dialect::V2).unwrap();
+    let open = |path: &str| {
+        let found = zarr::open_node(&*store, path, Some(Dialect::V2)).unwrap();
+        Array::from_found(&store, found, &zarr::registry(), zarr::Options::default()).unwrap()
+    };
+    let mut array = open("/g/a");
+    array.resize(&[40, 6]).unwrap();
+    array.write((30..40, ..), &[5_i16; 60]).unwrap();
+    Migration::undo(&store, None).unwrap();
+    assert_eq!(contents(&*store).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    // Without the old hierarchy there is nothing to go back to.
+    migrate(&store, Dialect::V2).unwrap();
+    store.erase(&Key::new("g/a/zarr.json").unwrap()).unwrap();
+    let half = contents(&*store);
+    let error = Migration::undo(&store, None).unwrap_err();
+    assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::NotFound, Some("/g/a")));
+    assert!(error.hint().unwrap().contains("nothing was dropped") && contents(&*store) == half);
+}
+
+#[test]
+fn records_that_are_not_understood_stop_everything() {
+    let store = source(Dialect::V2);
+    migrate(&store, Dialect::V3).unwrap();
+    let record = String::from_utf8(contents(&*store)[RECORD].clone()).unwrap();
+    for (text, kind, expected) in [
+        (record.replace("_migration\":1", "_migration\":2"), ErrorKind::UnsupportedVersion, "found 2, expected 1"),
+        (record.replace("\"done\"", "\"gone\""), ErrorKind::InvalidMetadata, "/state: found \"gone\""),
+        (record.replace("\"path\":\"/b\"", "\"path\":\"/../b\""), ErrorKind::InvalidMetadata, "/nodes/1/path"),
+        (record.replace("\"b/.zarray\"", "\"../.zarray\""), ErrorKind::InvalidMetadata, "/nodes/1/old/0"),
+        (record[..record.len() - 1].to_owned(), ErrorKind::InvalidJson, RECORD),
+    ] {
+        assert_ne!(text, record, "{expected}");
+        store.set_all(&Key::new(RECORD).unwrap(), text.as_bytes()).unwrap();
+        let before = contents(&*store);
+        let verbs = [
+            Migration::undo(&store, None),
+            Migration::finish(&store, None),
+            Migration::plan(&store, &zarr::registry(), Dialect::V3).map(drop),
+            Migration::state(&store).map(drop),
+        ];
+        for error in verbs.map(Result::unwrap_err) {
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(RECORD) && error.to_string().contains(expected), "{error}");
+        }
+        assert!(contents(&*store) == before);
+    }
+}
