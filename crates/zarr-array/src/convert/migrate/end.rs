@@ -7,13 +7,17 @@ use crate::{Error, ErrorKind, Result, open_node};
 use zarr_meta::{Dialect, Found};
 use zarr_store::{Key, Store};
 
+/// What can be done about an old node without a new one, although the migration is done.
+const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops what was \
+    written to the new hierarchy, and migrate again";
+
 /// See [`Migration::finish`](super::Migration::finish).
 pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
     let record = match Record::read(store)? {
         None => {
             let to = to.ok_or_else(unrecorded)?;
             let old = old_root(store, to)?;
-            let pairs = with_new(store, &old, to)?;
+            let pairs = with_new(store, &old, to, "migrate first")?;
             Record::new(old.dialect, to, pairs).write(store, MigrationState::Finishing)?
         }
         Some(record) => {
@@ -22,7 +26,7 @@ pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
                 MigrationState::Finishing => record,
                 MigrationState::Done => {
                     let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
-                    let pairs = with_new(store, &old, record.to)?;
+                    let pairs = with_new(store, &old, record.to, ADDED)?;
                     record.with_nodes(pairs).write(store, MigrationState::Finishing)?
                 }
                 MigrationState::Running | MigrationState::Undoing => return Err(record.in_the_way()),
@@ -62,7 +66,7 @@ pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
 }
 
 /// All nodes of the old hierarchy, each with the new one in its place, which there has to be.
-fn with_new(store: &dyn Store, old: &Found, to: Dialect) -> Result<Vec<Entry>> {
+fn with_new(store: &dyn Store, old: &Found, to: Dialect, hint: &str) -> Result<Vec<Entry>> {
     let mut pairs = Vec::new();
     for old in nodes(store, old)? {
         let error = match found(store, &old, to)? {
@@ -76,7 +80,7 @@ fn with_new(store: &dyn Store, old: &Found, to: Dialect) -> Result<Vec<Entry>> {
             }
             None => {
                 let message = format!("no node of dialect {to} here yet; nothing was dropped");
-                Error::new(ErrorKind::NotFound, message).with_hint("undo, and migrate anew")
+                Error::new(ErrorKind::NotFound, message).with_hint(hint)
             }
         };
         return Err(error.at_path(&old.path));
