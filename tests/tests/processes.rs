@@ -6,25 +6,57 @@ use std::process::ExitCode;
 use std::time::Instant;
 use zarr_tests::processes::{Check, Scale, work_if_worker};
 
+/// Flags of other test programs, which get the same ones, that have a value behind them.
+const WITH_VALUE: [&str; 5] = ["--test-threads", "--format", "--color", "--logfile", "-Z"];
+
+/// What is asked for.
+#[derive(Default)]
+struct Asked {
+    names: Vec<String>,
+    skipped: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl Asked {
+    fn from_arguments() -> Self {
+        let mut asked = Self::default();
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--skip" => asked.skipped.extend(arguments.next()),
+                flag if WITH_VALUE.contains(&flag) => drop(arguments.next()),
+                flag if flag.starts_with('-') => asked.flags.push(argument),
+                _ => asked.names.push(argument),
+            }
+        }
+        asked
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|given| given == flag)
+    }
+
+    fn wants(&self, check: &Check) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|name| check.name().contains(name.as_str()));
+        (self.names.is_empty() || is_named(&self.names)) && !is_named(&self.skipped)
+    }
+}
+
 fn main() -> ExitCode {
     work_if_worker();
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let is_given = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    // Flags are those of other test programs as well, which get the same ones.
-    let names: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let is_wanted = |check: &Check| names.is_empty() || names.iter().any(|name| check.name().contains(name.as_str()));
+    let asked = Asked::from_arguments();
     let mut failed = 0;
-    for check in Check::all().iter().filter(|check| is_wanted(check)) {
-        if is_given("--list") {
+    for check in Check::all().iter().filter(|check| asked.wants(check)) {
+        if asked.has("--list") {
             println!("{}: test", check.name());
             continue;
         }
-        if check.is_awaited() && !is_given("--awaited") {
+        if check.is_awaited() && !asked.has("--awaited") {
             println!("test {} ... not run: awaits its cure", check.name());
             continue;
         }
         let begun = Instant::now();
-        let (verdict, result) = match check.run(Scale { long: is_given("--long") }) {
+        let (verdict, result) = match check.run(Scale { long: asked.has("--long") }) {
             Ok(tally) if tally.faults() == 0 => ("ok", tally.to_string()),
             Ok(tally) => ("FAILED", tally.to_string()),
             Err(error) => ("FAILED", error.to_string()),

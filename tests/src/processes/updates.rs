@@ -260,3 +260,45 @@ pub(super) fn tally_log(tally: &mut Tally, what: &'static str, log: &[String]) -
     refused(log).for_each(|error| tally.fault("errors", || error.to_owned()));
     acknowledged
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_parts_are_told_from_those_that_may_be_there() {
+        // Two writers with shares of three elements; the first wrote seven times.
+        let mut elements = vec![0; 6];
+        for acknowledged in 0..7 {
+            assert_eq!(lost_parts(&elements, 0, 2, acknowledged), 0);
+            elements[acknowledged as usize % 3] = acknowledged as i32 + 1;
+            // The newest one may not have been acknowledged.
+            assert_eq!(lost_parts(&elements, 0, 2, acknowledged), 0);
+        }
+        assert_eq!(elements, [7, 5, 6, 0, 0, 0]);
+        assert_eq!(lost_parts(&elements, 0, 2, 7), 0);
+        assert_eq!(lost_parts(&[7, 2, 6, 0, 0, 0], 0, 2, 7), 1);
+        assert_eq!(lost_parts(&[4, 2, 3, 0, 0, 0], 0, 2, 7), 3);
+        assert_eq!(lost_parts(&elements, 1, 2, 0), 0);
+        assert_eq!(lost_parts(&elements, 1, 2, 1), 1);
+    }
+
+    #[test]
+    fn lost_changes_are_told_from_those_that_may_be_there() {
+        let lost = |pairs: &[(u64, u64)], acknowledged: &[u64]| {
+            let attributes = pairs.iter().map(|&(name, value)| (attribute(0, name), value.into())).collect();
+            let mut tally = Tally::default();
+            lost_attributes(&mut tally, &attributes, 0, acknowledged);
+            tally.faults()
+        };
+        let all: Vec<u64> = (0..126).collect();
+        let mut pairs: Vec<(u64, u64)> = (1..126).map(|number| (number, number)).collect();
+        assert_eq!(lost(&pairs, &all), 0);
+        // Change 126, which sets the attribute that change 1 had set.
+        pairs[0].1 = 126;
+        assert_eq!(lost(&pairs, &all), 0);
+        pairs[1].1 = 127;
+        assert_eq!(lost(&pairs, &all), 1);
+        assert_eq!(lost(&[], &[0, 1]), 2);
+    }
+}
