@@ -6,10 +6,14 @@ use super::verbs::{Layout, Trial, Verb};
 use super::worker::report;
 use super::{Result, Scale, Tally, text};
 use std::sync::Arc;
-use zarr::{Array, ErrorKind, Store};
+use std::time::{Duration, Instant};
+use zarr::{ErrorKind, Store};
 
 /// The arrays that are moved.
 pub(super) const MOVED: Trial = Trial { verb: Verb::Move, layout: Layout::V3, chunks: 10 };
+
+/// How long to wait for moves that do not come.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where the group of a mover is after so many moves.
 pub(super) fn place(mover: u64, moves: u64) -> String {
@@ -39,29 +43,40 @@ pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
     let address = text(folder.path())?;
     let store = zarr::create_store(address)?;
     MOVED.make_group(&store, &place(0, 0), 1)?;
-    let mut mover = Child::start(&["rename", address, "0", "0"])?;
-    let mut handle: Option<Array> = Some(zarr::open_array(&store, &format!("{}/a", place(0, 0)))?);
-    let whole = handle.as_ref().map_or(Ok(Vec::new()), |array| array.read::<i32>(..))?;
-    mover.go()?;
-    let mut lines: Vec<String> = mover.line()?.into_iter().collect();
+    let open = |moves: u64| zarr::open_array(&store, &format!("{}/a", place(0, moves)));
+    let mut held = open(0)?;
+    let whole = held.read::<i32>(..)?;
     let mut tally = Tally::default();
-    for number in 0..scale.of(600, 20_000) {
-        lines.extend(mover.lines_so_far());
-        // Half of the reads are by a handle that was opened long before.
-        if number % 2 == 0 || handle.is_none() {
-            let moves = acknowledged(&lines).last().map_or(0, |last| last + 1);
-            handle = zarr::open_array(&store, &format!("{}/a", place(0, moves))).ok();
-        }
-        let Some(array) = &handle else { continue };
+    let mut count = |read: zarr::Result<Vec<i32>>, path: &str| {
         tally.done("reads", 1);
-        match array.read::<i32>(..) {
-            Ok(elements) if elements == whole => tally.done("reads of all", 1),
+        match &read {
+            Ok(elements) if *elements == whole => tally.done("reads of all", 1),
             Ok(elements) => tally.fault("reads of a part", || {
                 let fill = elements.iter().filter(|&&element| element == 0).count();
-                format!("{}: {fill} of {} elements are the fill value", array.path(), elements.len())
+                format!("{path}: {fill} of {} elements are the fill value", elements.len())
             }),
-            Err(_) => handle = None,
+            Err(_) => tally.done("errors", 1),
+        }
+    };
+
+    let mut mover = Child::start(&["rename", address, "0", "0"])?;
+    mover.go()?;
+    let mut moves = 0;
+    let begun = Instant::now();
+    for read in 0.. {
+        if read >= scale.of(300, 10_000) && (moves >= scale.of(8, 200) || begun.elapsed() > PATIENCE) {
+            break;
+        }
+        moves = acknowledged(&mover.lines_so_far()).last().map_or(moves, |last| last + 1);
+        if let Ok(array) = open(moves) {
+            count(array.read(..), "opened just now");
+        }
+        count(held.read(..), "opened before");
+        // It is of no more use once what it was of has been moved away for some time.
+        if read % 8 == 0 {
+            held = open(moves).unwrap_or(held);
         }
     }
+    tally.done("moves", moves);
     Ok(tally)
 }
