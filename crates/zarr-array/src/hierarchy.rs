@@ -143,8 +143,8 @@ fn is_there(opened: Result<Found>) -> Result<bool> {
 /// gone with it, as those drafts say.
 ///
 /// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; what is left is replaced by a node that is
-/// created there.
+/// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; the node can be erased again as long as it
+/// has a document, and chunks without one are erased when an array is created there.
 pub fn erase_node(store: &dyn Store, node: &Found) -> Result<()> {
     let job = EraseNode::new(node.clone(), store.capabilities());
     run(store, job).map_err(|error| of_node(store, node, error))

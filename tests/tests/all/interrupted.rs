@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tempfile::TempDir;
-use zarr_array::{Array, Dialect, Error, ErrorKind, NewArray, View};
+use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, View};
 use zarr_store::{
     ByteRange, Capabilities, Coalesce, Fetched, FilesystemStore, GetOptions, Key, Listing, Lock, MemoryStore,
     Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
@@ -193,7 +193,8 @@ fn an_erase_leaves_no_array_with_holes() {
             };
             // What was left is not seen in an array that is created there.
             let ended = |store: &Arc<dyn Store>| {
-                assert!(open(store, erased).is_none(), "{erased}");
+                assert!(open(store, erased).is_none() && open(store, "/g/a").is_none(), "{erased}");
+                assert_eq!(is_whole(store, "/g/b"), erased == "/g/a", "{dialect} {erased}");
                 let new = NewArray::new(&[7], "int8").chunks(&[2]).dialect(dialect).overwrite(true);
                 let array = zarr::create_array(store, "/g/a", new).unwrap();
                 assert_eq!(read(&array), [0; 7], "{dialect}");
@@ -237,6 +238,30 @@ fn an_overwriting_create_shows_the_old_array_or_the_new_one() {
         let ended = |store: &Arc<dyn Store>| {
             let array = open(store, "/g/a").unwrap();
             assert_eq!(array.attributes().unwrap().get("of"), Some(&"new".into()));
+        };
+        at_each_call(&prepare, &overwrite, &check, &ended);
+    }
+}
+
+#[test]
+fn a_group_that_replaces_another_has_none_of_its_nodes() {
+    for dialect in DIALECTS {
+        let prepare = |store: &Arc<dyn Store>| {
+            create(store, "/g/a", dialect, &OLD)?;
+            create(store, "/g/b/c", dialect, &OLD)
+        };
+        let registry = zarr::registry();
+        let overwrite = |store: &Arc<dyn Store>| {
+            let new = NewGroup { dialect, overwrite: true, ..NewGroup::default() };
+            Group::create(store, "/g", new, &registry).map(drop)
+        };
+        let check = |store: &Arc<dyn Store>| {
+            is_whole(store, "/g/a");
+            is_whole(store, "/g/b/c");
+        };
+        let ended = |store: &Arc<dyn Store>| {
+            let nodes = zarr::walk(&**store, "/g", None).unwrap().nodes;
+            assert_eq!(nodes.iter().map(|found| found.path.to_string()).collect::<Vec<_>>(), ["/g"], "{dialect}");
         };
         at_each_call(&prepare, &overwrite, &check, &ended);
     }

@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use zarr_meta::{Dialect, Documents, Found, NodePath, consolidated};
 use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 
-/// Erases a node: its documents first, then those of the nodes below, and chunks when there is no document any more that shows them.
-/// An erase that is interrupted leaves no array that reads fill values for what was there; it can be repeated, or what is left
-/// is replaced by what is created there.
+/// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is interrupted leaves
+/// no array that reads fill values for what was there. The node's own documents come after those of the nodes below, so that it
+/// can be repeated as long as there are any; but they come first where the node was moved, so that nobody takes the rest of it for
+/// the whole.
 ///
 /// Above ─► Walk ── the root: what is of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
 ///            (other nodes begin at List, or need no listing where a prefix vanishes at once)
@@ -126,7 +127,9 @@ impl EraseNode {
                 if !belongings.has(key) {
                     continue;
                 }
-                match is_document.rank(key) {
+                let is_known = belongings.documents.values().any(|keys| keys.contains(key.as_str()));
+                match is_document.rank(key).filter(|_| !is_known) {
+                    None if is_known => {}
                     Some(rank) => drop(belongings.documents.entry(rank).or_default().insert(key.to_string())),
                     None => drop(rest.insert(key.clone())),
                 }
@@ -203,8 +206,10 @@ impl<'d> DocumentKeys<'d> {
     }
 }
 
-/// The rank of the first documents that are not of the node itself, which come before.
+/// The rank of the first documents that are not of the node itself.
 const OTHERS: usize = 16;
+/// The rank of the documents of the node itself.
+const OWN: usize = 4 * OTHERS;
 
 impl Belongings {
     /// All below the path of a node.
@@ -214,7 +219,7 @@ impl Belongings {
         let own = order::to_erase(found);
         let others: BTreeSet<String> = owned.keys.into_iter().filter(|key| !own.contains(key)).collect();
         for (rank, key) in own.into_iter().enumerate() {
-            documents.insert(rank.min(OTHERS - 2), BTreeSet::from([key]));
+            documents.insert(OWN + rank, BTreeSet::from([key]));
         }
         documents.insert(OTHERS - 1, others.into_iter().chain(consolidated::document_key(found)).collect());
         Self { prefixes: owned.prefixes, documents, ..Self::default() }
@@ -225,7 +230,11 @@ impl Belongings {
         let (mut belongings, mut prefixes) = (Self::default(), BTreeSet::new());
         let none = Documents::new();
         for (number, found) in walk.nodes.iter().enumerate() {
-            let first = if number == 0 { 0 } else { OTHERS };
+            let first = match number {
+                0 if extent == Extent::Keys => 0,
+                0 => OWN,
+                _ => OTHERS,
+            };
             for (rank, key) in order::to_erase(found).into_iter().enumerate() {
                 belongings.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
             }
