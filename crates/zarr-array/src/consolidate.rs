@@ -161,7 +161,7 @@ impl ConsolidateJob {
         match (self.verb, key) {
             (Verb::Write, Some(key)) if self.capabilities.conditional => {
                 self.state = State::Before;
-                Ok(Next::Ask(vec![Request::get(key)]))
+                Ok(Next::Ask(vec![jobs::get_document(key)]))
             }
             (Verb::Write | Verb::Compare, _) => self.begin_walk(),
             (Verb::Drop, Some(key)) => {

@@ -80,7 +80,7 @@ pub enum ErrorKind {
     Argument,
     /// The store failed.
     Store,
-    /// A fault of this library: please report it.
+    /// This library did: neither the caller nor what is stored is to blame.
     Internal,
 }
 
@@ -121,7 +121,7 @@ impl Error {
         Self::new(ErrorKind::Argument, message)
     }
 
-    /// Something that cannot be, were this library without faults.
+    /// What this library takes for granted does not hold.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message).with_hint("this is a fault of the library: please report it")
     }
@@ -241,6 +241,7 @@ impl From<zarr_store::Error> for Error {
             Kind::Invalid => ErrorKind::InvalidMetadata,
             Kind::Limit => ErrorKind::Limit,
             Kind::Argument => ErrorKind::Argument,
+            Kind::Internal => ErrorKind::Internal,
             _ => ErrorKind::Store,
         };
         // The store is the outermost part of what is printed, once.
@@ -264,6 +265,8 @@ impl From<zarr_codec::Error> for Error {
     fn from(error: zarr_codec::Error) -> Self {
         use zarr_codec::ErrorKind as Kind;
         let kind = match error.kind() {
+            // Windows are cut along a plan of this library.
+            _ if matches!(error, zarr_codec::Error::Tiles { .. }) => ErrorKind::Internal,
             Kind::InvalidMetadata => ErrorKind::InvalidMetadata,
             Kind::UnknownExtension => ErrorKind::UnknownExtension,
             Kind::ChecksumMismatch => ErrorKind::ChecksumMismatch,

@@ -1,15 +1,7 @@
 //! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
 
 use crate::{Error, Result};
-use zarr_store::{Bytes, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, backoff};
-
-/// The reply to a request is another one's, or there is none: drivers do not do that.
-pub(crate) fn unexpected(reply: Option<&Reply>) -> Error {
-    Error::internal(match reply {
-        Some(reply) => format!("the driver of jobs answered {reply:?}"),
-        None => "the driver of jobs did not answer".to_owned(),
-    })
-}
+use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, backoff};
 
 /// Some requests, of which nothing is expected but that they succeed.
 #[derive(Debug)]
@@ -50,7 +42,7 @@ pub(crate) fn within<J: Job<Error = Error>, P: Job<Error = Error>>(
             Ok(Next::Ask(requests))
         }
         Next::Done(output) => done(job, output),
-        Next::Fork(_) => Err(Error::argument("a job that is a part of another one forked")),
+        Next::Fork(_) => Err(Error::internal("a job that is a part of another one forked")),
     }
 }
 
@@ -70,7 +62,7 @@ impl<T: Send> Job for One<T> {
             return Ok(Next::Ask(vec![request]));
         }
         let output = replies.first().and_then(self.finish);
-        output.map(Next::Done).ok_or_else(|| Error::argument("the driver answered another request"))
+        output.map(Next::Done).ok_or_else(|| unfit())
     }
 }
 
@@ -91,6 +83,19 @@ pub(crate) fn keys_below(prefix: &str) -> Result<One<Vec<Key>>> {
     };
     Ok(One { request: Some(Request::ListAll { prefix: Prefix::new(prefix)? }), finish })
 }
+
+/// A reply is of another kind than what was asked for, or there is none.
+pub(crate) fn unfit() -> Error {
+    Error::internal("the driver answered another request")
+}
+
+/// Asks for a document. Of one that is too large to be parsed no more comes than shows that.
+pub(crate) fn get_document(key: Key) -> Request {
+    Request::get_ranges(key, vec![DOCUMENT])
+}
+
+/// What is read of a document.
+pub(crate) const DOCUMENT: ByteRange = ByteRange::First(zarr_meta::MAX_DOCUMENT_SIZE as u64 + 1);
 
 /// The whole value of a key; `None` if there is no such key.
 pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
@@ -120,10 +125,10 @@ impl Job for Sizes {
             return Ok(Next::Ask(keys.into_iter().map(|key| Request::Size { key }).collect()));
         }
         let size = |reply: &Reply| match reply {
-            Reply::Size(size) => *size,
-            _ => None,
+            Reply::Size(size) => Ok(*size),
+            _ => Err(unfit()),
         };
-        Ok(Next::Done(replies.iter().map(size).collect()))
+        Ok(Next::Done(replies.iter().map(size).collect::<Result<_>>()?))
     }
 }
 

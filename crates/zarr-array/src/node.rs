@@ -17,6 +17,7 @@ pub use elsewhere::with_place;
 pub(crate) use erase::{EraseBroken, EraseNode};
 pub(crate) use revise::{Edit, ReplaceNode, Revise, set_attributes};
 
+use crate::jobs::{get_document, unfit};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -78,11 +79,13 @@ impl OpenNode {
             self.probe.step(&keys.map(|key| (key.to_owned(), None)).collect::<Vec<_>>())?
         } else {
             let mut replies = replies.iter();
-            let mut value = |asked: bool| match asked.then(|| replies.next()).flatten() {
-                Some(Reply::Got(Some(fetched))) => Some(fetched.part(0).to_vec()),
-                _ => None,
+            let mut value = |asked: bool| match asked.then(|| replies.next()) {
+                None | Some(Some(Reply::Got(None))) => Ok(None),
+                Some(Some(Reply::Got(Some(fetched)))) => Ok(Some(fetched.part(0).to_vec())),
+                Some(_) => Err(unfit()),
             };
-            let got: Vec<_> = self.asked.drain(..).map(|(key, asked)| (key, value(asked))).collect();
+            let got = self.asked.drain(..).map(|(key, asked)| Ok((key, value(asked)?)));
+            let got: Vec<_> = got.collect::<Result<_>>()?;
             self.probe.step(&got)?
         };
         loop {
@@ -100,7 +103,7 @@ impl OpenNode {
                 let ask = self.listed.as_ref().is_none_or(|listed| listed.contains(&key));
                 self.asked.push((text, ask));
                 if ask {
-                    requests.push(Request::get(key));
+                    requests.push(get_document(key));
                 }
             }
             if !requests.is_empty() {
@@ -164,4 +167,23 @@ pub(crate) fn parse_path(text: &str) -> Result<NodePath> {
 pub(crate) fn reread(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<Found> {
     Found::read(dialect, path.clone(), documents)?
         .ok_or_else(|| not_found(path, &zarr_meta::document_keys(dialect, path, documents)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_is_lost_is_no_missing_document() {
+        let begun = || {
+            let mut open = OpenNode::new(NodePath::root(), Some(Dialect::V3), false);
+            assert!(matches!(open.go_on(&[]), Ok(Probed::Asks(requests)) if requests.len() == 1));
+            open
+        };
+        for replies in [&[][..], &[Reply::Size(None)]] {
+            let Err(error) = begun().go_on(replies) else { panic!("{replies:?}") };
+            assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
+        }
+        assert!(matches!(begun().go_on(&[Reply::Got(None)]), Ok(Probed::NotFound(_))));
+    }
 }

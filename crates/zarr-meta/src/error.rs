@@ -113,7 +113,8 @@ impl Error {
             return Ok(());
         }
         let expected = format!("at most {MAX_DOCUMENT_SIZE}");
-        Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes"), expected).in_document(key))
+        // It may have more: whoever reads documents stops behind the limit.
+        Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
     /// What kind of fault this is.

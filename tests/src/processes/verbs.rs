@@ -162,7 +162,7 @@ impl Trial {
 
     /// Makes a group of two arrays of a generation.
     pub(super) fn make_group(self, store: &Arc<dyn Store>, path: &str, generation: u64) -> Result<()> {
-        let new = NewGroup { dialect: self.dialect(), ..NewGroup::default() };
+        let new = NewGroup { dialect: Some(self.dialect()), ..NewGroup::default() };
         Group::create(store, path, new, &zarr::registry())?;
         for name in ["a", "b"] {
             let array = zarr::create_array(store, &format!("{path}/{name}"), self.new_array(generation, self.rows())?)?;
@@ -251,8 +251,8 @@ impl Trial {
                 Conversion::plan(store, &registry, options)?.run(&stores.target, &|_| {})
             }
             Verb::Migrate => Migration::plan(store, &registry, self.other_dialect())?.run(&|_| {}),
-            Verb::Finish => Migration::finish(store, self.other_dialect()),
-            Verb::Undo => Migration::undo(store, self.other_dialect()),
+            Verb::Finish => Migration::finish(store, Some(self.other_dialect())),
+            Verb::Undo => Migration::undo(store, Some(self.other_dialect())),
         }
     }
 

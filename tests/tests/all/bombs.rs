@@ -12,24 +12,34 @@ const GROWTH: u64 = 256 << 20;
 
 #[test]
 fn claims_of_terabytes_are_errors() {
+    in_own_process("bombs::under_a_limit", "all bombs were errors");
+}
+
+/// Runs an ignored test of this program in a process of its own, which is to say so when it has come to its end.
+pub(crate) fn in_own_process(test: &str, end: &str) {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--ignored", "--exact", "bombs::under_a_limit", "--nocapture", "--test-threads", "1"]);
+    child.args(["--ignored", "--exact", test, "--nocapture", "--test-threads", "1"]);
     // The allocator sets aside addresses for every thread, which are not what is counted here.
     let output = child.env("MALLOC_ARENA_MAX", "1").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr));
-    assert!(text(&output.stdout).contains("all bombs were errors"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains(end), "{}", text(&output.stdout));
+}
+
+/// From here on this process gets [`GROWTH`] more memory and no further.
+pub(crate) fn limit_memory() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+    let size: u64 = line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024;
+    let limit = rustix::process::Rlimit { current: Some(size + GROWTH), maximum: Some(size + GROWTH) };
+    rustix::process::setrlimit(rustix::process::Resource::As, limit).unwrap();
 }
 
 #[test]
 #[ignore = "limits its process: run by the test above in one of its own"]
 fn under_a_limit() {
     let bombs = bombs();
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
-    let size: u64 = line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() * 1024;
-    let limit = rustix::process::Rlimit { current: Some(size + GROWTH), maximum: Some(size + GROWTH) };
-    rustix::process::setrlimit(rustix::process::Resource::As, limit).unwrap();
+    limit_memory();
     for (codec, what, bytes) in &bombs {
         // The size of what comes out is known, is known to be large, and is not known.
         for (data_type, chunk, serializer) in

@@ -15,6 +15,8 @@ mod elision;
 mod foreign;
 mod gone;
 mod hierarchies;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod interrupted;
 mod interrupted_migration;
 mod laws;

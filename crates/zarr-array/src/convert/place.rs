@@ -2,11 +2,12 @@
 
 use super::{Conversion, Planned};
 use crate::chunk_keys::Keys;
+use crate::jobs::DOCUMENT;
 use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
 use std::sync::Arc;
 use zarr_meta::{Dialect, Found, NodePath};
-use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
+use zarr_store::{Fetched, Key, Precondition, Prefix, Store, run};
 
 /// What is there already and stays: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]
@@ -54,8 +55,10 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     // A copy of all metadata would not know the new node.
     run(&**target, Ancestors::new(&Found::implicit(dialect, path.clone()), target.capabilities()))?;
     if let Some(name) = zarr_meta::entry_key(dialect) {
-        let entry = target.get_all(&Key::new(name)?)?;
-        place.entry = entry.map(|bytes| (name.to_owned(), bytes.to_vec())).into_iter().collect();
+        let mut entry = Fetched::new();
+        if target.get(&Key::new(name)?, &[DOCUMENT], &mut entry)? {
+            place.entry.insert(name, entry.part(0));
+        }
     }
     // Groups above a node that goes to a path of its own are no part of the conversion.
     if let (Some(_), Some(parent)) = (&conversion.options.to, path.parent())

@@ -2,6 +2,7 @@
 
 use super::Walk;
 use crate::execute;
+use crate::jobs::{get_document, unfit};
 use crate::node::{OpenNode, Probed, reread};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
@@ -85,7 +86,7 @@ impl WalkJob {
         let key = zarr_meta::consolidated::document_key(&root);
         if let (Some(key), false) = (&key, self.asked_consolidated) {
             self.asked_consolidated = true;
-            return Ok(Next::Ask(vec![Request::get(Key::new(key)?)]));
+            return Ok(Next::Ask(vec![get_document(Key::new(key)?)]));
         }
         self.asked_consolidated = true;
         let beside = match (&key, replies.first()) {
@@ -173,10 +174,10 @@ impl WalkJob {
     }
 
     /// Begins to probe all candidates that the listings show.
-    fn probe(&mut self, listings: &[Reply]) -> Vec<Request> {
+    fn probe(&mut self, listings: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
         for (path, reply) in std::mem::take(&mut self.listing).into_iter().zip(listings) {
-            let Reply::Listing(Listing { keys, prefixes }) = reply else { continue };
+            let Reply::Listing(Listing { keys, prefixes }) = reply else { return Err(unfit()) };
             let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
             let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
             let children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
@@ -184,7 +185,7 @@ impl WalkJob {
             self.next.extend(children.maybe_implied);
             self.begin(children.candidates, &Where::Here, &mut requests);
         }
-        requests
+        Ok(requests)
     }
 
     /// Begins to probe paths.
@@ -200,11 +201,14 @@ impl WalkJob {
     }
 
     /// Begins to probe all nodes whose documents are listed. All groups above them are there.
-    fn probe_all(&mut self, replies: &[Reply]) -> Vec<Request> {
+    fn probe_all(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         (self.listing_all, self.is_last) = (false, true);
-        let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Vec::new() };
-        let keys = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
-        let listed: BTreeSet<Key> = replies.iter().flat_map(keys).collect();
+        let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Ok(Vec::new()) };
+        let mut listed = BTreeSet::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { return Err(unfit()) };
+            listed.extend(keys.iter().cloned());
+        }
         let path = |key: &Key| zarr_meta::document_path(self.dialect, key.as_str(), &self.entry);
         let below = |path: &NodePath| path.is_within(&root) && *path != root;
         let paths: BTreeSet<NodePath> = listed.iter().filter_map(path).filter(below).collect();
@@ -213,7 +217,7 @@ impl WalkJob {
         self.maybe.extend(implied);
         let mut requests = Vec::new();
         self.begin(paths.into_iter().collect(), &Where::Among(Arc::new(listed)), &mut requests);
-        requests
+        Ok(requests)
     }
 
     /// Looks below prefixes whose children were not asked for, whether there is a node that makes groups of them.
@@ -263,12 +267,10 @@ impl WalkJob {
         let implied: Vec<NodePath> = std::mem::take(&mut self.maybe)
             .into_iter()
             .filter(|path| {
-                // Sorted by path, what lies below stands together; a name that merely begins alike may stand between.
-                let from = walk.nodes.partition_point(|node| node.path < *path);
-                let below = walk.nodes.get(from..).unwrap_or_default().iter();
-                below
-                    .take_while(|node| node.path.to_string().starts_with(&path.to_string()))
-                    .any(|node| node.path.is_within(path))
+                // Sorted by path, all nodes below it stand together.
+                let prefix = path.key_prefix();
+                let below = walk.nodes.partition_point(|node| *node.path.as_relative() < *prefix);
+                walk.nodes.get(below).is_some_and(|node| node.path.is_within(path))
             })
             .collect();
         let implicit = |path| {
@@ -289,19 +291,19 @@ impl Job for WalkJob {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let mut requests = Vec::new();
         if self.listing_all {
-            let requests = self.probe_all(replies);
+            let requests = self.probe_all(replies)?;
             return if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) };
         }
         if !self.asked_consolidated || (self.listing.is_empty() && self.probing.is_empty() && !replies.is_empty()) {
             return self.consolidated(replies);
         }
         if !self.listing.is_empty() {
-            requests = self.probe(replies);
+            requests = self.probe(replies)?;
         } else {
             let mut rest = replies;
             let mut answered = Vec::new();
             for (open, count) in std::mem::take(&mut self.probing) {
-                let (mine, others) = rest.split_at(count.min(rest.len()));
+                let (mine, others) = rest.split_at_checked(count).ok_or_else(unfit)?;
                 rest = others;
                 answered.push((open, mine));
             }

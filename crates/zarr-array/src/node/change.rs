@@ -173,7 +173,7 @@ impl ChangeNode {
             None => self.begin_above(),
             Some(key) => {
                 self.state = Change::Entry;
-                Ok(Next::Ask(vec![Request::get(Key::new(key)?)]))
+                Ok(Next::Ask(vec![jobs::get_document(Key::new(key)?)]))
             }
         }
     }

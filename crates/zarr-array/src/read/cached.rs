@@ -254,7 +254,7 @@ impl<'a> Missed<'a> {
                             self.context.replaced(&cell.item.chunk);
                             continue;
                         }
-                        other => return Err(cell.item.place(jobs::unexpected(other))),
+                        _ => return Err(cell.item.place(jobs::unfit())),
                     };
                     cell.take(fetched, parts, self, &mut requests)?
                 }

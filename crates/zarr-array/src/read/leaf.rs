@@ -156,7 +156,7 @@ impl<'a> Leaf<'a> {
                     self.context.replaced(&item.chunk);
                     continue;
                 }
-                other => return Err(item.place(jobs::unexpected(other))),
+                _ => return Err(item.place(jobs::unfit())),
             };
             self.context.core.found_place(item.place);
             item.note_state(fetched);

@@ -95,7 +95,7 @@ impl<'a> Picked<'a> {
                         self.context.replaced(&item.chunk);
                         return Ok(Next::Done(()));
                     }
-                    other => return Err(item.place(jobs::unexpected(other))),
+                    _ => return Err(item.place(jobs::unfit())),
                 };
                 let parts = item.pending.take().map_or(0..0, |(_, parts)| parts);
                 self.take(*item, fetched, parts, &mut requests)?

@@ -4,7 +4,7 @@ use crate::core::ArrayCore;
 use crate::node::reread;
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::ArrayMetadata;
-use zarr_store::{Key, Next, Reply, Request};
+use zarr_store::{Key, Next, Reply};
 
 /// Gets the document of an array and compares it with the one that the array was opened from.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl<'a> StillThere<'a> {
             let Some(text) = core.found.own_documents().next().map(str::to_owned) else {
                 return Ok((Next::Done(()), None));
             };
-            let request = Request::get(Key::new(&text)?);
+            let request = jobs::get_document(Key::new(&text)?);
             return Ok((Next::Ask(vec![request]), Some(Self { core, asked: Some(text) })));
         };
         let at = |error: Error| error.at(|place| place.key = Some(text.clone()));
@@ -40,7 +40,7 @@ impl<'a> StillThere<'a> {
                 Ok((Next::Done(()), None))
             }
             Some(Reply::Got(None)) => Err(at(gone("the array is not there any more"))),
-            other => Err(at(jobs::unexpected(other))),
+            _ => Err(at(jobs::unfit())),
         }
     }
 }

@@ -91,7 +91,7 @@ impl<'a> Together<'a> {
                 context.replaced(&shard.chunk);
                 return Ok(());
             }
-            other => return Err(shard.place(jobs::unexpected(other))),
+            _ => return Err(shard.place(jobs::unfit())),
         };
         let mut pieces = fetched.into_iter().flat_map(|fetched| fetched.parts());
         let mut piece: &[u8] = &[];
