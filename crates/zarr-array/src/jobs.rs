@@ -62,7 +62,7 @@ impl<T: Send> Job for One<T> {
             return Ok(Next::Ask(vec![request]));
         }
         let output = replies.first().and_then(self.finish);
-        output.map(Next::Done).ok_or_else(|| unfit())
+        output.map(Next::Done).ok_or_else(unfit)
     }
 }
 

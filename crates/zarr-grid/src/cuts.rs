@@ -243,7 +243,7 @@ impl Segment {
             return end - i;
         }
         let cut = self.cut(i);
-        if self.cell_len % step != 0 || cut.inner.len != self.cell_len / step {
+        if !self.cell_len.is_multiple_of(step) || cut.inner.len != self.cell_len / step {
             return 1;
         }
         // Each chunk has this many but for the first and the last.

@@ -22,8 +22,13 @@ pub(super) struct Members {
     list: Vec<Member>,
     /// How often a name was looked for without an index, up to [`PATIENCE`].
     searches: AtomicU32,
-    index: OnceLock<Box<HashMap<Cow<'static, str>, usize>>>,
+    /// On the heap, since few objects have one.
+    index: OnceLock<Box<Index>>,
 }
+
+/// Where the member of each name is.
+#[derive(Debug)]
+struct Index(HashMap<Cow<'static, str>, usize>);
 
 impl Members {
     /// Members whose names are known to be different.
@@ -50,10 +55,10 @@ impl Members {
             None if self.searches.fetch_add(1, Ordering::Relaxed) < PATIENCE => return search(),
             None => self.index.get_or_init(|| {
                 let names = self.list.iter().map(|(name, _)| name.clone());
-                Box::new(names.zip(0..).collect())
+                Box::new(Index(names.zip(0..).collect()))
             }),
         };
-        index.get(name).copied()
+        index.0.get(name).copied()
     }
 
     pub(super) fn value_mut(&mut self, place: usize) -> Option<&mut Value> {
@@ -63,7 +68,7 @@ impl Members {
     /// Adds a member of a new name behind all others.
     pub(super) fn push(&mut self, name: String, value: Value) {
         if let Some(index) = self.index.get_mut() {
-            index.insert(Cow::Owned(name.clone()), self.list.len());
+            index.0.insert(Cow::Owned(name.clone()), self.list.len());
         }
         self.list.push((Cow::Owned(name), value));
     }
