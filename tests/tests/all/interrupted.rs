@@ -252,7 +252,7 @@ fn a_group_that_replaces_another_has_none_of_its_nodes() {
         };
         let registry = zarr::registry();
         let overwrite = |store: &Arc<dyn Store>| {
-            let new = NewGroup { dialect, overwrite: true, ..NewGroup::default() };
+            let new = NewGroup { dialect: Some(dialect), overwrite: true, ..NewGroup::default() };
             Group::create(store, "/g", new, &registry).map(drop)
         };
         let check = |store: &Arc<dyn Store>| {

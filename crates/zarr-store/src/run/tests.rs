@@ -390,7 +390,7 @@ impl Spawn for Lossy {
 
 #[test]
 fn a_reply_too_few_is_no_missing_value() {
-    let get = |key| Request::Get { key: Key::new(key).expect("a key"), ranges: vec![ByteRange::Full] };
+    let get = |key| Request::get(Key::new(key).expect("a key"));
     let job = Once(Some(vec![get("a"), get("b")]));
     let error = run_on(&Lossy, &MemoryStore::new(), job).expect_err("one is lost");
     assert_eq!(error.kind(), crate::ErrorKind::Internal);
