@@ -25,6 +25,7 @@ fn under_a_limit() {
     documents();
     repeated_members();
     many_members();
+    links();
     println!("all hostile metadata was handled");
 }
 
@@ -291,4 +292,24 @@ fn many_members() {
     v2.push('}');
     let store = self::store(&[(".zarray", &v2)]);
     quick("a struct in version 2, and unknown members", || zarr::open_node(&*store, "/", None).unwrap());
+}
+
+/// Links to directories above, of which each would double what there is to see.
+fn links() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    for path in ["", "a", "a/b", "c"] {
+        std::fs::create_dir_all(folder.path().join(path)).unwrap();
+        std::fs::write(folder.path().join(path).join("zarr.json"), group).unwrap();
+    }
+    for (link, target) in
+        [("a/one", ".."), ("a/two", ".."), ("a/self", "."), ("c/across", "../a"), ("a/b/top", "../..")]
+    {
+        std::os::unix::fs::symlink(target, folder.path().join(link)).unwrap();
+    }
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap());
+    let walk = quick("links", || zarr::walk(&*store, "/", None).unwrap());
+    let paths: Vec<_> = walk.nodes.iter().map(|node| node.path.to_string()).collect();
+    assert_eq!(paths, ["/", "/a", "/a/b", "/c", "/c/across", "/c/across/b"]);
+    assert!(walk.broken.is_empty(), "{:?}", walk.broken);
 }

@@ -18,10 +18,15 @@ pub(super) struct Entry {
 }
 
 impl FilesystemStore {
+    /// What is directly under a prefix, but no link to a directory that the prefix lies in: whoever goes down directory by
+    /// directory would never come to an end.
     pub(super) fn list_directory(&self, prefix: &Prefix) -> Result<Listing> {
         let mut listing = Listing::default();
         for entry in self.entries(prefix.as_str())? {
             if entry.is_directory {
+                if entry.is_link && self.leads_up(&format!("{prefix}{}", entry.name)) {
+                    continue;
+                }
                 listing.prefixes.push(Prefix::new(&format!("{prefix}{}/", entry.name))?);
             } else {
                 listing.keys.push(prefix.join(&entry.name)?);
@@ -64,6 +69,12 @@ impl FilesystemStore {
         }
         keys.sort_unstable();
         Ok(keys)
+    }
+
+    /// Whether a link leads to a directory that it lies in. One that leads out of the store does not.
+    fn leads_up(&self, path: &str) -> bool {
+        let ancestors = self.ancestors(path).unwrap_or_default();
+        ancestors.split_last().is_some_and(|(own, above)| above.contains(own))
     }
 
     /// The inodes of the root and of all directories down to `path`.
