@@ -1,7 +1,7 @@
-//! What writes to a chunk in files cost: the time of partial writes, beside reading, changing and replacing the same file by hand; and
-//! the calls of the system that a write makes, as `strace` counts them.
+//! The cost of writes to one chunk in files: the time of partial writes, compared with reading, changing and replacing a file by hand,
+//! and the system calls of a write, counted by `strace`.
 //!
-//! `cargo bench -p zarr-tests --bench writes [PART OF A NAME]`; `TMPDIR` says where the files are.
+//! `cargo bench -p zarr-tests --bench writes [PART OF A NAME]`; `TMPDIR` sets the directory of the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use zarr::{Array, NewArray};
 
-/// Tells this program, run under `strace`, what to do: a size, a kind and a number of writes.
+/// The environment variable with the task of this program under `strace`: a size, a kind and a number of writes.
 const TASK: &str = "ZARR_BENCH_TASK";
 
-/// Writes of which calls are counted.
+/// How many writes `strace` observes.
 const COUNTED: u64 = 500;
 
 fn main() {
@@ -27,7 +27,7 @@ fn main() {
     for (name, size) in [("4 KiB", 4 << 10), ("1 MiB", 1 << 20)] {
         compare(name, size);
         for kind in ["partial", "full"] {
-            let name = format!("calls of a {kind} write, {name}");
+            let name = format!("system calls of a {kind} write, {name}");
             if zarr_bench_protocol::wanted(&name) {
                 println!("{name:32} {}", calls(size, kind));
             }
@@ -79,7 +79,7 @@ fn compare(name: &str, size: u64) {
     println!("{name:32} {ours:7.1} us, by hand {by_hand:7.1} us, {:5.2}x as long", ours / by_hand);
 }
 
-/// The calls of the system that one write makes, by name.
+/// The system calls of one write, by name.
 fn calls(size: u64, kind: &str) -> String {
     let (Some(none), Some(many)) = (counted(size, kind, 0), counted(size, kind, COUNTED)) else {
         return "not counted: strace cannot run".to_owned();
@@ -92,7 +92,7 @@ fn calls(size: u64, kind: &str) -> String {
     format!("{all:.1}: {}", each.join(", "))
 }
 
-/// How often each call of the system is made by a process that writes so often.
+/// How often a process that makes `count` writes makes each system call.
 fn counted(size: u64, kind: &str, count: u64) -> Option<BTreeMap<String, f64>> {
     let folder = tempfile::tempdir().expect("a directory");
     let table = folder.path().join("calls");

@@ -1,15 +1,16 @@
-//! Checks of what several processes do at once, of processes that are killed, and of what is interrupted at each step.
+//! Checks of concurrent processes, of killed processes and of operations that are interrupted at each step.
 //!
-//! Nothing that was acknowledged is lost, nothing is read that was never written, and whatever is interrupted leaves what was
-//! before, what is to be after, or what every reader sees as unfinished. Each check has a short form, which tests run, and a long
-//! one. A check counts its faults rather than stop at the first, so that versions of the library can be compared.
+//! They hold the library to three promises: no acknowledged write is lost, no read returns elements that were never written, and an
+//! interrupted operation leaves the state before it, the state after it, or one that every reader recognises as unfinished. Each
+//! check has a short form, which the tests run, and a long one. A check counts its faults rather than stopping at the first, so
+//! that versions of the library can be compared.
 
-mod beside;
+mod array_state;
 mod child;
 mod kills;
 mod moves;
+mod reads;
 mod rows;
-mod seen;
 mod soak;
 mod steps;
 mod tally;
@@ -18,7 +19,7 @@ mod verbs;
 mod visible;
 mod worker;
 
-use beside::CASES;
+use reads::CASES;
 use std::error::Error;
 use std::fmt;
 use std::path::Path;
@@ -32,8 +33,8 @@ pub use worker::work_if_worker;
 /// The result of a check that may not get to its end.
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 
-/// Parts of the names of checks that find faults which are not mended yet. They run only if asked for.
-const AWAITED: &[&str] = &[
+/// Parts of the names of checks that fail with this version of the library. They run only on request.
+const KNOWN_FAILURES: &[&str] = &[
     "reader_beside_writer_uncompressed",
     "_shards",
     "partial_writes",
@@ -58,7 +59,7 @@ const AWAITED: &[&str] = &[
 /// How much a check does.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// As much as convinces, rather than as much as fits into the tests.
+    /// Whether to run the long form, which takes minutes.
     pub long: bool,
 }
 
@@ -84,7 +85,7 @@ impl Check {
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for case in CASES {
-            all.push(Self::new(format!("reader_beside_writer_{}", case.name), move |scale| beside::check(case, scale)));
+            all.push(Self::new(format!("reader_beside_writer_{}", case.name), move |scale| reads::check(case, scale)));
         }
         all.push(Self::new("partial_writes_of_a_chunk", |scale| updates::parts(false, scale)));
         all.push(Self::new("partial_writes_of_a_shard", |scale| updates::parts(true, scale)));
@@ -116,10 +117,10 @@ impl Check {
         &self.name
     }
 
-    /// Whether it finds what is not mended yet.
+    /// Whether it is expected to fail with this version of the library.
     #[must_use]
-    pub fn is_awaited(&self) -> bool {
-        AWAITED.iter().any(|part| self.name.contains(part))
+    pub fn is_known_failure(&self) -> bool {
+        KNOWN_FAILURES.iter().any(|part| self.name.contains(part))
     }
 
     /// Runs it.
@@ -142,7 +143,8 @@ fn text(path: &Path) -> Result<&str> {
     Ok(path.to_str().ok_or("the temporary directory has a name that is no UTF-8")?)
 }
 
-/// A new directory for what does not depend on the disk, which is in memory where the system has such a one.
+/// A new temporary directory, in memory if the system has a file system there: writing to the disk takes most of the time of checks
+/// that do not depend on it.
 fn folder_in_memory() -> Result<tempfile::TempDir> {
     let memory = Path::new("/dev/shm");
     Ok(if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? })

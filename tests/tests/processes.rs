@@ -1,35 +1,35 @@
-//! Runs the checks of several processes, of kills and of interruptions: `cargo test -p zarr-tests --test processes [NAME..]`.
+//! Checks of concurrent processes, kills and interruptions: `cargo test -p zarr-tests --test processes -- [NAME..]`.
 //!
-//! After `--`: `--long` runs the long forms, `--awaited` also those that find faults which are not mended yet, `--list` lists them.
+//! `--long` runs the long forms, `--known-failures` also runs the checks that fail with this version, `--list` lists all.
 
 use std::process::ExitCode;
 use std::time::Instant;
 use zarr_tests::processes::{Check, Scale, work_if_worker};
 
-/// Flags of other test programs, which get the same ones, that have a value behind them.
+/// Flags of libtest with a value. `cargo test` passes its arguments to all test programs.
 const WITH_VALUE: [&str; 5] = ["--test-threads", "--format", "--color", "--logfile", "-Z"];
 
-/// What is asked for.
+/// The arguments of the program.
 #[derive(Default)]
-struct Asked {
+struct Arguments {
     names: Vec<String>,
     skipped: Vec<String>,
     flags: Vec<String>,
 }
 
-impl Asked {
-    fn from_arguments() -> Self {
-        let mut asked = Self::default();
+impl Arguments {
+    fn parse() -> Self {
+        let mut given = Self::default();
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--skip" => asked.skipped.extend(arguments.next()),
+                "--skip" => given.skipped.extend(arguments.next()),
                 flag if WITH_VALUE.contains(&flag) => drop(arguments.next()),
-                flag if flag.starts_with('-') => asked.flags.push(argument),
-                _ => asked.names.push(argument),
+                flag if flag.starts_with('-') => given.flags.push(argument),
+                _ => given.names.push(argument),
             }
         }
-        asked
+        given
     }
 
     fn has(&self, flag: &str) -> bool {
@@ -44,19 +44,19 @@ impl Asked {
 
 fn main() -> ExitCode {
     work_if_worker();
-    let asked = Asked::from_arguments();
+    let given = Arguments::parse();
     let mut failed = 0;
-    for check in Check::all().iter().filter(|check| asked.wants(check)) {
-        if asked.has("--list") {
+    for check in Check::all().iter().filter(|check| given.wants(check)) {
+        if given.has("--list") {
             println!("{}: test", check.name());
             continue;
         }
-        if check.is_awaited() && !asked.has("--awaited") {
-            println!("test {} ... not run: awaits its cure", check.name());
+        if check.is_known_failure() && !given.has("--known-failures") {
+            println!("test {} ... not run: known to fail", check.name());
             continue;
         }
         let begun = Instant::now();
-        let (verdict, result) = match check.run(Scale { long: asked.has("--long") }) {
+        let (verdict, result) = match check.run(Scale { long: given.has("--long") }) {
             Ok(tally) if tally.faults() == 0 => ("ok", tally.to_string()),
             Ok(tally) => ("FAILED", tally.to_string()),
             Err(error) => ("FAILED", error.to_string()),

@@ -19,7 +19,7 @@ usage: cargo xtask TASK
                 --matrix: makes docs/support.md)
   interop       writes arrays with other software and reads them, and the other way around
   roundtrip     converts what other software wrote into every dialect and back
-  soak          lets processes work on one store for a while, and checks what is there in the end
+  soak          runs processes on one store, kills some of them, and checks the store at the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 
 fn main() -> ExitCode {

@@ -1,11 +1,11 @@
-//! `cargo xtask soak`: several processes work on one store for a while, and are killed now and then.
+//! `cargo xtask soak`: concurrent processes on one store, some of which are killed.
 
 use std::time::Duration;
 use zarr_tests::processes::soak;
 
 const USAGE: &str = "usage: cargo xtask soak [--minutes N] [--processes N]";
 
-/// Lets processes work, and prints what they did and what was wrong.
+/// Runs the processes, and prints the counts of operations and faults.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let (mut minutes, mut processes) = (1.0, 8);
     for pair in arguments.chunks(2) {

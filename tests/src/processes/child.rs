@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// How long a worker may take for a line. Only one that hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// This program again, as a worker. It is killed when this is dropped.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Child {
 
     /// Its next line; `None` if it has ended.
     pub(super) fn line(&self) -> Result<Option<String>> {
-        match self.lines.recv_timeout(PATIENCE) {
+        match self.lines.recv_timeout(TIMEOUT) {
             Ok(line) => Ok(Some(line)),
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Ok(None),
             Err(timeout) => Err(format!("no line of a worker: {timeout}").into()),

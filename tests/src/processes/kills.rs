@@ -1,7 +1,7 @@
 //! Processes that are killed at random moments, as `kill -9` does.
 
 use super::child::{Child, acknowledged, refused};
-use super::verbs::{LAYOUTS, Stores, Trial, VERBS, Verb};
+use super::verbs::{LAYOUTS, Scenario, Stores, VERBS, Verb};
 use super::{Result, Scale, Tally, folder_in_memory, text};
 use super::{rows, updates};
 use crate::Random;
@@ -11,10 +11,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use zarr::NewArray;
 
-/// Kills of each check in the long form: with those of all checks more than a thousand.
+/// Kills of each check in the long form. All checks together make more than a thousand.
 const ROUNDS: u64 = 90;
 
-/// Kills processes that do a verb, looks at what is left, does it again and writes more.
+/// Kills processes during a verb. Checks the state that is left, does the verb again, checks its result, and writes to all nodes, after
+/// which no temporary file may be left.
 pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut random = Random::new(verb as u64);
@@ -27,15 +28,15 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
         }
         let place = round as usize % LAYOUTS.len();
         let (layout_name, layout) = LAYOUTS[place];
-        let trial = Trial { verb, layout, chunks: scale.of(30, 60) };
+        let scenario = Scenario { verb, layout, chunks: scale.of(30, 60) };
         let folder = folder_in_memory()?;
         let stores = Stores::in_folder(folder.path())?;
-        trial.prepare(&stores)?;
+        scenario.prepare(&stores)?;
         let verb_name = VERBS.iter().find(|(_, other)| *other == verb).map_or("", |(name, _)| name);
-        let task = ["verb", text(folder.path())?, verb_name, layout_name, &trial.chunks.to_string()];
+        let task = ["verb", text(folder.path())?, verb_name, layout_name, &scenario.chunks.to_string()];
         let time = match times[place] {
             Some(time) => time,
-            None => *times[place].insert(time_of(trial, &task[2..])?),
+            None => *times[place].insert(time_of(scenario, &task[2..])?),
         };
         let mut child = Child::start(&task)?;
         child.go()?;
@@ -44,31 +45,31 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
         let done = lines.iter().any(|line| line == "done");
         tally.done(if done { "ended before" } else { "kills" }, 1);
         kills += u64::from(!done);
-        // A busy machine is now faster, now slower.
+        // Follows the load of the machine.
         times[place] = Some(time.mul_f64(if done { 0.7 } else { 1.1 }));
         let at = || format!("round {round}, {layout_name}: ");
         if !done {
-            for fault in trial.faults_between(&stores) {
+            for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
-            if let Err(error) = trial.run_again(&stores) {
+            if let Err(error) = scenario.rerun(&stores) {
                 tally.fault("reruns that fail", || at() + &error.to_string());
                 continue;
             }
         }
-        for fault in trial.faults_after(&stores) {
+        for fault in scenario.faults_after_rerun(&stores) {
             tally.fault("reruns that do not end right", || at() + &fault);
         }
-        trial.write_more(&stores)?;
+        scenario.write_more(&stores)?;
         count_temporary(folder.path(), &mut tally)?;
     }
     Ok(tally)
 }
 
 /// How long a process takes for a verb that nobody kills.
-fn time_of(trial: Trial, task: &[&str]) -> Result<Duration> {
+fn time_of(scenario: Scenario, task: &[&str]) -> Result<Duration> {
     let folder = folder_in_memory()?;
-    trial.prepare(&Stores::in_folder(folder.path())?)?;
+    scenario.prepare(&Stores::in_folder(folder.path())?)?;
     let mut child = Child::start(&[&["verb", text(folder.path())?], task].concat())?;
     let begun = Instant::now();
     child.go()?;

@@ -1,8 +1,8 @@
-//! Groups that are moved again and again: they are at one of two places, whole, and who reads them there meanwhile gets all or an
-//! error.
+//! Groups that are moved again and again. Each is whole at its old or its new path, and a concurrent read returns all elements or
+//! an error.
 
 use super::child::{Child, acknowledged};
-use super::verbs::{Layout, Trial, Verb};
+use super::verbs::{Layout, Scenario, Verb};
 use super::worker::report;
 use super::{Result, Scale, Tally, text};
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use std::time::{Duration, Instant};
 use zarr::{ErrorKind, Store};
 
 /// The arrays that are moved.
-pub(super) const MOVED: Trial = Trial { verb: Verb::Move, layout: Layout::V3, chunks: 10 };
+pub(super) const MOVED: Scenario = Scenario { verb: Verb::Move, layout: Layout::V3, chunks: 10 };
 
-/// How long to wait for moves that do not come.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for enough moves.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the group of a mover is after so many moves.
-pub(super) fn place(mover: u64, moves: u64) -> String {
+/// The path of a mover's group after a number of moves.
+pub(super) fn path_after(mover: u64, moves: u64) -> String {
     format!("/moved.{mover}.{moves}")
 }
 
-/// Moves a group to its next place, again and again, and looks whether it is whole there.
+/// Moves a group to its next path, again and again, and checks that it is whole there.
 pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()> {
     let registry = zarr::registry();
     for number in from.. {
-        let (old, new) = (place(mover, number), place(mover, number + 1));
+        let (old, new) = (path_after(mover, number), path_after(mover, number + 1));
         let rename = |overwrite| zarr::move_node(store, &old, store, &new, &registry, overwrite);
         let done = match rename(false) {
-            // As the hint says, where another process was killed at this.
+            // A process was killed during this move: do as the hint says.
             Err(error) if error.kind() == ErrorKind::Exists && number == from => rename(true),
             Err(error) if error.is_not_found() && number == from => Ok(()),
             done => done,
@@ -37,13 +37,14 @@ pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()
     Ok(())
 }
 
-/// Reads of an array that another process moves away: all of it, or an error, by those as well who opened it before.
+/// Reads an array that another process moves away, by new handles and by handles that were opened before the move. Each read
+/// returns all elements or an error.
 pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;
     let store = zarr::create_store(address)?;
-    MOVED.make_group(&store, &place(0, 0), 1)?;
-    let open = |moves: u64| zarr::open_array(&store, &format!("{}/a", place(0, moves)));
+    MOVED.make_group(&store, &path_after(0, 0), 1)?;
+    let open = |moves: u64| zarr::open_array(&store, &format!("{}/a", path_after(0, moves)));
     let mut held = open(0)?;
     let whole = held.read::<i32>(..)?;
     let mut tally = Tally::default();
@@ -64,7 +65,7 @@ pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
     let mut moves = 0;
     let begun = Instant::now();
     for read in 0.. {
-        if read >= scale.of(300, 10_000) && (moves >= scale.of(8, 200) || begun.elapsed() > PATIENCE) {
+        if read >= scale.of(300, 10_000) && (moves >= scale.of(8, 200) || begun.elapsed() > TIMEOUT) {
             break;
         }
         moves = acknowledged(&mover.lines_so_far()).last().map_or(moves, |last| last + 1);
@@ -72,7 +73,7 @@ pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
             count(array.read(..), "opened just now");
         }
         count(held.read(..), "opened before");
-        // It is of no more use once what it was of has been moved away for some time.
+        // A handle of an array that is gone for good finds nothing more.
         if read % 8 == 0 {
             held = open(moves).unwrap_or(held);
         }

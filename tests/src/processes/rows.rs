@@ -1,7 +1,7 @@
-//! Rows that several append to one array: each that was acknowledged is there, once, and whatever the shape shows is there.
+//! Rows that several writers append to one array: each acknowledged row is there once, and every row within the shape is complete.
 
 use super::child::{Child, acknowledged};
-use super::updates::{self, Place, Report, WRITERS, Writers, tally_log, task};
+use super::updates::{self, Report, Setup, WRITERS, Writers, tally_log, task};
 use super::{Result, Scale, Tally, text};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,12 +42,12 @@ pub(super) fn append_rows(store: &Arc<dyn Store>, writer: u64, numbers: Range<u6
 
 /// Rows appended to one array.
 pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
-    let (place, count) = (Place::new(writers)?, writers.count(10, 100, scale));
-    zarr::create_array(&place.store, "/rows", new_rows()?)?;
+    let (setup, count) = (Setup::new(writers)?, writers.count(10, 100, scale));
+    zarr::create_array(&setup.store, "/rows", new_rows()?)?;
     let end = count.to_string();
-    let mut logs = place.at_once(
+    let mut logs = setup.at_once(
         |writer, folder| task("append", folder, &[writer, "0", &end]),
-        |writer, report| append_rows(&place.store, writer, 0..count, report),
+        |writer, report| append_rows(&setup.store, writer, 0..count, report),
     )?;
     let mut tally = Tally::default();
     if writers == Writers::ThreadsInMemory {
@@ -59,26 +59,26 @@ pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
         }
     }
     let acknowledged: Vec<_> = logs.iter().map(|log| tally_log(&mut tally, "rows", log)).collect();
-    check_rows(&mut tally, &place.store, &acknowledged, 0)?;
+    check_rows(&mut tally, &setup.store, &acknowledged, 0)?;
     Ok(tally)
 }
 
 /// Changes of attributes of an array that others append to.
 pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
-    let (place, count) = (Place::new(Writers::Processes)?, scale.of(10, 100));
-    zarr::create_array(&place.store, "/rows", new_rows()?)?;
+    let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(10, 100));
+    zarr::create_array(&setup.store, "/rows", new_rows()?)?;
     let end = count.to_string();
     let appends = |writer: u64| writer < WRITERS / 2;
-    let logs = place.at_once(
+    let logs = setup.at_once(
         |writer, folder| match writer.parse() {
             Ok(number) if appends(number) => task("append", folder, &[writer, "0", &end]),
             _ => task("attributes", folder, &["/rows", writer, "0", &end]),
         },
-        |writer, report| append_rows(&place.store, writer, 0..count, report),
+        |writer, report| append_rows(&setup.store, writer, 0..count, report),
     )?;
     let mut tally = Tally::default();
     let mut rows = Vec::new();
-    let array = zarr::open_array(&place.store, "/rows")?;
+    let array = zarr::open_array(&setup.store, "/rows")?;
     for (writer, log) in (0..).zip(&logs) {
         if appends(writer) {
             rows.push(tally_log(&mut tally, "rows", log));
@@ -87,11 +87,11 @@ pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
             updates::lost_attributes(&mut tally, array.attributes()?, writer, &changed);
         }
     }
-    check_rows(&mut tally, &place.store, &rows, 0)?;
+    check_rows(&mut tally, &setup.store, &rows, 0)?;
     Ok(tally)
 }
 
-/// Reads of an array that a process appends to: what its shape shows is there.
+/// Reads an array that a process appends to. Every row within the shape must be complete.
 pub(super) fn reader_beside_appends(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;
@@ -105,7 +105,7 @@ pub(super) fn reader_beside_appends(scale: Scale) -> Result<Tally> {
         lines.extend(writer.lines_so_far());
         let before = acknowledged(&lines).len();
         let found = zarr::open_array(&store, "/rows").and_then(|array| {
-            // The last rows are those that may not be there yet.
+            // Only the last rows may be missing.
             let rows = array.shape().first().copied().unwrap_or_default();
             Ok((rows, array.read::<i64>((rows.saturating_sub(40).., ..))?))
         });
@@ -134,11 +134,11 @@ pub(super) fn check_rows(
 ) -> Result<()> {
     let found = zarr::open_array(store, "/rows")?.read::<i64>(..)?;
     let mut times: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    for (place, found) in found.as_chunks::<ROW>().0.iter().enumerate() {
+    for (position, found) in found.as_chunks::<ROW>().0.iter().enumerate() {
         if *found == own_row(found) {
             *times.entry((found[0] as u64, found[1] as u64)).or_default() += 1;
         } else {
-            tally.fault("rows of nobody", || format!("row {place}: {found:?}"));
+            tally.fault("rows of nobody", || format!("row {position}: {found:?}"));
         }
     }
     for (writer, numbers) in (0..).zip(acknowledged) {

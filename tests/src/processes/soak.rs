@@ -1,10 +1,10 @@
-//! Writers, readers, appenders, renamers and changers of attributes as processes on one store for a while. Now and then one is killed
-//! and started again. In the end all that was acknowledged must be there.
+//! Processes that write, read, append, move and change attributes in one store for a given time. Every now and then one is killed and
+//! started again. At the end every acknowledged operation must be found in the store.
 
-use super::beside::{CASES, Case, PATH};
 use super::child::{Child, acknowledged, refused};
 use super::kills::count_temporary;
-use super::moves::{MOVED, place};
+use super::moves::{MOVED, path_after};
+use super::reads::{CASES, Case, PATH};
 use super::{Result, Tally, rows, text, updates};
 use crate::Random;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const SHARE: u64 = 500;
 /// The array that is read while it is written.
 const READ: Case = CASES[3];
 
-/// What a process does.
+/// The task of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Part,
@@ -36,7 +36,7 @@ const ROLES: [Role; 8] =
     [Role::Alternate, Role::Read, Role::Part, Role::Append, Role::Attributes, Role::Rename, Role::Part, Role::Append];
 
 impl Role {
-    /// What an operation of it is called.
+    /// The name of its operations in the counts.
     fn operations(self) -> &'static str {
         match self {
             Self::Part => "partial writes",
@@ -49,28 +49,28 @@ impl Role {
     }
 }
 
-/// A process, and what it and those before it in its place acknowledged.
-struct Player {
+/// A process, which is started again when it was killed, and the operations that it acknowledged in all its lives.
+struct Slot {
     role: Role,
     /// Its number among those of its role.
     number: u64,
     child: Child,
     acknowledged: Vec<u64>,
-    /// Operations that were begun by processes which are dead, and that may be done or not.
+    /// Operations that killed processes had begun; each may be done or not.
     open: u64,
 }
 
-impl Player {
+impl Slot {
     fn start(soak: &Soak<'_>, role: Role, number: u64) -> Result<Self> {
         let child = soak.start(role, number, 0)?;
         Ok(Self { role, number, child, acknowledged: Vec::new(), open: 0 })
     }
 
-    /// Starts another process in the place of one that is dead.
+    /// Starts the process again after it was killed.
     fn start_again(&mut self, soak: &Soak<'_>) -> Result<()> {
         let mut next = self.acknowledged.last().map_or(0, |last| last + 1);
         if self.role == Role::Append {
-            // The rows that the dead ones were at may be there.
+            // A killed process may have appended the row that it did not acknowledge.
             self.open += 1;
             next += self.open;
         }
@@ -100,7 +100,7 @@ impl Player {
     }
 }
 
-/// What processes work on.
+/// The store that the processes share.
 struct Soak<'a> {
     folder: &'a str,
     store: Arc<dyn Store>,
@@ -128,17 +128,17 @@ impl Soak<'_> {
         zarr::create_array(&self.store, "/a", new.chunks(&[100]).shards(&[self.writers.max(1) * SHARE]))?;
         zarr::create_array(&self.store, "/rows", rows::new_rows()?)?;
         READ.create(&self.store)?;
-        (0..renamers).try_for_each(|number| MOVED.make_group(&self.store, &place(number, 0), 1))
+        (0..renamers).try_for_each(|number| MOVED.make_group(&self.store, &path_after(number, 0), 1))
     }
 
     /// Checks that all that was acknowledged is there, and writes once more.
-    fn check(&self, players: &[Player], tally: &mut Tally) -> Result<()> {
+    fn check(&self, slots: &[Slot], tally: &mut Tally) -> Result<()> {
         let mut rows = Vec::new();
         let array = zarr::open_array(&self.store, "/a")?;
         let elements = array.read::<i32>(..)?;
-        for player in players {
-            let Player { number, acknowledged, .. } = player;
-            match player.role {
+        for slot in slots {
+            let Slot { number, acknowledged, .. } = slot;
+            match slot.role {
                 Role::Part => {
                     let written = acknowledged.last().map_or(0, |last| last + 1);
                     for _ in 0..updates::lost_parts(&elements, *number, self.writers, written) {
@@ -152,7 +152,7 @@ impl Soak<'_> {
                 }
                 Role::Rename => {
                     let next = acknowledged.last().map_or(0, |last| last + 1);
-                    let at = [next, next + 1].map(|at| MOVED.check_group(&self.store, &place(*number, at)));
+                    let at = [next, next + 1].map(|at| MOVED.check_group(&self.store, &path_after(*number, at)));
                     if let [Err(first), Err(second)] = at {
                         tally.fault("groups lost", || format!("{first}; {second}"));
                     }
@@ -161,7 +161,7 @@ impl Soak<'_> {
             }
         }
         rows.sort();
-        let open = players.iter().filter(|player| player.role == Role::Append).map(|player| player.open + 1).sum();
+        let open = slots.iter().filter(|slot| slot.role == Role::Append).map(|slot| slot.open + 1).sum();
         let rows: Vec<Vec<u64>> = rows.into_iter().map(|(_, rows)| rows).collect();
         rows::check_rows(tally, &self.store, &rows, open)?;
 
@@ -171,10 +171,10 @@ impl Soak<'_> {
     }
 }
 
-/// Lets `processes` work on one store for a while, and checks what is there in the end.
+/// Runs `processes` processes on one store for a given time, and checks the store at the end.
 ///
 /// # Errors
-/// If processes cannot be started, or what is there in the end cannot be looked at.
+/// If a process cannot be started, or the store cannot be read at the end.
 pub fn soak(time: Duration, processes: u64) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;
@@ -184,27 +184,27 @@ pub fn soak(time: Duration, processes: u64) -> Result<Tally> {
     soak.prepare(count(&roles, Role::Rename))?;
 
     let (mut tally, mut random) = (Tally::default(), Random::new(std::process::id().into()));
-    let start = |(place, &role): (usize, &Role)| Player::start(&soak, role, count(&roles[..place], role));
-    let mut players = roles.iter().enumerate().map(start).collect::<Result<Vec<_>>>()?;
+    let start = |(place, &role): (usize, &Role)| Slot::start(&soak, role, count(&roles[..place], role));
+    let mut slots = roles.iter().enumerate().map(start).collect::<Result<Vec<_>>>()?;
     let (begun, mut killed) = (Instant::now(), Instant::now());
     while begun.elapsed() < time {
         std::thread::sleep(Duration::from_millis(50));
-        for player in &mut players {
-            let lines = player.child.lines_so_far();
-            player.log(&lines, &mut tally);
+        for slot in &mut slots {
+            let lines = slot.child.lines_so_far();
+            slot.log(&lines, &mut tally);
         }
         if killed.elapsed() > LIFE {
             killed = Instant::now();
-            let place = random.below(players.len());
-            if let Some(player) = players.get_mut(place) {
-                player.kill(&mut tally)?;
+            let place = random.below(slots.len());
+            if let Some(slot) = slots.get_mut(place) {
+                slot.kill(&mut tally)?;
                 tally.done("kills", 1);
-                player.start_again(&soak)?;
+                slot.start_again(&soak)?;
             }
         }
     }
-    players.iter_mut().try_for_each(|player| player.kill(&mut tally))?;
-    soak.check(&players, &mut tally)?;
+    slots.iter_mut().try_for_each(|slot| slot.kill(&mut tally))?;
+    soak.check(&slots, &mut tally)?;
     count_temporary(folder.path(), &mut tally)?;
     Ok(tally)
 }

@@ -1,7 +1,7 @@
-//! Verbs that are stopped at each of their steps: a store fails at its N-th call and for ever after, as if the process had died
-//! there, or at that call alone, as if a network had failed.
+//! Verbs that are stopped at each of their steps: the store fails from its N-th call on, as if the process had died there, or at the
+//! N-th call alone, as if a network had failed.
 
-use super::verbs::{Contents, LAYOUTS, Stores, Trial, Verb, contents};
+use super::verbs::{Contents, LAYOUTS, Scenario, Stores, Verb, contents};
 use super::{Result, Scale, Tally, folder_in_memory};
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use zarr_store::{
 /// No verb has so many steps.
 const MAX_STEPS: u64 = 10_000;
 
-/// The calls of one or more stores, of which those from one on fail.
+/// A count of the calls of one or more stores, and the call that fails.
 #[derive(Debug)]
 pub(super) struct Steps {
     made: AtomicU64,
@@ -65,7 +65,7 @@ impl fmt::Display for Stopping {
     }
 }
 
-/// What sets or erases several values does so one by one, each a step.
+/// Operations on several values take the defaults of the trait, so that each value is a step.
 impl Store for Stopping {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
         self.step(Operation::Get, key.as_str())?;
@@ -120,29 +120,29 @@ impl Store for Stopping {
 pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for (name, layout) in LAYOUTS {
-        let trial = Trial { verb, layout, chunks: scale.of(2, 4) };
+        let scenario = Scenario { verb, layout, chunks: scale.of(2, 4) };
         for for_good in [true, false] {
             if !for_good && !scale.long && name != "sharded" {
                 continue;
             }
             let begin = || Ok((Stores::in_memory(), ()));
-            stop_at_each(trial, for_good, &format!("{name} in memory"), begin, &mut tally)?;
-            // Calls are the same in files; what they leave may not be.
+            stop_at_each(scenario, for_good, &format!("{name} in memory"), begin, &mut tally)?;
+            // The calls are the same with files, so one layout shows whether files differ.
             if scale.long || (name == "v3" && for_good) {
                 let begin = || {
                     let folder = folder_in_memory()?;
                     Ok((Stores::in_folder(folder.path())?, folder))
                 };
-                stop_at_each(trial, for_good, &format!("{name} in files"), begin, &mut tally)?;
+                stop_at_each(scenario, for_good, &format!("{name} in files"), begin, &mut tally)?;
             }
         }
     }
     Ok(tally)
 }
 
-/// Stops a verb at each of its steps. `begin` makes empty stores, and what has to be kept as long as they are used.
+/// Stops a verb at each of its steps. `begin` makes empty stores, and a guard that keeps their directory.
 fn stop_at_each<K>(
-    trial: Trial,
+    scenario: Scenario,
     for_good: bool,
     name: &str,
     begin: impl Fn() -> Result<(Stores, K)>,
@@ -150,7 +150,7 @@ fn stop_at_each<K>(
 ) -> Result<()> {
     let before = {
         let stores = Stores::in_memory();
-        trial.prepare(&stores)?;
+        scenario.prepare(&stores)?;
         contents(&stores.main)?
     };
     for last in 0..MAX_STEPS {
@@ -159,7 +159,7 @@ fn stop_at_each<K>(
         let steps = Steps::until(last, for_good);
         let stopping =
             Stores { main: Stopping::over(&stores.main, &steps), target: Stopping::over(&stores.target, &steps) };
-        let done = trial.run(&stopping);
+        let done = scenario.run(&stopping);
         if !steps.failed() {
             return match done {
                 Ok(()) if last > 0 => Ok(()),
@@ -170,15 +170,15 @@ fn stop_at_each<K>(
         tally.done("stops", 1);
         let at = || format!("{name}, {} call {last}: ", if for_good { "from" } else { "at" });
         if done.is_err() {
-            for fault in trial.faults_between(&stores) {
+            for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
-            if let Err(error) = trial.run_again(&stores) {
+            if let Err(error) = scenario.rerun(&stores) {
                 tally.fault("reruns that fail", || at() + &error.to_string());
                 continue;
             }
         }
-        for fault in trial.faults_after(&stores) {
+        for fault in scenario.faults_after_rerun(&stores) {
             let kind = if done.is_ok() { "successes that are none" } else { "reruns that do not end right" };
             tally.fault(kind, || at() + &fault);
         }

@@ -1,9 +1,9 @@
-//! What came of a check: how much was done, and what was wrong.
+//! The result of a check: counts of operations and of faults.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How much was done, and what was wrong.
+/// Counts of operations and of faults, each by kind.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     done: BTreeMap<&'static str, u64>,
@@ -11,7 +11,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts `count` more that were done: reads, writes...
+    /// Counts operations of a kind: reads, writes...
     pub(super) fn done(&mut self, what: &'static str, count: u64) {
         *self.done.entry(what).or_default() += count;
     }

@@ -1,4 +1,4 @@
-//! Updates of one thing by several at once: each that was acknowledged must be there.
+//! Concurrent updates of one chunk, shard or document: each acknowledged update must be found afterwards.
 
 use super::child::{Child, acknowledged, refused};
 use super::{Result, Scale, Tally, text};
@@ -11,11 +11,11 @@ use zarr::{Array, ErrorKind, NewArray, Store};
 /// How many write at once.
 pub(super) const WRITERS: u64 = 8;
 
-/// Says what came of the operation of a number.
+/// Takes the result of the operation with a number.
 pub(super) type Report<'a> = &'a dyn Fn(u64, Result<()>);
 
-/// Writes elements of `writer`, one at a time: its share of the array, again and again. The number of the write, from 1 on, is
-/// what is written.
+/// Writes the elements of `writer`, one at a time: its share of the array, again and again. Each element gets the number of the
+/// write, counted from 1.
 pub(super) fn write_parts(
     array: &Array,
     writer: u64,
@@ -31,8 +31,7 @@ pub(super) fn write_parts(
     Ok(())
 }
 
-/// Checks the share of `writer` of an array after its writes before `acknowledged` were acknowledged; the next one may be
-/// there. Gives the number of those that are not.
+/// How many elements of `writer` do not hold the newest of the first `acknowledged` writes. The next write may be there as well.
 pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledged: u64) -> u64 {
     let share = elements.len() as u64 / writers;
     let lost = |place: &u64| {
@@ -48,13 +47,13 @@ pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledg
 
 /// Partial writes of own elements of one chunk or shard, by processes.
 pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
-    let (place, count) = (Place::new(Writers::Processes)?, scale.of(40, 1000));
+    let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(40, 1000));
     let len = WRITERS * count;
     let new = NewArray::new(&[len], "int32").codecs_text("bytes")?;
     let new = if sharded { new.chunks(&[count / 10]).shards(&[len]) } else { new.chunks(&[len]) };
-    let array = zarr::create_array(&place.store, "/a", new)?;
+    let array = zarr::create_array(&setup.store, "/a", new)?;
     let (of, end) = (WRITERS.to_string(), count.to_string());
-    let logs = place.at_once(
+    let logs = setup.at_once(
         |writer, folder| task("part", folder, &[writer, &of, "0", &end]),
         |writer, report| write_parts(&array, writer, WRITERS, 0..count, report),
     )?;
@@ -100,14 +99,14 @@ fn attribute(writer: u64, number: u64) -> String {
 
 /// Changes of own attributes of one array.
 pub(super) fn attributes(writers: Writers, scale: Scale) -> Result<Tally> {
-    let (place, count) = (Place::new(writers)?, writers.count(12, 125, scale));
-    zarr::create_array(&place.store, "/a", NewArray::new(&[1], "int32"))?;
+    let (setup, count) = (Setup::new(writers)?, writers.count(12, 125, scale));
+    zarr::create_array(&setup.store, "/a", NewArray::new(&[1], "int32"))?;
     let end = count.to_string();
-    let logs = place.at_once(
+    let logs = setup.at_once(
         |writer, folder| task("attributes", folder, &["/a", writer, "0", &end]),
-        |writer, report| change_attributes(&place.store, "/a", writer, 0..count, report),
+        |writer, report| change_attributes(&setup.store, "/a", writer, 0..count, report),
     )?;
-    let array = zarr::open_array(&place.store, "/a")?;
+    let array = zarr::open_array(&setup.store, "/a")?;
     let mut tally = Tally::default();
     for (writer, log) in (0..).zip(&logs) {
         let acknowledged = tally_log(&mut tally, "changes", log);
@@ -116,7 +115,7 @@ pub(super) fn attributes(writers: Writers, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Counts the attributes of `writer` that are not as its newest changes made them; the one after these may be there.
+/// Counts the attributes of `writer` that do not hold its newest acknowledged change. The next change may be there as well.
 pub(super) fn lost_attributes(tally: &mut Tally, attributes: &Map, writer: u64, acknowledged: &[u64]) {
     let next = acknowledged.last().map(|last| last + 1);
     for &number in acknowledged.iter().rev().take(ATTRIBUTES as usize) {
@@ -128,7 +127,7 @@ pub(super) fn lost_attributes(tally: &mut Tally, attributes: &Map, writer: u64, 
     }
 }
 
-/// Creates the array of a round and tells whether this was the one that did.
+/// Creates the array of a round, and tells whether it was created here.
 pub(super) fn create(store: &Arc<dyn Store>, writer: u64, round: u64) -> Result<String> {
     let new = NewArray::new(&[4], "int32").attribute("writer", writer);
     match zarr::create_array(store, &format!("/r{round}"), new) {
@@ -138,7 +137,7 @@ pub(super) fn create(store: &Arc<dyn Store>, writer: u64, round: u64) -> Result<
     }
 }
 
-/// One array created by processes at once, again and again: one of them does, and its array is there.
+/// Processes create the same array, again and again. Exactly one of them succeeds, and its array is there.
 pub(super) fn creates(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let folder = text(folder.path())?;
@@ -170,7 +169,7 @@ pub(super) fn creates(scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Who writes at once, and where.
+/// Concurrent writers and their store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writers {
     Processes,
@@ -179,7 +178,7 @@ pub(super) enum Writers {
 }
 
 impl Writers {
-    /// How many operations each of them does: more where they take so little time that they would hardly meet.
+    /// How many operations each of them does. Operations in memory are so short that few of them would overlap.
     pub(super) fn count(self, short: u64, long: u64, scale: Scale) -> u64 {
         if self == Self::ThreadsInMemory { long } else { scale.of(short, long) }
     }
@@ -188,14 +187,14 @@ impl Writers {
         [("processes", Self::Processes), ("threads", Self::Threads), ("threads_in_memory", Self::ThreadsInMemory)];
 }
 
-/// Where several write at once.
-pub(super) struct Place {
+/// An empty store for concurrent writers.
+pub(super) struct Setup {
     writers: Writers,
     folder: TempDir,
     pub(super) store: Arc<dyn Store>,
 }
 
-impl Place {
+impl Setup {
     pub(super) fn new(writers: Writers) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let store = match writers {
@@ -205,7 +204,7 @@ impl Place {
         Ok(Self { writers, folder, store })
     }
 
-    /// Lets all writers begin at once, and returns what each of them wrote. Processes get `task`, threads do `work`.
+    /// Starts all writers at the same time, and returns the log of each. Processes get `task`, threads run `work`.
     pub(super) fn at_once(
         &self,
         task: impl Fn(&str, &str) -> Vec<String>,
@@ -253,7 +252,7 @@ pub(super) fn task(name: &str, folder: &str, more: &[&str]) -> Vec<String> {
     [name, folder].iter().chain(more).map(|&word| word.to_owned()).collect()
 }
 
-/// Counts what a log says, and returns the numbers of what was acknowledged.
+/// Counts the operations in a log, and returns the numbers of the acknowledged ones.
 pub(super) fn tally_log(tally: &mut Tally, what: &'static str, log: &[String]) -> Vec<u64> {
     let acknowledged = acknowledged(log);
     tally.done(what, acknowledged.len() as u64);

@@ -1,7 +1,8 @@
-//! What changes a hierarchy in several steps, what readers may see if it is interrupted, and what must be there in the end.
+//! Operations that change a hierarchy in several steps, the states that readers may see when one is interrupted, and the state
+//! that it must end in.
 
 use super::Result;
-use super::seen::Seen;
+use super::array_state::ArrayState;
 use std::path::Path;
 use std::sync::Arc;
 use zarr::meta::json::Map;
@@ -17,7 +18,7 @@ const CHUNK_ROWS: u64 = 6;
 /// Rows that are appended, or that an array grows or shrinks by: more than a chunk, and no multiple of it.
 const MORE_ROWS: u64 = CHUNK_ROWS + 2;
 
-/// What changes a hierarchy in several steps.
+/// An operation that changes a hierarchy in several steps, named after the verb of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// `rm` of an array.
@@ -76,14 +77,14 @@ pub(super) const LAYOUTS: [(&str, Layout); 3] = [("v2", Layout::V2), ("v3", Layo
 
 /// A verb, and the arrays that it works on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
+pub(super) struct Scenario {
     pub(super) verb: Verb,
     pub(super) layout: Layout,
     /// How many chunks each array has.
     pub(super) chunks: u64,
 }
 
-/// The stores of a trial.
+/// The stores of a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Stores {
     /// Of all verbs.
@@ -126,7 +127,7 @@ fn elements(generation: u64, rows: u64) -> Vec<i32> {
     (0..rows * COLUMNS).map(|place| element(generation, place)).collect()
 }
 
-impl Trial {
+impl Scenario {
     /// From its names on a command line.
     pub(super) fn parse(verb: &str, layout: &str, chunks: &str) -> Result<Self> {
         let verb = VERBS.iter().find(|(name, _)| *name == verb).ok_or("no such verb")?.1;
@@ -138,7 +139,7 @@ impl Trial {
         if self.layout == Layout::V2 { Dialect::V2 } else { Dialect::V3 }
     }
 
-    /// What migrations go to.
+    /// The dialect that migrations convert to.
     fn other_dialect(self) -> Dialect {
         if self.layout == Layout::V2 { Dialect::V3 } else { Dialect::V2 }
     }
@@ -175,7 +176,7 @@ impl Trial {
     pub(super) fn check_group(self, store: &Arc<dyn Store>, path: &str) -> Result<()> {
         for name in ["a", "b"] {
             let path = format!("{path}/{name}");
-            let seen = Seen::at(store, &path, None);
+            let seen = ArrayState::at(store, &path, None);
             if !seen.holds(1, self.rows(), self.rows()) {
                 return Err(format!("{path}: {seen}").into());
             }
@@ -183,7 +184,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Makes what the verb works on, in empty stores.
+    /// Creates the nodes that the verb needs, in empty stores.
     pub(super) fn prepare(self, stores: &Stores) -> Result<()> {
         let store = &stores.main;
         self.make_group(store, "/g", 1)?;
@@ -198,7 +199,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Stores rows beyond the shape of the array, as those of a larger shape that is no more.
+    /// Stores chunks with rows beyond the shape of the array, as an interrupted append or an older version of the library leaves
+    /// them.
     fn leave_beyond(self, store: &Arc<dyn Store>) -> Result<()> {
         let other: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let larger = self.rows() + 2 * MORE_ROWS;
@@ -219,7 +221,7 @@ impl Trial {
         self.run_with(stores, matches!(self.verb, Verb::Overwrite | Verb::MoveOver))
     }
 
-    /// Does it, and replaces what is in the way if told so.
+    /// Does it; `overwrite` replaces existing nodes.
     fn run_with(self, stores: &Stores, overwrite: bool) -> Result<(), zarr::Error> {
         let (store, registry) = (&stores.main, zarr::registry());
         match self.verb {
@@ -256,9 +258,9 @@ impl Trial {
         }
     }
 
-    /// Does it again after it was interrupted, as its user would: with the same arguments, and if something is in the way then as
-    /// the hint says. That nothing is left to do is no fault.
-    pub(super) fn run_again(self, stores: &Stores) -> Result<()> {
+    /// Does it again after an interruption, as its user would: with the same arguments, then with `--overwrite` if an error hints at
+    /// it. An error that nothing is left to do is no fault.
+    pub(super) fn rerun(self, stores: &Stores) -> Result<()> {
         let again = match self.run(stores) {
             Err(error) if error.kind() == ErrorKind::Exists && matches!(self.verb, Verb::Move | Verb::Convert) => {
                 self.run_with(stores, true)
@@ -274,18 +276,18 @@ impl Trial {
         }
     }
 
-    /// What is wrong with what readers see after it was interrupted: each array is as before, as after, or none that can be read.
-    pub(super) fn faults_between(self, stores: &Stores) -> Vec<String> {
+    /// The faults in the state after an interruption. Each array must be as before, as after, or not readable.
+    pub(super) fn faults_when_interrupted(self, stores: &Stores) -> Vec<String> {
         let (rows, store) = (self.rows(), &stores.main);
         let mut faults = Vec::new();
-        let mut check = |store: &Arc<dyn Store>, path: &str, dialect, holds: &dyn Fn(&Seen) -> bool| {
-            let seen = Seen::at(store, path, dialect);
+        let mut check = |store: &Arc<dyn Store>, path: &str, dialect, holds: &dyn Fn(&ArrayState) -> bool| {
+            let seen = ArrayState::at(store, path, dialect);
             if !holds(&seen) {
                 faults.push(format!("{path}: {seen}"));
             }
         };
-        let whole = |seen: &Seen| seen.holds(1, rows, rows);
-        let or_unfinished = |seen: &Seen| seen.is_unfinished() || whole(seen);
+        let whole = |seen: &ArrayState| seen.holds(1, rows, rows);
+        let or_unfinished = |seen: &ArrayState| seen.is_unfinished() || whole(seen);
         for name in ["a", "b"] {
             let (path, moved) = (format!("/g/{name}"), format!("/h/{name}"));
             let is_a = name == "a";
@@ -300,7 +302,7 @@ impl Trial {
                     check(store, &moved, None, &|seen| {
                         or_unfinished(seen) || self.verb == Verb::MoveOver && seen.holds(9, rows, rows)
                     });
-                    let at_new = whole(&Seen::at(store, &moved, None));
+                    let at_new = whole(&ArrayState::at(store, &moved, None));
                     check(store, &path, None, &|seen| at_new || whole(seen));
                 }
                 Verb::Append if is_a => {
@@ -322,25 +324,25 @@ impl Trial {
                     check(store, &path, None, &whole);
                     check(store, &path, Some(self.dialect()), &whole);
                 }
-                // What the verb does not touch is as it was, and so is what stays throughout.
+                // The verb does not change these arrays, or keeps them readable throughout.
                 _ => check(store, &path, None, &whole),
             }
         }
         faults
     }
 
-    /// What is wrong after it was done again.
-    pub(super) fn faults_after(self, stores: &Stores) -> Vec<String> {
+    /// The faults in the state after the verb was done again.
+    pub(super) fn faults_after_rerun(self, stores: &Stores) -> Vec<String> {
         let (rows, store) = (self.rows(), &stores.main);
         let mut faults = Vec::new();
-        let mut check = |store: &Arc<dyn Store>, path: &str, holds: &dyn Fn(&Seen) -> bool| {
-            let seen = Seen::at(store, path, None);
+        let mut check = |store: &Arc<dyn Store>, path: &str, holds: &dyn Fn(&ArrayState) -> bool| {
+            let seen = ArrayState::at(store, path, None);
             if !holds(&seen) {
                 faults.push(format!("{path}: {seen}"));
             }
         };
-        let whole = |seen: &Seen| seen.holds(1, rows, rows);
-        let gone = |seen: &Seen| matches!(seen, Seen::Missing);
+        let whole = |seen: &ArrayState| seen.holds(1, rows, rows);
+        let gone = |seen: &ArrayState| matches!(seen, ArrayState::Missing);
         match self.verb {
             Verb::Remove | Verb::RemoveGroup => {
                 check(store, "/g/a", &gone);

@@ -1,5 +1,5 @@
-//! What readers see of an array whose shape changes again and again, beside a model too simple to be wrong: elements that were cut
-//! off, or that an append brought which came to nothing, are never seen again.
+//! Arrays whose shape changes again and again, compared with a simple model. Elements that were cut off, or that an interrupted
+//! append wrote, are never read again.
 
 use super::steps::{Steps, Stopping};
 use super::{Result, Scale, Tally, text};
@@ -10,7 +10,7 @@ use zarr_store::{FilesystemStore, MemoryStore};
 
 const FILL: i32 = -1;
 
-/// Elements as they are to be seen: rows of columns.
+/// The expected elements, in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Model {
     shape: [usize; 2],
@@ -23,7 +23,7 @@ impl Model {
         if row < rows && column < columns { self.elements[row * columns + column] } else { FILL }
     }
 
-    /// With another shape: what is cut off is forgotten.
+    /// With another shape; elements outside of it are forgotten.
     fn resized(&self, shape: [usize; 2]) -> Self {
         let rows = (0..shape[0]).flat_map(|row| (0..shape[1]).map(move |column| self.at(row, column)));
         Self { shape, elements: rows.collect() }
@@ -41,7 +41,7 @@ impl Model {
     }
 }
 
-/// What is done to an array, to rows and columns alike.
+/// A change of an array, along either axis.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Resize([usize; 2]),
@@ -98,8 +98,8 @@ impl Change {
     }
 }
 
-/// Changes arrays of all layouts at random and compares what is seen after each change. With `interrupted`, some changes stop at
-/// one of their steps, and then what was or what was to be must be there.
+/// Changes arrays of all layouts at random and reads them after each change. With `interrupted`, some changes stop at one of their
+/// steps; then the state before or the state after must be read.
 pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for seed in 0..scale.of(40, 4000) {
@@ -149,7 +149,7 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Whether a change that was interrupted may be seen so: not at all, or, as a write of several chunks, in part.
+/// Whether an interrupted change may leave these elements: those before it, or for a write of several chunks a part of the new ones.
 fn is_between(change: Change, seen: &Model, before: &Model, after: &Model) -> bool {
     let parts = |seen: &Model| {
         let both = before.elements.iter().zip(&after.elements);

@@ -1,8 +1,8 @@
-//! What a child process does: one task, told by its arguments. Each operation that was acknowledged is a line on standard
-//! output, written before the next one begins.
+//! The child process: it does one task, which its arguments name. It writes a line to standard output for each acknowledged operation
+//! before it begins the next one.
 
-use super::verbs::{Stores, Trial};
-use super::{Result, beside, moves, rows, updates};
+use super::verbs::{Scenario, Stores};
+use super::{Result, moves, reads, rows, updates};
 use std::io::{BufRead, Write};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -31,7 +31,7 @@ pub(super) fn say(line: &str) {
     }
 }
 
-/// Says what came of an operation.
+/// Reports the result of an operation to the parent.
 pub(super) fn report(number: u64, done: Result<()>) {
     match done {
         Ok(()) => say(&format!("ok {number}")),
@@ -73,17 +73,17 @@ fn run(task: &[&str]) -> Result<()> {
         }
         ["alternate", folder] => {
             begin()?;
-            beside::alternate(&zarr::open_store(folder)?)
+            reads::alternate(&zarr::open_store(folder)?)
         }
         ["read", folder] => {
             begin()?;
-            beside::read_alternating(&zarr::open_store(folder)?)
+            reads::read_alternating(&zarr::open_store(folder)?)
         }
         ["verb", folder, verb, layout, chunks] => {
-            let trial = Trial::parse(verb, layout, chunks)?;
+            let scenario = Scenario::parse(verb, layout, chunks)?;
             let stores = Stores::in_folder(folder.as_ref())?;
             begin()?;
-            trial.run(&stores)?;
+            scenario.run(&stores)?;
             say("done");
             Ok(())
         }

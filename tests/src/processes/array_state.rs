@@ -1,4 +1,4 @@
-//! What a reader sees of an array.
+//! The state of an array as a reader sees it.
 
 use super::verbs::{COLUMNS, element};
 use std::fmt;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use zarr::meta::json::Value;
 use zarr::{Array, Dialect, Store};
 
-/// What a reader sees of an array.
+/// The state of an array as a reader sees it.
 #[derive(Clone, Debug)]
-pub(super) enum Seen {
-    /// That there is none.
+pub(super) enum ArrayState {
+    /// There is no such array.
     Missing,
-    /// That it cannot be read.
+    /// It cannot be opened or read.
     Unreadable(String),
-    /// An array.
+    /// It can be read.
     Array { generation: u64, rows: u64, elements: Vec<i32> },
 }
 
-impl Seen {
-    /// What is seen at a path, in whatever dialect there is or in the one given.
+impl ArrayState {
+    /// The state of the array at a path, in the dialect given or in the one found.
     pub(super) fn at(store: &Arc<dyn Store>, path: &str, dialect: Option<Dialect>) -> Self {
         let read = || {
             let found = zarr::open_node(&**store, path, dialect)?;
@@ -49,7 +49,7 @@ impl Seen {
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for ArrayState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("no array"),

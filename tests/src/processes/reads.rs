@@ -1,4 +1,5 @@
-//! Reads of chunks that another process replaces: each gives of each chunk a state that was written as a whole.
+//! Reads of chunks and shards that another process replaces. A read returns, of each chunk or shard, elements of one state that
+//! was written.
 
 use super::child::{Child, acknowledged};
 use super::worker::{report, say};
@@ -93,7 +94,7 @@ pub(super) fn alternate(store: &Arc<dyn Store>) -> Result<()> {
     Ok(())
 }
 
-/// Reads for ever, and says what was wrong.
+/// Reads for ever, and reports each read.
 pub(super) fn read_alternating(store: &Arc<dyn Store>) -> Result<()> {
     let reader = Reader::new(zarr::open_array(store, PATH)?);
     let mut random = Random::new(std::process::id().into());
@@ -103,8 +104,8 @@ pub(super) fn read_alternating(store: &Arc<dyn Store>) -> Result<()> {
     Ok(())
 }
 
-/// Reads of all kinds while another process writes: on the disk, where readers and writers wait for it in the middle of what they
-/// do, and in memory, where a writer overtakes more reads.
+/// Reads selections of all kinds while another process writes: on the disk, where processes wait in the middle of an operation, and
+/// in memory, where the writer replaces more chunks in the same time.
 pub(super) fn check(case: Case, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for folder in [tempfile::tempdir()?, folder_in_memory()?] {
@@ -137,7 +138,7 @@ fn check_in(case: Case, folder: &str, reads: u64, tally: &mut Tally) -> Result<(
     }
 }
 
-/// Reads, and knows all states of a chunk.
+/// An array, and all states that its chunks may be in.
 struct Reader {
     array: Array,
     states: Vec<Vec<i32>>,
@@ -149,7 +150,7 @@ impl Reader {
         Self { array, states: (0..STATES).map(|number| state(number, chunk)).collect() }
     }
 
-    /// Reads a part of the array and looks whether what it got of each chunk was ever written. Gives the kind of a fault, and the
+    /// Reads a part of the array and checks that the elements of each chunk are of one state. Returns the kind of a fault, and the
     /// fault.
     fn read(&self, random: &mut Random) -> Option<(&'static str, String)> {
         let chunk = self.states.first().map_or(0, Vec::len);
@@ -180,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// Reads a range and tells of a chunk that is of no state.
+    /// Reads a range and returns a fault if a chunk is of no state.
     fn read_range(&self, range: Range<usize>) -> zarr::Result<Option<String>> {
         let elements = self.array.read::<i32>(range.start as u64..range.end as u64)?;
         let chunk = self.states.first().map_or(0, Vec::len);
@@ -194,7 +195,7 @@ impl Reader {
         Ok(wrong.map(|number| format!("elements {range:?}, of chunk {number}")))
     }
 
-    /// Reads elements at places and tells of a chunk that is of no state.
+    /// Reads elements at positions and returns a fault if a chunk is of no state.
     fn read_places(&self, places: Vec<usize>, selection: Selection) -> zarr::Result<Option<String>> {
         let elements = self.array.read::<i32>(selection)?;
         let chunk = self.states.first().map_or(0, Vec::len);
