@@ -271,6 +271,10 @@ impl ArrayCore {
         let mut core = Self::new(found, self.store.clone(), Arc::clone(&self.registry), self.options.clone())?;
         core.cache = self.cache.as_ref().and_then(|cache| cache.reopened(&core));
         core.place.0.store(self.place.0.load(Ordering::Relaxed), Ordering::Relaxed);
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = self.pool()? {
+            let _ = core.pool.set(Arc::clone(pool));
+        }
         Ok(core)
     }
 }
