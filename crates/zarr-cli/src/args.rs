@@ -145,9 +145,22 @@ pub(crate) struct Read {
     /// In which form; by default text, or json with --json.
     #[arg(long = "as", value_name = "FORM")]
     pub(crate) form: Option<Form>,
+    /// What chunks that are not stored are: fill values, an error, or fill values with a warning that lists them.
+    #[arg(long, value_name = "HOW", default_value = "fill")]
+    pub(crate) missing: Missing,
     /// The file to write, which is replaced once all is written; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Missing {
+    /// Their elements are the fill value.
+    Fill,
+    /// The first one ends the command.
+    Error,
+    /// Their elements are the fill value, and a warning lists them.
+    Report,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,6 +3,7 @@
 use crate::args::{self, Global};
 use crate::failure::{Failure, Result};
 use crate::report;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use zarr::meta::Dialect;
@@ -18,6 +19,8 @@ pub(crate) struct Context {
     pub(crate) registry: Arc<Registry>,
     /// Whether to colour standard output.
     pub(crate) coloured: bool,
+    /// The stores that were opened.
+    stores: RefCell<Vec<Arc<dyn Store>>>,
 }
 
 /// A node named on the command line, its store opened.
@@ -42,7 +45,22 @@ impl Context {
                 .codecs
                 .add_hint(PICKLE, "pickles are programs: --pickle-values reads plain values, and runs nothing");
         }
-        Self { global, registry: Arc::new(registry), coloured }
+        Self { global, registry: Arc::new(registry), coloured, stores: RefCell::default() }
+    }
+
+    /// Opens the store at an address.
+    pub(crate) fn open_store(&self, url: &str) -> zarr::Result<Arc<dyn Store>> {
+        zarr::open_store(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))
+    }
+
+    /// Opens the store at an address, and makes it if it is not there.
+    pub(crate) fn create_store(&self, url: &str) -> zarr::Result<Arc<dyn Store>> {
+        zarr::create_store(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))
+    }
+
+    /// Prints what is to be told of the stores, at the end of the command.
+    pub(crate) fn store_warnings(&self) {
+        self.stores.borrow().iter().for_each(|store| self.warnings(&store.take_warnings()));
     }
 
     pub(crate) fn options(&self) -> Options {
@@ -58,7 +76,7 @@ impl Context {
         };
         let path = node_path(path)?;
         let v1_f_order_is_c = self.global.v1_f_order_is_c;
-        Ok(Place { store: zarr::open_store(url)?, url: url.to_owned(), path, format: node.format, v1_f_order_is_c })
+        Ok(Place { store: self.open_store(url)?, url: url.to_owned(), path, format: node.format, v1_f_order_is_c })
     }
 
     /// Opens an array.

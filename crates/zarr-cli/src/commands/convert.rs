@@ -34,14 +34,14 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         options: context.options(),
         to: None,
     };
-    let source = zarr::open_store(&args.source)?;
+    let source = context.open_store(&args.source)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options)?;
         return outlook::print(context, &examined.conversion, examined.refused);
     }
     let conversion = Conversion::plan(&source, &context.registry, options)?;
     // Nothing is made at the target before the plan stands.
-    let target = zarr::create_store(&args.target)?;
+    let target = context.create_store(&args.target)?;
     Migration::check_settled(&target)?;
     carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
     summarize(context, args, &conversion, started)

@@ -17,12 +17,12 @@ pub(crate) enum Verb {
 pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
     let ((from_url, from), (to_url, to)) = (address(&args.source), address(&args.target));
     let (from, to) = (from.unwrap_or("/"), to.unwrap_or("/"));
-    let source = zarr::open_store(from_url)?;
+    let source = context.open_store(from_url)?;
     let target = if real(from_url).is_some() && real(from_url) == real(to_url) {
         Arc::clone(&source)
     } else {
         refuse_overlap(from_url, to_url)?;
-        zarr::create_store(to_url)?
+        context.create_store(to_url)?
     };
     Migration::check_settled(&target)?;
     if verb == Verb::Move {

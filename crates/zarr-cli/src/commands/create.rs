@@ -41,11 +41,11 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     }
     let path = path.to_string();
     // A store is made only for an array that can be created.
-    let checked = match zarr::open_store(&args.url) {
+    let checked = match context.open_store(&args.url) {
         Err(error) if error.is_not_found() => new.check(&path, &context.registry),
         _ => Ok(()),
     };
-    let store = checked.and_then(|()| zarr::create_store(&args.url)).and_then(|store| {
+    let store = checked.and_then(|()| context.create_store(&args.url)).and_then(|store| {
         Migration::check_settled(&store)?;
         Ok(store)
     });

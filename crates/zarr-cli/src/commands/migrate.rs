@@ -9,7 +9,7 @@ use crate::{number, output};
 use zarr::{ConvertOptions, Dialect, How, Migration};
 
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
-    let store = zarr::open_store(&args.url)?;
+    let store = context.open_store(&args.url)?;
     if args.finish {
         return Ok(Migration::finish(&store, args.dialect)?);
     }

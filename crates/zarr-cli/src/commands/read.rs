@@ -1,12 +1,13 @@
 //! `zarr read`: elements, on standard output or into a file.
 
-use crate::args::{Form, Read};
+use crate::args::{Form, Missing, Read};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::format::format;
 use crate::output::Output;
 use crate::pieces::Pieces;
-use zarr::{ArrayData, Selection};
+use zarr::grid::ChunkIndex;
+use zarr::{ArrayData, MissingChunks, MissingReport, Options, Selection};
 
 /// Elements are held in memory in pieces of at most so many bytes.
 const PIECE: u64 = 128 << 20;
@@ -14,7 +15,14 @@ const PIECE: u64 = 128 << 20;
 const VARIABLE: u64 = 64;
 
 pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
+    let report = MissingReport::default();
+    let missing_chunks = match args.missing {
+        Missing::Fill => MissingChunks::Fill,
+        Missing::Error => MissingChunks::Error,
+        Missing::Report => MissingChunks::Report(report.clone()),
+    };
     let array = context.array(&context.place(&args.node)?)?;
+    let array = array.with(Options { missing_chunks, ..array.options().clone() })?;
     let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
     let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
     let resolved = selection.resolve_on(array.chunk_grid())?;
@@ -48,5 +56,23 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         data = piece.map(|piece| read(piece.selection)).transpose()?;
     }
     printer.end(&mut out)?;
-    out.finish()
+    out.finish()?;
+    context.warnings(missing(&report.take()).as_slice());
+    Ok(())
+}
+
+/// Chunks named in a warning.
+const NAMED: usize = 10;
+
+/// The warning that chunks are not stored, if some are not.
+fn missing(chunks: &[ChunkIndex]) -> Option<String> {
+    let named: Vec<String> = chunks.iter().take(NAMED).map(|chunk| format!("{chunk:?}")).collect();
+    let more = if chunks.len() > NAMED { ", ..." } else { "" };
+    let count = match chunks.len() {
+        0 => return None,
+        1 => "1 chunk is".to_owned(),
+        MissingReport::MOST => format!("at least {} chunks are", MissingReport::MOST),
+        count => format!("{count} chunks are"),
+    };
+    Some(format!("{count} not stored and read as fill values: {}{more}", named.join(", ")))
 }

@@ -129,3 +129,19 @@ fn a_reader_may_leave() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), ended.stderr), (Some(141), Vec::new()));
 }
+
+#[test]
+fn chunks_that_are_not_stored_are_filled_refused_or_reported() {
+    let folder = table();
+    std::fs::remove_file(folder.path("s/t/c/1/0")).unwrap();
+    let read = |args: &[&str]| folder.run(&[&["read", "s", "t"], args].concat());
+    let filled = read(&[]);
+    assert_eq!((filled.code, filled.err.as_str()), (Some(0), ""));
+    let refused = read(&["--missing", "error"]);
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.err.contains("chunk [1, 0]") && refused.err.contains("not stored"), "{}", refused.err);
+    let reported = read(&["--missing", "report"]);
+    assert_eq!((reported.code, &reported.out), (Some(0), &filled.out));
+    let message = "1 chunk is not stored and read as fill values: [1, 0]";
+    assert!(reported.err.contains(message), "{}", reported.err);
+}
