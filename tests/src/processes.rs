@@ -33,29 +33,6 @@ pub use worker::work_if_worker;
 /// The result of a check that may not get to its end.
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 
-/// Parts of the names of checks that fail with this version of the library. They run only on request.
-const KNOWN_FAILURES: &[&str] = &[
-    "reader_beside_writer_uncompressed",
-    "_shards",
-    "partial_writes",
-    "attributes_by",
-    "appends",
-    "reader_beside_moves",
-    "creates",
-    "stopped_remove",
-    "stopped_overwrite",
-    "stopped_move",
-    "stopped_append",
-    "stopped_shrink",
-    "stopped_grow",
-    "stopped_convert",
-    "stopped_migrate",
-    "stopped_finish",
-    "stopped_undo",
-    "killed",
-    "visible",
-];
-
 /// How much a check does.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
@@ -115,12 +92,6 @@ impl Check {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// Whether it is expected to fail with this version of the library.
-    #[must_use]
-    pub fn is_known_failure(&self) -> bool {
-        KNOWN_FAILURES.iter().any(|part| self.name.contains(part))
     }
 
     /// Runs it.

@@ -52,9 +52,13 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
             for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
-            if let Err(error) = scenario.rerun(&stores) {
-                tally.fault("reruns that fail", || at() + &error.to_string());
-                continue;
+            match scenario.rerun(&stores) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => {
+                    tally.fault("reruns that fail", || at() + &error.to_string());
+                    continue;
+                }
             }
         }
         for fault in scenario.faults_after_rerun(&stores) {

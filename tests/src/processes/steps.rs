@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zarr::Store;
 use zarr_store::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Placed, Precondition, Prefix, StoreExt,
-    Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
+    Prefix, StoreExt, Version,
 };
 
 /// No verb has so many steps.
@@ -65,11 +65,23 @@ impl fmt::Display for Stopping {
     }
 }
 
-/// Operations on several values take the defaults of the trait, so that each value is a step.
+/// Operations on several values take the defaults of the trait, so that each value is a step, but for those that a store does at
+/// once.
 impl Store for Stopping {
     fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
         self.step(Operation::Get, key.as_str())?;
         self.store.get(key, ranges, into)
+    }
+
+    fn get_with(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+        into: &mut Fetched,
+    ) -> zarr_store::Result<bool> {
+        self.step(Operation::Get, key.as_str())?;
+        self.store.get_with(key, ranges, options, into)
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> zarr_store::Result<Placed> {
@@ -100,6 +112,24 @@ impl Store for Stopping {
     fn list_prefix(&self, prefix: &Prefix) -> zarr_store::Result<Vec<Key>> {
         self.step(Operation::List, prefix.as_str())?;
         self.store.list_prefix(prefix)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> zarr_store::Result<()> {
+        if self.capabilities().erases_at_once {
+            self.step(Operation::Erase, prefix.as_str())?;
+            return self.store.erase_prefix(prefix);
+        }
+        self.list_prefix(prefix)?.iter().try_for_each(|key| self.erase(key))
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
+        self.step(Operation::Set, to.as_str())?;
+        self.store.rename_prefix(from, to)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
+        self.step(Operation::Lock, prefix.as_str())?;
+        self.store.try_lock(prefix)
     }
 
     fn flush(&self) -> zarr_store::Result<()> {
@@ -173,9 +203,19 @@ fn stop_at_each<K>(
             for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
-            if let Err(error) = scenario.rerun(&stores) {
-                tally.fault("reruns that fail", || at() + &error.to_string());
-                continue;
+            match scenario.rerun(&stores) {
+                Ok(true) => {}
+                // It says what a user has to decide, and nothing is lost by it.
+                Ok(false) => {
+                    for fault in scenario.faults_when_interrupted(&stores) {
+                        tally.fault("refused reruns that lose something", || at() + &fault);
+                    }
+                    continue;
+                }
+                Err(error) => {
+                    tally.fault("reruns that fail", || at() + &error.to_string());
+                    continue;
+                }
             }
         }
         for fault in scenario.faults_after_rerun(&stores) {
