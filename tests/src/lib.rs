@@ -7,13 +7,13 @@ mod check;
 mod conformance;
 mod expected;
 mod fixtures;
+pub mod fuzz;
 pub mod matrix;
 mod mutate;
 pub mod processes;
 mod random;
 mod report;
 mod rewrite;
-mod robust;
 mod roundtrip;
 mod values;
 
@@ -24,5 +24,4 @@ pub use expected::{
 pub use fixtures::{ARCHIVES, Case, cases};
 pub use random::Random;
 pub use report::{ArrayResult, CaseResult, Fault, Report, Verdict};
-pub use robust::{Damage, damaged_chunks, damaged_documents};
 pub use roundtrip::{Roundtrips, Tally, roundtrip_archive};

@@ -199,7 +199,29 @@ pub fn cells(folder: Option<&Path>) -> Result<Cells, Fault> {
 /// Whether elements come back; false if such an array cannot be created.
 fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> Result<bool, Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
-    let Some(configuration) = (column.configuration)(&values.data_type) else { return Ok(false) };
+    let file_name = format!("{}-{name}", column.name).replace(['.', '[', ']'], "_");
+    let path = folder.map(|folder| folder.join(file_name));
+    let store: Arc<dyn Store> = match &path {
+        Some(path) => Arc::new(FilesystemStore::create(path).map_err(|error| error.to_string())?),
+        None => Arc::new(MemoryStore::new()),
+    };
+    let Some(array) = create(values, column, &store)? else {
+        discard(path.as_deref())?;
+        return Ok(false);
+    };
+    array.write_from(Selection::all(), values.elements.view()).map_err(fault)?;
+    let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
+    same(column.name, &found, &values.elements)?;
+    if let Some(path) = &path {
+        let expected = json!({"codec": (column.name), "data_type": name, "values": (json_values(&values.elements))});
+        std::fs::write(path.join("expected.json"), expected.to_string()).map_err(|error| error.to_string())?;
+    }
+    Ok(true)
+}
+
+/// An array of a data type with a codec, without elements; `None` if there cannot be one.
+fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Option<Array>, Fault> {
+    let Some(configuration) = (column.configuration)(&values.data_type) else { return Ok(None) };
     let codec = NamedConfig::with(column.name, configuration.as_object().cloned().unwrap_or_default());
     let registry = zarr::registry();
     let serializer = registry.defaults.serializer.map(|make| make(&values.data_type, ByteOrder::Little));
@@ -214,21 +236,14 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
         Place::ToBytes => vec![codec],
         Place::Bytes => vec![serializer, codec],
     };
-    let file_name = format!("{}-{name}", column.name).replace(['.', '[', ']'], "_");
-    let path = folder.map(|folder| folder.join(file_name));
-    let store: Arc<dyn Store> = match &path {
-        Some(path) => Arc::new(FilesystemStore::create(path).map_err(|error| error.to_string())?),
-        None => Arc::new(MemoryStore::new()),
-    };
     let new = NewArray::new(&SHAPE, values.data_type.to_config().short_value().to_string().trim_matches('"'));
     let new = new.chunks(&CHUNKS).codecs(codecs).dialect(column.dialect);
-    let array = match Array::create(&store, "/", new, &registry) {
+    let array = match Array::create(store, "/", new, &registry) {
         Ok(array) => array,
         Err(error) => {
-            discard(path.as_deref())?;
             return match error.kind() {
-                ErrorKind::UnknownExtension | ErrorKind::InvalidMetadata | ErrorKind::NotExpressible => Ok(false),
-                _ => Err(fault(error)),
+                ErrorKind::UnknownExtension | ErrorKind::InvalidMetadata | ErrorKind::NotExpressible => Ok(None),
+                _ => Err(error.to_string()),
             };
         }
     };
@@ -236,18 +251,35 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
     let (found, due) = (array.data_type(), &values.data_type);
     // Raw bytes, and byte strings of any length, go by several names.
     let same_kind = !due.is_variable() || std::mem::discriminant(found) == std::mem::discriminant(due);
-    if found.layout() != due.layout() || !same_kind {
-        discard(path.as_deref())?;
-        return Ok(false);
+    Ok((found.layout() == due.layout() && same_kind).then_some(array))
+}
+
+/// An array in memory of each data type that the codec of this name takes, all of its elements written.
+pub(crate) fn arrays(codec: &str) -> Result<Vec<Array>, Fault> {
+    let mut arrays = Vec::new();
+    for column in COLUMNS.iter().filter(|column| column.name == codec) {
+        for (_, make) in TYPES {
+            let values = make();
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            if let Some(array) = create(&values, column, &store)? {
+                array
+                    .write_from(Selection::all(), values.elements.view())
+                    .map_err(|error| format!("{codec} of {}: {error}", values.data_type))?;
+                arrays.push(array);
+            }
+        }
     }
-    array.write_from(Selection::all(), values.elements.view()).map_err(fault)?;
-    let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
-    same(column.name, &found, &values.elements)?;
-    if let Some(path) = &path {
-        let expected = json!({"codec": (column.name), "data_type": name, "values": (json_values(&values.elements))});
-        std::fs::write(path.join("expected.json"), expected.to_string()).map_err(|error| error.to_string())?;
-    }
-    Ok(true)
+    Ok(arrays)
+}
+
+/// Every data type with elements of it, which may be fill values, in JSON.
+pub(crate) fn fill_values() -> Vec<(Value, Value)> {
+    let of = |make: fn() -> Values| {
+        let values = make();
+        let data_type = values.data_type.to_config().short_value();
+        [0, 7, 11].map(|place| (data_type.clone(), values.elements.json(place)))
+    };
+    TYPES.iter().flat_map(|(_, make)| of(*make)).collect()
 }
 
 /// Whether elements are those due, or nearly those where the codec loses a little.

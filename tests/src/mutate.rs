@@ -29,6 +29,10 @@ const NUMBERS: [&str; 22] = [
     "-0",
 ];
 
+/// Repetitions of something, and levels around it.
+const MANY: usize = 400;
+const DEEP: usize = 30_000;
+
 /// Texts that mean something somewhere in a document.
 const TEXTS: [&str; 22] = [
     "",
@@ -82,7 +86,7 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
             (_, len) => random.below(len),
         };
         let other = random.below(damaged.len());
-        match random.below(9) {
+        match random.below(11) {
             0..=2 => {
                 let bit = 1 << random.below(8);
                 if let Some(byte) = damaged.get_mut(place) {
@@ -110,7 +114,14 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
                     *byte = new;
                 }
             }
-            7 if place < damaged.len() && other < damaged.len() => damaged.swap(place, other),
+            7 => nudge(random, &mut damaged, place),
+            8 => {
+                // Opens as many levels or claims as much as a short piece of the input does so many times.
+                let end = place.saturating_add(1 + random.below(8)).min(damaged.len());
+                let piece = damaged.get(place..end).unwrap_or_default().repeat(many(random));
+                damaged.splice(place..place, piece);
+            }
+            9 if place < damaged.len() && other < damaged.len() => damaged.swap(place, other),
             _ => {
                 let end = place.saturating_add(random.below(64)).min(damaged.len());
                 let piece = damaged.get(place..end).unwrap_or_default().to_vec();
@@ -121,18 +132,37 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     damaged
 }
 
+/// How often something is repeated: mostly a few times, now and then more than stacks are deep.
+fn many(random: &mut Random) -> usize {
+    let most = if random.below(8) == 0 { DEEP } else { MANY };
+    random.below(most)
+}
+
+/// Makes a little-endian integer a little larger or smaller: sizes and offsets that are nearly right.
+fn nudge(random: &mut Random, bytes: &mut [u8], place: usize) {
+    let width = 1 << random.below(4);
+    let by = 1 + random.below(4) as u64;
+    let up = random.below(2) == 0;
+    let old = bytes.iter().skip(place).take(width).rev().fold(0_u64, |old, byte| old << 8 | u64::from(*byte));
+    let new = if up { old.wrapping_add(by) } else { old.wrapping_sub(by) };
+    for (byte, new) in bytes.iter_mut().skip(place).take(width).zip(new.to_le_bytes()) {
+        *byte = new;
+    }
+}
+
 /// The document with one of its values replaced, taken away or doubled.
 fn tree(random: &mut Random, value: &Value) -> Vec<u8> {
     let mut all = Vec::new();
     collect(value, &mut all);
     let target = random.below(all.len());
-    let change = match random.below(10) {
+    let change = match random.below(11) {
         0..=2 => Change::Replace(Value::Number(number(random))),
         3 => Change::Replace(Value::from(*random.pick(&TEXTS).unwrap_or(&""))),
         4 => Change::Replace(special(random)),
         5 => Change::Replace(random.pick(&all).map_or(Value::Null, |value| (*value).clone())),
         6 => Change::Rename(random.pick(&TEXTS).unwrap_or(&"").to_string()),
-        7 => Change::Twice,
+        7 => Change::Repeat(2 + random.below(2) * random.below(MANY)),
+        8 => Change::Nest(many(random)),
         _ => Change::Remove,
     };
     let mut text = String::new();
@@ -168,12 +198,18 @@ fn special(random: &mut Random) -> Value {
     }
 }
 
+fn nested(value: &Value, depth: usize) -> String {
+    format!("{}{value}{}", "[".repeat(depth), "]".repeat(depth))
+}
+
 /// What is done to one value of a document.
 enum Change {
     Replace(Value),
     Remove,
-    /// An item is repeated, a member stands there twice.
-    Twice,
+    /// An item, or a member, stands there so many times.
+    Repeat(usize),
+    /// The value is inside so many lists.
+    Nest(usize),
     Rename(String),
 }
 
@@ -196,7 +232,8 @@ impl Writer {
             match &self.change {
                 Change::Replace(new) => into.push_str(&new.to_string()),
                 Change::Remove => {}
-                Change::Twice | Change::Rename(_) => into.push_str(&value.to_string()),
+                Change::Nest(depth) => into.push_str(&nested(value, *depth)),
+                Change::Repeat(_) | Change::Rename(_) => into.push_str(&value.to_string()),
             }
             return;
         }
@@ -247,10 +284,8 @@ impl Writer {
             Change::Replace(new) => push(name, &new.to_string()),
             Change::Remove => {}
             Change::Rename(new) => push(new, &value.to_string()),
-            Change::Twice => {
-                push(name, &value.to_string());
-                push(name, &value.to_string());
-            }
+            Change::Nest(depth) => push(name, &nested(value, *depth)),
+            Change::Repeat(times) => (0..*times).for_each(|_| push(name, &value.to_string())),
         }
     }
 }
@@ -270,7 +305,8 @@ mod tests {
         assert_eq!(changed(9, Change::Remove), value.to_string());
         assert_eq!(changed(1, Change::Remove), r#"{"c":null}"#);
         assert_eq!(changed(2, Change::Remove), r#"{"a":[{"b":2}],"c":null}"#);
-        assert_eq!(changed(4, Change::Twice), r#"{"a":[1,{"b":2,"b":2}],"c":null}"#);
+        assert_eq!(changed(4, Change::Repeat(2)), r#"{"a":[1,{"b":2,"b":2}],"c":null}"#);
+        assert_eq!(changed(4, Change::Nest(2)), r#"{"a":[1,{"b":[[2]]}],"c":null}"#);
         assert_eq!(changed(5, Change::Rename("d".to_owned())), r#"{"a":[1,{"b":2}],"d":null}"#);
         assert_eq!(changed(3, Change::Replace(Value::Null)), r#"{"a":[1,null],"c":null}"#);
     }

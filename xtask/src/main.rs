@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod conformance;
+mod fuzz;
 mod interop;
 mod matrix;
 mod roundtrip;
@@ -15,8 +16,8 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   bench         measures reads and writes, beside other software if asked to
-  conformance   reads what other software wrote and compares it (--robustness: damages it as well;
-                --matrix: makes docs/support.md)
+  conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
+  fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
   roundtrip     converts what other software wrote into every dialect and back
   soak          runs processes on one store, kills some of them, and checks the store at the end
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "bench" => bench::run(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
+        Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "soak" => soak::run(rest),

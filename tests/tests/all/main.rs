@@ -13,6 +13,7 @@ mod creating;
 mod dead_space;
 mod elision;
 mod foreign;
+mod fuzz;
 mod gone;
 mod hierarchies;
 #[cfg(target_os = "linux")]
@@ -30,7 +31,6 @@ mod older;
 mod overtaken;
 mod places;
 mod requests;
-mod robustness;
 mod scale;
 mod selections;
 mod writers;

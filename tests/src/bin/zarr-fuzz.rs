@@ -1,0 +1,124 @@
+//! Runs a target of the fuzz campaign with mutated inputs: the process that `cargo xtask fuzz` starts and watches.
+//!
+//! `zarr-fuzz TARGET FIRST LAST SECONDS MEMORY PROGRESS`: the inputs of the numbers from FIRST to before LAST, for so many seconds at
+//! most, with so many MiB of addresses (0: any). PROGRESS is a file that has the number of the input that is run. The last line
+//! of the output has the number of inputs, how many of them were taken, the most CPU time that one took in microseconds, its
+//! number, and the most memory that the process held in KiB.
+
+use std::fs::File;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zarr_tests::Fault;
+use zarr_tests::fuzz::Target;
+
+/// The most CPU time that an input may take.
+const MAX_TIME: Duration = Duration::from_secs(2);
+
+/// Since the start of the process in microseconds of CPU time, when the input began that is run.
+static BEGAN: AtomicU64 = AtomicU64::new(u64::MAX);
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            eprintln!("{fault}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Fault> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [target, first, last, seconds, memory, progress] = &arguments[..] else {
+        return Err("zarr-fuzz TARGET FIRST LAST SECONDS MEMORY PROGRESS".to_owned());
+    };
+    let number = |text: &String| text.parse::<u64>().map_err(|error| format!("{text}: {error}"));
+    let target = Target::named(target).ok_or_else(|| format!("no target {target}"))?;
+    let (first, last, seconds, memory) = (number(first)?, number(last)?, number(seconds)?, number(memory)?);
+    let progress = File::create(progress).map_err(|error| format!("{progress}: {error}"))?;
+    let seeds = target.seeds()?;
+    if seeds.inputs().is_empty() {
+        return Err(format!("no input for {target:?}"));
+    }
+    bound_memory(memory)?;
+    std::thread::spawn(watch);
+
+    let start = Instant::now();
+    let (mut done, mut taken, mut slowest, mut slowest_number) = (0, 0, 0, first);
+    for number in first..last {
+        if done % 64 == 0 && start.elapsed().as_secs() >= seconds {
+            break;
+        }
+        note(&progress, number)?;
+        let input = seeds.mutated(number);
+        let began = cpu_time();
+        BEGAN.store(began, Ordering::Relaxed);
+        taken += u64::from(target.run(&input));
+        BEGAN.store(u64::MAX, Ordering::Relaxed);
+        let time = cpu_time() - began;
+        if time > slowest {
+            (slowest, slowest_number) = (time, number);
+        }
+        done += 1;
+    }
+    println!("{done} {taken} {slowest} {slowest_number} {}", peak_memory());
+    Ok(())
+}
+
+/// Ends the process when an input takes too long.
+fn watch() {
+    loop {
+        std::thread::sleep(Duration::from_millis(100));
+        let time = cpu_time().saturating_sub(BEGAN.load(Ordering::Relaxed));
+        if time > MAX_TIME.as_micros() as u64 {
+            eprintln!("took more than {} s", MAX_TIME.as_secs());
+            std::process::exit(3);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn bound_memory(mebibytes: u64) -> Result<(), Fault> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    if mebibytes == 0 {
+        return Ok(());
+    }
+    let limit = Some(mebibytes << 20);
+    setrlimit(Resource::As, Rlimit { current: limit, maximum: limit }).map_err(|error| error.to_string())
+}
+
+#[cfg(target_os = "linux")]
+fn note(progress: &File, number: u64) -> Result<(), Fault> {
+    use std::os::unix::fs::FileExt;
+    progress.write_all_at(&number.to_le_bytes(), 0).map_err(|error| error.to_string())
+}
+
+/// Of this process, in microseconds.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
+}
+
+/// In KiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bound_memory(_: u64) -> Result<(), Fault> {
+    Err("the memory of a process can be bounded on Linux alone".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn note(_: &File, _: u64) -> Result<(), Fault> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time() -> u64 {
+    0
+}

@@ -1,0 +1,236 @@
+//! Targets of the fuzz campaign: functions of bytes that must neither panic nor abort, hang or take much memory, whatever
+//! the bytes are; where their inputs come from; and mutations that keep the outer form of an input valid.
+//!
+//! Three programs run them: `cargo test`, `cargo xtask fuzz` and libFuzzer (the folder `fuzz`).
+
+mod chunks;
+mod documents;
+mod files;
+mod texts;
+mod zip;
+
+use crate::Fault;
+use crate::random::Random;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use zarr_meta::Dialect;
+
+/// One thing that takes input from elsewhere.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name on the command line, and of its folder of regressions.
+    pub name: &'static str,
+    kind: Kind,
+}
+
+/// Of which kind a target is, and what tells it from others of the kind.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The documents of a node under the keys of a dialect.
+    Documents(Dialect),
+    /// A chunk of an array whose chain has the codec of this name.
+    Chunk(&'static str),
+    /// A shard of which only the index is mutated.
+    ShardIndex,
+    /// A zip file.
+    Zip,
+    /// A short text.
+    Text(&'static texts::Text),
+}
+
+const fn chunk(name: &'static str, codec: &'static str) -> Target {
+    Target { name, kind: Kind::Chunk(codec) }
+}
+
+const fn documents(name: &'static str, dialect: Dialect) -> Target {
+    Target { name, kind: Kind::Documents(dialect) }
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    documents("documents-v0", Dialect::V0),
+    documents("documents-v1", Dialect::V1),
+    documents("documents-v2", Dialect::V2),
+    documents("documents-p2019", Dialect::P2019),
+    documents("documents-p2020", Dialect::P2020),
+    documents("documents-d2022", Dialect::D2022),
+    documents("documents-v3-2023", Dialect::V3Of2023),
+    documents("documents-v3", Dialect::V3),
+    Target { name: "json", kind: Kind::Text(&texts::JSON) },
+    Target { name: "data-type", kind: Kind::Text(&texts::DATA_TYPE) },
+    Target { name: "fill-value", kind: Kind::Text(&texts::FILL_VALUE) },
+    Target { name: "selection", kind: Kind::Text(&texts::SELECTION) },
+    Target { name: "chunk-key", kind: Kind::Text(&texts::CHUNK_KEY) },
+    Target { name: "name", kind: Kind::Text(&texts::NAME) },
+    Target { name: "zip", kind: Kind::Zip },
+    Target { name: "shard-index", kind: Kind::ShardIndex },
+    chunk("chunk-bytes", "bytes"),
+    chunk("chunk-transpose", "transpose"),
+    chunk("chunk-sharding", "sharding_indexed"),
+    chunk("chunk-reshape", "reshape"),
+    chunk("chunk-n5", "n5_default"),
+    chunk("chunk-gzip", "gzip"),
+    chunk("chunk-zlib", "numcodecs.zlib"),
+    chunk("chunk-zstd", "zstd"),
+    chunk("chunk-blosc", "blosc"),
+    chunk("chunk-lz4", "numcodecs.lz4"),
+    chunk("chunk-bz2", "numcodecs.bz2"),
+    chunk("chunk-lzma", "numcodecs.lzma"),
+    chunk("chunk-shuffle", "numcodecs.shuffle"),
+    chunk("chunk-base64", "numcodecs.base64"),
+    chunk("chunk-pcodec", "numcodecs.pcodec"),
+    chunk("chunk-zfp", "zfp"),
+    chunk("chunk-zfpy", "numcodecs.zfpy"),
+    chunk("chunk-crc32c", "crc32c"),
+    chunk("chunk-crc32", "numcodecs.crc32"),
+    chunk("chunk-adler32", "numcodecs.adler32"),
+    chunk("chunk-fletcher32", "numcodecs.fletcher32"),
+    chunk("chunk-jenkins", "numcodecs.jenkins_lookup3"),
+    chunk("chunk-astype", "numcodecs.astype"),
+    chunk("chunk-bitround", "bitround"),
+    chunk("chunk-cast-value", "cast_value"),
+    chunk("chunk-delta", "numcodecs.delta"),
+    chunk("chunk-fixedscaleoffset", "numcodecs.fixedscaleoffset"),
+    chunk("chunk-quantize", "numcodecs.quantize"),
+    chunk("chunk-scale-offset", "scale_offset"),
+    chunk("chunk-packbits", "packbits"),
+    chunk("chunk-numcodecs-packbits", "numcodecs.packbits"),
+    chunk("chunk-vlen-utf8", "vlen-utf8"),
+    chunk("chunk-vlen-bytes", "vlen-bytes"),
+    chunk("chunk-vlen-array", "numcodecs.vlen-array"),
+    chunk("chunk-zarrs-vlen", "zarrs.vlen"),
+    chunk("chunk-conditional", "conditional"),
+    chunk("chunk-optional", "optional"),
+    chunk("chunk-categorize", "numcodecs.categorize"),
+    chunk("chunk-json2", "numcodecs.json2"),
+    chunk("chunk-json", "numcodecs.json"),
+    chunk("chunk-msgpack2", "numcodecs.msgpack2"),
+    chunk("chunk-msgpack", "numcodecs.msgpack"),
+    chunk("chunk-pickle", "numcodecs.pickle"),
+];
+
+impl Target {
+    /// The target of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        TARGETS.iter().copied().find(|target| target.name == name)
+    }
+
+    /// Gives the target an input. Whether it was taken, and not an error.
+    ///
+    /// # Panics
+    /// If there is a fault in what is tested.
+    pub fn run(&self, input: &[u8]) -> bool {
+        match self.kind {
+            Kind::Documents(_) => documents::run(input),
+            Kind::Chunk(_) | Kind::ShardIndex => chunks::run(input),
+            Kind::Zip => zip::run(input),
+            Kind::Text(text) => (text.run)(&String::from_utf8_lossy(input)),
+        }
+    }
+
+    /// Inputs that are sound, or were made broken by hand.
+    ///
+    /// # Errors
+    /// If the fixtures cannot be read.
+    pub fn seeds(&self) -> Result<Seeds, Fault> {
+        let mut inputs = match self.kind {
+            Kind::Documents(dialect) => documents::seeds(dialect)?,
+            Kind::Chunk(codec) => chunks::seeds(codec)?,
+            Kind::ShardIndex => chunks::seeds("sharding_indexed")?,
+            Kind::Zip => zip::seeds()?,
+            Kind::Text(text) => (text.seeds)()?,
+        };
+        inputs.sort();
+        inputs.dedup();
+        Ok(Seeds { target: *self, inputs })
+    }
+
+    /// A mutated form of an input.
+    pub fn mutate(&self, random: &mut Random, input: &[u8]) -> Vec<u8> {
+        match self.kind {
+            Kind::Documents(_) => documents::mutate(random, input),
+            Kind::Chunk(_) => chunks::mutate(random, input),
+            Kind::ShardIndex => chunks::mutate_index(random, input),
+            Kind::Zip => zip::mutate(random, input),
+            Kind::Text(text) => texts::mutate(random, input, text.is_json),
+        }
+    }
+
+    /// The files with inputs that once were faults.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    pub fn regressions(&self) -> Result<Vec<PathBuf>, Fault> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(self.name);
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let in_folder = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let mut files = Vec::new();
+        for entry in folder.read_dir().map_err(in_folder)? {
+            files.push(entry.map_err(in_folder)?.path());
+        }
+        files.sort();
+        Ok(files)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Bytes that were flipped, cut off, repeated, overwritten: for inputs whose target is in no library.
+pub fn mutated_bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
+    crate::mutate::bytes(random, bytes)
+}
+
+/// The inputs that a target's mutations begin from.
+#[derive(Clone, Debug)]
+pub struct Seeds {
+    target: Target,
+    inputs: Vec<Vec<u8>>,
+}
+
+impl Seeds {
+    /// The inputs as they are.
+    pub fn inputs(&self) -> &[Vec<u8>] {
+        &self.inputs
+    }
+
+    /// The mutated input of a number: the same for the same number.
+    pub fn mutated(&self, number: u64) -> Vec<u8> {
+        let mut random = Random::new(number);
+        let Some(seed) = random.pick(&self.inputs) else { return Vec::new() };
+        self.target.mutate(&mut random, seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_codec_has_a_target() {
+        let names: BTreeSet<_> = TARGETS.iter().map(|target| target.name).collect();
+        assert_eq!(names.len(), TARGETS.len());
+        let codec = |target: &Target| if let Kind::Chunk(codec) = target.kind { Some(codec) } else { None };
+        let codecs: Vec<_> = TARGETS.iter().filter_map(codec).collect();
+        for entry in chunks::registry().codecs.iter() {
+            assert!(codecs.contains(&entry.names[0]), "{:?} has no target", entry.names);
+        }
+    }
+
+    #[test]
+    fn every_target_takes_most_of_its_seeds() {
+        for target in TARGETS {
+            let seeds = target.seeds().unwrap();
+            let taken = seeds.inputs().iter().filter(|input| target.run(input)).count();
+            // Those of documents hold the ones that were made broken.
+            let due = if matches!(target.kind, Kind::Documents(_) | Kind::Zip) { 3 } else { 2 };
+            assert!(taken * due >= seeds.inputs().len().max(1), "{target:?}: {taken} of {}", seeds.inputs().len());
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Chunks under every codec: read whole and in part, and now and then written to.
+//!
+//! An input is a line with the document of a v3 array of one chunk, and the bytes of that chunk.
+
+mod chains;
+mod layers;
+mod repair;
+mod seeds;
+
+use super::files::line;
+use crate::random::Random;
+use crate::{Fault, mutate};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+use zarr_array::{Array, ArrayData, Options, Registry};
+use zarr_codec::Limits;
+use zarr_grid::{Region, Selection};
+use zarr_meta::json::Value;
+use zarr_store::{Key, MemoryStore, Store, StoreExt};
+
+pub(super) use seeds::seeds;
+
+/// How many opened arrays are kept.
+const KEPT: usize = 1024;
+
+/// All codecs, with the one that is in no table unless it is added.
+pub(super) fn registry() -> Arc<Registry> {
+    static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
+        let mut registry = Registry::clone(&zarr::registry());
+        registry.codecs.add(zarr::PICKLE);
+        Arc::new(registry)
+    });
+    Arc::clone(&REGISTRY)
+}
+
+/// Limits that no fixture reaches, so that an input which asks for much memory is refused early.
+pub(super) fn limited() -> Options {
+    let mut limits = Limits::default();
+    limits.max_chunk = 32 << 20;
+    limits.max_index = 16 << 20;
+    Options { limits, ..Options::default() }
+}
+
+/// The array that a document describes. Those opened last are kept, since most inputs have the document of a seed.
+fn opened(document: &str) -> Option<Array> {
+    thread_local! {
+        static OPENED: RefCell<HashMap<String, Option<Array>>> = RefCell::default();
+    }
+    OPENED.with_borrow_mut(|opened| {
+        if let Some(array) = opened.get(document) {
+            return array.clone();
+        }
+        let array = open(document);
+        if opened.len() >= KEPT {
+            opened.clear();
+        }
+        opened.insert(document.to_owned(), array.clone());
+        array
+    })
+}
+
+fn open(document: &str) -> Option<Array> {
+    let store = MemoryStore::new();
+    store.set_all(&Key::new("zarr.json").ok()?, document.as_bytes()).ok()?;
+    let store: Arc<dyn Store> = Arc::new(store);
+    let found = zarr::open_node(&*store, "/", None).ok()?;
+    Array::from_found(&store, found, &registry(), limited()).ok()
+}
+
+pub(super) fn run(input: &[u8]) -> bool {
+    let (document, chunk) = line(input);
+    let Some(array) = opened(&document) else { return false };
+    read(&array, chunk).is_ok()
+}
+
+/// Reads the chunk whole, an element and a part of it, and writes to one in eight.
+fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
+    let index = vec![0; array.shape().len()];
+    if array.chunk_grid().check_index(&index).is_err() {
+        return Ok(());
+    }
+    array.write_chunk_bytes(&index, chunk)?;
+    let region = array.chunk_grid().chunk_region(&index);
+    let part = |from: fn(u64) -> u64, len: fn(u64) -> u64| {
+        let axes = region.axes().iter().map(|axis| {
+            let start = axis.start + from(axis.len);
+            start..(start + len(axis.len)).min(axis.start + axis.len)
+        });
+        Selection::Region(Region::from_ranges(&axes.collect::<Vec<_>>()))
+    };
+    let element = array.read_data(part(|_| 0, |_| 1));
+    let some = array.read_data(part(|len| len / 3, |len| len.div_ceil(2)));
+    let all = array.read_data(Selection::Region(region.clone()));
+    let sum = chunk.iter().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte));
+    if sum.is_multiple_of(8)
+        && let Ok(element) = &element
+    {
+        array.write_from(part(|_| 0, |_| 1), element.view())?;
+    }
+    if let (Ok(part), Ok(all)) = (&some, &all) {
+        same_elements(part, all, &region, |len| len / 3);
+    }
+    if let (Ok(part), Ok(all)) = (&element, &all) {
+        same_elements(part, all, &region, |_| 0);
+    }
+    for data in [element?, some?, all?] {
+        let longest = data.variable().and_then(|elements| elements.map(<[u8]>::len).max());
+        assert!(longest.is_none_or(|len| len <= 32 << 20), "an element larger than the limits allow");
+        if !data.is_empty() {
+            let _: Value = data.json(0);
+        }
+    }
+    Ok(())
+}
+
+/// Compares the first element of a part with the one of the whole that it is.
+fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u64) -> u64) {
+    if part.is_empty() {
+        return;
+    }
+    let place = region.axes().iter().fold(0, |place, axis| place * axis.len + from(axis.len));
+    let (found, due) = (part.json(0), all.json(usize::try_from(place).unwrap_or(usize::MAX)));
+    assert!(found.same(&due), "element {place} is {found} read in part, {due} read whole");
+}
+
+/// Changes the chunk below some of its codecs, or now and then the document.
+pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
+    let (document, chunk) = line(input);
+    if random.below(16) == 0
+        && let Ok(value) = Value::from_json(&document)
+    {
+        let document = mutate::document(random, document.as_bytes(), &value);
+        return [&document[..], b"\n", chunk].concat();
+    }
+    let chunk = match opened(&document) {
+        Some(array) => layers::mutate(random, &array, chunk),
+        None => mutate::bytes(random, chunk),
+    };
+    [document.as_bytes(), b"\n", &chunk].concat()
+}
+
+/// Changes entries of the index of a shard.
+pub(super) fn mutate_index(random: &mut Random, input: &[u8]) -> Vec<u8> {
+    let (document, chunk) = line(input);
+    let Some(array) = opened(&document) else { return input.to_vec() };
+    [document.as_bytes(), b"\n", &layers::mutate_index(random, &array, chunk)].concat()
+}
+
+/// The chunks of an array that was read from fixtures or made, each as an input.
+fn inputs_of(array: &Array, most: usize) -> Result<Vec<Vec<u8>>, Fault> {
+    let mut inputs = Vec::new();
+    for index in array.stored_chunks().unwrap_or_default().into_iter().take(most) {
+        if let Ok(Some(chunk)) = array.read_chunk_bytes(&index) {
+            let metadata = array.metadata();
+            let shape = array.chunk_grid().chunk_shape(&index);
+            let codecs: Vec<_> = metadata.codecs.iter().map(|codec| codec.to_value()).collect();
+            let fill = metadata.fill_value.clone();
+            inputs.push(seeds::input(metadata.data_type.to_value(), fill, &shape, codecs, &chunk));
+        }
+    }
+    Ok(inputs)
+}

@@ -1,0 +1,243 @@
+//! Mutations below codecs: the outer ones are decoded, what they hold is changed, and they encode it again, so that what is
+//! wrong stands where the inner codec meets it, under checksums that are right.
+
+use super::{limited, registry, repair};
+use crate::mutate;
+use crate::random::Random;
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_array::Array;
+use zarr_codec::testing::decode_bytes;
+use zarr_codec::{BuildContext, BytesToBytes, Codec, Config, ElementSpec, Size, Warnings};
+use zarr_meta::NamedConfig;
+use zarr_meta::json::Value;
+
+/// The most that is decoded to be changed.
+const MAX_DECODED: u64 = 1 << 20;
+
+pub(super) fn mutate(random: &mut Random, array: &Array, chunk: &[u8]) -> Vec<u8> {
+    chain(random, &array.metadata().codecs, &element(array), array.shape(), chunk)
+}
+
+/// Changes only entries of the index of a shard, which is the whole chunk or below other codecs.
+pub(super) fn mutate_index(random: &mut Random, array: &Array, chunk: &[u8]) -> Vec<u8> {
+    let codecs = &array.metadata().codecs;
+    let outer = bytes_codecs(codecs, &element(array));
+    below(&outer, outer.len(), chunk, |shard| {
+        let shards = codecs.iter().find_map(|codec| Shard::of(codec, array.shape(), shard.len()));
+        let Some(place) = shards else { return mutate::bytes(random, shard) };
+        let mut shard = shard.to_vec();
+        place.change_entries(random, &mut shard);
+        shard
+    })
+}
+
+fn element(array: &Array) -> ElementSpec {
+    ElementSpec { data_type: array.data_type().clone(), fill: array.fill_value().clone() }
+}
+
+/// Changes what lies below some of a chain's codecs of bytes.
+fn chain(random: &mut Random, codecs: &[NamedConfig], element: &ElementSpec, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
+    let outer = bytes_codecs(codecs, element);
+    let depth = random.below(outer.len() + 1);
+    let inner = codecs.len().saturating_sub(depth + 1);
+    below(&outer, depth, bytes, |bytes| match codecs.get(inner) {
+        Some(codec) => one(random, codec, element, shape, bytes),
+        None => mutate::bytes(random, bytes),
+    })
+}
+
+/// Changes what one codec made, in a way that it may not notice at once.
+fn one(random: &mut Random, codec: &NamedConfig, element: &ElementSpec, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
+    if random.below(4) > 0
+        && let Some(shard) = Shard::of(codec, shape, bytes.len())
+    {
+        return shard.mutate(random, codec, element, bytes);
+    }
+    if codec.name.contains("json")
+        && random.below(4) > 0
+        && let Ok(value) = Value::from_json(&String::from_utf8_lossy(bytes))
+    {
+        return mutate::document(random, bytes, &value);
+    }
+    let mut changed = mutate::bytes(random, bytes);
+    if random.below(4) > 0 {
+        repair::repair(&codec.name, &mut changed);
+    }
+    changed
+}
+
+/// The codecs of bytes at the end of a chain, the outermost last.
+fn bytes_codecs(codecs: &[NamedConfig], element: &ElementSpec) -> Vec<Arc<dyn BytesToBytes>> {
+    let mut built = Vec::new();
+    for codec in codecs.iter().rev() {
+        match build(codec, element) {
+            Some(Codec::BytesToBytes(codec)) => built.insert(0, codec),
+            _ => break,
+        }
+    }
+    built
+}
+
+fn build(codec: &NamedConfig, element: &ElementSpec) -> Option<Codec> {
+    let registry = registry();
+    let build = registry.codecs.get(&codec.name)?.build;
+    build(&BuildContext {
+        name: &codec.name,
+        config: &Config::new(&codec.configuration),
+        element,
+        codecs: &registry.codecs,
+        limits: &limited().limits,
+        nesting: 0,
+        warnings: &Warnings::default(),
+    })
+    .ok()
+}
+
+/// Changes what lies below the outermost `depth` of `codecs`, or, if they do not decode, the outermost itself.
+fn below(
+    codecs: &[Arc<dyn BytesToBytes>],
+    depth: usize,
+    bytes: &[u8],
+    change: impl FnOnce(&[u8]) -> Vec<u8>,
+) -> Vec<u8> {
+    let opened = codecs.iter().rev().take(depth);
+    let mut inner = bytes.to_vec();
+    for codec in opened.clone() {
+        match decode_bytes(&**codec, &inner, Size::AtMost(MAX_DECODED)) {
+            Ok(decoded) => inner = decoded,
+            Err(_) => return change(bytes),
+        }
+    }
+    let mut changed = change(&inner);
+    for codec in opened.rev() {
+        let mut encoded = Vec::new();
+        if codec.encode(&changed, &mut encoded).is_err() {
+            return changed;
+        }
+        changed = encoded;
+    }
+    changed
+}
+
+/// Where the index of a shard lies.
+struct Shard {
+    index: Range<usize>,
+    checksum: bool,
+    inner_shape: Vec<u64>,
+}
+
+impl Shard {
+    /// If `codec` makes shards whose index has the usual form, and one of `len` bytes can have it.
+    fn of(codec: &NamedConfig, shape: &[u64], len: usize) -> Option<Self> {
+        if codec.name != "sharding_indexed" {
+            return None;
+        }
+        let member = |name: &str| codec.configuration.get(name);
+        let inner_shape: Vec<u64> = member("chunk_shape")?.as_array()?.iter().filter_map(Value::as_u64).collect();
+        let mut count = shape.iter().zip(&inner_shape).map(|(len, inner)| len.checked_div(*inner));
+        let count = count.try_fold(1_u64, |product, axis| product.checked_mul(axis?))?;
+        let codecs = member("index_codecs")?.as_array()?;
+        let checksum = codecs.iter().any(|codec| codec.get("name").and_then(Value::as_str) == Some("crc32c"));
+        let size = usize::try_from(count.checked_mul(16)?).ok()?.checked_add(if checksum { 4 } else { 0 })?;
+        let at_start = member("index_location").and_then(Value::as_str) == Some("start");
+        let start = if at_start { 0 } else { len.checked_sub(size)? };
+        let index = start..start.checked_add(size)?;
+        (index.end <= len && !codecs.is_empty()).then_some(Self { index, checksum, inner_shape })
+    }
+
+    /// The bytes of the entries, without the checksum.
+    fn entries(&self) -> Range<usize> {
+        self.index.start..self.index.end - if self.checksum { 4 } else { 0 }
+    }
+
+    /// Changes an entry, or what it points to.
+    fn mutate(&self, random: &mut Random, codec: &NamedConfig, element: &ElementSpec, bytes: &[u8]) -> Vec<u8> {
+        let mut shard = bytes.to_vec();
+        let inner = codec.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
+        let inner: Vec<_> = inner.iter().filter_map(NamedConfig::from_value).collect();
+        let at = self.entries().start + 16 * random.below(self.entries().len() / 16);
+        let found = word(&shard, at).zip(word(&shard, at + 8));
+        let range = found.and_then(|(offset, len)| {
+            let offset = usize::try_from(offset).ok()?;
+            let end = offset.checked_add(usize::try_from(len).ok()?)?;
+            (end <= shard.len()).then_some(offset..end)
+        });
+        match range.filter(|_| random.below(3) > 0) {
+            Some(range) => {
+                let part = shard.get(range.clone()).unwrap_or_default().to_vec();
+                let changed = chain(random, &inner, element, &self.inner_shape, &part);
+                self.replace(&mut shard, at, &range, &changed);
+            }
+            None => self.change_entries(random, &mut shard),
+        }
+        shard
+    }
+
+    /// Puts another inner chunk in the place of one if it is not longer, else after all of them.
+    fn replace(&self, shard: &mut Vec<u8>, entry: usize, range: &Range<usize>, changed: &[u8]) {
+        let fits = changed.len() <= range.len();
+        let at_end = self.index.end == shard.len() && self.index.start > 0;
+        // What is put in front of the index moves it.
+        let moved = if !fits && at_end { changed.len() } else { 0 };
+        let offset = if fits {
+            range.start
+        } else if at_end {
+            shard.splice(self.index.start..self.index.start, changed.iter().copied());
+            self.index.start
+        } else {
+            shard.extend_from_slice(changed);
+            shard.len() - changed.len()
+        };
+        if let Some(place) = shard.get_mut(offset..offset + changed.len()) {
+            place.copy_from_slice(changed);
+        }
+        set_word(shard, entry + moved, offset as u64);
+        set_word(shard, entry + moved + 8, changed.len() as u64);
+        self.seal(shard, moved);
+    }
+
+    fn change_entries(&self, random: &mut Random, shard: &mut [u8]) {
+        for _ in 0..=random.below(3) {
+            let words = self.entries().len() / 8;
+            let at = self.entries().start + 8 * random.below(words);
+            let other = word(shard, self.entries().start + 8 * random.below(words)).unwrap_or(0);
+            let old = word(shard, at).unwrap_or(0);
+            let new = match random.below(9) {
+                0 => u64::MAX,
+                1 => u64::MAX - random.below(32) as u64,
+                2 => 0,
+                3 => shard.len() as u64,
+                4 => 1 << random.below(64),
+                5 => other,
+                6 => old.wrapping_add(1),
+                7 => old.wrapping_sub(1),
+                _ => random.below(shard.len()) as u64,
+            };
+            set_word(shard, at, new);
+        }
+        self.seal(shard, 0);
+    }
+
+    /// Makes the checksum of the index right, which lies `moved` bytes further.
+    fn seal(&self, shard: &mut [u8], moved: usize) {
+        let entries = self.entries();
+        if self.checksum
+            && let Some((entries, sum)) = shard
+                .get_mut(entries.start + moved..self.index.end + moved)
+                .and_then(|index| index.split_at_mut_checked(entries.len()))
+        {
+            sum.copy_from_slice(&repair::crc32c(entries).to_le_bytes());
+        }
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at.checked_add(8)?).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
+}
+
+fn set_word(bytes: &mut [u8], at: usize, word: u64) {
+    if let Some(place) = bytes.get_mut(at..at + 8) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+}

@@ -1,0 +1,179 @@
+//! Zip files: opened, listed, and every value read.
+
+use crate::fixtures::{ARCHIVES, cases};
+use crate::random::Random;
+use crate::{Fault, mutate};
+use flate2::Crc;
+use flate2::write::DeflateEncoder;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use zarr_store::{StoreExt, ZipStore};
+
+/// What each record of a zip file begins with.
+const LOCAL: [u8; 4] = *b"PK\x03\x04";
+const CENTRAL: [u8; 4] = *b"PK\x01\x02";
+const END: [u8; 4] = *b"PK\x05\x06";
+
+pub(super) fn run(input: &[u8]) -> bool {
+    static PATH: LazyLock<PathBuf> = LazyLock::new(|| {
+        // In memory where there is such a file system.
+        let shared = PathBuf::from("/dev/shm");
+        let folder = if shared.is_dir() { shared } else { std::env::temp_dir() };
+        folder.join(format!("zarr-fuzz-{}.zip", std::process::id()))
+    });
+    thread_local! {
+        static NUMBER: PathBuf = PATH.with_extension(format!("{:?}.zip", std::thread::current().id()));
+    }
+    NUMBER.with(|path| {
+        std::fs::write(path, input).expect("a file in the folder of temporary files can be written");
+        let taken = read(path);
+        let _ = std::fs::remove_file(path);
+        taken
+    })
+}
+
+fn read(path: &std::path::Path) -> bool {
+    let Ok(store) = ZipStore::open(path) else { return false };
+    let Ok(keys) = store.list() else { return false };
+    let mut taken = true;
+    for key in keys {
+        taken &= store.get_all(&key).is_ok();
+    }
+    taken
+}
+
+pub(super) fn seeds() -> Result<Vec<Vec<u8>>, Fault> {
+    let mut files = Vec::new();
+    for archive in ARCHIVES {
+        for case in cases(archive)? {
+            if let Some(name) = &case.expected.zip {
+                files.push(case.file(name)?);
+            }
+        }
+    }
+    for wide in [false, true] {
+        for deflated in [false, true] {
+            files.push(written(&[("zarr.json", b"{}"), ("c/0/0", &[7; 300]), ("c/0/1", b"")], deflated, wide));
+        }
+    }
+    files.push(written(&[], false, false));
+    Ok(files)
+}
+
+/// A zip file, with numbers in the form of zip64 if that is asked for.
+fn written(values: &[(&str, &[u8])], deflated: bool, wide: bool) -> Vec<u8> {
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for (name, value) in values {
+        let data = if deflated {
+            let mut encoder = DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+            // Memory takes what is written.
+            let _ = encoder.write_all(value);
+            encoder.finish().unwrap_or_default()
+        } else {
+            value.to_vec()
+        };
+        let mut crc = Crc::new();
+        crc.update(value);
+        let sizes = [data.len() as u64, value.len() as u64];
+        let mut head = Vec::new();
+        for number in [20, 0, u16::from(deflated) * 8, 0, 33] {
+            head.extend_from_slice(&u16::to_le_bytes(number));
+        }
+        head.extend_from_slice(&crc.sum().to_le_bytes());
+        for size in sizes {
+            head.extend_from_slice(&if wide { u32::MAX } else { size as u32 }.to_le_bytes());
+        }
+        head.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        let extra = |numbers: &[u64]| {
+            let mut extra = Vec::new();
+            if wide {
+                extra.extend_from_slice(&1_u16.to_le_bytes());
+                extra.extend_from_slice(&(8 * numbers.len() as u16).to_le_bytes());
+                numbers.iter().for_each(|number| extra.extend_from_slice(&number.to_le_bytes()));
+            }
+            extra
+        };
+        let offset = file.len() as u64;
+        let local = extra(&[sizes[1], sizes[0]]);
+        let central = extra(&[sizes[1], sizes[0], offset]);
+        file.extend_from_slice(&LOCAL);
+        file.extend_from_slice(&head);
+        file.extend_from_slice(&(local.len() as u16).to_le_bytes());
+        file.extend([name.as_bytes(), &local, &data].concat());
+        directory.extend_from_slice(&CENTRAL);
+        directory.extend_from_slice(&20_u16.to_le_bytes());
+        directory.extend_from_slice(&head);
+        directory.extend_from_slice(&(central.len() as u16).to_le_bytes());
+        directory.extend_from_slice(&[0; 10]);
+        directory.extend_from_slice(&if wide { u32::MAX } else { offset as u32 }.to_le_bytes());
+        directory.extend([name.as_bytes(), &central].concat());
+    }
+    let (start, count) = (file.len() as u64, values.len() as u64);
+    file.extend_from_slice(&directory);
+    if wide {
+        let end = file.len() as u64;
+        file.extend_from_slice(b"PK\x06\x06");
+        file.extend_from_slice(&44_u64.to_le_bytes());
+        file.extend_from_slice(&[45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for number in [count, count, directory.len() as u64, start] {
+            file.extend_from_slice(&number.to_le_bytes());
+        }
+        file.extend_from_slice(b"PK\x06\x07\0\0\0\0");
+        file.extend_from_slice(&end.to_le_bytes());
+        file.extend_from_slice(&1_u32.to_le_bytes());
+    }
+    file.extend_from_slice(&END);
+    file.extend_from_slice(&[0; 4]);
+    for number in [count, count] {
+        file.extend_from_slice(&if wide { u16::MAX } else { number as u16 }.to_le_bytes());
+    }
+    for number in [directory.len() as u64, start] {
+        file.extend_from_slice(&if wide { u32::MAX } else { number as u32 }.to_le_bytes());
+    }
+    file.extend_from_slice(&[0, 0]);
+    file
+}
+
+/// Changes a file, and most of the time makes its offsets and checksums right again.
+pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
+    let mut changed = mutate::bytes(random, input);
+    if random.below(4) > 0 {
+        repair(&mut changed, random.below(2) == 0);
+    }
+    changed
+}
+
+/// Makes the places of the records right, and with `checksums` those of values that are stored as they are.
+fn repair(file: &mut [u8], checksums: bool) {
+    let places = |begin: [u8; 4]| -> Vec<usize> {
+        file.windows(4).enumerate().filter(|(_, bytes)| *bytes == begin).map(|(at, _)| at).collect()
+    };
+    let (locals, centrals, ends) = (places(LOCAL), places(CENTRAL), places(END));
+    for (central, local) in centrals.iter().zip(&locals) {
+        set(file, central + 42, *local);
+        let size = number(file, local + 18, 4);
+        let start = local + 30 + number(file, local + 26, 2) + number(file, local + 28, 2);
+        if checksums && let Some(data) = size.checked_add(start).and_then(|end| file.get(start..end)) {
+            let mut crc = Crc::new();
+            crc.update(data);
+            let sum = crc.sum() as usize;
+            set(file, local + 14, sum);
+            set(file, central + 16, sum);
+        }
+    }
+    if let (Some(end), Some(first)) = (ends.last(), centrals.first()) {
+        set(file, end + 16, *first);
+        set(file, end + 12, end - first.min(end));
+    }
+}
+
+fn number(bytes: &[u8], at: usize, len: usize) -> usize {
+    bytes.iter().skip(at).take(len).rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+fn set(bytes: &mut [u8], at: usize, number: usize) {
+    if let Some(place) = bytes.get_mut(at..at + 4) {
+        place.copy_from_slice(&(number as u32).to_le_bytes());
+    }
+}
