@@ -181,6 +181,44 @@ mod tests {
         }
     }
 
+    /// Headers whose length is right, but whose text is not: an error, or what is written again the same.
+    #[test]
+    fn mutated_headers_are_read_as_written_or_not_at_all() {
+        let count = std::env::var("ZARR_FUZZ").map_or(3000, |count| count.parse().unwrap());
+        let members: [&[&str]; 3] = [
+            &[
+                "'<f4'",
+                "u'>c16'",
+                "'|S7'",
+                "'<M8[25s]'",
+                "[('a', '<i2'), ('b\\'\\x41', '>U3', (2, 3)), (('t', 'n'), [('x', '|b1')])]",
+            ],
+            &["False", "True"],
+            &["()", "(7L,)", "(3, 4)", "(18446744073709551615, 0)"],
+        ];
+        let (mut taken, mut errors) = (0, 0);
+        for number in 0..count {
+            let mut random = zarr_tests::Random::new(number);
+            let mut parts = members.map(|of| random.pick(of).unwrap().as_bytes().to_vec());
+            let part = &mut parts[random.below(3)];
+            *part = zarr_tests::fuzz::mutated_bytes(&mut random, part);
+            let [descr, order, shape] = &parts;
+            let names = [&b"{'descr': "[..], b", 'fortran_order': ", b", 'shape': ", b"}"];
+            let text = [names[0], descr, names[1], order, names[2], shape, names[3]].concat();
+            let len = u32::try_from(text.len()).unwrap().to_le_bytes();
+            let bytes = [&MAGIC[..], &[3, 0], &len, &text].concat();
+            let Ok(first) = read(&bytes) else {
+                errors += 1;
+                continue;
+            };
+            taken += 1;
+            let Some(literal) = zarr::dtype::npy_literal(&first.data_type) else { continue };
+            let again = read(&header(&literal, &first.shape)).unwrap();
+            assert_eq!((again.data_type, again.shape), (first.data_type, first.shape), "{}", text.escape_ascii());
+        }
+        assert!(taken > count / 50 && errors > count / 50, "{taken} were taken, {errors} were errors");
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read(shape in proptest::collection::vec(0_u64..1000, 0..6)) {
