@@ -10,5 +10,6 @@ mod operations;
 mod turns;
 
 pub use library::{Failure, Files, Library, Subset};
+pub use measure::cpu_seconds;
 pub use operations::run;
 pub use turns::{best, compare, wanted};
