@@ -264,14 +264,14 @@ fn order_f_of_version_1_is_read_either_way() {
 }
 
 #[test]
-fn what_belongs_to_no_node_stays_where_a_node_is_moved_away() {
+fn what_lies_under_a_node_moves_with_it_in_a_directory() {
     let folder = store("v3");
     std::fs::write(folder.path("s/g/README"), "mine").unwrap();
     std::fs::write(folder.path("s/g/a/notes"), "mine").unwrap();
     folder.ok(&["mv", "s::/g", "s::/h"]);
     assert_eq!(
         folder.files("s"),
-        ["g/README", "g/a/notes", "h/a/c/0", "h/a/c/1", "h/a/zarr.json", "h/b/zarr.json", "h/zarr.json", "zarr.json"]
+        ["h/README", "h/a/c/0", "h/a/c/1", "h/a/notes", "h/a/zarr.json", "h/b/zarr.json", "h/zarr.json", "zarr.json"]
     );
     assert_eq!(folder.raw("s", "h/a"), int16(1..5));
 }

@@ -33,7 +33,7 @@ pub(super) fn mutate_index(random: &mut Random, array: &Array, chunk: &[u8]) -> 
 }
 
 fn element(array: &Array) -> ElementSpec {
-    ElementSpec { data_type: array.data_type().clone(), fill: array.fill_value().clone() }
+    ElementSpec::new(array.data_type().clone(), array.fill_value().clone())
 }
 
 /// Changes what lies below some of a chain's codecs of bytes.
