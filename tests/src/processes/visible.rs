@@ -2,7 +2,7 @@
 //! append wrote, are never read again.
 
 use super::steps::{Steps, Stopping};
-use super::{Result, Scale, Tally, text};
+use super::{Result, Scale, Tally, folder_in_memory, text};
 use crate::Random;
 use std::sync::Arc;
 use zarr::{Array, Dialect, NewArray, Store, View};
@@ -104,7 +104,7 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for seed in 0..scale.of(40, 4000) {
         let mut random = Random::new(seed);
-        let folder = tempfile::tempdir()?;
+        let folder = folder_in_memory()?;
         let store: Arc<dyn Store> = if seed % 4 == 0 {
             Arc::new(FilesystemStore::create(text(folder.path())?)?)
         } else {
