@@ -70,7 +70,7 @@ fn the_header_has_as_many_bits_as_it_should() {
     let deep = (0..40).fold("[]".to_owned(), |inner, _| {
         format!(r#"[{{"name": "conditional", "configuration": {{"codecs": {inner}}}}}]"#)
     });
-    assert!(message(&format!(r#"{{"codecs": {deep}}}"#)).contains("nest deeper"));
+    assert!(message(&format!(r#"{{"codecs": {deep}}}"#)).contains("the limit is 8"));
 }
 
 proptest! {
