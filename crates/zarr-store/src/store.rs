@@ -136,7 +136,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
 
     /// Renames all keys under the prefix `from`, at once, so that they begin with `to`, under which there must be nothing.
     /// Neither is the root, and none lies in the other. Returns false, with nothing changed, if the store cannot do that,
-    /// or if there is something under `to` or nothing under `from`.
+    /// if there is something under `to` or nothing under `from`, or if there are symbolic links, which may lead elsewhere from there.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.

@@ -113,7 +113,6 @@ fn what_is_created_takes_the_dialect_that_is_there() {
         let create = |path, more: &[&str]| {
             folder.run(&[&["create", "s", path, "--shape", "2", "--dtype", "int8"], more].concat())
         };
-        let before = folder.files("s");
         let other = if dialect == "v3" { "v2" } else { "v3" };
         let ran = create("x", &["--dialect", other]);
         assert_eq!((ran.code, folder.files("s")), (Some(2), before), "{}", ran.err);
@@ -133,7 +132,6 @@ fn what_is_created_takes_the_dialect_that_is_there() {
     for dialect in ["v0", "v1"] {
         let folder = Folder::new();
         folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
-        let before = folder.files("s");
         for more in [&[][..], &["--dialect", "v3"], &["--dialect", dialect]] {
             let ran = folder.run(&[&["create", "s", "/x", "--shape", "4", "--dtype", "int16"], more].concat());
             assert_eq!((ran.code, folder.files("s")), (Some(2), before.clone()), "{}", ran.err);
@@ -172,7 +170,6 @@ fn consolidated_metadata_is_written_checked_and_dropped() {
 #[test]
 fn a_hierarchy_migrates_where_it_lies() {
     let folder = store("v2");
-    let before = folder.files("s");
     let dry = folder.ok(&["migrate", "s", "--dry-run"]);
     assert!(dry.contains("/g/a  chunks stay") && folder.files("s") == before, "{dry}");
     fails(&folder, &["migrate", "s", "--finish"], 3, "nothing was dropped");
@@ -192,7 +189,6 @@ fn a_hierarchy_migrates_where_it_lies() {
 #[test]
 fn a_migration_to_version_2_is_undone_and_finished_as_such() {
     let folder = store("v3");
-    let before = folder.files("s");
     folder.ok(&["migrate", "s", "--dialect", "v2"]);
     let both = folder.files("s");
     assert!(both.contains(&".zmigration".to_owned()) && both.contains(&"g/a/.zarray".to_owned()));
@@ -220,7 +216,6 @@ fn nothing_is_changed_while_a_migration_is_under_way() {
         [("running", "migrate again to complete it"), ("finishing", "finish again"), ("undoing", "undo again")]
     {
         std::fs::write(&record, done.replace("\"done\"", &format!("\"{state}\""))).unwrap();
-        let before = folder.files("s");
         for verb in [
             &["create", "s", "n", "--shape", "2", "--dtype", "int8"][..],
             &["write", "s", "g/a", "--from", "-"],
@@ -309,4 +304,37 @@ fn consolidated_metadata_that_cannot_be_read_is_written_anew() {
     folder.ok(&["convert", "s", "d", "--dialect", "v3"]);
     folder.ok(&["consolidate", "s"]);
     assert_eq!(folder.ok(&["consolidate", "s", "--check"]), "up to date\n");
+}
+
+/// A chunk that cannot be reached is never taken for one that is not stored.
+#[cfg(unix)]
+#[test]
+fn a_chunk_behind_a_link_that_leaves_the_store_is_an_error_in_every_verb() {
+    let folder = store("v3");
+    std::fs::rename(folder.path("s/g/a/c/1"), folder.path("outside")).unwrap();
+    std::os::unix::fs::symlink(folder.path("outside"), folder.path("s/g/a/c/1")).unwrap();
+    for verb in [
+        &["read", "s", "g/a"][..],
+        &["convert", "s", "d1"],
+        &["convert", "s", "d2", "--chunks", "4"],
+        &["cp", "s::/g/a", "d3::/a"],
+        &["cp", "s::/g/a", "s::/h"],
+        &["mv", "s::/g", "s::/k"],
+        &["mv", "s::/g/a", "d4::/a"],
+    ] {
+        let ran = folder.run(verb);
+        assert_ne!(ran.code, Some(0), "{verb:?}");
+        assert!(ran.err.contains("leads out of the store"), "{verb:?}: {}", ran.err);
+    }
+    let migrated = folder.run(&["migrate", "s", "--dialect", "v2"]);
+    assert!(migrated.code != Some(0) && migrated.err.contains("leads out of the store"), "{}", migrated.err);
+    folder.ok(&["migrate", "s", "--undo"]);
+    let files = folder.files("s");
+    assert!(
+        ["g/a/zarr.json", "g/a/c/0", "g/b/zarr.json"].iter().all(|file| files.contains(&(*file).to_owned())),
+        "{files:?}"
+    );
+    // Erasing removes the link alone.
+    folder.ok(&["rm", "s", "g/a"]);
+    assert!(folder.path("outside").exists());
 }

@@ -151,3 +151,17 @@ fn pipes_do_not_hang() {
     assert_eq!(store.list().expect("list"), []);
     assert_eq!(store.size(&key("pipe")).expect("size"), None);
 }
+
+#[test]
+fn a_prefix_with_links_in_it_is_not_renamed() {
+    each(|store| {
+        store.set_all(&key("a/b/c"), b"value").expect("set");
+        store.set_all(&key("data/x"), b"value").expect("set");
+        symlink("../../data/x", store.path().join("a/b/link")).expect("linked");
+        let prefix = |text: &str| Prefix::new(text).expect("a prefix");
+        assert!(!store.rename_prefix(&prefix("a/"), &prefix("deep/er/a/")).expect("not renamed"));
+        assert_eq!(store.list().expect("list"), [key("a/b/c"), key("a/b/link"), key("data/x")]);
+        store.erase(&key("a/b/link")).expect("erase");
+        assert!(store.rename_prefix(&prefix("a/"), &prefix("deep/er/a/")).expect("renamed"));
+    });
+}

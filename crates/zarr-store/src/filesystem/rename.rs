@@ -11,7 +11,7 @@ use super::vfs::{Directory, Kind};
 use super::{FilesystemStore, is_absent};
 
 impl FilesystemStore {
-    /// Renames the directory of a prefix. Of links it is not said where they would lead from another directory.
+    /// Renames the directory of a prefix, unless there are links in it: from another directory they may lead elsewhere.
     pub(super) fn rename_tree(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
         let (from, to) = (from.as_str().trim_end_matches('/'), to.as_str().trim_end_matches('/'));
         if from.is_empty() || to.is_empty() {
@@ -25,6 +25,9 @@ impl FilesystemStore {
             Ok(_) => return Ok(false),
             Err(error) if is_absent(&error) => return Ok(false),
             Err(error) => return Err(fail(error)),
+        }
+        if self.has_links(from).map_err(fail)? {
+            return Ok(false);
         }
         let to_parent = self.make_directories(to_path)?;
         match self.vfs.rename_directory(&from_parent, from_name, &to_parent, to_name) {
@@ -49,6 +52,25 @@ impl FilesystemStore {
         self.sync_names(&from_parent, from_path).map_err(fail)?;
         prune(&*self.vfs, from_path);
         Ok(true)
+    }
+
+    /// Whether there is a symbolic link below a directory, or something that a listing does not tell from one.
+    fn has_links(&self, path: &str) -> io::Result<bool> {
+        let mut todo = vec![path.to_owned()];
+        while let Some(path) = todo.pop() {
+            let entries = match self.vfs.list(&path, &|_| true) {
+                Err(error) if is_absent(&error) => continue,
+                entries => entries?,
+            };
+            for (name, kind) in entries {
+                match kind {
+                    Kind::Unknown => return Ok(true),
+                    Kind::Directory => todo.push(format!("{path}/{name}")),
+                    Kind::File | Kind::Other => {}
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Removes a directory: first its name, so that all values in it vanish at once, and then what is in it. It is locked for
