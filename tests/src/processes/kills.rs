@@ -30,7 +30,7 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
         let (layout_name, layout) = LAYOUTS[place];
         let scenario = Scenario { verb, layout, chunks: scale.of(30, 60) };
         let folder = folder_in_memory()?;
-        let stores = Stores::in_folder(folder.path())?;
+        let mut stores = Stores::in_folder(folder.path())?;
         scenario.prepare(&stores)?;
         let verb_name = VERBS.iter().find(|(_, other)| *other == verb).map_or("", |(name, _)| name);
         let task = ["verb", text(folder.path())?, verb_name, layout_name, &scenario.chunks.to_string()];
@@ -52,6 +52,8 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
             for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
+            // As another process does it.
+            stores = Stores::in_folder(folder.path())?;
             match scenario.rerun(&stores) {
                 Ok(true) => {}
                 Ok(false) => continue,
@@ -154,6 +156,7 @@ pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
         // Of each process that was killed, the row that it was at may be there.
         rows::check_rows(&mut tally, &store, &logs, 2)?;
         let failed = RefCell::new(None);
+        let store = zarr::open_store(address)?;
         rows::append_rows(&store, 2, 0..1, &|_, done| *failed.borrow_mut() = done.err())?;
         failed.into_inner().map_or(Ok(()), Err)?;
         count_temporary(folder.path(), &mut tally)?;
@@ -174,9 +177,11 @@ pub(super) fn of_attributes(scale: Scale) -> Result<Tally> {
         tally.done("kills", 1);
         tally.done("changes", changed.len() as u64);
         refused(&lines).for_each(|error| tally.fault("errors", || error.to_owned()));
-        let mut array = zarr::open_array(&store, "/a")?;
+        let mut array = zarr::open_array(&zarr::open_store(address)?, "/a")?;
         updates::lost_attributes(&mut tally, array.attributes()?, 0, &changed);
-        array.set_attributes(array.attributes()?.clone())?;
+        let mut attributes = array.attributes()?.clone();
+        attributes.insert("last", true);
+        array.set_attributes(attributes)?;
         count_temporary(folder.path(), &mut tally)?;
     }
     Ok(tally)

@@ -23,6 +23,7 @@ impl FilesystemStore {
             Err(error) if is_absent(&error) => return Ok(()),
             Err(error) => return Err(fail(error)),
         };
+        self.remove_leftovers(&directory, parent);
         let identity = self.vfs.identity(&directory).map_err(fail)?;
         let removed = {
             let _threads = lock_name(identity, name);

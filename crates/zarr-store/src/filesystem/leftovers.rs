@@ -1,8 +1,8 @@
 //! Temporary files that killed processes left behind.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::FilesystemStore;
 use super::locks::is_refused;
@@ -13,38 +13,54 @@ use super::vfs::{Directory, Kind};
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many directories are remembered; after that they are looked through again.
 const REMEMBERED: usize = 4096;
+/// A directory is looked through again after this time at the earliest, and after so many times the time that it took.
+const PAUSE: Duration = Duration::from_secs(1);
+const SHARE: u32 = 100;
 
-/// The directories that this store has looked through.
+/// The directories that this store has looked through, and when that is due again.
 #[derive(Debug, Default)]
-pub(super) struct LookedThrough(Mutex<HashSet<Box<str>>>);
+pub(super) struct LookedThrough(Mutex<HashMap<Box<str>, Instant>>);
 
 impl LookedThrough {
-    /// Notes a directory. Says whether it was not noted before.
-    fn note(&self, path: &str) -> bool {
-        let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if paths.contains(path) {
-            return false;
+    fn paths(&self) -> MutexGuard<'_, HashMap<Box<str>, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_due(&self, path: &str) -> bool {
+        self.paths().get(path).is_none_or(|due| *due <= Instant::now())
+    }
+
+    /// Notes a directory that it took some time to look through.
+    fn note(&self, path: &str, took: Duration) {
+        let due = Instant::now() + PAUSE.max(took.saturating_mul(SHARE));
+        let mut paths = self.paths();
+        match paths.get_mut(path) {
+            Some(noted) => *noted = due,
+            None => {
+                if paths.len() >= REMEMBERED {
+                    paths.clear();
+                }
+                paths.insert(path.into(), due);
+            }
         }
-        if paths.len() >= REMEMBERED {
-            paths.clear();
-        }
-        paths.insert(path.into())
     }
 }
 
 impl FilesystemStore {
     /// Notes a directory that was just made: nobody left anything in it.
     pub(super) fn note_new(&self, path: &str) {
-        self.looked_through.note(path);
+        self.looked_through.note(path, Duration::ZERO);
     }
 
-    /// Removes what killed processes left in a directory, the first time that this store writes to it. That some cannot be
-    /// removed is no reason not to write.
+    /// Removes what killed processes left in a directory, when this store writes to it for the first time and from time to time
+    /// after that. That some cannot be removed is no reason not to write.
     pub(super) fn remove_leftovers(&self, directory: &Directory, path: &str) {
-        if !self.looked_through.note(path) {
+        if !self.looked_through.is_due(path) {
             return;
         }
-        let Ok(names) = self.vfs.list(path, &is_temporary_name) else { return };
+        let begun = Instant::now();
+        let names = self.vfs.list(path, &is_temporary_name).unwrap_or_default();
+        self.looked_through.note(path, begun.elapsed());
         for (name, kind) in names {
             let _ = self.remove_leftover(directory, &name, kind);
         }
