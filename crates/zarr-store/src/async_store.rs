@@ -40,7 +40,13 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         let name = self.to_string();
         Box::pin(async move {
-            let mut fetched = self.fetch(key, ranges).await?;
+            let got = self.fetch(key, ranges).await;
+            // A value that became shorter has another state.
+            if got.as_ref().is_err_and(crate::Error::is_range) && options.if_match.is_some() {
+                let Some(mut now) = self.fetch(key, &[ByteRange::First(0)]).await? else { return Ok(None) };
+                options.check(&name, key, &mut now)?;
+            }
+            let mut fetched = got?;
             fetched.as_mut().map(|fetched| options.check(&name, key, fetched)).transpose()?;
             Ok(fetched)
         })

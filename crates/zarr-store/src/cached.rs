@@ -96,16 +96,15 @@ impl<S: Store> Store for Cached<S> {
         if options.is_default() {
             return self.get(key, ranges, into);
         }
-        let mut found = self.get(key, ranges, into)?;
-        if found && options.check(self, key, into).is_err() {
-            // One of both states may be the one that is kept here.
-            drop(self.kept.forget_around(key));
-            found = self.get(key, ranges, into)?;
-            if found {
-                options.check(self, key, into)?;
-            }
+        match self.get(key, ranges, into) {
+            Ok(false) => return Ok(false),
+            Ok(true) if options.check(self, key, into).is_ok() => return Ok(true),
+            Err(error) if !error.is_range() => return Err(error),
+            _ => {}
         }
-        Ok(found)
+        // What is kept may be of another state than what is asked for.
+        drop(self.kept.forget_around(key));
+        self.store.get_with(key, ranges, options, into)
     }
 
     /// Declined: what is kept are the values that gets bring.
@@ -209,16 +208,19 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
-            let mut fetched = self.fetch(key, ranges).await?;
-            if let Some(kept) = &mut fetched
-                && options.check(self, key, kept).is_err()
-            {
-                // One of both states may be the one that is kept here.
-                drop(self.kept.forget_around(key));
-                fetched = self.fetch(key, ranges).await?;
-                fetched.as_mut().map(|fetched| options.check(self, key, fetched)).transpose()?;
+            match self.fetch(key, ranges).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(mut fetched)) => {
+                    if options.check(self, key, &mut fetched).is_ok() {
+                        return Ok(Some(fetched));
+                    }
+                }
+                Err(error) if error.is_range() => {}
+                Err(error) => return Err(error),
             }
-            Ok(fetched)
+            // What is kept may be of another state than what is asked for.
+            drop(self.kept.forget_around(key));
+            self.store.fetch_with(key, ranges, options).await
         })
     }
 

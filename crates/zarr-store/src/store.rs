@@ -28,7 +28,18 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// As [`Store::get`]; [`crate::Error::Precondition`] if the value has another state by now.
     fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        let found = self.get(key, ranges, into)?;
+        let got = self.get(key, ranges, into);
+        let found = match got {
+            // A value that became shorter has another state.
+            Err(error) if error.is_range() && options.if_match.is_some() => {
+                if !self.get(key, &[ByteRange::First(0)], into)? {
+                    return Ok(false);
+                }
+                options.check(&Named(self), key, into)?;
+                return Err(error);
+            }
+            got => got?,
+        };
         if found {
             options.check(&Named(self), key, into)?;
         }
@@ -187,7 +198,8 @@ pub struct Capabilities {
     pub conditional: bool,
     /// After [`Store::flush`] what was written survives loss of power.
     pub durable: bool,
-    /// [`Store::erase_prefix`] makes all keys vanish at once.
+    /// [`Store::erase_prefix`] makes all keys vanish at once, but for the root's, and those of a prefix that something is mounted at
+    /// or that may not be renamed: there keys go before those below them, hidden ones first.
     pub erases_at_once: bool,
 }
 

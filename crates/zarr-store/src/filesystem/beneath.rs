@@ -93,15 +93,20 @@ fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
     let directory = rustix::fs::openat(parent, name, flags, Mode::empty())?;
     // A writer that has held it open since before may still put files in.
     for _ in 0..ATTEMPTS {
+        let mut entries = Vec::new();
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name == "." || name == ".." {
-                continue;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+            if name != "." && name != ".." {
+                entries.push((entry.file_type() == FileType::Directory, !name.as_bytes().starts_with(b"."), name));
             }
-            let removed = match entry.file_type() {
-                FileType::Directory => remove_tree(directory.as_fd(), name),
-                _ => rustix::fs::unlinkat(&directory, name, AtFlags::empty()),
+        }
+        // Files before directories, and hidden ones first: what describes the others lies above them.
+        entries.sort_unstable();
+        for (is_directory, _, name) in &entries {
+            let removed = match is_directory {
+                true => remove_tree(directory.as_fd(), name),
+                false => rustix::fs::unlinkat(&directory, name.as_os_str(), AtFlags::empty()),
             };
             match removed {
                 // Some file systems do not tell in a listing.
@@ -126,6 +131,14 @@ impl Vfs for Beneath {
 
     fn stat(&self, path: &str) -> io::Result<Stat> {
         self.stat_file(&self.open_at(path, OFlags::PATH).map(File::from)?)
+    }
+
+    fn open_to_lock(&self, path: &str) -> io::Result<File> {
+        match self.open_at(path, OFlags::RDWR | OFlags::NONBLOCK) {
+            Ok(file) => Ok(File::from(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
+            Err(_) => self.open(path),
+        }
     }
 
     fn open_directory(&self, path: &str) -> io::Result<File> {

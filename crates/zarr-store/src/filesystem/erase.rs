@@ -67,7 +67,10 @@ impl FilesystemStore {
         let path = prefix.as_str().trim_end_matches('/');
         if path.is_empty() {
             let Some(root) = self.existing("", Operation::Erase)? else { return Ok(()) };
-            for entry in self.entries("")? {
+            let mut entries = self.entries("")?;
+            // As in a directory that cannot be renamed away: what describes the others first.
+            entries.sort_by_key(|entry| (entry.is_directory, !entry.name.starts_with('.')));
+            for entry in entries {
                 let kind = if entry.is_directory && !entry.is_link { Kind::Directory } else { Kind::File };
                 self.remove_entry(&root, "", &entry.name, kind)?;
             }

@@ -49,6 +49,10 @@ impl Vfs for Faulty {
         self.call(|| self.inner.stat_file(file))
     }
 
+    fn open_to_lock(&self, path: &str) -> io::Result<File> {
+        self.call(|| self.inner.open_to_lock(path))
+    }
+
     fn open_directory(&self, path: &str) -> io::Result<File> {
         self.call(|| self.inner.open_directory(path))
     }

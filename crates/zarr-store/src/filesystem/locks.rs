@@ -41,7 +41,11 @@ impl FilesystemStore {
         if !self.options.locks || self.refused.refused.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let Some(file) = self.open_value(key)? else { return Ok(None) };
+        let file = match self.vfs.open_to_lock(key.as_str()) {
+            Ok(file) => file,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.fail(Operation::Set, key.as_str(), error)),
+        };
         match self.vfs.lock(&file) {
             Ok(()) => Ok(Some(file)),
             Err(error) if is_refused(&error) => {
@@ -52,7 +56,7 @@ impl FilesystemStore {
         }
     }
 
-    /// Takes the lock of the directory of a prefix, which nothing else in this library locks.
+    /// Takes the lock of the directory of a prefix. Only a directory that is about to be removed is locked otherwise.
     pub(super) fn lock_prefix(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         let path = prefix.as_str().trim_end_matches('/');
         // Threads of this process exclude each other in any case.

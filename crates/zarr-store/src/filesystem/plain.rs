@@ -48,6 +48,26 @@ fn within(directory: &Directory, name: &str) -> io::Result<PathBuf> {
     }
 }
 
+/// Removes a directory with all that is in it: files before directories, and hidden ones first, since what describes the others
+/// lies above them.
+fn remove_tree(path: &Path) -> io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        entries.push((entry.file_type()?.is_dir(), !is_hidden, entry.path()));
+    }
+    entries.sort_unstable();
+    for (is_directory, _, path) in &entries {
+        let removed = if *is_directory { remove_tree(path) } else { fs::remove_file(path) };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::remove_dir(path)
+}
+
 impl Vfs for Plain {
     fn open(&self, path: &str) -> io::Result<File> {
         File::open(self.resolve(path)?)
@@ -141,7 +161,7 @@ impl Vfs for Plain {
     }
 
     fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()> {
-        fs::remove_dir_all(within(parent, name)?)
+        remove_tree(&within(parent, name)?)
     }
 
     fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {

@@ -25,12 +25,25 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
         file.metadata().map(|metadata| Stat::of(&metadata))
     }
 
+    /// Opens a file so that it can be locked: for writing where that is allowed, since network file systems want it.
+    fn open_to_lock(&self, path: &str) -> io::Result<File> {
+        self.open(path)
+    }
+
     /// Opens a directory, so that it can be locked. Fails where the system cannot.
     fn open_directory(&self, path: &str) -> io::Result<File>;
 
     /// Waits until no other open file holds the lock of this one, and takes it until the file is closed.
     fn lock(&self, file: &File) -> io::Result<()> {
-        if cfg!(unix) { file.lock() } else { Err(io::ErrorKind::Unsupported.into()) }
+        if !cfg!(unix) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        loop {
+            match file.lock() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                locked => return locked,
+            }
+        }
     }
 
     /// Takes the lock of a file until it is closed; false if another open file holds it.
