@@ -64,6 +64,14 @@ impl Keys {
         self.places.iter().find_map(chunk)
     }
 
+    /// Whether a key has the form of those of chunks, be the chunk in the grid or not: a smaller array may have been larger.
+    pub(crate) fn has_form(&self, key: &Key) -> bool {
+        self.places.iter().any(|place| {
+            let rest = key.as_str().strip_prefix(place.prefix.as_str());
+            rest.is_some_and(|rest| place.keys.parse_key(rest, self.grid.rank()).is_some())
+        })
+    }
+
     /// The chunks that are stored, each with the key of the first place that has it; all there could be if the store
     /// cannot list.
     pub(crate) fn stored(&self, store: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {

@@ -265,6 +265,7 @@ impl Conversion {
             let advance = |bytes: u64| progress(Progress::Done(bytes));
             if matches!(planned.how, How::Copy | How::Recode) {
                 // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
+                place::check_free(&**target, planned).map_err(in_target)?;
                 place::erase_chunks(&**target, documents.found()).map_err(in_target)?;
             }
             match planned.how {

@@ -73,7 +73,7 @@ pub(crate) async fn append<D: Drive>(
 
 /// Excludes others who change the shape.
 async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
-    drive.run(core, TakeLock::new(order::lock_prefix(&core.found)?)).await
+    drive.lock(core, TakeLock::new(order::lock_prefix(&core.found)?)).await
 }
 
 /// The array as it is stored now.

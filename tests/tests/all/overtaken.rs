@@ -179,6 +179,22 @@ fn only_the_chunk_that_is_replaced_is_read_anew() {
     assert!(due >= 20 && read <= due + due / 10 + 1, "{read} gets of chunks, {due} without another writer");
 }
 
+/// A shard that is replaced by a shorter one has no bytes where the old index says.
+#[test]
+fn a_shard_that_became_shorter_is_read_anew() {
+    let codecs = sharded(16);
+    let [old, _] = two_states(64, &codecs);
+    let shorter = {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let array = zarr::create_array(&store, "/a", one_chunk(64, &codecs)).unwrap();
+        array.write(..16_u64, &[3_u8; 16]).unwrap();
+        array.read_chunk_bytes(&[0]).unwrap().map(|bytes| bytes.to_vec())
+    };
+    let array = array(64, &codecs, Once(vec![old, shorter]));
+    let expected: Vec<u8> = (0..40).map(|at| if at < 16 { 3 } else { 0 }).collect();
+    assert_eq!(array.read::<u8>(..40_u64).unwrap(), expected);
+}
+
 #[test]
 fn a_file_that_is_replaced_is_read_as_it_was() {
     let [old, new] = two_states(64, &sharded(16));

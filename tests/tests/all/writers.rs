@@ -1,8 +1,11 @@
 //! Several who change the same metadata at the same time, or one after another without knowing of each other.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_array::{Array, AsyncArray, Dialect, ErrorKind, Group, NewArray, NewGroup, View, json};
-use zarr_store::{AsyncStore, FilesystemStore, MemoryStore, Store, SyncAsAsync, block_on};
+use zarr_array::{
+    Array, AsyncArray, Conversion, ConvertOptions, Dialect, ErrorKind, Group, NewArray, NewGroup, Options, View, json,
+};
+use zarr_store::{AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
 
 const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
 
@@ -205,4 +208,60 @@ fn arrays_that_do_not_block_change_their_shape_as_others_do() {
         stale.erase().await.unwrap();
         assert!(AsyncArray::open(&store, "/a", &registry).await.unwrap_err().is_not_found());
     }));
+}
+
+/// The pool has fewer threads than there are writers who wait for the lock of another.
+#[test]
+fn appends_that_share_a_small_pool_do_not_wait_for_each_other_for_ever() {
+    let store = memory();
+    zarr::create_array(&store, "/a", NewArray::new(&[0], "int32").chunks(&[3])).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                let array = zarr::open_array(store, "/a").unwrap();
+                let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+                let mut array = array.with(options).unwrap();
+                (0..20).for_each(|row| append(&mut array, &[thread * 100 + row]));
+            });
+        }
+    });
+    assert_eq!(zarr::open_array(&store, "/a").unwrap().shape(), [80]);
+}
+
+#[test]
+fn files_in_the_folder_of_a_store_are_no_leftovers_of_its_root() {
+    let store = memory();
+    let foreign = Key::new("1").unwrap();
+    store.set_all(&foreign, b"mine").unwrap();
+    let new = || NewArray::new(&[4], "int8").chunks(&[2]).dialect(Dialect::V2);
+    let error = zarr::create_array(&store, "/", new()).unwrap_err();
+    assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::Exists, Some("1")), "{error}");
+    assert_eq!(store.list().unwrap(), [foreign]);
+    assert_eq!(zarr::create_array(&store, "/", new().overwrite(true)).unwrap().read::<i8>(..).unwrap(), [0; 4]);
+}
+
+#[test]
+fn leftovers_beyond_the_shape_of_a_new_array_are_erased_too() {
+    let store = memory();
+    store.set_all(&Key::new("a/c/7").unwrap(), b"chunk of a larger array").unwrap();
+    let mut array = zarr::create_array(&store, "/a", NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
+    append(&mut array, &[7; 11]);
+    assert_eq!(array.read::<i32>(4..).unwrap(), [7; 11]);
+}
+
+#[test]
+fn what_was_made_in_the_source_of_a_move_meanwhile_is_not_erased() {
+    let source = memory();
+    let array = zarr::create_array(&source, "/g/a", NewArray::new(&[4], "int8").chunks(&[2])).unwrap();
+    array.write(.., &[1_i8, 2, 3, 4]).unwrap();
+    let target = memory();
+    let options = ConvertOptions::default();
+    let registry = zarr::registry();
+    let conversion = Conversion::plan_copy(&source, "/g", &target, "/g", &registry, options).unwrap();
+    zarr::create_array(&source, "/g/new", NewArray::new(&[1], "int8")).unwrap().write(.., &[5_i8]).unwrap();
+    let error = conversion.run_move(&target, &|_| {}).unwrap_err();
+    assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Conflict, Some("/g/new")), "{error}");
+    assert_eq!(zarr::open_array(&source, "/g/new").unwrap().read::<i8>(..).unwrap(), [5]);
+    assert_eq!(zarr::open_array(&source, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
 }

@@ -139,8 +139,10 @@ impl Migration {
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
         let mut record = record.clone();
         if let Some(before) = interrupted {
-            end::erase_side(&**store, before, Side::New).map_err(in_store)?;
-            record = before.clone().with_nodes(record.into_nodes());
+            // Whoever completed it meanwhile has changed the record, which makes this fail before anything is erased.
+            let before = before.clone().write(&**store, MigrationState::Running).map_err(in_store)?;
+            end::erase_side(&**store, &before, Side::New).map_err(in_store)?;
+            record = before.with_nodes(record.into_nodes());
         }
         let record = record.write(&**store, MigrationState::Running).map_err(in_store)?;
         // The document that says of what dialect all nodes are would hide the old ones.

@@ -5,6 +5,7 @@ use crate::chunk_keys::Keys;
 use crate::jobs::DOCUMENT;
 use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_meta::{Dialect, Found, NodePath};
 use zarr_store::{Fetched, Key, Precondition, Prefix, Store, run};
@@ -100,13 +101,30 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
     }
 }
 
+/// Makes sure that nobody has created the node since the conversion began.
+pub(super) fn check_free(target: &dyn Store, planned: &Planned) -> Result<()> {
+    match open_node(target, &planned.path.to_string(), Some(planned.dialect)) {
+        Ok(found) if !found.implicit => {
+            let message = "there is a node already, which another writer created meanwhile";
+            Err(Error::new(ErrorKind::Exists, message).at_path(&planned.path))
+        }
+        Err(error) if error.kind() == ErrorKind::Store => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Erases what lies under the keys of the chunks of an array.
 pub(super) fn erase_chunks(store: &dyn Store, array: &Found) -> Result<()> {
     if !store.capabilities().list {
         return Ok(());
     }
-    let stored = Keys::new(array)?.stored(store)?;
-    stored.iter().try_for_each(|(key, _)| Ok(store.erase(key)?))
+    let keys = Keys::new(array)?;
+    let prefixes: BTreeSet<&str> = keys.prefixes().collect();
+    for prefix in prefixes {
+        let stored = store.list_prefix(&Prefix::new(prefix)?)?;
+        stored.iter().filter(|key| keys.has_form(key)).try_for_each(|key| store.erase(key))?;
+    }
+    Ok(())
 }
 
 fn exists(path: &NodePath, message: &str, hint: &str) -> Error {
@@ -205,7 +223,7 @@ impl Documents {
 /// What another created in the meantime is not replaced.
 fn created(path: &NodePath, error: zarr_store::Error) -> Error {
     if error.is_precondition() {
-        exists(path, "there is a node already, which another writer created meanwhile", "--overwrite replaces it")
+        Error::new(ErrorKind::Exists, "there is a node already, which another writer created meanwhile").at_path(path)
     } else {
         error.into()
     }

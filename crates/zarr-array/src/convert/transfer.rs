@@ -5,7 +5,7 @@ use crate::hierarchy::in_store;
 use crate::node::{Ancestors, EraseNode, parse_path};
 use crate::{Error, ErrorKind, Registry, Result, open_node};
 use std::sync::Arc;
-use zarr_meta::{Dialect, NodePath};
+use zarr_meta::{Dialect, Found, NodePath};
 use zarr_store::{Prefix, Store, run};
 
 impl Conversion {
@@ -129,8 +129,33 @@ impl Conversion {
         }
         self.run(target, progress)?;
         let source = &*self.source;
+        self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         let found = open_node(source, &from.to_string(), None)?;
         run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))
+    }
+
+    /// Checks that the source has the nodes that were copied, and no others: what was created or changed meanwhile is not erased.
+    /// Chunks that were written meanwhile are not noticed.
+    fn check_unchanged(&self, from: &NodePath) -> Result<()> {
+        let changed = |path: &NodePath| {
+            let message = "the source was changed while it was copied; nothing was erased";
+            Error::new(ErrorKind::Conflict, message).at_path(path)
+        };
+        let crate::Walk { nodes, broken, .. } = crate::walk(&*self.source, &from.to_string(), None)?;
+        if let Some(error) = broken.into_iter().next() {
+            return Err(error.with_hint("nothing was erased"));
+        }
+        let copied = |found: &Found| {
+            let same = |planned: &&Planned| {
+                let (now, then) = (&found.documents, &planned.source.documents);
+                planned.source.path == found.path && found.own_documents().all(|key| now.get(key) == then.get(key))
+            };
+            self.nodes.iter().any(|planned| same(&planned))
+        };
+        match nodes.iter().find(|found| !found.implicit && !copied(found)) {
+            Some(found) => Err(changed(&found.path)),
+            None => Ok(()),
+        }
     }
 
     /// Whether all that there is of the node lies under its path, at either place.
@@ -168,8 +193,12 @@ impl Conversion {
             Err(error) if error.is_not_found() => return Ok(()),
             Err(error) => return Err(error),
         };
-        let is_new = |path: &NodePath| self.nodes.iter().any(|planned| planned.path == *path);
-        match there.iter().find(|found| !is_new(&found.path)) {
+        // A node that has a document there is more than one that has none in the source any more.
+        let is_new = |found: &&Found| {
+            let planned = self.nodes.iter().find(|planned| planned.path == found.path);
+            planned.is_some_and(|planned| found.implicit || !planned.source.implicit)
+        };
+        match there.iter().find(|found| !is_new(found)) {
             None => Ok(()),
             Some(found) => {
                 let message = "there is a node that is not in the source, which may be the rest of an interrupted move";

@@ -27,8 +27,8 @@ pub(crate) fn create(
     // If the store can list, no node is put where a group is implied by nodes below that would not be found again: below an array,
     // or by documents of another dialect.
     let open = OpenNode::new(path, None, capabilities.list);
-    let state = Change::Here { open: Box::new(open), overwrite };
-    Ok(ChangeNode { written, found, node: node.clone(), capabilities, tries: 0, lock: None, state })
+    let state = Change::Here(Box::new(open));
+    Ok(ChangeNode { written, found, node: node.clone(), overwrite, capabilities, tries: 0, lock: None, state })
 }
 
 type Changes = Vec<(String, Option<Vec<u8>>)>;
@@ -57,6 +57,7 @@ pub(crate) struct ChangeNode {
     written: Changes,
     found: Found,
     node: Node,
+    overwrite: bool,
     capabilities: Capabilities,
     tries: u32,
     /// Held where creators have to exclude each other.
@@ -66,10 +67,7 @@ pub(crate) struct ChangeNode {
 
 #[derive(Debug)]
 enum Change {
-    Here {
-        open: Box<OpenNode>,
-        overwrite: bool,
-    },
+    Here(Box<OpenNode>),
     Erase(Box<EraseNode>),
     EraseBroken(Box<EraseBroken>),
     Entry,
@@ -145,7 +143,7 @@ impl ChangeNode {
         if self.node.as_array().is_none() || !self.capabilities.list {
             return self.look();
         }
-        self.leftovers(Box::new(Leftovers::new(&self.found, self.lock.clone())?), &[])
+        self.leftovers(Box::new(Leftovers::new(&self.found, self.overwrite, self.lock.clone())?), &[])
     }
 
     /// Erases what is stored under the keys that the array's chunks will have.
@@ -283,18 +281,18 @@ impl Job for ChangeNode {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let path = self.found.path.clone();
         match std::mem::replace(&mut self.state, Change::Done) {
-            Change::Here { mut open, overwrite } => match open.go_on(replies) {
+            Change::Here(mut open) => match open.go_on(replies) {
                 Ok(Probed::Asks(requests)) => {
-                    self.state = Change::Here { open, overwrite };
+                    self.state = Change::Here(open);
                     Ok(Next::Ask(requests))
                 }
                 Ok(Probed::NotFound(_)) => self.entry(),
                 // A broken node may be replaced, too.
-                Err(error) if overwrite && error.kind() != ErrorKind::Store => {
+                Err(error) if self.overwrite && error.kind() != ErrorKind::Store => {
                     let job = EraseBroken::new(path, self.found.dialect, self.capabilities);
                     self.erase(Box::new(job), Change::EraseBroken, &[])
                 }
-                Ok(Probed::Found(found)) if overwrite => {
+                Ok(Probed::Found(found)) if self.overwrite => {
                     self.erase(Box::new(EraseNode::alone(*found, self.capabilities)), Change::Erase, &[])
                 }
                 Ok(Probed::Found(found)) if self.may_be_told(&found) => self.entry(),

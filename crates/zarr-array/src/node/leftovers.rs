@@ -19,6 +19,8 @@ pub(super) struct Leftovers {
     found: Found,
     keys: Keys,
     stored: Vec<Key>,
+    /// Whether what lies in the root may be erased.
+    overwrite: bool,
     lock: Option<Lock>,
     state: State,
 }
@@ -34,9 +36,9 @@ enum State {
 
 impl Leftovers {
     /// Those of a node that is to be, while `lock` is held if creators exclude each other already.
-    pub(super) fn new(found: &Found, lock: Option<Lock>) -> Result<Self> {
+    pub(super) fn new(found: &Found, overwrite: bool, lock: Option<Lock>) -> Result<Self> {
         let (keys, found) = (Keys::new(found)?, found.clone());
-        Ok(Self { found, keys, stored: Vec::new(), lock, state: State::Begin })
+        Ok(Self { found, keys, stored: Vec::new(), overwrite, lock, state: State::Begin })
     }
 
     fn lock(&mut self, take: Box<TakeLock>, replies: &[Reply]) -> Result<Next<Self>> {
@@ -86,10 +88,14 @@ impl Job for Leftovers {
             }
             State::List => {
                 let keys = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
-                let stored = replies.iter().flat_map(keys).filter(|key| self.keys.chunk_at(key).is_some());
+                let stored = replies.iter().flat_map(keys).filter(|key| self.keys.has_form(key));
                 self.stored = stored.collect();
-                if self.stored.is_empty() {
-                    return Ok(Next::Done(self.lock.take()));
+                let Some(first) = self.stored.first() else { return Ok(Next::Done(self.lock.take())) };
+                // The root is the folder that the store lies in, which may hold anything.
+                if self.found.path.is_root() && !self.overwrite {
+                    let message = "files are there already that would be chunks of the array";
+                    let error = Error::new(ErrorKind::Exists, message).at_path(&self.found.path);
+                    return Err(error.at(|place| place.key = Some(first.to_string())));
                 }
                 if self.lock.is_some() {
                     return self.begin_again();
