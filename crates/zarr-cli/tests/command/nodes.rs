@@ -113,6 +113,7 @@ fn what_is_created_takes_the_dialect_that_is_there() {
         let create = |path, more: &[&str]| {
             folder.run(&[&["create", "s", path, "--shape", "2", "--dtype", "int8"], more].concat())
         };
+        let before = folder.files("s");
         let other = if dialect == "v3" { "v2" } else { "v3" };
         let ran = create("x", &["--dialect", other]);
         assert_eq!((ran.code, folder.files("s")), (Some(2), before), "{}", ran.err);
@@ -132,6 +133,7 @@ fn what_is_created_takes_the_dialect_that_is_there() {
     for dialect in ["v0", "v1"] {
         let folder = Folder::new();
         folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+        let before = folder.files("s");
         for more in [&[][..], &["--dialect", "v3"], &["--dialect", dialect]] {
             let ran = folder.run(&[&["create", "s", "/x", "--shape", "4", "--dtype", "int16"], more].concat());
             assert_eq!((ran.code, folder.files("s")), (Some(2), before.clone()), "{}", ran.err);
@@ -170,6 +172,7 @@ fn consolidated_metadata_is_written_checked_and_dropped() {
 #[test]
 fn a_hierarchy_migrates_where_it_lies() {
     let folder = store("v2");
+    let before = folder.files("s");
     let dry = folder.ok(&["migrate", "s", "--dry-run"]);
     assert!(dry.contains("/g/a  chunks stay") && folder.files("s") == before, "{dry}");
     fails(&folder, &["migrate", "s", "--finish"], 3, "nothing was dropped");
@@ -189,6 +192,7 @@ fn a_hierarchy_migrates_where_it_lies() {
 #[test]
 fn a_migration_to_version_2_is_undone_and_finished_as_such() {
     let folder = store("v3");
+    let before = folder.files("s");
     folder.ok(&["migrate", "s", "--dialect", "v2"]);
     let both = folder.files("s");
     assert!(both.contains(&".zmigration".to_owned()) && both.contains(&"g/a/.zarray".to_owned()));
@@ -216,6 +220,7 @@ fn nothing_is_changed_while_a_migration_is_under_way() {
         [("running", "migrate again to complete it"), ("finishing", "finish again"), ("undoing", "undo again")]
     {
         std::fs::write(&record, done.replace("\"done\"", &format!("\"{state}\""))).unwrap();
+        let before = folder.files("s");
         for verb in [
             &["create", "s", "n", "--shape", "2", "--dtype", "int8"][..],
             &["write", "s", "g/a", "--from", "-"],
