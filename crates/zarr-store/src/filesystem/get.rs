@@ -27,9 +27,10 @@ impl FilesystemStore {
         into: &mut Fetched,
     ) -> Result<bool> {
         into.clear();
-        if let Some(open) = options.if_match.as_ref().and_then(Snapshot::handle::<OpenValue>) {
-            let stat = open.stat();
-            self.read_state(key, open.file(), stat, &version(stat), ranges, into)?;
+        if let Some(state) = &options.if_match
+            && let (Some(open), Some(due)) = (state.handle::<OpenValue>(), state.version())
+        {
+            self.read_state(key, open.file(), open.stat(), due, ranges, into)?;
             return Ok(true);
         }
         let Some(file) = self.open_value(key)? else { return Ok(false) };
