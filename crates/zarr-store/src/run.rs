@@ -100,6 +100,8 @@ const MAX_FREE_SIZE: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub struct Scratch {
     free: Vec<Fetched>,
+    /// The bytes of all that are free.
+    size: usize,
 }
 
 impl Scratch {
@@ -144,6 +146,7 @@ impl Scratch {
         Ok(match request {
             Request::Get { key, ranges, options } => {
                 let mut fetched = self.free.pop().unwrap_or_default();
+                self.size -= fetched.spare();
                 match get(store, key, ranges, options, &mut fetched) {
                     Ok(true) => Reply::Got(Some(fetched)),
                     Ok(false) => {
@@ -203,8 +206,8 @@ impl Scratch {
     /// Keeps the memory of a reply, and nothing that the store lent or holds open for it.
     fn keep(&mut self, mut fetched: Fetched) {
         fetched.clear();
-        let size: usize = self.free.iter().map(Fetched::spare).sum();
-        if self.free.len() < MAX_FREE && fetched.spare() <= MAX_FREE_SIZE.saturating_sub(size) {
+        if self.free.len() < MAX_FREE && fetched.spare() <= MAX_FREE_SIZE.saturating_sub(self.size) {
+            self.size += fetched.spare();
             self.free.push(fetched);
         }
     }
