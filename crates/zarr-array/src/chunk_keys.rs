@@ -46,7 +46,7 @@ impl Keys {
     pub(crate) fn key(&self, chunk: &[u64]) -> Result<Key> {
         match self.places.first() {
             Some(place) => place.key(chunk),
-            None => Err(Error::argument("an array without a place for its chunks")),
+            None => Err(Error::internal("an array has no prefix for its chunks")),
         }
     }
 

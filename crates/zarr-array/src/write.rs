@@ -268,7 +268,7 @@ impl<'a> WriteChunk<'a> {
             Reply::Paused => return Ok(Some(self.get())),
             Reply::Conflict => {
                 let message = format!("others changed the chunk {MAX_TRIES} times while a part of it was written");
-                return Err(Error::new(crate::ErrorKind::Store, message));
+                return Err(Error::new(crate::ErrorKind::Conflict, message));
             }
             _ => return Ok(None),
         };

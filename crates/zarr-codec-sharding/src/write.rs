@@ -27,8 +27,8 @@ impl Sharding {
         })
     }
 
-    /// Appends the shard `old` (or one without inner chunks) with `region` replaced by `new`. Inner chunks that the region does not meet are copied as
-    /// bytes, not decoded; what lay between inner chunks is dropped.
+    /// Appends the shard `old` (or one without inner chunks) with `region` replaced by `new`. Inner chunks that the region does not
+    /// meet are copied as bytes, not decoded; bytes between inner chunks are dropped.
     pub(crate) fn write_part(
         &self,
         old: Option<&[u8]>,

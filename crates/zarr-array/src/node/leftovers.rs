@@ -87,9 +87,10 @@ impl Job for Leftovers {
                 Ok(Next::Ask(prefixes.into_iter().map(list).collect::<Result<_>>()?))
             }
             State::List => {
-                let keys = |reply: &Reply| if let Reply::Keys(keys) = reply { keys.clone() } else { Vec::new() };
-                let stored = replies.iter().flat_map(keys).filter(|key| self.keys.has_form(key));
-                self.stored = stored.collect();
+                for reply in replies {
+                    let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
+                    self.stored.extend(keys.iter().filter(|key| self.keys.has_form(key)).cloned());
+                }
                 let Some(first) = self.stored.first() else { return Ok(Next::Done(self.lock.take())) };
                 // The root is the folder that the store lies in, which may hold anything.
                 if self.found.path.is_root() && !self.overwrite {

@@ -111,7 +111,7 @@ impl Revise {
     }
 
     fn ask(&mut self, keys: Vec<Key>, stored: BTreeMap<Key, Stored>) -> Next<Self> {
-        let requests = keys.iter().cloned().map(Request::get).collect();
+        let requests = keys.iter().cloned().map(jobs::get_document).collect();
         self.state = State::Read { asked: keys, stored };
         Next::Ask(requests)
     }
@@ -120,7 +120,8 @@ impl Revise {
         for (key, reply) in asked.into_iter().zip(replies) {
             let document = match reply {
                 Reply::Got(Some(fetched)) => Some((fetched.part(0).to_vec(), fetched.version.clone())),
-                _ => None,
+                Reply::Got(None) => None,
+                _ => return Err(jobs::unfit()),
             };
             stored.insert(key, document);
         }
