@@ -11,7 +11,7 @@ pub mod fuzz;
 pub mod matrix;
 mod mutate;
 pub mod processes;
-mod random;
+pub mod random;
 mod report;
 mod rewrite;
 mod roundtrip;

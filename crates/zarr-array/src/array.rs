@@ -422,12 +422,15 @@ impl Array {
     ///
     /// Those who append to an array wait for each other, by a lock of the store
     /// ([`Store::try_lock`](zarr_store::Store::try_lock)): on files all processes of a machine, on other stores the threads of a
-    /// process. Where the lock does not reach, one of two who append at the same time gets [`crate::ErrorKind::Conflict`], but its
-    /// elements may have replaced those of the other by then: there, only one process may append.
+    /// process. Where the lock does not reach other processes, and the store keeps preconditions
+    /// ([`Capabilities::conditional`](zarr_store::Capabilities::conditional)), they take turns by a claim in the document of the
+    /// array: white space at its end, which no reader sees. An append then sets the document once more, or once for each 1024
+    /// chunks, and stores chunks that are nothing but fill value, too. Behind a claim of one who died it waits for 20 seconds. Where
+    /// there are neither locks nor preconditions, only one process may append.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Conflict`] if another writer changed the shape in
-    /// between; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Conflict`] if others kept changing the array
+    /// in between; [`crate::ErrorKind::Store`].
     pub fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
         self.core = block_on(reshape::append(&Blocking(&*self.store), &self.core, axis, data))?;
         Ok(())

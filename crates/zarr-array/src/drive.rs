@@ -1,17 +1,16 @@
 //! Verbs of several steps, written once for arrays over blocking stores and over stores that do not block.
 
 use crate::core::ArrayCore;
-use crate::jobs::TakeLock;
 use crate::{Error, Result, execute, jobs, plan};
-use zarr_store::{AsyncStore, Capabilities, Coalesce, Job, Lock, Store, run, run_async};
+use zarr_store::{AsyncStore, Capabilities, Coalesce, Job, Store, run, run_async};
 
 /// Runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
     /// Runs a job; errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// Takes a lock, on the thread of the caller: one of the pool that waited for it could be the one that its holder needs.
-    fn lock(&self, core: &ArrayCore, take: TakeLock) -> impl Future<Output = Result<Lock>> + Send;
+    /// Runs a job that waits for others, on the thread of the caller: one of the pool that waited could be the one that they need.
+    fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
     /// What the store can.
     fn capabilities(&self) -> Capabilities;
@@ -29,8 +28,8 @@ impl Drive for Blocking<'_> {
         std::future::ready(execute::run(core, self.0, job).map_err(|error| core.place(error)))
     }
 
-    fn lock(&self, core: &ArrayCore, take: TakeLock) -> impl Future<Output = Result<Lock>> + Send {
-        std::future::ready(run(self.0, take).map_err(|error| core.place(error)))
+    fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
+        std::future::ready(run(self.0, job).map_err(|error| core.place(error)))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -51,8 +50,8 @@ impl Drive for Waiting<'_> {
         run_async(self.0, job).await.map_err(|error| core.place(error))
     }
 
-    async fn lock(&self, core: &ArrayCore, take: TakeLock) -> Result<Lock> {
-        run_async(self.0, take).await.map_err(|error| core.place(error))
+    async fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
+        self.run(core, job).await
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -1,6 +1,7 @@
 //! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
 
 use crate::{Error, Result};
+use std::time::Duration;
 use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, backoff};
 
 /// Some requests, of which nothing is expected but that they succeed.
@@ -87,6 +88,17 @@ pub(crate) fn keys_below(prefix: &str) -> Result<One<Vec<Key>>> {
 /// A reply is of another kind than what was asked for, or there is none.
 pub(crate) fn unfit() -> Error {
     Error::internal("the driver answered another request")
+}
+
+/// A job is driven on that has ended.
+pub(crate) fn went_on() -> Error {
+    Error::internal("a job went on after its end")
+}
+
+/// Waits.
+pub(crate) fn pause(duration: Duration) -> One<()> {
+    let finish = |reply: &Reply| matches!(reply, Reply::Paused).then_some(());
+    One { request: Some(Request::Pause { duration }), finish }
 }
 
 /// Asks for a document. Of one that is too large to be parsed no more comes than shows that.

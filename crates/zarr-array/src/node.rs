@@ -2,19 +2,23 @@
 
 mod ancestors;
 mod change;
+mod claim;
 mod dialect;
 mod elsewhere;
 mod erase;
 mod leftovers;
 mod merge;
+mod newest;
 pub(crate) mod order;
 mod revise;
 
 pub(crate) use ancestors::Ancestors;
 pub(crate) use change::{ChangeNode, create};
+pub(crate) use claim::{AwaitClaim, Claim, TakeClaim};
 pub(crate) use dialect::{DEFAULT, FindDialect, same_hierarchy};
 pub use elsewhere::with_place;
 pub(crate) use erase::{EraseBroken, EraseNode};
+pub(crate) use newest::{Newest, ReadNewest};
 pub(crate) use revise::{Edit, ReplaceNode, Revise, set_attributes};
 
 use crate::jobs::{get_document, unfit};

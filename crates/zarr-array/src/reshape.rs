@@ -4,10 +4,12 @@
 //! (left of a shape before, or of an append that ended early) is erased or filled first, then the shape is published. Appended
 //! elements are written beyond the shape that others see, which is published last.
 
+mod claimed;
+
 use crate::core::ArrayCore;
 use crate::drive::{Drive, settle_place};
 use crate::jobs::{self, TakeLock};
-use crate::node::{Edit, ReplaceNode, Revise, order};
+use crate::node::{Edit, Newest, ReadNewest, ReplaceNode, order};
 use crate::write::WriteJob;
 use crate::{Error, ErrorKind, Result, plan};
 use std::ops::Range;
@@ -26,7 +28,7 @@ const BATCH: usize = 1024;
 pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
     plan::resized(core, shape)?;
     let _lock = lock(drive, core).await?;
-    let newest = newest(drive, core).await?;
+    let (newest, documents) = newest(drive, core).await?;
     let old = newest.metadata().shape.clone();
     if old != core.metadata().shape && old != shape {
         let message = format!("set to {old:?} by another writer meanwhile, to be set to {shape:?}");
@@ -39,7 +41,7 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     if shape.iter().zip(&old).any(|(new, old)| new > old) {
         clear_beyond(drive, &newest, &with_metadata(&newest, metadata.clone())?).await?;
     }
-    let resized = if shape == old { newest } else { publish(drive, &newest, metadata).await? };
+    let resized = if shape == old { newest } else { publish(drive, &newest, documents, metadata).await? };
     // Also if the shape is that already, which a resize that was interrupted may have published.
     if drive.capabilities().list && !is_only_larger {
         let _changing = resized.changing(None);
@@ -56,30 +58,56 @@ pub(crate) async fn append<D: Drive>(
     axis: usize,
     data: View<'_>,
 ) -> Result<Arc<ArrayCore>> {
-    let _lock = lock(drive, core).await?;
-    let newest = newest(drive, core).await?;
-    settle_place(drive, &newest).await?;
-    let (shape, region) = plan::appended(&newest, axis, data.shape())?;
-    let (metadata, _) = plan::resized(&newest, &shape)?;
-    let grown = with_metadata(&newest, metadata.clone())?;
-    let resolved = plan::resolve(&grown, region).map_err(|error| grown.place(error))?;
-    let data = plan::view_with_all_axes(data, grown.element(), &resolved).map_err(|error| grown.place(error))?;
-    if let Resolved::Box(selected) = &resolved {
-        let job = WriteJob::new(&grown, &selected.region, data, drive.capabilities(), &drive.coalesce());
-        drive.run(&grown, job).await?;
+    let lock = lock(drive, core).await?;
+    if drive.capabilities().conditional && !lock.excludes_processes() {
+        return claimed::append(drive, core, axis, data).await;
     }
-    publish(drive, &newest, metadata).await.map(Arc::new)
+    let (newest, documents) = newest(drive, core).await?;
+    let appended = Appended::new(drive, &newest, axis, data).await?;
+    if let Some(region) = &appended.region {
+        let data = appended.data.clone();
+        let job = WriteJob::new(&appended.grown, region, data, drive.capabilities(), &drive.coalesce());
+        drive.run(&appended.grown, job).await?;
+    }
+    publish(drive, &newest, documents, appended.metadata).await.map(Arc::new)
+}
+
+/// What is appended to an array.
+struct Appended<'d> {
+    /// The array's metadata with the new shape.
+    metadata: ArrayMetadata,
+    /// The array as it will be.
+    grown: ArrayCore,
+    /// Where the elements go; `None` if there are none.
+    region: Option<Region>,
+    data: View<'d>,
+}
+
+impl<'d> Appended<'d> {
+    async fn new<D: Drive>(drive: &D, newest: &ArrayCore, axis: usize, data: View<'d>) -> Result<Self> {
+        settle_place(drive, newest).await?;
+        let (shape, region) = plan::appended(newest, axis, data.shape())?;
+        let (metadata, _) = plan::resized(newest, &shape)?;
+        let grown = with_metadata(newest, metadata.clone())?;
+        let resolved = plan::resolve(&grown, region).map_err(|error| grown.place(error))?;
+        let data = plan::view_with_all_axes(data, grown.element(), &resolved).map_err(|error| grown.place(error))?;
+        let region = match resolved {
+            Resolved::Box(selected) => Some(selected.region),
+            _ => None,
+        };
+        Ok(Self { metadata, grown, region, data })
+    }
 }
 
 /// Excludes others who change the shape.
 async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
-    drive.lock(core, TakeLock::new(order::lock_prefix(&core.found)?)).await
+    drive.wait(core, TakeLock::new(order::lock_prefix(&core.found)?)).await
 }
 
-/// The array as it is stored now.
-async fn newest<D: Drive>(drive: &D, core: &ArrayCore) -> Result<ArrayCore> {
-    let found = drive.run(core, Revise::new(&core.found, Edit::None, drive.capabilities())).await?;
-    core.with_found(found)
+/// The array as it is stored now, and its documents.
+async fn newest<D: Drive>(drive: &D, core: &ArrayCore) -> Result<(ArrayCore, Newest)> {
+    let newest = drive.run(core, ReadNewest::new(&core.found)).await?;
+    Ok((core.with_found(newest.found.clone())?, newest))
 }
 
 /// The array as if its metadata were such.
@@ -89,10 +117,15 @@ fn with_metadata(core: &ArrayCore, metadata: ArrayMetadata) -> Result<ArrayCore>
     core.with_found(found)
 }
 
-/// Writes metadata with another shape, if the shape is still that of `newest`.
-async fn publish<D: Drive>(drive: &D, newest: &ArrayCore, metadata: ArrayMetadata) -> Result<ArrayCore> {
+/// Writes metadata with another shape, if the shape is still that of `newest`, which was read from `documents`.
+async fn publish<D: Drive>(
+    drive: &D,
+    newest: &ArrayCore,
+    documents: Newest,
+    metadata: ArrayMetadata,
+) -> Result<ArrayCore> {
     let edit = Edit::reshape(&newest.found, Node::Array(metadata));
-    let found = drive.run(newest, ReplaceNode::new(&newest.found, edit, drive.capabilities())).await?;
+    let found = drive.run(newest, ReplaceNode::of_newest(documents, edit, drive.capabilities())).await?;
     newest.with_found(found)
 }
 

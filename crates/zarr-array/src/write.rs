@@ -5,7 +5,7 @@ use crate::cache::Changing;
 use crate::core::ArrayCore;
 use crate::gather::Picked;
 use crate::read::decoded_size;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::View;
@@ -37,6 +37,29 @@ pub(crate) struct Chunks<'a> {
     parts: Vec<(usize, WriteChunk<'a>)>,
     /// Told when those that are written whole are.
     _whole: Vec<Changing>,
+    /// Whether chunks are written only if they have the states that they were seen in.
+    conditional: bool,
+}
+
+/// The states that some chunks were seen in, and must still have to be written.
+#[derive(Debug)]
+pub(crate) struct ChunkStates {
+    /// The numbers of their cells.
+    cells: Range<u64>,
+    /// One for each.
+    states: Vec<Precondition>,
+}
+
+impl ChunkStates {
+    pub(crate) fn new(cells: Range<u64>, states: Vec<Precondition>) -> Self {
+        Self { cells, states }
+    }
+
+    fn of(&self, cell: u64) -> Result<Precondition> {
+        let at = cell.checked_sub(self.cells.start).and_then(|at| usize::try_from(at).ok());
+        let state = at.and_then(|at| self.states.get(at));
+        state.cloned().ok_or_else(|| Error::internal("a chunk is written whose state was not asked for"))
+    }
 }
 
 /// What all jobs of one write share.
@@ -49,6 +72,8 @@ pub(crate) struct WriteContext<'a> {
     conditional: bool,
     /// How many chunks a job writes together.
     group: u64,
+    /// What the chunks must still be.
+    states: Option<ChunkStates>,
 }
 
 /// What is written to a region.
@@ -79,7 +104,19 @@ impl<'a> WriteJob<'a> {
         capabilities: Capabilities,
         coalesce: &Coalesce,
     ) -> Self {
-        Self::of(core, region, Data::All(data), capabilities, coalesce)
+        Self::of(core, region, Data::All(data), capabilities, coalesce, None)
+    }
+
+    /// As [`new`](Self::new), of those chunks only whose `states` are given, each on the condition that it still has that: else
+    /// the job ends with [`ErrorKind::Conflict`]. All of them are stored then, also such as are nothing but fill value.
+    pub(crate) fn on_states(
+        core: &'a ArrayCore,
+        region: &Region,
+        data: View<'a>,
+        states: ChunkStates,
+        (capabilities, coalesce): (Capabilities, &Coalesce),
+    ) -> Self {
+        Self::of(core, region, Data::All(data), capabilities, coalesce, Some(states))
     }
 
     /// Writes the elements of a selection that lie in one cell of its grid, in a store that is such.
@@ -89,7 +126,7 @@ impl<'a> WriteJob<'a> {
         capabilities: Capabilities,
         coalesce: &Coalesce,
     ) -> Result<Self> {
-        Ok(Self::of(core, &picked.region()?, Data::Picked(Arc::new(picked)), capabilities, coalesce))
+        Ok(Self::of(core, &picked.region()?, Data::Picked(Arc::new(picked)), capabilities, coalesce, None))
     }
 
     fn of(
@@ -98,15 +135,16 @@ impl<'a> WriteJob<'a> {
         data: Data<'a>,
         capabilities: Capabilities,
         coalesce: &Coalesce,
+        states: Option<ChunkStates>,
     ) -> Self {
         let cuts = core.grid.meet(region);
-        let cells = 0..cuts.len();
+        let cells = states.as_ref().map_or(0..cuts.len(), |states| states.cells.clone());
         // Where each request waits for long, chunks are better apart; and those of unknown size may be large.
         let apart = coalesce.slab.is_none() || core.element().is_variable();
         let size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        Self::Spread { context: Arc::new(WriteContext { core, cuts, data, conditional, group }), cells }
+        Self::Spread { context: Arc::new(WriteContext { core, cuts, data, conditional, group, states }), cells }
     }
 
     fn fork(context: &Arc<WriteContext<'a>>, cells: &Range<u64>) -> Next<Self> {
@@ -124,9 +162,9 @@ impl<'a> WriteJob<'a> {
     fn begin(&mut self, context: &WriteContext<'a>, cells: Range<u64>) -> Result<Next<Self>> {
         let (mut requests, mut parts, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         let mut cursor = context.cuts.cursor_at(cells.start);
-        for _ in cells {
+        for number in cells {
             let Some(cell) = cursor.cell() else { break };
-            let mut chunk = WriteChunk::new(context, cell)?;
+            let mut chunk = WriteChunk::new(context, number, cell)?;
             if context.core.grid.covers(cell) && context.data.is_all() {
                 requests.push(chunk.whole().map_err(|error| chunk.place(error))?);
                 whole.extend(chunk.changing.take());
@@ -136,14 +174,23 @@ impl<'a> WriteJob<'a> {
             }
             cursor.advance();
         }
-        *self = Self::Chunks(Chunks { parts, _whole: whole });
+        *self = Self::Chunks(Chunks { parts, _whole: whole, conditional: context.states.is_some() });
         Ok(Next::Ask(requests))
     }
 
-    fn go_on(&mut self, mut parts: Vec<(usize, WriteChunk<'a>)>, replies: &[Reply]) -> Result<Next<Self>> {
+    fn go_on(&mut self, chunks: Chunks<'a>, replies: &[Reply]) -> Result<Next<Self>> {
+        let Chunks { mut parts, conditional, .. } = chunks;
+        let is_part = |at: &usize| parts.binary_search_by_key(at, |(at, _)| *at).is_ok();
+        for (_, reply) in replies.iter().enumerate().filter(|(at, _)| !is_part(at)) {
+            match reply {
+                Reply::Set | Reply::Erased => {}
+                Reply::Conflict if conditional => return Err(changed()),
+                _ => return Err(jobs::unfit()),
+            }
+        }
         let mut requests = Vec::new();
         let mut failed = None;
-        parts.retain_mut(|(at, chunk)| match replies.get(*at).map_or(Ok(None), |reply| chunk.take(reply)) {
+        parts.retain_mut(|(at, chunk)| match replies.get(*at).map_or(Err(jobs::unfit()), |reply| chunk.take(reply)) {
             _ if failed.is_some() => false,
             Ok(None) => false,
             Ok(Some(request)) => {
@@ -159,7 +206,7 @@ impl<'a> WriteJob<'a> {
         if let Some(error) = failed {
             return Err(error);
         }
-        *self = Self::Chunks(Chunks { parts, _whole: Vec::new() });
+        *self = Self::Chunks(Chunks { parts, _whole: Vec::new(), conditional });
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
     }
 }
@@ -175,7 +222,7 @@ impl Job for WriteJob<'_> {
                 Ok(Self::fork(&context, &cells))
             }
             Self::Spread { context, cells } => self.begin(&context, cells),
-            Self::Chunks(chunks) => self.go_on(chunks.parts, replies),
+            Self::Chunks(chunks) => self.go_on(chunks, replies),
         }
     }
 }
@@ -190,13 +237,15 @@ pub(crate) struct WriteChunk<'a> {
     cell: Cell,
     data: Data<'a>,
     conditional: bool,
+    /// What it must still be.
+    state: Option<Precondition>,
     tries: u32,
     /// Caches are told when this goes.
     changing: Option<Changing>,
 }
 
 impl<'a> WriteChunk<'a> {
-    fn new(context: &WriteContext<'a>, cell: &Cell) -> Result<Self> {
+    fn new(context: &WriteContext<'a>, number: u64, cell: &Cell) -> Result<Self> {
         Ok(Self {
             core: context.core,
             key: context.core.key(&cell.index)?,
@@ -206,6 +255,7 @@ impl<'a> WriteChunk<'a> {
                 picked => picked.clone(),
             },
             conditional: context.conditional,
+            state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
             tries: 0,
             changing: context.core.changing(Some(&cell.index)),
         })
@@ -235,7 +285,7 @@ impl<'a> WriteChunk<'a> {
         let key = self.key.clone();
         let mut room = None;
         let data = self.elements(None, &mut room)?;
-        if !self.core.options.write_empty_chunks && self.core.element().may_be_missing(&data) {
+        if self.may_be_missing(&data) {
             return Ok(Request::Erase { key });
         }
         let mut value = zarr_store::spare_buffer();
@@ -245,7 +295,13 @@ impl<'a> WriteChunk<'a> {
             // At the edge of the array: what lies beyond is written as fill value (chunks are stored at full size).
             self.core.codecs.patch(None, &self.cell.shape, &self.cell.region, &data, &mut value)?;
         }
-        Ok(Request::Set { key, value, when: Precondition::None })
+        Ok(Request::Set { key, value, when: self.state.clone().unwrap_or_default() })
+    }
+
+    /// Whether the chunk need not be stored. One with a condition is: what is not stored cannot be seen to be another's.
+    fn may_be_missing(&self, data: &View<'_>) -> bool {
+        let is_kept = self.core.options.write_empty_chunks || self.state.is_some();
+        !is_kept && self.core.element().may_be_missing(data)
     }
 
     fn get(&self) -> Request {
@@ -260,6 +316,7 @@ impl<'a> WriteChunk<'a> {
                 let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
                 (Some(fetched.part(0)), when)
             }
+            Reply::Conflict if self.state.is_some() => return Err(changed()),
             // Others write to the chunk as well: they are given a moment, so that one of several gets through.
             Reply::Conflict if self.tries < MAX_TRIES => {
                 self.tries += 1;
@@ -268,14 +325,17 @@ impl<'a> WriteChunk<'a> {
             Reply::Paused => return Ok(Some(self.get())),
             Reply::Conflict => {
                 let message = format!("others changed the chunk {MAX_TRIES} times while a part of it was written");
-                return Err(Error::new(crate::ErrorKind::Conflict, message));
+                return Err(Error::new(ErrorKind::Conflict, message));
             }
-            _ => return Ok(None),
+            Reply::Set => return Ok(None),
+            _ => return Err(jobs::unfit()),
         };
-        let element = self.core.element();
+        if self.state.as_ref().is_some_and(|state| *state != when) {
+            return Err(changed());
+        }
         let mut room = None;
         let data = self.elements(old, &mut room)?;
-        if old.is_none() && !self.core.options.write_empty_chunks && element.may_be_missing(&data) {
+        if old.is_none() && self.may_be_missing(&data) {
             return Ok(None);
         }
         let mut value = zarr_store::spare_buffer();
@@ -290,4 +350,9 @@ impl<'a> WriteChunk<'a> {
             place.key = Some(self.key.to_string());
         })
     }
+}
+
+/// A chunk is not any more what it was seen to be.
+fn changed() -> Error {
+    Error::new(ErrorKind::Conflict, "another writer changed the chunk meanwhile")
 }

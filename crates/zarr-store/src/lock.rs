@@ -14,12 +14,24 @@ use crate::Prefix;
 #[derive(Clone)]
 pub struct Lock {
     _held: Arc<dyn Any + Send + Sync>,
+    excludes_processes: bool,
 }
 
 impl Lock {
-    /// A lock that is held as long as `held` lives.
+    /// A lock that is held as long as `held` lives, among the threads of this process at least.
     pub fn new(held: impl Any + Send + Sync) -> Self {
-        Self { _held: Arc::new(held) }
+        Self { _held: Arc::new(held), excludes_processes: false }
+    }
+
+    /// A lock that is held as long as `held` lives, among all processes that can write to the store.
+    pub fn between_processes(held: impl Any + Send + Sync) -> Self {
+        Self { excludes_processes: true, ..Self::new(held) }
+    }
+
+    /// Whether all who can write to the store are excluded, those of other processes included.
+    #[must_use]
+    pub fn excludes_processes(&self) -> bool {
+        self.excludes_processes
     }
 
     /// A lock among the threads of this process; `None` if another thread holds it. `store` tells stores apart.
@@ -79,6 +91,15 @@ mod tests {
         assert!(Lock::in_process(&"store", &prefix).is_none());
         drop(clone);
         assert!(Lock::in_process(&"store", &prefix).is_some());
+    }
+
+    #[test]
+    fn a_lock_says_whom_it_excludes() {
+        let lock = Lock::in_process(&"one process", &Prefix::root()).expect("free");
+        assert!(!lock.excludes_processes());
+        assert!(Lock::between_processes(lock).excludes_processes());
+        let memory = crate::Store::try_lock(&crate::MemoryStore::new(), &Prefix::root()).expect("a lock");
+        assert!(memory.expect("free").excludes_processes());
     }
 
     #[test]

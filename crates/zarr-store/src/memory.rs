@@ -165,7 +165,9 @@ impl Store for MemoryStore {
 
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         // All stores in memory have one address; this tells them apart.
-        Ok(Lock::in_process(&format_args!("{self}{:p}", &raw const self.clock), prefix))
+        let lock = Lock::in_process(&format_args!("{self}{:p}", &raw const self.clock), prefix);
+        // No other process reaches the memory of this one.
+        Ok(lock.map(Lock::between_processes))
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -45,19 +45,11 @@ pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(writers)?, writers.count(10, 100, scale));
     zarr::create_array(&setup.store, "/rows", new_rows()?)?;
     let end = count.to_string();
-    let mut logs = setup.at_once(
+    let logs = setup.at_once(
         |writer, folder| task("append", folder, &[writer, "0", &end]),
         |writer, report| append_rows(&setup.store, writer, 0..count, report),
     )?;
     let mut tally = Tally::default();
-    if writers == Writers::ThreadsInMemory {
-        // Where nothing can be locked, one of two appends may be told of the conflict.
-        for log in &mut logs {
-            let all = log.len();
-            log.retain(|line| !line.starts_with("refused"));
-            tally.done("conflicts", (all - log.len()) as u64);
-        }
-    }
     let acknowledged: Vec<_> = logs.iter().map(|log| tally_log(&mut tally, "rows", log)).collect();
     check_rows(&mut tally, &setup.store, &acknowledged, 0)?;
     Ok(tally)

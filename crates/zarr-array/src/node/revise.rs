@@ -1,12 +1,13 @@
 //! Replacing the metadata of a node that others may change at the same time.
 
 use super::ancestors::Ancestors;
+use super::claim::{self, Claim};
 use super::merge::{conflict, merge};
+use super::newest::{Newest, ReadNewest};
 use super::{order, reread};
 use crate::{Error, ErrorKind, Result, jobs};
-use std::collections::BTreeMap;
-use zarr_meta::{Consolidated, Documents, Found, GroupMetadata, Node};
-use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, Version, backoff};
+use zarr_meta::{Consolidated, Found, GroupMetadata, Node};
+use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, backoff};
 
 /// How often a change is made again when others keep changing the documents in between.
 const MAX_TRIES: u32 = 1000;
@@ -14,8 +15,6 @@ const MAX_TRIES: u32 = 1000;
 /// What is to be changed in the metadata of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
-    /// Nothing: the node is read.
-    None,
     /// From what was read to what is wanted.
     Merge { base: Box<Node>, ours: Box<Node> },
     /// As `Merge`, if the array still has the shape that was read.
@@ -40,10 +39,16 @@ impl Edit {
         }
     }
 
+    /// The key of the document that is the last to be set where the change is made in a node: whoever sets it decides between writers.
+    pub(crate) fn last_key(&self, newest: &Newest) -> Result<Option<Key>> {
+        let (steps, _) = changes(&newest.found, &self.apply(&newest.found.node)?, true)?;
+        let last = steps.into_iter().flatten().next_back();
+        last.map(|(key, _)| Ok(Key::new(&key)?)).transpose()
+    }
+
     /// The node as it is to be, of one that is stored as `theirs`.
     fn apply(&self, theirs: &Node) -> Result<Node> {
         match self {
-            Self::None => Ok(theirs.clone()),
             Self::Merge { base, ours } => merge(base, ours, theirs),
             Self::Reshape { base, ours } => {
                 if let (Some(base), Some(ours), Some(theirs)) = (base.as_array(), ours.as_array(), theirs.as_array())
@@ -70,125 +75,72 @@ impl Edit {
 /// Makes a change in the documents of a node: reads them as they are now, and sets those that change on the condition that they
 /// are still the same; if not, begins again after a pause.
 ///
-/// Begin ── keys ──► Read ── further keys ──► Read ── nothing to change ──► done
-///   ▲                                          └──► Write ── all set ──► done
-///   └──────────── Pause ◄── another was faster ──────┘
+/// Read ── nothing to change ──► done
+///  ▲  └──► Write ── all set ──► done
+///  └─ Pause ◄─┘ another was faster
 #[derive(Debug)]
 pub(crate) struct Revise {
     found: Found,
     edit: Edit,
     conditional: bool,
+    /// What must hold all the time.
+    claim: Option<Claim>,
     tries: u32,
     state: State,
 }
 
 #[derive(Debug)]
 enum State {
-    Begin,
-    Read { asked: Vec<Key>, stored: BTreeMap<Key, Stored> },
-    Write { steps: Vec<Vec<Request>>, revised: Box<Found> },
+    Read(Box<ReadNewest>),
+    /// The documents were read.
+    Known(Box<Newest>),
+    Write {
+        steps: Vec<Vec<Request>>,
+        revised: Box<Found>,
+    },
     Pause,
+    Done,
 }
-
-/// A document as it was read; `None` if it is not there.
-type Stored = Option<(Vec<u8>, Option<Version>)>;
 
 impl Revise {
     /// Changes the node that was `found`, in a store that is such.
     pub(crate) fn new(found: &Found, edit: Edit, capabilities: Capabilities) -> Self {
-        Self { found: found.clone(), edit, conditional: capabilities.conditional, tries: 0, state: State::Begin }
+        let state = State::Read(Box::new(ReadNewest::new(found)));
+        Self { found: found.clone(), edit, conditional: capabilities.conditional, claim: None, tries: 0, state }
     }
 
-    /// The keys at which the node may have documents, those of the whole hierarchy included.
-    fn keys(&self, known: &Documents) -> Result<Vec<Key>> {
-        let Found { dialect, path, .. } = &self.found;
-        let mut keys = zarr_meta::document_keys(*dialect, path, known);
-        keys.extend(self.found.documents.keys().map(str::to_owned));
-        keys.extend(zarr_meta::entry_key(*dialect).map(str::to_owned));
-        keys.sort_unstable();
-        keys.dedup();
-        keys.iter().map(|key| Ok(Key::new(key)?)).collect()
-    }
-
-    fn ask(&mut self, keys: Vec<Key>, stored: BTreeMap<Key, Stored>) -> Next<Self> {
-        let requests = keys.iter().cloned().map(jobs::get_document).collect();
-        self.state = State::Read { asked: keys, stored };
-        Next::Ask(requests)
-    }
-
-    fn read(&mut self, asked: Vec<Key>, mut stored: BTreeMap<Key, Stored>, replies: &[Reply]) -> Result<Next<Self>> {
-        for (key, reply) in asked.into_iter().zip(replies) {
-            let document = match reply {
-                Reply::Got(Some(fetched)) => Some((fetched.part(0).to_vec(), fetched.version.clone())),
-                Reply::Got(None) => None,
-                _ => return Err(jobs::unfit()),
-            };
-            stored.insert(key, document);
+    /// As [`new`](Self::new), of a node whose documents were just read. They are read again only where no condition would tell that
+    /// others changed them since.
+    fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
+        let revise = Self::new(&newest.found, edit, capabilities);
+        if !capabilities.conditional {
+            return revise;
         }
-        let there = stored.iter().filter_map(|(key, document)| Some((key.to_string(), document.as_ref()?.0.clone())));
-        let documents: Documents = there.collect();
-        let further: Vec<Key> =
-            self.keys(&documents)?.into_iter().filter(|key| !stored.contains_key(key.as_str())).collect();
-        if !further.is_empty() {
-            return Ok(self.ask(further, stored));
+        Self { state: State::Known(Box::new(newest)), ..revise }
+    }
+
+    fn read(&mut self, read: Box<ReadNewest>, replies: &[Reply]) -> Result<Next<Self>> {
+        jobs::within(self, read, replies, |job, read| job.state = State::Read(read), |job, newest| job.write(&newest))
+    }
+
+    fn write(&mut self, newest: &Newest) -> Result<Next<Self>> {
+        if self.claim.as_ref().is_some_and(|claim| !claim.holds(newest)) {
+            return Err(claim::void());
         }
-        let theirs = match Found::read(self.found.dialect, self.found.path.clone(), &documents)? {
-            Some(theirs) => theirs,
-            None if self.found.implicit => self.found.clone(),
-            None => {
-                let error = Error::new(ErrorKind::NotFound, "another writer erased the node meanwhile");
-                return Err(error.at_path(&self.found.path));
-            }
+        let node = self.edit.apply(&newest.found.node)?;
+        let (steps, revised) = changes(&newest.found, &node, self.conditional)?;
+        let request = |(key, value): (String, Option<Vec<u8>>)| {
+            let key = Key::new(&key)?;
+            let when = if self.conditional { newest.unchanged(&key) } else { Precondition::None };
+            Ok(match value {
+                Some(value) => Request::Set { key, value, when },
+                None => Request::Erase { key },
+            })
         };
-        self.write(theirs, &stored)
-    }
-
-    fn write(&mut self, theirs: Found, stored: &BTreeMap<Key, Stored>) -> Result<Next<Self>> {
-        if matches!(self.edit, Edit::None) {
-            return Ok(Next::Done(theirs));
-        }
-        let node = self.edit.apply(&theirs.node)?;
-        let mut written = zarr_meta::documents(theirs.dialect, &theirs.path, &node, Some(&theirs.documents))?;
-        let mut documents = theirs.documents.clone();
-        documents.apply(&written);
-        // What cannot be read back is not written.
-        let mut revised = reread(theirs.dialect, &theirs.path, &documents)?;
-        if self.conditional {
-            // There is no condition for erasing: a document that says nothing any more stays, without members.
-            for (key, value) in written.iter_mut().filter(|(_, value)| value.is_none()) {
-                let empty = Some(b"{}\n".to_vec());
-                let mut emptied = documents.clone();
-                emptied.apply(&[(key.clone(), empty.clone())]);
-                if let Ok(read) = reread(theirs.dialect, &theirs.path, &emptied)
-                    && read.node == revised.node
-                {
-                    (*value, documents, revised) = (empty, emptied, read);
-                }
-            }
-        }
-        written.retain(|(key, value)| theirs.documents.get(key) != value.as_deref());
-        let mut steps = Vec::new();
-        for step in order::in_steps(theirs.dialect, &theirs.path, &documents, written) {
-            let request = |(key, value): (String, Option<Vec<u8>>)| {
-                let key = Key::new(&key)?;
-                Ok(match value {
-                    Some(value) => Request::Set { when: self.when(&key, stored), key, value },
-                    None => Request::Erase { key },
-                })
-            };
-            steps.push(step.into_iter().map(request).collect::<Result<Vec<_>>>()?);
-        }
+        let requests = |step: Vec<_>| step.into_iter().map(request).collect::<Result<Vec<_>>>();
+        let mut steps = steps.into_iter().map(requests).collect::<Result<Vec<_>>>()?;
         steps.reverse();
         self.next(steps, Box::new(revised))
-    }
-
-    /// The condition that a document is as it was read.
-    fn when(&self, key: &Key, stored: &BTreeMap<Key, Stored>) -> Precondition {
-        match stored.get(key.as_str()) {
-            _ if !self.conditional => Precondition::None,
-            Some(Some((_, version))) => version.clone().map_or(Precondition::None, Precondition::Version),
-            _ => Precondition::NotExists,
-        }
     }
 
     /// Takes the next step, from the end.
@@ -218,16 +170,42 @@ impl Job for Revise {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin | State::Pause => {
-                let keys = self.keys(&self.found.documents)?;
-                Ok(self.ask(keys, BTreeMap::new()))
-            }
-            State::Read { asked, stored } => self.read(asked, stored, replies),
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Read(read) => self.read(read, replies),
+            State::Known(newest) => self.write(&newest),
+            State::Pause => self.read(Box::new(ReadNewest::new(&self.found)), &[]),
             State::Write { .. } if replies.iter().any(|reply| matches!(reply, Reply::Conflict)) => self.again(),
             State::Write { steps, revised } => self.next(steps, revised),
+            State::Done => Err(jobs::went_on()),
         }
     }
+}
+
+/// Changes of documents that are made in this order, those of a step at once.
+type Steps = Vec<Vec<(String, Option<Vec<u8>>)>>;
+
+/// What is to be changed in the documents of a node to make it `node`, and the node as it will be found.
+fn changes(theirs: &Found, node: &Node, conditional: bool) -> Result<(Steps, Found)> {
+    let mut written = zarr_meta::documents(theirs.dialect, &theirs.path, node, Some(&theirs.documents))?;
+    let mut documents = theirs.documents.clone();
+    documents.apply(&written);
+    // What cannot be read back is not written.
+    let mut revised = reread(theirs.dialect, &theirs.path, &documents)?;
+    if conditional {
+        // There is no condition for erasing: a document that says nothing any more stays, without members.
+        for (key, value) in written.iter_mut().filter(|(_, value)| value.is_none()) {
+            let empty = Some(b"{}\n".to_vec());
+            let mut emptied = documents.clone();
+            emptied.apply(&[(key.clone(), empty.clone())]);
+            if let Ok(read) = reread(theirs.dialect, &theirs.path, &emptied)
+                && read.node == revised.node
+            {
+                (*value, documents, revised) = (empty, emptied, read);
+            }
+        }
+    }
+    written.retain(|(key, value)| theirs.documents.get(key) != value.as_deref());
+    Ok((order::in_steps(theirs.dialect, &theirs.path, &documents, written), revised))
 }
 
 /// Replaces the metadata of a node, after what becomes stale by that was dropped.
@@ -243,13 +221,27 @@ impl ReplaceNode {
         Self { revise: Some(Box::new(Revise::new(found, edit, capabilities))), ancestors: Some(Box::new(ancestors)) }
     }
 
+    /// As [`new`](Self::new), of a node whose documents were just read.
+    pub(crate) fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
+        let ancestors = Ancestors::new(&newest.found, capabilities).and_of(&newest.found);
+        let revise = Revise::of_newest(newest, edit, capabilities);
+        Self { revise: Some(Box::new(revise)), ancestors: Some(Box::new(ancestors)) }
+    }
+
+    /// As [`new`](Self::new), if a claim still holds: else the job ends with [`ErrorKind::Conflict`].
+    pub(crate) fn claimed(found: &Found, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
+        let ancestors = Ancestors::new(found, capabilities).and_of(found);
+        let revise = Revise { claim: Some(claim), ..Revise::new(found, edit, capabilities) };
+        Self { revise: Some(Box::new(revise)), ancestors: Some(Box::new(ancestors)) }
+    }
+
     fn revise(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match self.revise.take() {
             Some(revise) => {
                 let wait = |job: &mut Self, revise| job.revise = Some(revise);
                 jobs::within(self, revise, replies, wait, |_, found| Ok(Next::Done(found)))
             }
-            None => Err(Error::new(ErrorKind::Store, "a job went on after its end")),
+            None => Err(jobs::went_on()),
         }
     }
 }

@@ -77,7 +77,7 @@ impl FilesystemStore {
             Err(error) => return Err(fail(error)),
         };
         match self.vfs.try_lock(&directory) {
-            Ok(true) => Ok(Some(Lock::new((directory, threads)))),
+            Ok(true) => Ok(Some(Lock::between_processes((directory, threads)))),
             Ok(false) => Ok(None),
             Err(error) if is_refused(&error) => Ok(Some(self.without(threads))),
             Err(error) => Err(fail(error)),

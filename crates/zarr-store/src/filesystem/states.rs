@@ -134,6 +134,7 @@ fn the_lock_of_a_prefix_excludes_others() {
         for locks in [true, false] {
             let store = store.clone().with(Options { locks, ..Options::default() });
             let lock = store.try_lock(&prefix("a/")).expect("a lock").expect("free");
+            assert_eq!(lock.excludes_processes(), locks);
             assert!(store.try_lock(&prefix("a/")).expect("a lock").is_none());
             // By another address only the lock of the directory tells.
             assert_eq!(other.try_lock(&prefix("a/")).expect("a lock").is_none(), locks);

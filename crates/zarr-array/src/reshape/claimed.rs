@@ -1,0 +1,171 @@
+//! Appending where other processes may append at the same time, and no lock reaches them: on stores that keep preconditions.
+//!
+//! An append claims the array ([`Claim`]), writes its elements and publishes the shape. The order makes that nobody ever writes over
+//! elements that another has published, and that each append which succeeds is there once:
+//!
+//! 1. the documents are read;
+//! 2. the states of the chunks to be written are read, or taken to be that they are not there;
+//! 3. the claim is set, on the condition that the document is as it was read in 1;
+//! 4. each chunk is set, on the condition that it has the state of 2;
+//! 5. the shape is set, on the condition that the claim of 3 is there.
+//!
+//! Say that A has published, and that B sets a chunk after A has set it. By 4, B read its state after A had set it, and by the
+//! order of 2 and 3 claimed later than that: later than A claimed. It did not do so before A published, since the claim of A was there
+//! until then (5). So it did so afterwards, and by 3 after it had read documents with the shape that A published. B then appends behind
+//! the elements of A, and keeps those as it found them in the chunk, which A had set. This holds for requests of B that are late as
+//! well, be B dead by then or have it begun anew. For the same reason chunks are stored that are nothing but fill value: one that is
+//! not there could not be told from one that nobody appended.
+//!
+//! Chunks are claimed for in batches: by the claims of one append, each of which replaces the one before on the condition that it is
+//! still there, nobody else comes in between, and the above holds for each batch. Each new claim shows others that its owner is alive.
+//!
+//! Who finds a claim of another waits for it to go. If it stays as it is for longer than the other may need for a batch, the other
+//! is taken to be dead. If it is not, it loses its claim and begins anew. Both then wait longer than before, so that one of them gets
+//! through. Nobody has to tell the living from the dead for the elements to be safe.
+//!
+//! Versions that are hashes of what is stored (as some object stores have) do not tell that a chunk was set to what it was already:
+//! there, elements that are appended to a chunk which had the same elements beyond the shape before may be replaced by
+//! those of another, who began before.
+
+use super::Appended;
+use crate::core::ArrayCore;
+use crate::drive::Drive;
+use crate::node::{AwaitClaim, Claim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
+use crate::read::decoded_size;
+use crate::write::{ChunkStates, WriteJob};
+use crate::{Error, ErrorKind, Result, jobs};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use zarr_codec::View;
+use zarr_grid::Region;
+use zarr_meta::Node;
+use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
+
+/// How often an append begins anew, or writes a batch of chunks anew, when others keep changing what it counts on.
+const MAX_TRIES: u32 = 1000;
+/// How long a claim of another may stay the same before the other is taken to be dead, at first.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// And at most, after others took over several times.
+const MAX_PATIENCE: Duration = Duration::from_secs(300);
+/// As many chunks are written by one claim.
+const MAX_BATCH: u64 = 1024;
+/// As many bytes of them, unless it is one.
+const MAX_BATCH_SIZE: u64 = 256 << 20;
+
+/// Writes elements beyond the end of an array, and then gives it the shape that has them.
+pub(super) async fn append<D: Drive>(
+    drive: &D,
+    core: &ArrayCore,
+    axis: usize,
+    data: View<'_>,
+) -> Result<Arc<ArrayCore>> {
+    let mut patience = PATIENCE;
+    let mut tries = 0;
+    loop {
+        let newest = drive.wait(core, AwaitClaim::new(ReadNewest::new(&core.found), patience)).await?;
+        match append_to(drive, core, newest, axis, data.clone()).await {
+            Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
+                tries += 1;
+                patience = patience.saturating_mul(2).min(MAX_PATIENCE);
+                drive.wait(core, jobs::pause(backoff(tries))).await?;
+            }
+            done => return done.map(Arc::new),
+        }
+    }
+}
+
+/// Appends to an array that has these documents. [`ErrorKind::Conflict`] if they change.
+async fn append_to<D: Drive>(
+    drive: &D,
+    core: &ArrayCore,
+    documents: Newest,
+    axis: usize,
+    data: View<'_>,
+) -> Result<ArrayCore> {
+    let newest = core.with_found(documents.found.clone())?;
+    let appended = Appended::new(drive, &newest, axis, data).await?;
+    let Appended { grown, region, data, metadata } = &appended;
+    let edit = Edit::reshape(&newest.found, Node::Array(metadata.clone()));
+    let mut claim: Option<Claim> = None;
+    if let Some((region, count)) = region.as_ref().map(|region| (region, grown.grid.meet(region).len())) {
+        let key = edit.last_key(&documents)?;
+        let size = decoded_size(&grown.codecs, &grown.grid.largest_chunk_shape());
+        let batch = (MAX_BATCH_SIZE / size.max(1)).clamp(1, MAX_BATCH);
+        let (mut start, mut tries) = (0, 0);
+        while start < count {
+            let cells = start..count.min(start + batch);
+            // What lies beyond the shape is taken to be not there, until that turns out to be wrong.
+            let is_asked = |index: &[u64]| tries > 0 || newest.grid.check_index(index).is_ok();
+            let states = drive.run(grown, ReadStates::new(grown, region, &cells, is_asked)?).await?;
+            let take = match (claim.take(), &key) {
+                (Some(own), _) => TakeClaim::further(own),
+                (None, Some(key)) => TakeClaim::first(&documents, key.clone()),
+                (None, None) => return Err(Error::internal("an append changes no document")),
+            };
+            claim = Some(drive.run(&newest, take).await?);
+            let states = ChunkStates::new(cells.clone(), states);
+            let how = (drive.capabilities(), &drive.coalesce());
+            match drive.run(grown, WriteJob::on_states(grown, region, data.clone(), states, how)).await {
+                Ok(()) => (start, tries) = (cells.end, 0),
+                Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
+                    tries += 1;
+                    drive.wait(&newest, jobs::pause(backoff(tries))).await?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let replace = match claim {
+        Some(claim) => ReplaceNode::claimed(&newest.found, edit, claim, drive.capabilities()),
+        None => ReplaceNode::of_newest(documents, edit, drive.capabilities()),
+    };
+    let found = drive.run(&newest, replace).await?;
+    newest.with_found(found)
+}
+
+/// Reads which states chunks have.
+#[derive(Debug)]
+struct ReadStates {
+    /// The key of each chunk that is asked for; of others it is taken that they are not there.
+    keys: Vec<Option<Key>>,
+    is_asked: bool,
+}
+
+impl ReadStates {
+    fn new(core: &ArrayCore, region: &Region, cells: &Range<u64>, is_asked: impl Fn(&[u64]) -> bool) -> Result<Self> {
+        let cuts = core.grid.meet(region);
+        let mut cursor = cuts.cursor_at(cells.start);
+        let mut keys = Vec::new();
+        for _ in cells.clone() {
+            let Some(cell) = cursor.cell() else { break };
+            keys.push(is_asked(&cell.index).then(|| core.key(&cell.index)).transpose()?);
+            cursor.advance();
+        }
+        Ok(Self { keys, is_asked: false })
+    }
+}
+
+impl Job for ReadStates {
+    type Output = Vec<Precondition>;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if !std::mem::replace(&mut self.is_asked, true) {
+            let get = |key: &Key| Request::get_ranges(key.clone(), vec![ByteRange::First(0)]);
+            let requests: Vec<_> = self.keys.iter().flatten().map(get).collect();
+            if !requests.is_empty() {
+                return Ok(Next::Ask(requests));
+            }
+        }
+        let mut replies = replies.iter();
+        let mut state = |key: &Option<Key>| match key.as_ref().map(|_| replies.next()) {
+            None | Some(Some(Reply::Got(None))) => Ok(Precondition::NotExists),
+            Some(Some(Reply::Got(Some(fetched)))) => {
+                Ok(fetched.version.clone().map_or(Precondition::None, Precondition::Version))
+            }
+            Some(_) => Err(jobs::unfit()),
+        };
+        Ok(Next::Done(self.keys.iter().map(&mut state).collect::<Result<_>>()?))
+    }
+}
