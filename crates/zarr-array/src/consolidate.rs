@@ -209,7 +209,7 @@ impl ConsolidateJob {
             Some(key) => {
                 self.state = State::Set;
                 let (key, value, when) = (Key::new(&key)?, collected.to_v2(), self.when.clone());
-                Ok(Next::Ask(vec![Request::Set { key, value, when }]))
+                Ok(Next::Ask(vec![jobs::set_document(key, value, when, true)]))
             }
             None => self.revise(Edit::Consolidated(Some(Box::new(collected)))),
         }

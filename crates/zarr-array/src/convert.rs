@@ -259,6 +259,26 @@ impl Conversion {
         }
         let in_target = |error: Error| error.at(|place| place.store = Some(target.to_string()));
         let place = place::prepare(target, self).map_err(in_target)?;
+        let mut finished = place::Finished::new(target);
+        let written = self.write_nodes(target, &place, &mut finished, progress);
+        // Also those before the one that failed.
+        let ended = finished.create().map_err(in_target);
+        written.and(ended)?;
+        for group in &self.consolidate {
+            consolidate(&**target, &group.to_string(), None)?;
+        }
+        target.flush().map_err(|error| in_target(error.into()))
+    }
+
+    /// Writes the chunks of all nodes, and hands over their documents.
+    fn write_nodes(
+        &self,
+        target: &Arc<dyn Store>,
+        place: &place::Place,
+        finished: &mut place::Finished<'_>,
+        progress: &(dyn Fn(Progress<'_>) + Sync),
+    ) -> Result<()> {
+        let in_target = |error: Error| error.at(|place| place.store = Some(target.to_string()));
         for planned in &self.nodes {
             progress(Progress::Begin(planned));
             let documents = place::Documents::new(planned, place.entry())?;
@@ -276,12 +296,9 @@ impl Conversion {
                 How::Copy => copy::copy(self, planned, documents.found(), target, &advance)?,
                 How::Recode => recode::recode(self, planned, documents.found(), target, &advance)?,
             }
-            documents.create(target).map_err(in_target)?;
+            finished.add(documents).map_err(in_target)?;
         }
-        for group in &self.consolidate {
-            consolidate(&**target, &group.to_string(), None)?;
-        }
-        target.flush().map_err(|error| in_target(error.into()))
+        Ok(())
     }
 
     /// The path of the node that is converted: in the source, and in the target.

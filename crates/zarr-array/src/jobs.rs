@@ -2,7 +2,10 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
-use zarr_store::{ByteRange, Bytes, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, backoff};
+use zarr_store::{
+    ByteRange, Bytes, Durability, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, SetOptions,
+    backoff,
+};
 
 /// Some requests, of which nothing is expected but that they succeed.
 #[derive(Debug)]
@@ -10,11 +13,16 @@ pub(crate) struct All(Vec<Request>);
 
 impl All {
     pub(crate) fn set(key: Key, value: Vec<u8>) -> Self {
-        Self(vec![Request::Set { key, value, when: Precondition::None }])
+        Self(vec![Request::set(key, value, Precondition::None)])
     }
 
     pub(crate) fn erase(keys: Vec<Key>) -> Self {
         Self(keys.into_iter().map(|key| Request::Erase { key }).collect())
+    }
+
+    /// That what was written before is on the disk before what is written after.
+    pub(crate) fn barrier() -> Self {
+        Self(vec![Request::Barrier])
     }
 }
 
@@ -104,6 +112,17 @@ pub(crate) fn pause(duration: Duration) -> One<()> {
 /// Asks for a document. Of one that is too large to be parsed no more comes than shows that.
 pub(crate) fn get_document(key: Key) -> Request {
     Request::get_ranges(key, vec![DOCUMENT])
+}
+
+/// Replaces a document if `when` holds, the last of a change or one that others follow.
+pub(crate) fn set_document(key: Key, value: Vec<u8>, when: Precondition, is_last: bool) -> Request {
+    Request::Set { key, value, options: document_options(when, is_last) }
+}
+
+/// How documents are set: one that a loss of power cuts short would be the loss of a node, and the last of a change shows
+/// those before it.
+pub(crate) fn document_options(when: Precondition, is_last: bool) -> SetOptions {
+    SetOptions::when(when).durable(if is_last { Durability::File } else { Durability::Full })
 }
 
 /// What is read of a document.

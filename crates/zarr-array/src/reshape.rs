@@ -40,15 +40,25 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     let is_only_larger = shape != old && shape.iter().zip(&old).all(|(new, old)| new >= old);
     if shape.iter().zip(&old).any(|(new, old)| new > old) {
         clear_beyond(drive, &newest, &with_metadata(&newest, metadata.clone())?).await?;
+        barrier(drive, &newest).await?;
     }
     let resized = if shape == old { newest } else { publish(drive, &newest, documents, metadata).await? };
     // Also if the shape is that already, which a resize that was interrupted may have published.
     if drive.capabilities().list && !is_only_larger {
         let _changing = resized.changing(None);
         let outside = stored(drive, &resized).await?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
-        drive.run(&resized, jobs::All::erase(outside.map(|(_, key)| key).collect())).await?;
+        let outside: Vec<Key> = outside.map(|(_, key)| key).collect();
+        if !outside.is_empty() {
+            barrier(drive, &resized).await?;
+        }
+        drive.run(&resized, jobs::All::erase(outside)).await?;
     }
     Ok(Arc::new(resized))
+}
+
+/// Keeps the order of chunks and shape through a loss of power as well.
+async fn barrier<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
+    if drive.capabilities().durable { drive.run(core, jobs::All::barrier()).await } else { Ok(()) }
 }
 
 /// Writes elements beyond the end of an array, and then gives it the shape that has them.
@@ -66,9 +76,10 @@ pub(crate) async fn append<D: Drive>(
     let appended = Appended::new(drive, &newest, axis, data).await?;
     if let Some(region) = &appended.region {
         let data = appended.data.clone();
-        let job = WriteJob::new(&appended.grown, region, data, drive.capabilities(), &drive.coalesce());
+        let job = WriteJob::beside_elements(&appended.grown, region, data, drive.capabilities(), &drive.coalesce());
         drive.run(&appended.grown, job).await?;
     }
+    barrier(drive, &newest).await?;
     publish(drive, &newest, documents, appended.metadata).await.map(Arc::new)
 }
 
@@ -185,7 +196,7 @@ async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<
         .map_err(|_| Error::argument("the shape has more elements than can be addressed"))?;
     // All elements are the one item.
     let view = View::from_strides(&item, item.len(), &shape, 0, &vec![0; shape.len()])?.with_heap(heap);
-    drive.run(core, WriteJob::new(core, region, view, drive.capabilities(), &drive.coalesce())).await
+    drive.run(core, WriteJob::beside_elements(core, region, view, drive.capabilities(), &drive.coalesce())).await
 }
 
 /// The elements that a larger grid has and a smaller one has not, in boxes.

@@ -10,7 +10,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::View;
 use zarr_grid::{Cell, Cuts, Region};
-use zarr_store::{Capabilities, Coalesce, Job, Key, Next, Precondition, Reply, Request, backoff};
+use zarr_store::{
+    Capabilities, Coalesce, Durability, Job, Key, Next, Precondition, Reply, Request, SetOptions, backoff,
+};
 
 /// How many jobs a job forks into at most; larger plans fork again.
 const MAX_FORK: u64 = 64;
@@ -72,6 +74,8 @@ pub(crate) struct WriteContext<'a> {
     conditional: bool,
     /// How many chunks a job writes together.
     group: u64,
+    /// With which chunks are replaced that have other elements as well.
+    durability: Durability,
     /// What the chunks must still be.
     states: Option<ChunkStates>,
 }
@@ -104,7 +108,18 @@ impl<'a> WriteJob<'a> {
         capabilities: Capabilities,
         coalesce: &Coalesce,
     ) -> Self {
-        Self::of(core, region, Data::All(data), capabilities, coalesce, None)
+        Self::of(core, region, Data::All(data), Durability::None, capabilities, coalesce, None)
+    }
+
+    /// As [`new`](Self::new), such that a loss of power leaves what the chunks had before: to change the shape loses no element.
+    pub(crate) fn beside_elements(
+        core: &'a ArrayCore,
+        region: &Region,
+        data: View<'a>,
+        capabilities: Capabilities,
+        coalesce: &Coalesce,
+    ) -> Self {
+        Self::of(core, region, Data::All(data), Durability::File, capabilities, coalesce, None)
     }
 
     /// As [`new`](Self::new), of those chunks only whose `states` are given, each on the condition that it still has that: else
@@ -116,7 +131,7 @@ impl<'a> WriteJob<'a> {
         states: ChunkStates,
         (capabilities, coalesce): (Capabilities, &Coalesce),
     ) -> Self {
-        Self::of(core, region, Data::All(data), capabilities, coalesce, Some(states))
+        Self::of(core, region, Data::All(data), Durability::File, capabilities, coalesce, Some(states))
     }
 
     /// Writes the elements of a selection that lie in one cell of its grid, in a store that is such.
@@ -126,13 +141,15 @@ impl<'a> WriteJob<'a> {
         capabilities: Capabilities,
         coalesce: &Coalesce,
     ) -> Result<Self> {
-        Ok(Self::of(core, &picked.region()?, Data::Picked(Arc::new(picked)), capabilities, coalesce, None))
+        let (region, data) = (picked.region()?, Data::Picked(Arc::new(picked)));
+        Ok(Self::of(core, &region, data, Durability::None, capabilities, coalesce, None))
     }
 
     fn of(
         core: &'a ArrayCore,
         region: &Region,
         data: Data<'a>,
+        durability: Durability,
         capabilities: Capabilities,
         coalesce: &Coalesce,
         states: Option<ChunkStates>,
@@ -144,7 +161,8 @@ impl<'a> WriteJob<'a> {
         let size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        Self::Spread { context: Arc::new(WriteContext { core, cuts, data, conditional, group, states }), cells }
+        let context = WriteContext { core, cuts, data, conditional, group, durability, states };
+        Self::Spread { context: Arc::new(context), cells }
     }
 
     fn fork(context: &Arc<WriteContext<'a>>, cells: &Range<u64>) -> Next<Self> {
@@ -237,6 +255,7 @@ pub(crate) struct WriteChunk<'a> {
     cell: Cell,
     data: Data<'a>,
     conditional: bool,
+    durability: Durability,
     /// What it must still be.
     state: Option<Precondition>,
     tries: u32,
@@ -255,6 +274,7 @@ impl<'a> WriteChunk<'a> {
                 picked => picked.clone(),
             },
             conditional: context.conditional,
+            durability: context.durability,
             state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
             tries: 0,
             changing: context.core.changing(Some(&cell.index)),
@@ -295,7 +315,7 @@ impl<'a> WriteChunk<'a> {
             // At the edge of the array: what lies beyond is written as fill value (chunks are stored at full size).
             self.core.codecs.patch(None, &self.cell.shape, &self.cell.region, &data, &mut value)?;
         }
-        Ok(Request::Set { key, value, when: self.state.clone().unwrap_or_default() })
+        Ok(Request::set(key, value, self.state.clone().unwrap_or_default()))
     }
 
     /// Whether the chunk need not be stored. One with a condition is: what is not stored cannot be seen to be another's.
@@ -341,7 +361,8 @@ impl<'a> WriteChunk<'a> {
         let mut value = zarr_store::spare_buffer();
         self.core.codecs.patch(old, &self.cell.shape, &self.cell.region, &data, &mut value)?;
         let when = if self.conditional { when } else { Precondition::None };
-        Ok(Some(Request::Set { key: self.key.clone(), value, when }))
+        let options = SetOptions::when(when).durable(self.durability);
+        Ok(Some(Request::Set { key: self.key.clone(), value, options }))
     }
 
     fn place(&self, error: Error) -> Error {

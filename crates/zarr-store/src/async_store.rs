@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result, Version,
+    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
+    SetOptions, Version,
 };
 
 /// A future on the heap.
@@ -54,6 +55,11 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
 
     /// Replaces the value at `key` if `when` holds; as [`crate::Store::set`].
     fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>>;
+
+    /// As [`AsyncStore::set`], with what `options` say of durability too; as [`crate::Store::set_with`].
+    fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
+        self.set(key, value, &options.when)
+    }
 
     /// Removes `key`; as [`crate::Store::erase`].
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>>;
@@ -112,9 +118,19 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(crate::bridge::sleep(duration))
     }
 
+    /// What users are to be told of the store, each once; as [`crate::Store::take_warnings`].
+    fn take_warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Makes all that was written before durable; as [`crate::Store::flush`].
     fn flush(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// Separates what was written before from what is written after; as [`crate::Store::barrier`].
+    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
+        self.flush()
     }
 
     /// What the store can.

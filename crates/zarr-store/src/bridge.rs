@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition,
-    Prefix, Result, Store, Version,
+    Prefix, Result, SetOptions, Store, Version,
 };
 
 /// A blocking store behind the asynchronous contract: the work is done on the thread that polls.
@@ -72,6 +72,10 @@ impl AsyncStore for SyncAsAsync {
         Box::pin(async move { self.0.set(key, &value, when) })
     }
 
+    fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
+        Box::pin(async move { self.0.set_with(key, &value, options) })
+    }
+
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.erase(key) })
     }
@@ -104,8 +108,16 @@ impl AsyncStore for SyncAsAsync {
         Box::pin(sleep(duration))
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+
     fn flush(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move { self.0.flush() })
+    }
+
+    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { self.0.barrier() })
     }
 
     fn capabilities(&self) -> Capabilities {

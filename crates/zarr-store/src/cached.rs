@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::async_store::BoxFuture;
 use crate::{
     AsyncStore, ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition,
-    Prefix, Result, Store, Version,
+    Prefix, Result, SetOptions, Store, Version,
 };
 use kept::Kept;
 
@@ -117,6 +117,11 @@ impl<S: Store> Store for Cached<S> {
         self.store.set(key, value, when)
     }
 
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+        let _forget = self.kept.forget_around(key);
+        self.store.set_with(key, value, options)
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let _forget: Vec<_> = values.iter().map(|(key, _)| self.kept.forget_around(key)).collect();
         self.store.set_many(values)
@@ -167,6 +172,10 @@ impl<S: Store> Store for Cached<S> {
 
     fn flush(&self) -> Result<()> {
         self.store.flush()
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.store.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -231,6 +240,13 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         })
     }
 
+    fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
+        Box::pin(async move {
+            let _forget = self.kept.forget_around(key);
+            self.store.set_with(key, value, options).await
+        })
+    }
+
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let _forget = self.kept.forget_around(key);
@@ -277,8 +293,16 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         self.store.pause(duration)
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
     fn flush(&self) -> BoxFuture<'_, Result<()>> {
         self.store.flush()
+    }
+
+    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
+        self.store.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {

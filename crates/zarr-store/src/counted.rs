@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
     ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
-    Store, Version,
+    SetOptions, Store, Version,
 };
 
 /// Another store, with what is asked of it counted: how plans are checked in tests.
@@ -35,7 +35,7 @@ pub struct Counts {
     pub erases: u64,
     /// Listings.
     pub lists: u64,
-    /// Flushes.
+    /// Flushes and barriers.
     pub flushes: u64,
     /// Bytes that gets brought.
     pub bytes_read: u64,
@@ -135,6 +135,12 @@ impl<S: Store> Store for Counted<S> {
         self.store.set(key, value, when)
     }
 
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+        add(&self.sets, 1);
+        add(&self.bytes_written, value.len());
+        self.store.set_with(key, value, options)
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         add(&self.sets, values.len());
         add(&self.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
@@ -188,6 +194,11 @@ impl<S: Store> Store for Counted<S> {
     fn flush(&self) -> Result<()> {
         add(&self.flushes, 1);
         self.store.flush()
+    }
+
+    fn barrier(&self) -> Result<()> {
+        add(&self.flushes, 1);
+        self.store.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -21,6 +21,8 @@ mod faults;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
+mod power;
+#[cfg(test)]
 mod states;
 
 use std::fmt;
@@ -30,8 +32,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
-    Prefix, Result, Store, Version,
+    ByteRange, Capabilities, Coalesce, Durability, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed,
+    Precondition, Prefix, Result, SetOptions, Store, Version,
 };
 use vfs::{Escapes, Kind, Vfs};
 
@@ -50,8 +52,8 @@ pub(crate) use vfs::{read_at, read_full_at};
 ///   [`crate::Snapshot`], for which the file is held open (of the files that the process may have open a quarter at most; else
 ///   it is opened again and compared). A writer that does not rename but writes into the file is noticed by its length and
 ///   time, unless it leaves both as they were, within the granularity of the file system's clock.
-/// - Without [`Options::durability`], what was written survives the end of the process, but only after
-///   [`Store::flush`] the loss of power.
+/// - What was written survives the end of the process. The loss of power it survives after [`Store::flush`], or as
+///   [`Options::durability`] and [`SetOptions::durability`] say.
 /// - [`Precondition::NotExists`] holds between processes too where the file system has hard links.
 ///   [`Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between all
 ///   processes that set on a condition. Another process that replaces the value without one, in the moment between the
@@ -91,8 +93,12 @@ pub struct FilesystemStore {
 /// How a [`FilesystemStore`] works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What a set or erase has ensured when it returns.
+    /// The least that a set or erase has ensured when it returns.
     pub durability: Durability,
+    /// Whether a set ensures more where [`SetOptions::durability`] asks for more, as those of metadata do; whether
+    /// [`Store::barrier`] waits for the disk; and whether the name of a prefix that is erased is gone from the disk before what
+    /// is under it. Without, only `durability` and [`Store::flush`] wait for the disk: for very many small nodes.
+    pub sync_on_request: bool,
     /// Whether other processes are excluded by advisory locks (`flock`) where values are replaced on a condition, and where
     /// [`Store::try_lock`] is asked for.
     pub locks: bool,
@@ -100,22 +106,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { durability: Durability::default(), locks: true }
+        Self { durability: Durability::default(), sync_on_request: true, locks: true }
     }
-}
-
-/// What has survived a loss of power once a set or erase has returned. An interrupted process loses nothing at any
-/// level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// Nothing yet; [`Store::flush`] makes it so for all at once, which is much faster.
-    #[default]
-    None,
-    /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value
-    /// or the new one.
-    File,
-    /// As `File`, and the new name is on the disk too: there is the new value.
-    Full,
 }
 
 impl FilesystemStore {
@@ -170,7 +162,14 @@ impl FilesystemStore {
     }
 
     fn create_path(path: &Path) -> Result<Self> {
-        fs::create_dir_all(path).map_err(|source| opening(path, source))?;
+        let failed = |source| opening(path, source);
+        let missing = path.ancestors().take_while(|above| !above.as_os_str().is_empty() && !above.exists()).count();
+        fs::create_dir_all(path).map_err(failed)?;
+        // Values whose names are to be on the disk need the names of these, too.
+        for above in path.ancestors().skip(1).take(missing) {
+            let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+            vfs::sync_directory(above).map_err(failed)?;
+        }
         Self::open_path(path)
     }
 
@@ -254,7 +253,11 @@ impl Store for FilesystemStore {
     }
 
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.install(key, value, when)
+        self.install(key, value, when, Durability::None)
+    }
+
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+        self.install(key, value, &options.when, options.durability)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -303,6 +306,10 @@ impl Store for FilesystemStore {
 
     fn flush(&self) -> Result<()> {
         self.vfs.sync_all().map_err(|error| self.fail(Operation::Flush, "", error))
+    }
+
+    fn barrier(&self) -> Result<()> {
+        if self.options.sync_on_request { self.flush() } else { Ok(()) }
     }
 
     fn capabilities(&self) -> Capabilities {

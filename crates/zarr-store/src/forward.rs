@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
-    Store, Version,
+    SetOptions, Store, Version,
 };
 
 /// Every method of [`Store`], asked of what `$self` points to.
@@ -32,6 +32,10 @@ macro_rules! forward {
 
             fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
                 (**self).set(key, value, when)
+            }
+
+            fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+                (**self).set_with(key, value, options)
             }
 
             fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -76,6 +80,10 @@ macro_rules! forward {
 
             fn flush(&self) -> Result<()> {
                 (**self).flush()
+            }
+
+            fn barrier(&self) -> Result<()> {
+                (**self).barrier()
             }
 
             fn capabilities(&self) -> Capabilities {

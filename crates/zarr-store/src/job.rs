@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix};
+use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, SetOptions};
 
 /// Work that needs a store but does no I/O itself: it says what it needs, takes the replies and goes on.
 ///
@@ -65,8 +65,8 @@ pub enum Request {
         key: Key,
         /// The new value.
         value: Vec<u8>,
-        /// What must hold.
-        when: Precondition,
+        /// What must hold, and what is to survive a loss of power.
+        options: SetOptions,
     },
     /// A key removed.
     Erase {
@@ -90,6 +90,8 @@ pub enum Request {
         /// The prefix.
         prefix: Prefix,
     },
+    /// What was written before on the disk before what is written after, as by [`crate::Store::barrier`].
+    Barrier,
     /// Time to pass.
     Pause {
         /// How much.
@@ -125,10 +127,16 @@ impl Request {
         Self::Get { key, ranges, options: GetOptions::default() }
     }
 
-    /// What is set, if that does not depend on anything.
-    pub(crate) fn unconditional(&self) -> Option<(&Key, &[u8])> {
+    /// A value replaced if `when` holds.
+    #[must_use]
+    pub fn set(key: Key, value: Vec<u8>, when: Precondition) -> Self {
+        Self::Set { key, value, options: SetOptions::when(when) }
+    }
+
+    /// What is set, if nothing is asked for but that.
+    pub(crate) fn plain_set(&self) -> Option<(&Key, &[u8])> {
         match self {
-            Self::Set { key, value, when: Precondition::None } => Some((key, value)),
+            Self::Set { key, value, options } if *options == SetOptions::default() => Some((key, value)),
             _ => None,
         }
     }
@@ -152,6 +160,8 @@ pub enum Reply {
     Renamed(bool),
     /// The lock; `None` if another holds it.
     Locked(Option<Lock>),
+    /// What is written from now on comes after what was written before.
+    Barrier,
     /// The time has passed.
     Paused,
     /// What is directly under the prefix.

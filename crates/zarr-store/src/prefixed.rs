@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix,
-    Result, Store, Version,
+    Result, SetOptions, Store, Version,
 };
 
 /// What is under a prefix of another store, as a store of its own.
@@ -73,6 +73,10 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.set(&self.down(key)?, value, when).map_err(|error| self.lift(error))
     }
 
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+        self.store.set_with(&self.down(key)?, value, options).map_err(|error| self.lift(error))
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
@@ -122,6 +126,10 @@ impl<S: Store> Store for Prefixed<S> {
 
     fn flush(&self) -> Result<()> {
         self.store.flush()
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.store.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {

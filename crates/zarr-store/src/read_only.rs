@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
-    Prefix, Result, Store, Version,
+    Prefix, Result, SetOptions, Store, Version,
 };
 
 /// Another store with every write refused as [`Error::ReadOnly`].
@@ -38,6 +38,10 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn set(&self, _key: &Key, _value: &[u8], _when: &Precondition) -> Result<Version> {
+        self.refuse(Operation::Set)
+    }
+
+    fn set_with(&self, _key: &Key, _value: &[u8], _options: &SetOptions) -> Result<Version> {
         self.refuse(Operation::Set)
     }
 
@@ -83,6 +87,10 @@ impl<S: Store> Store for ReadOnly<S> {
 
     fn flush(&self) -> Result<()> {
         self.0.flush()
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.0.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {

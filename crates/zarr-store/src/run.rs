@@ -118,7 +118,7 @@ impl Scratch {
     pub fn answers(&mut self, store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
         let mut rest = requests.as_slice();
         while let Some(request) = rest.first() {
-            let values: Vec<_> = rest.iter().map_while(Request::unconditional).collect();
+            let values: Vec<_> = rest.iter().map_while(Request::plain_set).collect();
             if values.len() > 1 {
                 store.set_many(&values)?;
                 replies.extend(values.iter().map(|_| Reply::Set));
@@ -159,7 +159,9 @@ impl Scratch {
                     }
                 }
             }
-            Request::Set { key, value, when } => store.set(key, value, when).map(|_| Reply::Set).or_else(conflict)?,
+            Request::Set { key, value, options } => {
+                store.set_with(key, value, options).map(|_| Reply::Set).or_else(conflict)?
+            }
             Request::Erase { key } => {
                 store.erase(key)?;
                 Reply::Erased
@@ -170,6 +172,10 @@ impl Scratch {
             }
             Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(from, to)?),
             Request::Lock { prefix } => Reply::Locked(store.try_lock(prefix)?),
+            Request::Barrier => {
+                store.barrier()?;
+                Reply::Barrier
+            }
             Request::Pause { duration } => {
                 std::thread::sleep(*duration);
                 Reply::Paused

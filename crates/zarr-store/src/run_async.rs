@@ -64,8 +64,8 @@ fn answer<'a>(permits: &'a Permits, store: &'a dyn AsyncStore, request: Request)
             Request::Get { key, ranges, options } => {
                 get(store, &key, &ranges, &options).await.map(Reply::Got).or_else(conflict)?
             }
-            Request::Set { key, value, when } => {
-                store.set(&key, value.into(), &when).await.map(|_| Reply::Set).or_else(conflict)?
+            Request::Set { key, value, options } => {
+                store.set_with(&key, value.into(), &options).await.map(|_| Reply::Set).or_else(conflict)?
             }
             Request::Erase { key } => {
                 store.erase(&key).await?;
@@ -77,6 +77,10 @@ fn answer<'a>(permits: &'a Permits, store: &'a dyn AsyncStore, request: Request)
             }
             Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(&from, &to).await?),
             Request::Lock { prefix } => Reply::Locked(store.try_lock(&prefix).await?),
+            Request::Barrier => {
+                store.barrier().await?;
+                Reply::Barrier
+            }
             Request::Pause { duration } => {
                 store.pause(duration).await;
                 Reply::Paused

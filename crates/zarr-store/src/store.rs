@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::splice::splice_and_set;
-use crate::{ByteRange, Coalesce, Fetched, GetOptions, Key, Lock, Precondition, Prefix, Result, Version};
+use crate::{ByteRange, Coalesce, Fetched, GetOptions, Key, Lock, Precondition, Prefix, Result, SetOptions, Version};
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
 ///
@@ -65,6 +65,15 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::Precondition`] if `when` does not hold; [`crate::Error::ReadOnly`] if the store takes no writes.
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version>;
+
+    /// As [`Store::set`], with what `options` say of durability too. By default a set does no more for it: right for stores
+    /// whose values survive a loss of power once they are set, and for those in which nothing does.
+    ///
+    /// # Errors
+    /// As [`Store::set`].
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+        self.set(key, value, &options.when)
+    }
 
     /// Replaces values, or makes them, in this order, each as [`Store::set`] does without a precondition: for many small ones,
     /// where a store can do something once for all of them.
@@ -176,6 +185,15 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Those of the store below.
     fn flush(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Separates what was written before from what is written after: a loss of power that leaves something of the latter
+    /// leaves all of the former. By default [`Store::flush`].
+    ///
+    /// # Errors
+    /// Those of the store below.
+    fn barrier(&self) -> Result<()> {
+        self.flush()
     }
 
     /// What the store can.

@@ -10,6 +10,7 @@ use super::place::Documents;
 use super::{Conversion, ConvertOptions, How, Planned, Progress, copy, plan, recode, target};
 use crate::chunk_keys::Keys;
 use crate::core::other_places;
+use crate::jobs::document_options;
 use crate::{Error, ErrorKind, Registry, Result, Walk, consolidate, open_node, walk};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -162,7 +163,9 @@ impl Migration {
             entry = documents.write_without(entry_key, store).map_err(in_store)?.or(entry);
         }
         if let (Some(key), Some(entry)) = (entry_key, entry) {
-            store.set(&Key::new(key)?, &entry, &Precondition::None).map_err(|error| in_store(error.into()))?;
+            store
+                .set_with(&Key::new(key)?, &entry, &document_options(Precondition::None, true))
+                .map_err(|error| in_store(error.into()))?;
         }
         for group in &conversion.consolidate {
             consolidate(&**store, &group.to_string(), Some(record.to))?;

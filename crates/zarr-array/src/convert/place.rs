@@ -2,11 +2,12 @@
 
 use super::{Conversion, Planned};
 use crate::chunk_keys::Keys;
-use crate::jobs::DOCUMENT;
+use crate::jobs::{DOCUMENT, document_options};
 use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use zarr_meta::{Dialect, Found, NodePath};
 use zarr_store::{Fetched, Key, Precondition, Prefix, Store, run};
 
@@ -186,7 +187,7 @@ impl Documents {
     }
 
     /// Writes the documents of a node that must not be there.
-    pub(super) fn create(self, target: &Arc<dyn Store>) -> Result<()> {
+    fn create(self, target: &Arc<dyn Store>) -> Result<()> {
         let is_conditional = target.capabilities().conditional;
         self.write_if(target, if is_conditional { &Precondition::NotExists } else { &Precondition::None })
     }
@@ -194,16 +195,18 @@ impl Documents {
     /// `when` holds of the last.
     fn write_if(self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
         for (key, bytes) in self.inherited.iter() {
-            target.set(&Key::new(key)?, bytes, &Precondition::None)?;
+            target.set_with(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
         }
         let Found { dialect, path, documents, .. } = &self.found;
         let mut steps = order::in_steps(*dialect, path, documents, self.changes).into_iter().peekable();
         while let Some(step) = steps.next() {
-            let when = if steps.peek().is_none() { when } else { &Precondition::None };
+            let is_last = steps.peek().is_none();
+            let when = if is_last { when } else { &Precondition::None };
+            let options = document_options(when.clone(), is_last);
             for (key, bytes) in step {
                 let key = Key::new(&key)?;
                 match bytes {
-                    Some(bytes) => drop(target.set(&key, &bytes, when).map_err(|error| created(path, error))?),
+                    Some(bytes) => drop(target.set_with(&key, &bytes, &options).map_err(|error| created(path, error))?),
                     None => target.erase(&key)?,
                 }
             }
@@ -217,6 +220,37 @@ impl Documents {
         let kept = at.and_then(|at| self.changes.remove(at).1);
         self.write(target)?;
         Ok(kept)
+    }
+}
+
+/// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
+pub(super) struct Finished<'t> {
+    target: &'t Arc<dyn Store>,
+    waiting: Vec<Documents>,
+    since: Instant,
+}
+
+/// For so long documents wait for those of other nodes: to wait for the disk takes long, and more is done at once.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl<'t> Finished<'t> {
+    pub(super) fn new(target: &'t Arc<dyn Store>) -> Self {
+        Self { target, waiting: Vec::new(), since: Instant::now() }
+    }
+
+    /// Takes the documents of a node, and from time to time creates all that wait.
+    pub(super) fn add(&mut self, documents: Documents) -> Result<()> {
+        self.waiting.push(documents);
+        if !self.target.capabilities().durable || self.since.elapsed() >= PAUSE { self.create() } else { Ok(()) }
+    }
+
+    /// Creates the nodes that wait.
+    pub(super) fn create(&mut self) -> Result<()> {
+        if !self.waiting.is_empty() {
+            self.target.barrier()?;
+        }
+        self.since = Instant::now();
+        self.waiting.drain(..).try_for_each(|documents| documents.create(self.target))
     }
 }
 

@@ -148,7 +148,7 @@ pub(super) fn create_missing(
     let create = |path: &NodePath| {
         let documents = zarr_meta::documents(dialect, path, &group, None)?;
         let set = |(key, value): (String, Option<Vec<u8>>)| {
-            Ok(Request::Set { key: Key::new(&key)?, value: value.unwrap_or_default(), when: when.clone() })
+            Ok(jobs::set_document(Key::new(&key)?, value.unwrap_or_default(), when.clone(), true))
         };
         documents.into_iter().map(set).collect()
     };

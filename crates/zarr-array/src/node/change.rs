@@ -46,8 +46,8 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
 /// Writes the documents of a new node, after what stands in the way is gone and what is above it is looked at. The one that decides
 /// is written last, and only if there is none: of two that create the same node, one is told that it exists.
 ///
-/// Here ── something, to be replaced ──► Erase or EraseBroken ──► Entry ──► Above ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
-///   └──── nothing ─────────────────────────────────────────────────┘
+/// Here ── something, to be replaced ──► Erase or EraseBroken, Barrier ──► Entry ──► Above ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
+///   └──── nothing ──────────────────────────────────────────────────────────┘
 ///
 /// Where another is faster, or a document of another node is there: Pause, and then again from Entry.
 ///
@@ -70,6 +70,7 @@ enum Change {
     Here(Box<OpenNode>),
     Erase(Box<EraseNode>),
     EraseBroken(Box<EraseBroken>),
+    Barrier,
     Entry,
     Above(Box<Ancestors>),
     Groups(Vec<Vec<Request>>),
@@ -162,7 +163,17 @@ impl ChangeNode {
         state: fn(Box<J>) -> Change,
         replies: &[Reply],
     ) -> Result<Next<Self>> {
-        jobs::within(self, erase, replies, |job, erase| job.state = state(erase), |job, ()| job.entry())
+        jobs::within(
+            self,
+            erase,
+            replies,
+            |job, erase| job.state = state(erase),
+            |job, ()| {
+                // What is erased is gone before there is anything new.
+                job.state = Change::Barrier;
+                Ok(Next::Ask(vec![Request::Barrier]))
+            },
+        )
     }
 
     /// Looks at the document that is for the whole hierarchy.
@@ -195,7 +206,9 @@ impl ChangeNode {
         let is_new = |key: &Key| self.written.iter().any(|(new, _)| new == key.as_str());
         let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
         let mut steps = vec![others.collect::<Vec<_>>()];
-        for step in order::in_steps(*dialect, path, documents, self.written.clone()) {
+        let mut documents = order::in_steps(*dialect, path, documents, self.written.clone()).into_iter().peekable();
+        while let Some(step) = documents.next() {
+            let is_last = documents.peek().is_none();
             let mut requests = Vec::new();
             for (key, value) in step {
                 let (key, value) = (Key::new(&key)?, value.unwrap_or_default());
@@ -204,7 +217,7 @@ impl ChangeNode {
                     Some((_, when)) => when.clone(),
                     None => Precondition::NotExists,
                 };
-                requests.push(Request::Set { key, value, when });
+                requests.push(jobs::set_document(key, value, when, is_last));
             }
             steps.push(requests);
         }
@@ -305,6 +318,7 @@ impl Job for ChangeNode {
             },
             Change::Erase(job) => self.erase(job, Change::Erase, replies),
             Change::EraseBroken(job) => self.erase(job, Change::EraseBroken, replies),
+            Change::Barrier => self.entry(),
             Change::Entry => self.fit_in(replies),
             Change::Above(ancestors) => self.above(ancestors, replies),
             // Where a group is there by now, somebody else was faster.

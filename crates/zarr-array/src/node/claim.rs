@@ -131,7 +131,7 @@ impl TakeClaim {
 
     fn set(&mut self, key: Key, document: &[u8], when: Precondition) -> Next<Self> {
         let claim = Claim::new(key, document);
-        let request = Request::Set { key: claim.key.clone(), value: claim.text.clone(), when };
+        let request = jobs::set_document(claim.key.clone(), claim.text.clone(), when, true);
         self.state = State::Set(claim);
         Next::Ask(vec![request])
     }

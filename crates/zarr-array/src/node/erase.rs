@@ -158,19 +158,27 @@ impl EraseNode {
             }
         }
         steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
-        steps.reverse();
-        Ok(self.next(steps))
+        Ok(self.next(in_order(steps, self.capabilities)))
     }
 
     fn next(&mut self, mut steps: Vec<Vec<Request>>) -> Next<Self> {
-        while let Some(requests) = steps.pop() {
-            if !requests.is_empty() {
+        match steps.pop() {
+            Some(requests) => {
                 self.state = State::Steps(steps);
-                return Next::Ask(requests);
+                Next::Ask(requests)
             }
+            None => Next::Done(()),
         }
-        Next::Done(())
     }
+}
+
+/// Steps to be taken from the end. A loss of power keeps their order as well.
+fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> Vec<Vec<Request>> {
+    steps.retain(|step| !step.is_empty());
+    let barriers = steps.len().saturating_sub(1) * usize::from(capabilities.durable);
+    let mut barriers = (0..barriers).map(|_| vec![Request::Barrier]);
+    let steps: Vec<_> = steps.into_iter().flat_map(|step| [Some(step), barriers.next()]).flatten().collect();
+    steps.into_iter().rev().collect()
 }
 
 /// Tells documents from chunks by their keys.
@@ -317,7 +325,7 @@ impl EraseBroken {
         let prefixes = zarr_meta::owned(self.dialect, &self.path, &Documents::new()).prefixes;
         let prefixes = prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect::<Result<Vec<_>>>()?;
         Ok(match self.capabilities.erases_at_once {
-            true => prefixes.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]).rev().collect(),
+            true => prefixes.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]).collect(),
             false => vec![prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect()],
         })
     }
@@ -334,7 +342,7 @@ impl EraseBroken {
                 steps.entry(rank).or_default().push(Request::Erase { key: key.clone() });
             }
         }
-        steps.into_values().rev().collect()
+        in_order(steps.into_values().collect(), self.capabilities)
     }
 }
 
@@ -345,18 +353,14 @@ impl Job for EraseBroken {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         if !self.begun {
             self.begun = true;
-            self.steps = self.below()?;
-            return Ok(Next::Ask(self.documents()?));
+            let mut steps = vec![self.documents()?];
+            steps.extend(self.below()?);
+            self.steps = in_order(steps, self.capabilities);
         }
         if matches!(replies.first(), Some(Reply::Keys(_))) {
             self.steps = self.listed(replies);
         }
-        while let Some(requests) = self.steps.pop() {
-            if !requests.is_empty() {
-                return Ok(Next::Ask(requests));
-            }
-        }
-        Ok(Next::Done(()))
+        Ok(self.steps.pop().map_or(Next::Done(()), Next::Ask))
     }
 }
 

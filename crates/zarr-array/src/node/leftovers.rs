@@ -10,7 +10,7 @@ use zarr_store::{Job, Key, Lock, Next, Prefix, Reply, Request};
 /// Erases what is stored under the keys that the chunks of a new array will have: left by an erase or a write that was
 /// interrupted, it would show in the array.
 ///
-/// List ── none ──► done; List ──► Lock ──► Again ── still no node ──► Erase ──► done
+/// List ── none ──► done; List ──► Lock ──► Again ── still no node ──► Erase ──► Barrier ──► done
 ///
 /// Once there is something to erase, creators exclude each other: chunks that were listed before it was seen that there is no node
 /// are of no array.
@@ -32,6 +32,7 @@ enum State {
     Lock(Box<TakeLock>),
     Again(Box<OpenNode>),
     Erase,
+    Barrier,
 }
 
 impl Leftovers {
@@ -105,7 +106,12 @@ impl Job for Leftovers {
             }
             State::Lock(take) => self.lock(take, replies),
             State::Again(open) => self.again(open, replies),
-            State::Erase => Ok(Next::Done(self.lock.take())),
+            // They are gone before the array is there.
+            State::Erase => {
+                self.state = State::Barrier;
+                Ok(Next::Ask(vec![Request::Barrier]))
+            }
+            State::Barrier => Ok(Next::Done(self.lock.take())),
         }
     }
 }

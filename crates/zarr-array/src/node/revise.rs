@@ -129,16 +129,18 @@ impl Revise {
         }
         let node = self.edit.apply(&newest.found.node)?;
         let (steps, revised) = changes(&newest.found, &node, self.conditional)?;
-        let request = |(key, value): (String, Option<Vec<u8>>)| {
+        let last = steps.len().saturating_sub(1);
+        let request = |number: usize, (key, value): (String, Option<Vec<u8>>)| {
             let key = Key::new(&key)?;
             let when = if self.conditional { newest.unchanged(&key) } else { Precondition::None };
             Ok(match value {
-                Some(value) => Request::Set { key, value, when },
+                Some(value) => jobs::set_document(key, value, when, number == last),
                 None => Request::Erase { key },
             })
         };
-        let requests = |step: Vec<_>| step.into_iter().map(request).collect::<Result<Vec<_>>>();
-        let mut steps = steps.into_iter().map(requests).collect::<Result<Vec<_>>>()?;
+        let requests =
+            |(number, step): (usize, Vec<_>)| step.into_iter().map(|change| request(number, change)).collect();
+        let mut steps = steps.into_iter().enumerate().map(requests).collect::<Result<Vec<Vec<_>>>>()?;
         steps.reverse();
         self.next(steps, Box::new(revised))
     }

@@ -116,6 +116,7 @@ async fn append_to<D: Drive>(
             }
         }
     }
+    super::barrier(drive, &newest).await?;
     let replace = match claim {
         Some(claim) => ReplaceNode::claimed(&newest.found, edit, claim, drive.capabilities()),
         None => ReplaceNode::of_newest(documents, edit, drive.capabilities()),

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use crate::{Key, Operation, Prefix, Result};
+use crate::{Durability, Key, Operation, Prefix, Result};
 
 use super::install::split;
 use super::locks::lock_name;
 use super::names::is_temporary;
 use super::vfs::{Directory, Kind, Vfs};
-use super::{Durability, FilesystemStore, escape, is_absent};
+use super::{FilesystemStore, escape, is_absent};
 
 impl FilesystemStore {
     /// Removes a value and the directories that become empty.
@@ -60,6 +60,21 @@ impl FilesystemStore {
             synced = self.vfs.directory(path).and_then(|directory| self.vfs.sync_directory(&directory));
         }
         synced
+    }
+
+    /// Waits for the names in a directory that a value was set in, and for its own and those above it.
+    pub(super) fn sync_path(&self, directory: &Directory, mut path: &str) -> io::Result<()> {
+        let mut synced = self.vfs.sync_directory(directory);
+        loop {
+            match synced {
+                // Others have removed it meanwhile, and with it the value.
+                Err(error) if !is_absent(&error) => return Err(error),
+                _ if path.is_empty() => return Ok(()),
+                _ => {}
+            }
+            path = split(path).0;
+            synced = self.vfs.directory(path).and_then(|directory| self.vfs.sync_directory(&directory));
+        }
     }
 
     /// Removes all values under a prefix. Of a linked directory the link is removed, and nothing in what it leads to.

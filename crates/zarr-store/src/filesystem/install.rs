@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Error, Key, Operation, Precondition, Result, Version};
+use crate::{Durability, Error, Key, Operation, Precondition, Result, SetOptions, Version};
 
 use super::locks::{is_refused, lock_name};
 use super::names::{is_temporary, now, temporary, version};
 use super::vfs::{Directory, Kind, Stat};
-use super::{Durability, FilesystemStore, is_absent};
+use super::{FilesystemStore, is_absent};
 
 /// How often a directory that others remove meanwhile is made again.
 const ATTEMPTS: usize = 64;
@@ -54,28 +54,35 @@ enum Unnamed<T> {
 }
 
 impl FilesystemStore {
-    /// Replaces a value if `when` holds.
-    pub(super) fn install(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.put(&mut None, key, value, when, &|file| self.vfs.stat_file(file).map(|stat| version(&stat)))
+    /// Replaces a value if `when` holds, with the durability that is asked for.
+    pub(super) fn install(&self, key: &Key, value: &[u8], when: &Precondition, asked: Durability) -> Result<Version> {
+        let how = SetOptions { when: when.clone(), durability: self.level(asked) };
+        self.put(&mut None, key, value, &how, &|file| self.vfs.stat_file(file).map(|stat| version(&stat)))
+    }
+
+    /// The durability of a set that asks for one.
+    fn level(&self, asked: Durability) -> Durability {
+        if self.options.sync_on_request { asked.max(self.options.durability) } else { self.options.durability }
     }
 
     /// Replaces values. The directory is looked up once for those in a row that lie in one.
     pub(super) fn install_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let mut held = None;
+        let how = SetOptions::default().durable(self.options.durability);
         for (key, value) in values {
-            self.put(&mut held, key, value, &Precondition::None, &|_| Ok(()))?;
+            self.put(&mut held, key, value, &how, &|_| Ok(()))?;
         }
         Ok(())
     }
 
-    /// Replaces a value if `when` holds, in the directory that is `held` if that is the right one. Gives what `learn` says of
+    /// Replaces a value, in the directory that is `held` if that is the right one. Gives what `learn` says of
     /// the file.
     fn put<'k, T>(
         &self,
         held: &mut Option<Held<'k>>,
         key: &'k Key,
         value: &[u8],
-        when: &Precondition,
+        how: &SetOptions,
         learn: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<T> {
         if is_temporary(key) {
@@ -94,9 +101,11 @@ impl FilesystemStore {
                     Held { path: parent, directory, refused: attempt > 0, identity: None }
                 }
             };
-            match self.put_in(&mut place, key, value, when, learn)? {
+            match self.put_in(&mut place, key, value, how, learn)? {
                 Ok(learnt) => {
-                    self.sync_names(&place.directory, parent).map_err(fail)?;
+                    if how.durability == Durability::Full {
+                        self.sync_path(&place.directory, parent).map_err(fail)?;
+                    }
                     *held = Some(place);
                     return Ok(learnt);
                 }
@@ -118,24 +127,24 @@ impl FilesystemStore {
         place: &mut Held<'_>,
         key: &Key,
         value: &[u8],
-        when: &Precondition,
+        how: &SetOptions,
         learn: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
         // A name is cheaper to give than to change, and a file without one is never left behind.
-        let may_be_new = match when {
+        let may_be_new = match &how.when {
             Precondition::None => !place.refused && !self.replacing.guess(),
             Precondition::NotExists => !place.refused,
             Precondition::Version(_) => false,
         };
         if may_be_new {
-            match self.put_unnamed(&place.directory, key, value, learn)? {
+            match self.put_unnamed(&place.directory, key, value, how, learn)? {
                 Unnamed::Set(learnt) => return Ok(Ok(learnt)),
                 Unnamed::NoDirectory(error) => return Ok(Err(error)),
                 Unnamed::Taken => self.replacing.replaced(),
                 Unnamed::Refused => place.refused = true,
             }
         }
-        self.put_named(place, key, value, when, learn)
+        self.put_named(place, key, value, how, learn)
     }
 
     /// Sets a value that is not there by a file that has no name until it is complete.
@@ -144,6 +153,7 @@ impl FilesystemStore {
         directory: &Directory,
         key: &Key,
         value: &[u8],
+        how: &SetOptions,
         learn: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<Unnamed<T>> {
         let fail = |error| self.fail(Operation::Set, key.as_str(), error);
@@ -154,7 +164,7 @@ impl FilesystemStore {
             // Whatever else is wrong, what follows will tell.
             Ok(None) | Err(_) => return Ok(Unnamed::Refused),
         };
-        let learnt = self.fill(&file, value, learn).map_err(fail)?;
+        let learnt = self.fill(&file, value, how.durability, learn).map_err(fail)?;
         // No lock is needed for this, as only values that are there are compared and replaced.
         match self.vfs.give_name(&file, directory, name) {
             Ok(()) => {}
@@ -176,7 +186,7 @@ impl FilesystemStore {
         place: &mut Held<'_>,
         key: &Key,
         value: &[u8],
-        when: &Precondition,
+        how: &SetOptions,
         learn: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
         let temporary = temporary();
@@ -185,9 +195,9 @@ impl FilesystemStore {
             Err(error) => return Ok(Err(error)),
         };
         let set = self
-            .fill_named(file, value, learn)
+            .fill_named(file, value, how.durability, learn)
             .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
-            .and_then(|learnt| Ok(self.take_name(place, key, &temporary, when)?.map(|()| learnt)));
+            .and_then(|learnt| Ok(self.take_name(place, key, &temporary, &how.when)?.map(|()| learnt)));
         if !matches!(set, Ok(Ok(_))) {
             // What is left behind if this fails too is hidden, and the first failure is the one to tell.
             let _ = self.vfs.remove_file(&place.directory, &temporary);
@@ -196,21 +206,33 @@ impl FilesystemStore {
     }
 
     /// Fills and closes a file with a temporary name. Until it is closed its lock shows that its owner lives.
-    fn fill_named<T>(&self, file: File, value: &[u8], learn: &dyn Fn(&File) -> io::Result<T>) -> io::Result<T> {
+    fn fill_named<T>(
+        &self,
+        file: File,
+        value: &[u8],
+        durability: Durability,
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> io::Result<T> {
         match self.vfs.try_lock(&file) {
             Ok(_) => {}
             Err(error) if is_refused(&error) => {}
             Err(error) => return Err(error),
         }
-        let learnt = self.fill(&file, value, learn)?;
+        let learnt = self.fill(&file, value, durability, learn)?;
         self.vfs.close(file)?;
         Ok(learnt)
     }
 
-    fn fill<T>(&self, file: &File, value: &[u8], learn: &dyn Fn(&File) -> io::Result<T>) -> io::Result<T> {
+    fn fill<T>(
+        &self,
+        file: &File,
+        value: &[u8],
+        durability: Durability,
+        learn: &dyn Fn(&File) -> io::Result<T>,
+    ) -> io::Result<T> {
         self.vfs.write(file, value)?;
         self.vfs.stamp(file, now())?;
-        if self.options.durability != Durability::None {
+        if durability != Durability::None {
             self.vfs.sync_file(file)?;
         }
         learn(file)
@@ -325,9 +347,6 @@ impl FilesystemStore {
             Ok(()) => self.note_new(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
-        }
-        if self.options.durability == Durability::Full {
-            self.vfs.sync_directory(&parent)?;
         }
         self.vfs.directory(path)
     }

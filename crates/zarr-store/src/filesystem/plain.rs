@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
+use super::vfs::{Directory, Escapes, Kind, Stat, Vfs, sync_directory};
 
 /// Files by their paths. That no link leads out is seen by resolving the path before it is used.
 #[derive(Debug)]
@@ -110,11 +110,7 @@ impl Vfs for Plain {
     }
 
     fn sync_directory(&self, directory: &Directory) -> io::Result<()> {
-        // Windows cannot open a directory as a file, and writes names through by itself.
-        if cfg!(windows) {
-            return Ok(());
-        }
-        File::open(within(directory, "")?)?.sync_all()
+        sync_directory(&within(directory, "")?)
     }
 
     /// One file after another, since the standard library knows no way to ask for all at once.

@@ -83,7 +83,13 @@ impl FilesystemStore {
             let _ = self.vfs.try_lock(held);
         }
         match self.vfs.rename_directory(parent, name, parent, &doomed) {
-            Ok(()) => self.vfs.remove_tree(parent, &doomed),
+            Ok(()) => {
+                if self.options.sync_on_request {
+                    // Or a loss of power could leave documents without the chunks that they show.
+                    self.vfs.sync_directory(parent)?;
+                }
+                self.vfs.remove_tree(parent, &doomed)
+            }
             Err(error) if is_absent(&error) => Ok(()),
             // Something is mounted there, say.
             Err(_) => self.vfs.remove_tree(parent, name),

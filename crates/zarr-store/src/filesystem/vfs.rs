@@ -5,7 +5,7 @@ use std::fs::{File, FileTimes, Metadata, TryLockError};
 use std::io::{self, IoSliceMut, Read, Write};
 #[cfg(target_os = "linux")]
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Access to the files under one root.
@@ -217,6 +217,15 @@ pub(super) enum Kind {
 #[derive(Debug, thiserror::Error)]
 #[error("leads out to {}", .0.display())]
 pub(super) struct Escapes(pub(super) PathBuf);
+
+/// Waits until the names in a directory are on the disk.
+pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
+    // Windows cannot open a directory as a file, and writes names through by itself.
+    if cfg!(windows) {
+        return Ok(());
+    }
+    File::open(path)?.sync_all()
+}
 
 /// Reads from an offset without moving the file's position.
 pub(crate) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {

@@ -159,7 +159,7 @@ impl Job for Sum {
                 *self = Self::Write;
                 let when = Precondition::NotExists;
                 Ok(Next::Ask(vec![
-                    Request::Set { key: key(&format!("{into}/done")), value: vec![1], when },
+                    Request::set(key(&format!("{into}/done")), vec![1], when),
                     Request::Erase { key: key("absent") },
                     Request::List { prefix: Prefix::root() },
                     Request::ListAll { prefix: Prefix::root() },

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
-    Store, Version,
+    SetOptions, Store, Version,
 };
 
 /// What answers a get instead of the store.
@@ -109,6 +109,10 @@ impl<S: Store> Store for Altered<S> {
         self.store.set(key, value, when)
     }
 
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+        self.store.set_with(key, value, options)
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         self.store.set_many(values)
     }
@@ -151,6 +155,10 @@ impl<S: Store> Store for Altered<S> {
 
     fn flush(&self) -> Result<()> {
         self.store.flush()
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.store.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -115,6 +115,8 @@ fn found(store: &dyn Store, old: &Found, to: Dialect) -> Result<Option<Found>> {
 
 /// Drops one side, and then the record.
 fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
+    // The side that stays is on the disk before the other one is gone.
+    store.barrier()?;
     erase_side(store, &record, side)?;
     store.flush()?;
     record.erase(store)
@@ -124,11 +126,14 @@ fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
 /// from then on. What is gone already does not matter.
 pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
     for entry in record.nodes() {
-        let at = |error: Error| error.at_path(entry.path());
         for key in entry.keys(side) {
-            store.erase(&Key::new(key)?).map_err(|error| at(error.into()))?;
+            store.erase(&Key::new(key)?).map_err(|error| Error::from(error).at_path(entry.path()))?;
         }
-        // An array goes before its chunks: nobody shall take them for missing.
+    }
+    // Arrays go before their chunks, also where the power fails: nobody shall take them for missing.
+    store.barrier()?;
+    for entry in record.nodes() {
+        let at = |error: Error| error.at_path(entry.path());
         if let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? {
             drop_chunks(store, &array, &other).map_err(at)?;
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::pointer::At;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, Found, NodePath, consolidated, json};
-use zarr_store::{ByteRange, Fetched, Key, Precondition, Store, Version};
+use zarr_store::{ByteRange, Durability, Fetched, Key, Precondition, SetOptions, Store, Version};
 
 /// The key of the record, at the root. No dialect has it for a document or a chunk.
 pub(super) const KEY: &str = ".zmigration";
@@ -240,7 +240,9 @@ impl Record {
             Some(version) => version.clone().map_or(Precondition::None, Precondition::Version),
         };
         let text = Value::Object(document).to_string();
-        match store.set(&Key::new(KEY)?, text.as_bytes(), &when) {
+        // What is erased after that is told by the record alone.
+        let options = SetOptions::when(when).durable(Durability::Full);
+        match store.set_with(&Key::new(KEY)?, text.as_bytes(), &options) {
             Ok(version) => self.stored = Some(Some(version)),
             Err(error) if error.is_precondition() => {
                 let message = "somebody else began or changed a migration of this store at the same time";
@@ -248,7 +250,6 @@ impl Record {
             }
             Err(error) => return Err(error.into()),
         }
-        store.flush()?;
         Ok(self)
     }
 
