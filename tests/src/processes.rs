@@ -9,6 +9,7 @@ mod array_state;
 mod child;
 mod kills;
 mod moves;
+mod power;
 mod reads;
 mod rows;
 mod soak;
@@ -79,6 +80,9 @@ impl Check {
         }
         for (name, verb) in VERBS {
             all.push(Self::new(format!("killed_{name}"), move |scale| kills::of_verb(verb, scale)));
+        }
+        for (name, verb) in VERBS {
+            all.push(Self::new(format!("power_lost_{name}"), move |scale| power::check(verb, scale)));
         }
         all.push(Self::new("killed_while_writing_parts", kills::of_partial_writes));
         all.push(Self::new("killed_while_appending", kills::of_appends));

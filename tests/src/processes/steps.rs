@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zarr::Store;
 use zarr_store::{
     ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
-    Prefix, StoreExt, Version,
+    Prefix, SetOptions, StoreExt, Version,
 };
 
 /// No verb has so many steps.
-const MAX_STEPS: u64 = 10_000;
+pub(super) const MAX_STEPS: u64 = 10_000;
 
 /// A count of the calls of one or more stores, and the call that fails.
 #[derive(Debug)]
@@ -94,6 +94,11 @@ impl Store for Stopping {
         self.store.set(key, value, when)
     }
 
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Version> {
+        self.step(Operation::Set, key.as_str())?;
+        self.store.set_with(key, value, options)
+    }
+
     fn erase(&self, key: &Key) -> zarr_store::Result<()> {
         self.step(Operation::Erase, key.as_str())?;
         self.store.erase(key)
@@ -135,6 +140,11 @@ impl Store for Stopping {
     fn flush(&self) -> zarr_store::Result<()> {
         self.step(Operation::Flush, "/")?;
         self.store.flush()
+    }
+
+    fn barrier(&self) -> zarr_store::Result<()> {
+        self.step(Operation::Flush, "/")?;
+        self.store.barrier()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -226,6 +236,6 @@ fn stop_at_each<K>(
     Err(format!("{name}: more than {MAX_STEPS} steps").into())
 }
 
-fn restore(store: &Arc<dyn Store>, contents: &Contents) -> Result<()> {
+pub(super) fn restore(store: &Arc<dyn Store>, contents: &Contents) -> Result<()> {
     contents.iter().try_for_each(|(key, value)| Ok(store.set_all(key, value).map(drop)?))
 }

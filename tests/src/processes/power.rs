@@ -1,0 +1,259 @@
+//! Verbs that a loss of power interrupts at each of their steps: of what was not synced the disk has some and not the rest.
+
+use super::steps::{MAX_STEPS, Steps, Stopping, restore};
+use super::verbs::{Contents, LAYOUTS, Scenario, Stores, Verb, contents};
+use super::{Result, Scale, Tally};
+use crate::random::Random;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zarr::Store;
+use zarr_store::{
+    ByteRange, Bytes, Capabilities, Coalesce, Durability, Fetched, GetOptions, Key, Listing, Lock, MemoryStore,
+    Precondition, Prefix, SetOptions, StoreExt, Version,
+};
+
+/// A store in memory that knows which of its changes a loss of power may undo. It keeps what [`Durability`] and
+/// [`Store::barrier`] promise, and nothing beyond that: each change that is not synced may be lost or not, whatever becomes of
+/// others.
+#[derive(Debug)]
+struct Volatile {
+    store: MemoryStore,
+    /// Whether it renames and erases prefixes at once, as a directory does.
+    like_files: bool,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    /// What was there when all was last synced.
+    synced: BTreeMap<Key, Bytes>,
+    changes: Vec<Change>,
+}
+
+#[derive(Debug)]
+struct Change {
+    what: What,
+    /// Whether it is on the disk.
+    is_synced: bool,
+}
+
+#[derive(Debug)]
+enum What {
+    Set {
+        key: Key,
+        value: Bytes,
+        /// Whether it may be cut short.
+        may_tear: bool,
+    },
+    Erase(Key),
+    ErasePrefix(Prefix),
+    Rename(Prefix, Prefix),
+}
+
+impl Volatile {
+    fn new(contents: &Contents, like_files: bool) -> Result<Self> {
+        let store = MemoryStore::new();
+        for (key, value) in contents {
+            store.set_all(key, value)?;
+        }
+        let log = Log { synced: contents.iter().cloned().collect(), changes: Vec::new() };
+        Ok(Self { store, like_files, log: Mutex::new(log) })
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, what: What, is_synced: bool) {
+        self.log().changes.push(Change { what, is_synced });
+    }
+
+    /// What a loss of power may leave.
+    fn after_a_loss(&self, random: &mut Random) -> BTreeMap<Key, Bytes> {
+        let log = self.log();
+        let mut values = log.synced.clone();
+        for Change { what, is_synced } in &log.changes {
+            if !is_synced && random.below(2) == 0 {
+                continue;
+            }
+            match what {
+                What::Set { key, value, may_tear } => {
+                    let tears = *may_tear && !is_synced && random.below(2) == 0;
+                    let end = if tears { random.below(value.len()) } else { value.len() };
+                    values.insert(key.clone(), value.slice(..end));
+                }
+                What::Erase(key) => drop(values.remove(key)),
+                What::ErasePrefix(prefix) => values.retain(|key, _| !prefix.contains(key)),
+                What::Rename(from, to) => {
+                    let moved: Vec<Key> = values.keys().filter(|key| from.contains(key)).cloned().collect();
+                    for key in moved {
+                        let target = from.strip(&key).and_then(|rest| to.join(rest).ok());
+                        if let (Some(target), Some(value)) = (target, values.remove(&key)) {
+                            values.insert(target, value);
+                        }
+                    }
+                }
+            }
+        }
+        values
+    }
+}
+
+impl fmt::Display for Volatile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Volatile {
+    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
+        self.store.get(key, ranges, into)
+    }
+
+    fn get_with(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+        into: &mut Fetched,
+    ) -> zarr_store::Result<bool> {
+        self.store.get_with(key, ranges, options, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
+        self.set_with(key, value, &SetOptions::when(when.clone()))
+    }
+
+    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Version> {
+        let version = self.store.set(key, value, &options.when)?;
+        let is_synced = options.durability == Durability::Full;
+        if is_synced {
+            // The names of the prefixes that it lies under are on the disk, too.
+            for change in &mut self.log().changes {
+                change.is_synced |= match &change.what {
+                    What::ErasePrefix(prefix) | What::Rename(_, prefix) => prefix.contains(key),
+                    What::Set { .. } | What::Erase(_) => false,
+                };
+            }
+        }
+        let (key, value) = (key.clone(), Bytes::copy_from_slice(value));
+        self.note(What::Set { key, value, may_tear: options.durability == Durability::None }, is_synced);
+        Ok(version)
+    }
+
+    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
+        self.store.erase(key)?;
+        self.note(What::Erase(key.clone()), false);
+        Ok(())
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
+        self.store.list_dir(prefix)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> zarr_store::Result<Vec<Key>> {
+        self.store.list_prefix(prefix)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> zarr_store::Result<()> {
+        if !self.like_files {
+            return self.list_prefix(prefix)?.iter().try_for_each(|key| self.erase(key));
+        }
+        self.store.erase_prefix(prefix)?;
+        self.note(What::ErasePrefix(prefix.clone()), true);
+        Ok(())
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
+        if !self.like_files || !self.store.list_prefix(to)?.is_empty() {
+            return Ok(false);
+        }
+        for key in self.store.list_prefix(from)? {
+            if let (Some(rest), Some(value)) = (from.strip(&key), self.store.get_all(&key)?) {
+                self.store.set_all(&to.join(rest)?, &value)?;
+                self.store.erase(&key)?;
+            }
+        }
+        self.note(What::Rename(from.clone(), to.clone()), false);
+        Ok(true)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
+        self.store.try_lock(prefix)
+    }
+
+    fn flush(&self) -> zarr_store::Result<()> {
+        let keys = self.store.list()?;
+        let values = keys.into_iter().map(|key| Ok((key.clone(), self.store.get_all(&key)?)));
+        let values: BTreeMap<Key, Option<Bytes>> = values.collect::<zarr_store::Result<_>>()?;
+        let synced = values.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        *self.log() = Log { synced, changes: Vec::new() };
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { durable: true, erases_at_once: self.like_files, ..self.store.capabilities() }
+    }
+
+    fn coalesce(&self) -> Coalesce {
+        self.store.coalesce()
+    }
+}
+
+/// Cuts the power at each step of a verb, on arrays of every layout. What was there before is on the disk.
+pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for (name, layout) in LAYOUTS {
+        let scenario = Scenario { verb, layout, chunks: 2 };
+        for like_files in [true, false] {
+            let name = format!("{name}, {}", if like_files { "as in files" } else { "key by key" });
+            lose_at_each(scenario, like_files, scale.of(4, 40), &name, &mut tally)?;
+        }
+    }
+    Ok(tally)
+}
+
+fn lose_at_each(scenario: Scenario, like_files: bool, losses: u64, name: &str, tally: &mut Tally) -> Result<()> {
+    let prepared = Stores::in_memory();
+    scenario.prepare(&prepared)?;
+    let (main, target) = (contents(&prepared.main)?, contents(&prepared.target)?);
+    for last in 0..MAX_STEPS {
+        let volatile = [Arc::new(Volatile::new(&main, like_files)?), Arc::new(Volatile::new(&target, like_files)?)];
+        let steps = Steps::until(last, true);
+        let over = |store: &Arc<Volatile>| {
+            let store: Arc<dyn Store> = store.clone();
+            Stopping::over(&store, &steps)
+        };
+        let done = scenario.run(&Stores { main: over(&volatile[0]), target: over(&volatile[1]) });
+        for loss in 0..losses {
+            let mut random = Random::new(last * 1000 + loss);
+            let stores = Stores::in_memory();
+            for (store, volatile) in [&stores.main, &stores.target].into_iter().zip(&volatile) {
+                restore(store, &volatile.after_a_loss(&mut random).into_iter().collect())?;
+            }
+            tally.done("losses", 1);
+            let at = || format!("{name}, before call {last}, loss {loss}: ");
+            for fault in scenario.faults_when_interrupted(&stores) {
+                tally.fault("states that no reader should see", || at() + &fault);
+            }
+            match scenario.rerun(&stores) {
+                Ok(true) => {
+                    for fault in scenario.faults_after_rerun(&stores) {
+                        tally.fault("reruns that do not end right", || at() + &fault);
+                    }
+                }
+                // It says what a user has to decide.
+                Ok(false) => {}
+                Err(error) => tally.fault("reruns that fail", || at() + &error.to_string()),
+            }
+        }
+        if !steps.failed() {
+            return match done {
+                Ok(()) => Ok(()),
+                Err(error) => Err(format!("{name}: not interrupted, and failed: {error}").into()),
+            };
+        }
+    }
+    Err(format!("{name}: more than {MAX_STEPS} steps").into())
+}
