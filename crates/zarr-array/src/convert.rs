@@ -4,6 +4,7 @@
 //! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
 
 mod copy;
+mod finish_move;
 mod migrate;
 mod place;
 mod plan;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use zarr_meta::{Dialect, Found, Node, NodePath};
 use zarr_store::Store;
 
+pub use finish_move::finish_move;
 pub use migrate::{Migration, MigrationState};
 pub use transfer::{copy_node, move_node};
 

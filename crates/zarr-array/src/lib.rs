@@ -38,7 +38,7 @@ pub use consolidate::{
 };
 pub use convert::{
     Conversion, ConvertOptions, Examined, How, Migration, MigrationState, Planned, Progress, Shards, StoredSize,
-    copy_node, move_node,
+    copy_node, finish_move, move_node,
 };
 pub use create::NewArray;
 pub use data::ArrayData;

@@ -1,6 +1,6 @@
 //! Copying and moving nodes, within a store or from one to another.
 
-use super::{Conversion, ConvertOptions, How, Planned, Progress, is_same, place};
+use super::{Conversion, ConvertOptions, How, Planned, Progress, finish_move, is_same, place};
 use crate::hierarchy::in_store;
 use crate::node::{Ancestors, EraseNode, parse_path};
 use crate::{Error, ErrorKind, Registry, Result, open_node};
@@ -83,11 +83,11 @@ pub fn copy_node(
     Conversion::plan_copy(source, from, target, to, registry, options)?.run(target, &|_| {})
 }
 
-/// Moves the node at `from`, with all below it, as [`Conversion::run_move`] does. Consolidated metadata of groups above either
-/// place, which becomes stale, is dropped.
+/// Moves the node at `from`, with all below it, as [`Conversion::run_move`] does, or finishes a move that was interrupted, as
+/// [`finish_move`] does. Consolidated metadata of groups above either place, which becomes stale, is dropped.
 ///
 /// # Errors
-/// As [`copy_node`] and [`Conversion::run_move`].
+/// As [`copy_node`], [`Conversion::run_move`] and [`finish_move`].
 pub fn move_node(
     source: &Arc<dyn Store>,
     from: &str,
@@ -97,7 +97,13 @@ pub fn move_node(
     overwrite: bool,
 ) -> Result<()> {
     let options = ConvertOptions { overwrite, ..ConvertOptions::default() };
-    Conversion::plan_copy(source, from, target, to, registry, options)?.run_move(target, &|_| {})
+    let planned = Conversion::plan_copy(source, from, target, to, registry, options);
+    match planned.and_then(|conversion| conversion.run_move(target, &|_| {})) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists) => {
+            if finish_move(source, from, target, to)? { Ok(()) } else { Err(error) }
+        }
+        done => done,
+    }
 }
 
 impl Conversion {
@@ -107,7 +113,7 @@ impl Conversion {
     /// under its path (v2, v3), it is renamed: others see it at the one place or at the other.
     ///
     /// Else it is copied, and erased when the copy is complete: documents first, the node's own before those below it. An
-    /// interruption leaves the node whole at its old place, or whole at the new one. Of what lies at the old place, chunks and
+    /// interruption leaves the node whole at its old place, or whole at the new one, where [`finish_move`] erases the rest. Of what lies at the old place, chunks and
     /// documents are erased, and what belongs to no node stays.
     ///
     /// # Errors

@@ -29,9 +29,22 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
         Migration::check_settled(&source)?;
     }
     let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
-    let conversion = Conversion::plan_copy(&source, from, &target, to, &context.registry, options)?;
-    carry_out(context, &conversion, |progress| match verb {
-        Verb::Copy => conversion.run(&target, progress),
-        Verb::Move => conversion.run_move(&target, progress),
-    })
+    let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
+    let done = planned.map_err(Into::into).and_then(|conversion| {
+        carry_out(context, &conversion, |progress| match verb {
+            Verb::Copy => conversion.run(&target, progress),
+            Verb::Move => conversion.run_move(&target, progress),
+        })
+    });
+    match done {
+        // What is left may be of a move that was interrupted.
+        Err(error)
+            if verb == Verb::Move
+                && matches!(error.kind, "not-found" | "exists")
+                && zarr::finish_move(&source, from, &target, to)? =>
+        {
+            Ok(())
+        }
+        done => done,
+    }
 }
