@@ -22,6 +22,7 @@ use zarr_meta::{Dialect, Found, Node, NodePath};
 use zarr_store::Store;
 
 pub use finish_move::finish_move;
+pub(crate) use migrate::KEY as MIGRATION_RECORD;
 pub use migrate::{Migration, MigrationState};
 pub use transfer::{copy_node, move_node};
 

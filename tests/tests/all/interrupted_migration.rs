@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr_array::{Array, Dialect, ErrorKind, Migration, MigrationState, NewArray, Result};
+use zarr_array::{Array, Dialect, ErrorKind, Migration, MigrationState, NewArray, Result, View};
 use zarr_store::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Store, StoreExt,
-    Version,
+    ByteRange, Capabilities, Coalesce, Error, Fetched, FilesystemStore, Key, Listing, Lock, MemoryStore, Operation,
+    Precondition, Prefix, Store, StoreExt, Version,
 };
 
 /// The key of the record.
@@ -59,6 +59,10 @@ impl Store for Failing {
         self.change(key, || self.store.erase(key))
     }
 
+    fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
+        self.store.try_lock(prefix)
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
         self.store.list_dir(prefix)
     }
@@ -95,7 +99,7 @@ fn source(from: Dialect) -> Arc<dyn Store> {
 }
 
 fn copy(contents: &BTreeMap<String, Vec<u8>>) -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     contents.iter().for_each(|(key, value)| drop(store.set_all(&Key::new(key).unwrap(), value).unwrap()));
     store
 }
@@ -323,4 +327,72 @@ fn records_that_are_not_understood_stop_everything() {
         }
         assert!(contents(&*store) == before);
     }
+}
+
+#[test]
+fn a_migration_that_is_running_is_told_from_one_that_was_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let another: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path().join(".")).unwrap());
+    for (store, other) in [(Arc::clone(&memory), memory), (files, another)] {
+        let array = zarr::create_array(&store, "/a", NewArray::new(&[2], "int8").dialect(Dialect::V2)).unwrap();
+        array.write(.., &[1_i8, 2]).unwrap();
+        let seen = AtomicU64::new(0);
+        let beside = |_: zarr::Progress<'_>| {
+            let before = contents(&*other);
+            let undone = Migration::undo(&other, None).unwrap_err();
+            let finished = Migration::finish(&other, None).unwrap_err();
+            let migrated = migrate(&other, Dialect::V3).unwrap_err();
+            for error in [undone, finished, migrated] {
+                assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+            }
+            assert_eq!(contents(&*other), before);
+            seen.fetch_add(1, Ordering::Relaxed);
+        };
+        Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap().run(&beside).unwrap();
+        assert!(seen.into_inner() > 1);
+        Migration::finish(&other, None).unwrap();
+        assert_eq!(zarr::open_array(&store, "/a").unwrap().read::<i8>(..).unwrap(), [1, 2]);
+    }
+}
+
+#[test]
+fn what_was_changed_in_the_old_hierarchy_since_is_not_dropped() {
+    type Change = fn(&mut Array) -> Result<()>;
+    let changes: [(Change, &str); 2] = [
+        (|array| array.append(0, View::new(&[3], 1, &[1])?), "a/.zarray"),
+        (|array| array.set_attributes([("units".to_owned(), "K".into())].into_iter().collect()), "a/.zattrs"),
+    ];
+    for (change, key) in changes {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let new = NewArray::new(&[2], "int8").attribute("units", "m").dialect(Dialect::V2);
+        zarr::create_array(&store, "/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
+        migrate(&store, Dialect::V3).unwrap();
+        let open = |dialect| {
+            let found = zarr::open_node(&*store, "/a", Some(dialect)).unwrap();
+            Array::from_found(&store, found, &zarr::registry(), zarr::Options::default()).unwrap()
+        };
+        // The new hierarchy may be written to.
+        open(Dialect::V3).append(0, View::new(&[3, 4], 1, &[2]).unwrap()).unwrap();
+        change(&mut open(Dialect::V2)).unwrap();
+        let before = contents(&*store);
+        let error = Migration::finish(&store, None).unwrap_err();
+        assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::Conflict, Some(key)), "{error}");
+        assert_eq!(contents(&*store), before);
+        Migration::undo(&store, None).unwrap();
+        migrate(&store, Dialect::V3).unwrap();
+        Migration::finish(&store, None).unwrap();
+    }
+}
+
+#[test]
+fn an_erase_of_the_root_takes_the_record_with_it() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[2], "int8").dialect(Dialect::V2);
+    zarr::create_array(&store, "/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
+    migrate(&store, Dialect::V3).unwrap();
+    assert!(contents(&*store).contains_key(RECORD));
+    zarr::erase_node(&*store, &zarr::open_node(&*store, "/", None).unwrap()).unwrap();
+    assert!(contents(&*store).is_empty());
 }

@@ -3,6 +3,7 @@
 mod end;
 mod record;
 
+pub(crate) use record::KEY;
 pub use record::MigrationState;
 
 use self::record::{Entry, Record, Side};
@@ -22,7 +23,8 @@ use zarr_store::{Key, Precondition, Store};
 /// Where the other dialect can say the same chunks under the same keys, only documents are written; else chunks are copied, or
 /// decoded and encoded again, to keys of their own. Nothing that is there is changed: until [`finish`](Self::finish) drops the old
 /// documents, readers of either dialect find their hierarchy, and [`undo`](Self::undo) drops the new ones instead.
-/// Writers have to wait for one of both: chunks of both hierarchies may be the same, shape and attributes are not.
+/// Writers have to wait for one of both: chunks of both hierarchies may be the same, shape and attributes are not. Finishing notices
+/// documents of the old hierarchy that were changed nevertheless; it does not notice chunks, where they are others than the new ones.
 ///
 /// A record in the store, under the key `.zmigration`, says what becomes of what and how far it has come. Whatever is interrupted is
 /// completed by doing it again. Other software takes no notice of it, but for a warning of zarr-python 3 when it lists members, as it
@@ -133,11 +135,13 @@ impl Migration {
     ///
     /// # Errors
     /// Those of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the migration,
-    /// [`undo`](Self::undo) drops what was written. [`ErrorKind::Exists`] if somebody else began one meanwhile.
+    /// [`undo`](Self::undo) drops what was written. [`ErrorKind::Exists`] if somebody else began one meanwhile;
+    /// [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach.
     pub fn run(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
         let Self { conversion, record, interrupted } = self;
         let store = &conversion.source;
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let _lock = end::lock(&**store).map_err(in_store)?;
         let mut record = record.clone();
         if let Some(before) = interrupted {
             // Whoever completed it meanwhile has changed the record, which makes this fail before anything is erased.
@@ -202,7 +206,8 @@ impl Migration {
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or a node has no new one;
     /// [`ErrorKind::Exists`] if the migration is not done or is being undone; [`ErrorKind::Argument`] if `dialect` is not the one recorded: nothing
-    /// is erased then. [`ErrorKind::Store`]: to finish again drops the rest.
+    /// is erased then. [`ErrorKind::Conflict`] naming a document of an old node that was changed since it was migrated, or if
+    /// somebody else migrates the store right now. [`ErrorKind::Store`]: to finish again drops the rest.
     pub fn finish(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
         end::finish(&**store, dialect).map_err(in_store)
@@ -214,7 +219,8 @@ impl Migration {
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;
     /// [`ErrorKind::Exists`] if the migration is being finished; [`ErrorKind::Argument`] if `dialect` is not the one recorded:
-    /// nothing is erased then. [`ErrorKind::Store`]: to undo again drops the rest.
+    /// nothing is erased then. [`ErrorKind::Conflict`] if somebody else migrates the store right now. [`ErrorKind::Store`]: to undo
+    /// again drops the rest.
     pub fn undo(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|place| place.store = Some(store.to_string()));
         end::undo(&**store, dialect).map_err(in_store)

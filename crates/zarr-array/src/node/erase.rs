@@ -2,6 +2,7 @@
 
 use super::{Ancestors, order};
 use crate::chunk_keys::Keys;
+use crate::convert::MIGRATION_RECORD;
 use crate::hierarchy::WalkJob;
 use crate::{Error, Result, Walk, jobs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,6 +219,8 @@ impl<'d> DocumentKeys<'d> {
 const OTHERS: usize = 16;
 /// The rank of the documents of the node itself.
 const OWN: usize = 4 * OTHERS;
+/// The rank of the record of a migration, which says what becomes of documents.
+const RECORD: usize = OWN + OTHERS;
 
 impl Belongings {
     /// All below the path of a node.
@@ -271,6 +274,9 @@ impl Belongings {
             if !broken.is_root() {
                 belongings.prefixes.extend(zarr_meta::owned(dialect, &broken, &none).prefixes);
             }
+        }
+        if extent == Extent::Nodes {
+            belongings.documents.insert(RECORD, BTreeSet::from([MIGRATION_RECORD.to_owned()]));
         }
         belongings.prefixes.extend(prefixes);
         belongings

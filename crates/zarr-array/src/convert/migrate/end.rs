@@ -5,14 +5,30 @@ use super::{nodes, old_root};
 use crate::chunk_keys::Keys;
 use crate::{Error, ErrorKind, Result, open_node};
 use zarr_meta::{Dialect, Found};
-use zarr_store::{Key, Store};
+use zarr_store::{Key, Lock, Prefix, Store, backoff};
 
 /// What can be done about an old node without a new one, although the migration is done.
 const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops what was \
     written to the new hierarchy, and migrate again";
 
+/// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
+const MAX_TRIES: u32 = 50;
+
+/// Excludes others who migrate the store, as far as its locks reach.
+pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
+    for attempt in 1..=MAX_TRIES {
+        if let Some(lock) = store.try_lock(&Prefix::root())? {
+            return Ok(lock);
+        }
+        std::thread::sleep(backoff(attempt));
+    }
+    let message = "another process or thread is migrating this store, or finishes or undoes a migration, right now";
+    Err(Error::new(ErrorKind::Conflict, message).with_hint("wait until it has ended"))
+}
+
 /// See [`Migration::finish`](super::Migration::finish).
 pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    let _lock = lock(store)?;
     let record = match Record::read(store)? {
         None => {
             let to = to.ok_or_else(unrecorded)?;
@@ -26,6 +42,7 @@ pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
                 MigrationState::Finishing => record,
                 MigrationState::Done => {
                     let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
+                    check_unchanged(store, &old, &record)?;
                     let pairs = with_new(store, &old, record.to, ADDED)?;
                     record.with_nodes(pairs).write(store, MigrationState::Finishing)?
                 }
@@ -38,6 +55,7 @@ pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
 
 /// See [`Migration::undo`](super::Migration::undo).
 pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    let _lock = lock(store)?;
     let record = match Record::read(store)? {
         None => {
             let to = to.ok_or_else(unrecorded)?;
@@ -86,6 +104,22 @@ fn with_new(store: &dyn Store, old: &Found, to: Dialect, hint: &str) -> Result<V
         return Err(error.at_path(&old.path));
     }
     Ok(pairs)
+}
+
+/// Checks that the old nodes are as they were when they were migrated: what was changed since is not in the new ones.
+fn check_unchanged(store: &dyn Store, root: &Found, record: &Record) -> Result<()> {
+    for old in nodes(store, root)? {
+        let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
+        if let Some(key) = entry.and_then(|entry| entry.changed(&old)) {
+            let message =
+                "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
+            let hint =
+                "undo, which drops what was written to the new hierarchy, and migrate again; or put the document back";
+            let error = Error::new(ErrorKind::Conflict, message).with_hint(hint).at_path(&old.path);
+            return Err(error.at(|place| place.key = Some(key)));
+        }
+    }
+    Ok(())
 }
 
 /// The nodes that were to be migrated, each with what there is of the new one. The old ones have to be there.

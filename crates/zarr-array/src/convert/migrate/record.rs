@@ -9,7 +9,7 @@ use zarr_meta::{ArrayMetadata, Dialect, Documents, Found, NodePath, consolidated
 use zarr_store::{ByteRange, Durability, Fetched, Key, Precondition, SetOptions, Store, Version};
 
 /// The key of the record, at the root. No dialect has it for a document or a chunk.
-pub(super) const KEY: &str = ".zmigration";
+pub(crate) const KEY: &str = ".zmigration";
 /// The version of what is in it.
 const VERSION: u64 = 1;
 
@@ -69,6 +69,8 @@ pub(super) struct Entry {
     path: NodePath,
     /// The keys of documents: of the old node, and of the new one.
     keys: [Vec<String>; 2],
+    /// Hashes of the documents that the old node had when the migration was planned; none in records of older versions.
+    hashes: Vec<(String, String)>,
     /// The documents of the old array and of the new one, where their chunks lie under different keys.
     arrays: Option<[Documents; 2]>,
 }
@@ -81,7 +83,17 @@ impl Entry {
             (Some(a), Some(b)) if !same_chunks(old, a, new, b) => Some([old, new].map(|found| found.documents.clone())),
             _ => None,
         };
-        Self { path: old.path.clone(), keys: [keys(old), keys(new)], arrays }
+        Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: hashes(old), arrays }
+    }
+
+    /// The key of a document of the old node that is not as it was when the migration was planned.
+    pub(super) fn changed(&self, old: &Found) -> Option<String> {
+        if self.hashes.is_empty() {
+            return None;
+        }
+        let now = hashes(old);
+        let gone = self.hashes.iter().find(|(key, _)| now.iter().all(|(there, _)| there != key));
+        now.iter().find(|hash| !self.hashes.contains(hash)).or(gone).map(|(key, _)| key.clone())
     }
 
     pub(super) fn path(&self) -> &NodePath {
@@ -119,6 +131,10 @@ impl Entry {
         entry.insert("path", self.path.to_string());
         entry.insert("old", list(self.keys(Side::Old)));
         entry.insert("new", list(self.keys(Side::New)));
+        if !self.hashes.is_empty() {
+            let hash = |(key, hash): &(String, String)| (key.clone(), Value::from(hash.as_str()));
+            entry.insert("hashes", Value::Object(self.hashes.iter().map(hash).collect()));
+        }
         if let Some([old, new]) = &self.arrays {
             let texts = |documents: &Documents| {
                 let text = |bytes| Value::from(String::from_utf8_lossy(bytes).into_owned());
@@ -142,10 +158,23 @@ impl Entry {
             Some(arrays) => Some([documents(arrays.member("old")?)?, documents(arrays.member("new")?)?]),
             None => None,
         };
+        let mut hashes = Vec::new();
+        if let Some(at) = at.get("hashes") {
+            for (key, hash) in at.members()? {
+                hashes.push((key.to_owned(), hash.text()?.to_owned()));
+            }
+        }
         let path = at.member("path")?;
         let parsed = NodePath::parse(path.text()?).map_err(|_| path.invalid("the path of a node"))?;
-        Ok(Self { path: parsed, keys: [keys("old")?, keys("new")?], arrays })
+        Ok(Self { path: parsed, keys: [keys("old")?, keys("new")?], hashes, arrays })
     }
+}
+
+/// Hashes of the documents of a node, but for white space at their ends, by FNV-1a of 64 bits: nobody gains by two that are equal.
+fn hashes(found: &Found) -> Vec<(String, String)> {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = |text: &[u8]| format!("{:016x}", text.trim_ascii_end().iter().fold(0xcbf2_9ce4_8422_2325, step));
+    found.own_documents().filter_map(|key| Some((key.to_owned(), hash(found.documents.get(key)?)))).collect()
 }
 
 /// A key that may be erased.
