@@ -333,6 +333,7 @@ impl Scenario {
                 Verb::Migrate => {
                     check(store, &path, None, &whole);
                     check(store, &path, Some(self.dialect()), &whole);
+                    check(store, &path, Some(self.other_dialect()), &or_unfinished);
                 }
                 // The verb does not change these arrays, or keeps them readable throughout.
                 _ => check(store, &path, None, &whole),

@@ -150,9 +150,7 @@ impl Migration {
             record = before.with_nodes(record.into_nodes());
         }
         let record = record.write(&**store, MigrationState::Running).map_err(in_store)?;
-        // The document that says of what dialect all nodes are would hide the old ones.
-        let entry_key = zarr_meta::entry_key(record.to);
-        let mut entry = None;
+        let mut written = Vec::new();
         for planned in conversion.nodes().iter().rev() {
             progress(Progress::Begin(planned));
             let documents = Documents::new(planned, &zarr_meta::Documents::new())?;
@@ -164,6 +162,14 @@ impl Migration {
                 How::Copy => copy::copy(conversion, planned, documents.found(), store, &advance)?,
                 How::Recode => recode::recode(conversion, planned, documents.found(), store, &advance)?,
             }
+            written.push(documents);
+        }
+        // Chunks are on the disk before there is a node that shows them.
+        store.barrier().map_err(|error| in_store(error.into()))?;
+        // The document that says of what dialect all nodes are would hide the old ones.
+        let entry_key = zarr_meta::entry_key(record.to);
+        let mut entry = None;
+        for documents in written {
             entry = documents.write_without(entry_key, store).map_err(in_store)?.or(entry);
         }
         if let (Some(key), Some(entry)) = (entry_key, entry) {
