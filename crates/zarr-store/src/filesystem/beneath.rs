@@ -82,6 +82,26 @@ fn link_handle(file: BorrowedFd<'_>, parent: BorrowedFd<'_>, name: &str) -> rust
     rustix::fs::linkat(file, "", parent, name, AtFlags::EMPTY_PATH)
 }
 
+/// What has a name in a directory, which is not followed.
+fn stat_at(parent: BorrowedFd<'_>, name: impl rustix::path::Arg) -> rustix::io::Result<Stat> {
+    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(Stat {
+        kind: kind(FileType::from_raw_mode(stat.st_mode)),
+        len: u64::try_from(stat.st_size).unwrap_or(0),
+        inode: (stat.st_dev, stat.st_ino),
+        modified: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+    })
+}
+
+fn kind(file_type: FileType) -> Kind {
+    match file_type {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink | FileType::Unknown => Kind::Unknown,
+        _ => Kind::Other,
+    }
+}
+
 /// A directory held by path only cannot be waited for: it is opened anew.
 fn readable(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
@@ -155,8 +175,7 @@ impl Vfs for Beneath {
     }
 
     fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        self.stat_file(&rustix::fs::openat(handle(parent)?, name, flags, Mode::empty()).map(File::from)?)
+        Ok(stat_at(handle(parent)?, name)?)
     }
 
     fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File> {
@@ -247,17 +266,16 @@ impl Vfs for Beneath {
     fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {
         let directory = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut entries = Vec::new();
-        for entry in Dir::new(directory)? {
+        for entry in Dir::read_from(&directory)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else { continue };
             if matches!(name, "." | "..") || !wanted(name) {
                 continue;
             }
             let kind = match entry.file_type() {
-                FileType::RegularFile => Kind::File,
-                FileType::Directory => Kind::Directory,
-                FileType::Symlink | FileType::Unknown => Kind::Unknown,
-                _ => Kind::Other,
+                // Some file systems do not tell in a listing.
+                FileType::Unknown => stat_at(directory.as_fd(), name).map_or(Kind::Unknown, |stat| stat.kind),
+                known => kind(known),
             };
             entries.push((name.to_owned(), kind));
         }

@@ -292,10 +292,8 @@ impl FilesystemStore {
                 Err(error) => return Err(fail(error)),
             },
             Precondition::Version(expected) => {
-                let found = self
-                    .current(Operation::Set, key)?
-                    .filter(|stat| stat.kind == Kind::File)
-                    .map(|stat| version(&stat));
+                let found =
+                    self.named(directory, key)?.filter(|stat| stat.kind == Kind::File).map(|stat| version(&stat));
                 if found.as_ref() != Some(expected) {
                     return refuse(found);
                 }
@@ -304,6 +302,16 @@ impl FilesystemStore {
         match self.vfs.rename(directory, temporary, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Err(error)),
             renamed => renamed.map(Ok).map_err(fail),
+        }
+    }
+
+    /// What has the name of a value in its directory.
+    fn named(&self, directory: &Directory, key: &Key) -> Result<Option<Stat>> {
+        match self.vfs.stat_name(directory, split(key.as_str()).1) {
+            Ok(stat) if stat.kind != Kind::Unknown => Ok(Some(stat)),
+            Ok(_) => self.current(Operation::Set, key),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.fail(Operation::Set, key.as_str(), error)),
         }
     }
 

@@ -69,15 +69,17 @@ impl FilesystemStore {
     /// Removes a temporary file or directory unless its owner lives, who holds its lock.
     fn remove_leftover(&self, directory: &Directory, name: &str, kind: Kind) -> std::io::Result<()> {
         let stat = self.vfs.stat_name(directory, name)?;
-        let file = self.vfs.open_name(directory, name)?;
-        let is_dead = match self.vfs.try_lock(&file) {
-            Ok(free) => free,
-            Err(error) if is_refused(&error) => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                i128::try_from(now.saturating_sub(OLD).as_nanos()).is_ok_and(|limit| stat.modified < limit)
-            }
-            Err(error) => return Err(error),
-        };
+        // Windows does not open directories.
+        let opened = self.vfs.open_name(directory, name);
+        let is_dead =
+            match opened.as_ref().map_or_else(|error| Err(error.kind().into()), |file| self.vfs.try_lock(file)) {
+                Ok(free) => free,
+                Err(error) if is_refused(&error) => {
+                    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                    i128::try_from(now.saturating_sub(OLD).as_nanos()).is_ok_and(|limit| stat.modified < limit)
+                }
+                Err(error) => return Err(error),
+            };
         match (is_dead, kind) {
             (false, _) => Ok(()),
             (true, Kind::Directory) => self.vfs.remove_tree(directory, name),

@@ -133,6 +133,34 @@ fn links_that_double_end() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn links_among_each_other_end() {
+    each(|store| {
+        let names: Vec<String> = (0..12).map(|number| format!("d{number}")).collect();
+        for name in &names {
+            store.set_all(&key(&format!("{name}/a")), b"value").expect("set");
+            for other in names.iter().filter(|other| *other != name) {
+                symlink(format!("../{other}"), store.path().join(name).join(other)).expect("linked");
+            }
+        }
+        // Paths through all of them are 12! and more.
+        let (mut todo, mut listed) = (vec![Prefix::root()], 0);
+        let error = loop {
+            match store.list_dir(&todo.pop().expect("paths of too many links come first")) {
+                Ok(listing) => todo.extend(listing.prefixes),
+                Err(error) => break error,
+            }
+            listed += 1;
+            assert!(listed < 1000, "it does not end");
+        };
+        let reason = std::error::Error::source(&error).expect("a reason").to_string();
+        assert!(reason.contains("linked directories"), "{reason}");
+        assert!(store.list().is_err());
+        store.erase_prefix(&Prefix::root()).expect("erase");
+        assert_eq!(store.list().expect("list"), []);
+    });
+}
+
+#[test]
 fn pipes_do_not_hang() {
     let folder = tempfile::tempdir().expect("a directory");
     let store = FilesystemStore::open(folder.path()).expect("opened");

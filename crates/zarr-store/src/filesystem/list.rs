@@ -4,12 +4,17 @@ use std::io;
 
 use crate::{Key, Listing, Operation, Prefix, Result};
 
+use super::install::split;
 use super::names::is_temporary_name;
 use super::vfs::Kind;
 use super::{FilesystemStore, escape, is_absent};
 
 /// How many linked directories one listing goes into: links may lead to links, each doubling what there is to list.
 const MAX_LINKS: usize = 1024;
+
+/// How many linked directories a path may go through: of directories that link to each other there are more paths than one can
+/// walk.
+const MAX_DEPTH: usize = 4;
 
 pub(super) struct Entry {
     pub(super) name: String,
@@ -24,8 +29,15 @@ impl FilesystemStore {
         let mut listing = Listing::default();
         for entry in self.entries(prefix.as_str())? {
             if entry.is_directory {
-                if entry.is_link && self.leads_up(&format!("{prefix}{}", entry.name)) {
-                    continue;
+                if entry.is_link {
+                    let path = format!("{prefix}{}", entry.name);
+                    if self.leads_up(&path) {
+                        continue;
+                    }
+                    if self.links_on(&path) > MAX_DEPTH {
+                        let error = io::Error::other(format!("more than {MAX_DEPTH} linked directories in one path"));
+                        return Err(self.fail(Operation::List, &path, error));
+                    }
                 }
                 listing.prefixes.push(Prefix::new(&format!("{prefix}{}/", entry.name))?);
             } else {
@@ -75,6 +87,17 @@ impl FilesystemStore {
     fn leads_up(&self, path: &str) -> bool {
         let ancestors = self.ancestors(path).unwrap_or_default();
         ancestors.split_last().is_some_and(|(own, above)| above.contains(own))
+    }
+
+    /// How many links to directories a path goes through.
+    fn links_on(&self, path: &str) -> usize {
+        let is_link = |end: usize| {
+            let (parent, name) = split(&path[..end]);
+            let stat = self.vfs.directory(parent).and_then(|directory| self.vfs.stat_name(&directory, name));
+            stat.is_ok_and(|stat| stat.kind == Kind::Unknown)
+        };
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.filter(|end| is_link(*end)).count()
     }
 
     /// The inodes of the root and of all directories down to `path`.

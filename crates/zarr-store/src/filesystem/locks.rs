@@ -37,7 +37,7 @@ impl FilesystemStore {
     ///
     /// The lock is of the file and not of its name: whoever takes it looks at the name afterwards, and finds another file
     /// there if it was replaced meanwhile.
-    pub(super) fn lock_value(&self, key: &Key) -> Result<Option<File>> {
+    pub(super) fn lock_value(&self, key: &Key) -> Result<Option<Locked>> {
         if !self.options.locks || self.refused.refused.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -47,7 +47,7 @@ impl FilesystemStore {
             Err(error) => return Err(self.fail(Operation::Set, key.as_str(), error)),
         };
         match self.vfs.lock(&file) {
-            Ok(()) => Ok(Some(file)),
+            Ok(()) => Ok(Some(Locked(file))),
             Err(error) if is_refused(&error) => {
                 self.refused.refused.store(true, Ordering::Relaxed);
                 Ok(None)
@@ -77,7 +77,7 @@ impl FilesystemStore {
             Err(error) => return Err(fail(error)),
         };
         match self.vfs.try_lock(&directory) {
-            Ok(true) => Ok(Some(Lock::between_processes((directory, threads)))),
+            Ok(true) => Ok(Some(Lock::between_processes((Locked(directory), threads)))),
             Ok(false) => Ok(None),
             Err(error) if is_refused(&error) => Ok(Some(self.without(threads))),
             Err(error) => Err(fail(error)),
@@ -88,6 +88,17 @@ impl FilesystemStore {
     fn without(&self, threads: Lock) -> Lock {
         self.refused.refused.store(true, Ordering::Relaxed);
         threads
+    }
+}
+
+/// A file or directory whose lock is held. It is given back also if a process that was forked meanwhile has the file open, too.
+#[derive(Debug)]
+pub(super) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing gives it back where this fails.
+        let _ = self.0.unlock();
     }
 }
 
@@ -112,4 +123,22 @@ pub(super) fn lock_name(directory: (u64, u64), name: &str) -> MutexGuard<'static
     (directory, name).hash(&mut hasher);
     let stripe = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
     LOCKS[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_given_back_though_a_forked_process_has_the_file_open() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let open = || File::open(folder.path()).expect("opened");
+        let file = open();
+        file.try_lock().expect("free");
+        // What a fork makes of it.
+        let copy = file.try_clone().expect("a copy");
+        drop(Locked(file));
+        open().try_lock().expect("free again");
+        drop(copy);
+    }
 }

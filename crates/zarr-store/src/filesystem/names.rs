@@ -35,14 +35,17 @@ pub(super) fn is_temporary(key: &Key) -> bool {
     key.as_str().split('/').any(is_temporary_name)
 }
 
+/// The nanoseconds between two times that a file system tells apart.
+const STEP: u64 = if cfg!(windows) { 100 } else { 1 };
+
 /// The time now, later than any it gave before.
 pub(super) fn now() -> SystemTime {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     // Nanoseconds fit until the year 2554.
-    let now = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+    let now = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX) / STEP * STEP;
     let last = LAST.fetch_max(now, Ordering::Relaxed);
-    let time = if last < now { now } else { LAST.fetch_add(1, Ordering::Relaxed).saturating_add(1) };
+    let time = if last < now { now } else { LAST.fetch_add(STEP, Ordering::Relaxed).saturating_add(STEP) };
     SystemTime::UNIX_EPOCH + Duration::from_nanos(time)
 }
 

@@ -32,7 +32,7 @@ impl FilesystemStore {
         let to_parent = self.make_directories(to_path)?;
         match self.vfs.rename_directory(&from_parent, from_name, &to_parent, to_name) {
             Ok(()) => {}
-            // Something is there, or it is another file system.
+            // Something is there, it is another file system, or it may not be renamed.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -41,6 +41,8 @@ impl FilesystemStore {
                         | io::ErrorKind::NotADirectory
                         | io::ErrorKind::CrossesDevices
                         | io::ErrorKind::NotFound
+                        // On Windows also a file that somebody has open.
+                        | io::ErrorKind::PermissionDenied
                 ) =>
             {
                 prune(&*self.vfs, to_path);

@@ -85,7 +85,7 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Names a directory within the running process: equal for equal directories.
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)>;
 
-    /// What has a name in a directory, which is not followed.
+    /// What has a name in a directory, which is not followed. Of a directory and a link only the kind is of use.
     fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat>;
 
     /// Opens what has a name in a directory, which is not followed, for reading: a file or a directory.
