@@ -91,7 +91,13 @@ impl Target {
             Self::Stdout(out) => close(std::os::fd::AsFd::as_fd(&out).try_clone_to_owned()?),
             #[cfg(not(unix))]
             Self::Stdout(_) => Ok(()),
-            Self::File(out) => close(out),
+            Self::File(out) => {
+                // Or a loss of power could leave its name without its bytes.
+                if out.metadata()?.is_file() {
+                    out.sync_all()?;
+                }
+                close(out)
+            }
         }
     }
 }
