@@ -209,14 +209,14 @@ impl Array {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;
         let len = plan::len(&resolved)?;
-        let mut elements = T::zeroed_vec(len)?;
-        let Some(bytes) = T::as_bytes_mut(&mut elements) else {
+        let mut memory = plan::Memory::<T>::zeroed(self.data_type(), len)?;
+        let Some(bytes) = memory.bytes() else {
             return self.read_resolved(&resolved)?.to_vec();
         };
         crate::buffer::advise_large(bytes);
         let out = plan::output(bytes, self.core.element(), &resolved, None)?;
         self.read_planned(&resolved, out, true)?;
-        Ok(elements)
+        memory.into_elements(self.data_type())
     }
 
     /// The shape that a selection has: axes of which a single index is taken are left out.

@@ -113,13 +113,13 @@ impl AsyncArray {
     pub async fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;
-        let mut elements = T::zeroed_vec(plan::len(&resolved)?)?;
-        let Some(bytes) = T::as_bytes_mut(&mut elements) else {
+        let mut memory = plan::Memory::<T>::zeroed(self.data_type(), plan::len(&resolved)?)?;
+        let Some(bytes) = memory.bytes() else {
             return self.read_resolved(&resolved).await?.to_vec();
         };
         let out = plan::output(bytes, self.core.element(), &resolved, None)?;
         self.read_planned(&resolved, out, true).await?;
-        Ok(elements)
+        memory.into_elements(self.data_type())
     }
 
     /// Reads a selection of elements of a type known at run time.

@@ -55,39 +55,29 @@ impl BytesCodec {
     }
 
     /// Brings what was just decoded into memory form: unused bits of small integers, bools that are none.
-    fn settle(&self, out: &mut ViewMut<'_>) -> Result<(), Error> {
+    fn settle_all(&self, out: &mut ViewMut<'_>) -> Result<(), Error> {
         if self.any_bits {
             return Ok(());
         }
         let mut result = Ok(());
-        match out.as_contiguous() {
-            Some(items) => result = self.layout.settle(items),
-            None => {
-                out.all_mut(|item| {
-                    result = self.layout.settle(item);
-                    result.is_ok()
-                });
-            }
-        }
-        result.map_err(|error| Error::Corrupt { codec: NAME, what: said(error) })
+        out.runs_mut(|items| {
+            result = self.layout.settle(items);
+            result.is_ok()
+        });
+        result.map_err(corrupt)
     }
 
     /// Checks that items can be encoded.
-    fn check_items(&self, items: &View<'_>) -> Result<(), Error> {
+    fn check_all(&self, items: &View<'_>) -> Result<(), Error> {
         if self.any_bits {
             return Ok(());
         }
         let mut result = Ok(());
-        match items.as_contiguous() {
-            Some(items) => result = self.layout.check(items),
-            None => {
-                items.all(|item| {
-                    result = self.layout.check(item);
-                    result.is_ok()
-                });
-            }
-        }
-        result.map_err(|error| Error::Encode { codec: NAME, what: said(error) })
+        items.runs(|items| {
+            result = self.layout.check(items);
+            result.is_ok()
+        });
+        result.map_err(unfit)
     }
 }
 
@@ -97,7 +87,15 @@ impl ArrayToBytes for BytesCodec {
     }
 
     fn is_memory_order(&self) -> bool {
-        self.swaps.is_empty() && self.any_bits
+        self.swaps.is_empty()
+    }
+
+    fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
+        self.layout.settle(items).map_err(corrupt)
+    }
+
+    fn check_items(&self, items: &[u8]) -> Result<(), Error> {
+        self.layout.check(items).map_err(unfit)
     }
 
     fn encoded_item_size(&self) -> Option<usize> {
@@ -106,11 +104,11 @@ impl ArrayToBytes for BytesCodec {
 
     fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         out.copy_swapped(items, &self.swaps);
-        self.settle(out)
+        self.settle_all(out)
     }
 
     fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.check_items(chunk)?;
+        self.check_all(chunk)?;
         chunk.append_swapped(&self.swaps, out)
     }
 
@@ -149,7 +147,7 @@ impl BytesCodec {
         new: &View<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        self.check_items(new)?;
+        self.check_all(new)?;
         self.items(old, shape)?.append_to(out)?;
         let start = out.len() - old.len();
         let copy = out.get_mut(start..).unwrap_or_default();
@@ -170,6 +168,14 @@ pub(crate) fn check_len(found: u64, expected: u64) -> Result<(), Error> {
 /// Lengths as a view takes them. One that does not fit makes a view that fits no buffer.
 pub(crate) fn dims(shape: &[u64]) -> Dims {
     shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect::<SmallVec<_>>()
+}
+
+fn corrupt(error: zarr_dtype::Error) -> Error {
+    Error::Corrupt { codec: NAME, what: said(error) }
+}
+
+fn unfit(error: zarr_dtype::Error) -> Error {
+    Error::Encode { codec: NAME, what: said(error) }
 }
 
 /// The error without a position, which would count from wherever the check began.

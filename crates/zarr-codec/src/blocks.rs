@@ -69,7 +69,9 @@ impl Source for Elements<'_> {
         if codec.is_memory_order()
             && let Some(bytes) = self.chunk.as_contiguous()
         {
-            return part(bytes, range);
+            let bytes = part(bytes, range)?;
+            codec.check_items(bytes)?;
+            return Ok(bytes);
         }
         let elements = range.start / item..range.end.div_ceil(item);
         scratch.clear();

@@ -53,9 +53,28 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     fn encoded_size(&self, shape: &[u64]) -> Size;
 
     /// Whether the encoded bytes are the items in C order, just as they lie in memory. Then the last decompressor
-    /// writes straight into the output.
+    /// writes straight into the output, which is [settled](Self::settle) afterwards, and encoded are items that are
+    /// [checked](Self::check_items).
     fn is_memory_order(&self) -> bool {
         false
+    }
+
+    /// Brings items that were decoded by copying them into memory form, where they are in [memory order](Self::is_memory_order).
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for elements that are none.
+    fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
+        let _ = items;
+        Ok(())
+    }
+
+    /// Checks that items can be encoded by copying them, where they are in [memory order](Self::is_memory_order).
+    ///
+    /// # Errors
+    /// [`Error::Encode`] for elements that are none.
+    fn check_items(&self, items: &[u8]) -> Result<(), Error> {
+        let _ = items;
+        Ok(())
     }
 
     /// Bytes of an encoded element, if encoded chunks are their elements in C order and nothing else. Then

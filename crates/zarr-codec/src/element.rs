@@ -74,7 +74,7 @@ impl ElementSpec {
     fn is_fill(&self, view: &View<'_>) -> bool {
         let fill = self.fill.bytes();
         if !self.is_variable() {
-            return view.all(|item| item == fill);
+            return view.runs(|items| is_repeated(items, fill));
         }
         match view.heap() {
             None => view.is_empty(),
@@ -85,6 +85,18 @@ impl ElementSpec {
     /// A heap if elements of this type need one.
     pub fn new_heap(&self) -> Option<Arc<Heap>> {
         self.is_variable().then(|| Arc::new(Heap::new()))
+    }
+}
+
+/// Whether `items` are nothing but `item`, again and again.
+fn is_repeated(items: &[u8], item: &[u8]) -> bool {
+    match item.split_first() {
+        // Nearly always zeros: blocks are judged as a whole, without a branch for each byte.
+        Some((first, rest)) if rest.iter().all(|byte| byte == first) => {
+            items.chunks(256).all(|block| block.iter().fold(true, |so_far, byte| so_far & (byte == first)))
+        }
+        Some(_) => items.chunks(item.len()).all(|one| one == item),
+        None => true,
     }
 }
 

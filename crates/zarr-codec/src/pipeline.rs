@@ -92,9 +92,17 @@ impl Pipeline {
         self.to_bytes.scatter(&View::new(encoded, item, out.shape())?, out)
     }
 
-    /// Whether an encoded chunk is its elements in C order, as they are in memory.
+    /// Whether an encoded chunk is its elements in C order, as they are in memory once they are [settled](Self::settle).
     pub fn is_memory(&self) -> bool {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.is_memory_order()
+    }
+
+    /// Brings the bytes of a chunk that [is in memory order](Self::is_memory) into memory form.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for elements that are none.
+    pub fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
+        self.to_bytes.settle(items)
     }
 
     /// The shape of the smallest part of a chunk that is encoded on its own, in the axes of the array: of the innermost
@@ -181,7 +189,8 @@ impl Pipeline {
             && region.is_whole(shape)
             && let Some(place) = out.as_contiguous()
         {
-            return self.decode_bytes(encoded, decoded, Some(place), None, |_| Ok(()));
+            self.decode_bytes(encoded, decoded, Some(&mut *place), None, |_| Ok(()))?;
+            return self.to_bytes.settle(place);
         }
         let target = self.target(shape, region);
         self.decode_bytes(encoded, decoded, None, target.as_ref(), |plain| match plain {

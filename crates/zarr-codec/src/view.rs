@@ -296,6 +296,15 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Calls `visit` with runs of items that lie side by side, all of them once and in any order, until it says `false`; whether
+    /// it never did.
+    pub fn runs(&self, mut visit: impl FnMut(&'a [u8]) -> bool) -> bool {
+        copy::runs(&self.geometry, |offset, len| {
+            // SAFETY: `runs` gives the offsets and lengths of runs of the view's items.
+            visit(unsafe { std::slice::from_raw_parts(self.ptr.offset(offset), len) })
+        })
+    }
+
     /// Appends the items in C order to `out`.
     ///
     /// # Errors
@@ -384,6 +393,16 @@ impl<'a> ViewMut<'a> {
         copy::each(&self.geometry, |offset| {
             // SAFETY: `each` gives the offsets of the view's items, one at a time; `self` is borrowed exclusively.
             visit(unsafe { std::slice::from_raw_parts_mut(ptr.offset(offset), item) })
+        })
+    }
+
+    /// As [`View::runs`], with runs that may be changed.
+    pub fn runs_mut(&mut self, mut visit: impl FnMut(&mut [u8]) -> bool) -> bool {
+        let ptr = self.ptr;
+        copy::runs(&self.geometry, |offset, len| {
+            // SAFETY: `runs` gives the offsets and lengths of runs of the view's items, one at a time and none twice; `self` is
+            // borrowed exclusively.
+            visit(unsafe { std::slice::from_raw_parts_mut(ptr.offset(offset), len) })
         })
     }
 

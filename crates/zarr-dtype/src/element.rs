@@ -14,8 +14,8 @@ use crate::{DataType, Error, Heap};
 /// A Rust type that elements of arrays are read into and written from.
 ///
 /// Types that lie in a Rust vector just as they lie in memory (numbers, complex numbers, `[u8; N]`) are read straight into
-/// [`as_bytes_mut`](Self::as_bytes_mut) of the vector. All others, `bool` with its two values and texts among them, go by
-/// [`from_items`](Self::from_items).
+/// [`as_bytes_mut`](Self::as_bytes_mut) of the vector. A `bool`, which has two values, goes by
+/// [`from_item_vec`](Self::from_item_vec), and all others, texts among them, by [`from_items`](Self::from_items).
 ///
 /// | Rust | data types |
 /// |---|---|
@@ -89,6 +89,15 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Size`] for part of an element,
     /// [`Error::Item`] for an element that is no value of the type, [`Error::Memory`].
     fn from_items(data_type: &DataType, items: &[u8], heap: &Heap) -> Result<Vec<Self>, Error>;
+
+    /// As [`from_items`](Self::from_items), of items that lie in a vector and have no parts in a heap. A type of one byte takes its
+    /// memory over.
+    ///
+    /// # Errors
+    /// As [`from_items`](Self::from_items).
+    fn from_item_vec(data_type: &DataType, items: Vec<u8>) -> Result<Vec<Self>, Error> {
+        Self::from_items(data_type, &items, &Heap::new())
+    }
 
     /// The elements of `data_type` in memory form; what has variable length is put into `heap` as one block.
     ///

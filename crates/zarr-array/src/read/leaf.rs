@@ -223,7 +223,11 @@ impl<'a> Item<'a> {
         match self.room.take() {
             Some(Room::Output) => {
                 self.touched = true;
-                Ok(size == self.out.size() as u64)
+                if size != self.out.size() as u64 {
+                    return Ok(false);
+                }
+                let settled = self.out.as_contiguous().map_or(Ok(()), |items| self.codecs.settle(items));
+                settled.map(|()| true).map_err(|error| self.place(error.into()))
             }
             Some(Room::Buffer(part)) if size == part.len() as u64 => {
                 let bytes = buffer.get(part).unwrap_or_default();

@@ -57,6 +57,25 @@ pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) ->
     geometry.is_empty() || walk(&geometry.shape, &geometry.strides, 0, &mut visit)
 }
 
+/// Calls `visit` with the byte offset and the bytes of each run of items that lie side by side, until it says `false`; whether it
+/// never did.
+pub(super) fn runs(geometry: &Geometry, mut visit: impl FnMut(isize, usize) -> bool) -> bool {
+    if geometry.is_empty() {
+        return true;
+    }
+    // Along an axis without strides it is the same items again.
+    let axes = merged(axes_of(geometry, None).filter(|axis| axis.to != 0));
+    let (outer, row) = split_row(&axes);
+    let (len, steps) = if row.to == geometry.item as isize { (row.len, 1) } else { (1, row.len) };
+    let mut goes_on = true;
+    outer_loop(outer, &mut |to, _| {
+        for step in 0..steps as isize {
+            goes_on = goes_on && visit(to + step * row.to, len * geometry.item);
+        }
+    });
+    goes_on
+}
+
 /// Sets every item of `view` to `value`.
 pub(super) fn fill(view: &mut ViewMut<'_>, value: &[u8]) {
     assert_eq!(value.len(), view.geometry.item, "a value of one item");

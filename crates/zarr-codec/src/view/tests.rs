@@ -280,6 +280,47 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn runs_are_all_items_once(case in cases(), stop in 0usize..40) {
+        let mut bytes: Vec<u8> = (0..case.size()).map(|place| place as u8).collect();
+        let view = case.view_mut(&mut bytes);
+        let mut items = model(&view.as_view());
+        let mut found = Vec::new();
+        let ended = view.as_view().runs(|run| {
+            found.extend(run.chunks(case.item).map(<[u8]>::to_vec));
+            true
+        });
+        prop_assert!(ended);
+        items.sort();
+        found.sort();
+        prop_assert_eq!(&found, &items);
+        let mut visited = 0;
+        let ended = view.as_view().runs(|_| {
+            visited += 1;
+            visited < stop
+        });
+        prop_assert!(ended || visited == stop.max(1));
+        let mut view = case.view_mut(&mut bytes);
+        view.runs_mut(|run| {
+            run.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+            true
+        });
+        prop_assert!(bytes.iter().enumerate().all(|(place, byte)| *byte == (place as u8).wrapping_add(1)));
+    }
+}
+
+#[test]
+fn runs_of_one_item_again_and_again_are_one() {
+    let view = View::from_strides(&[1, 2], 2, &[1000, 1000], 0, &[0, 0]).unwrap();
+    let mut runs = Vec::new();
+    view.runs(|run| {
+        runs.push(run.to_vec());
+        true
+    });
+    assert_eq!(runs, [[1, 2]]);
+}
+
 #[test]
 fn refuses_what_does_not_fit() {
     let mut bytes = [0; 12];

@@ -106,6 +106,13 @@ impl Element for bool {
         Ok(elements)
     }
 
+    fn from_item_vec(data_type: &DataType, items: Vec<u8>) -> Result<Vec<Self>, Error> {
+        Self::check(data_type)?;
+        data_type.layout().check(&items)?;
+        // The standard library collects it into the same memory.
+        Ok(items.into_iter().map(|byte| byte != 0).collect())
+    }
+
     fn to_items(data_type: &DataType, elements: &[Self], _: &Heap) -> Result<Vec<u8>, Error> {
         Self::check(data_type)?;
         to_items(data_type, bytemuck::cast_slice(elements))
