@@ -193,16 +193,26 @@ fn what_is_too_large_goes_by_the_cache() {
     assert!(cache.bytes() <= 40_000);
     let none = with(&plain, &ChunkCache::new(0));
     assert_eq!(none.read::<i32>((1, 1)).unwrap(), [129]);
-    // Nor is an index kept whose inner chunks cannot be.
+    // The index of a shard is kept even if its inner chunks cannot be: that they are of another state is noticed by the version.
     let (store, plain) = made(&SHARD.replace("[4, 4]", "[32, 32]"));
     let cache = ChunkCache::new(6000);
     let array = with(&plain, &cache);
-    for round in 0..2 {
+    assert_eq!(array.read::<i32>((0, 0..2)).unwrap(), [0, 1]);
+    assert_eq!(store.take().gets, 2);
+    let kept = cache.bytes();
+    assert!(kept > 0);
+    assert_eq!(array.read::<i32>((0, 0..2)).unwrap(), [0, 1]);
+    assert_eq!((store.take().gets, cache.bytes()), (1, kept));
+    // It is read anew when it is outdated, and kept by the next read.
+    for (round, gets) in [(1, [3, 2, 1]), (2, [3, 2, 1])] {
         plain.write((0, 0), &[round]).unwrap();
-        store.take();
-        assert_eq!(array.read::<i32>((0, 0..2)).unwrap(), [round, 1]);
-        assert_eq!((store.take().gets, cache.bytes()), (2, 0));
+        for gets in gets {
+            store.take();
+            assert_eq!(array.read::<i32>((0, 0..2)).unwrap(), [round, 1]);
+            assert_eq!(store.take().gets, gets);
+        }
     }
+    assert!(cache.bytes() <= 6000);
 }
 
 #[test]

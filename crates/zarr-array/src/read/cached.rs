@@ -81,10 +81,11 @@ impl<'a> CachedRead<'a> {
             let state = self.cache.new_state();
             let shard = KnownShard { index: Arc::clone(&split.index), size: fetched.size, state };
             let known = Arc::new(Known { content: Content::Shard(shard), version });
-            // What goes by the cache is not checked to be of the same state as the index.
+            // Without a version, nothing tells of inner chunks that go by the cache that they are of another state than the index.
             let inner = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
             let inner_size = decoded_size(&split.codecs, &inner);
-            if splits(&split.codecs, &inner) || !self.cache.is_too_much(inner_size) {
+            let is_checked = known.version.is_some() || splits(&split.codecs, &inner);
+            if is_checked || !self.cache.is_too_much(inner_size) {
                 self.cache.keep(place, stamp, &known);
             }
             known
