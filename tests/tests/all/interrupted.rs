@@ -107,14 +107,14 @@ impl Store for Interrupted {
     }
 }
 
-const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::D2022];
+pub(crate) const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::D2022];
 
-type Verb<'v> = &'v dyn Fn(&Arc<dyn Store>) -> Result<(), Error>;
-type Check<'v> = &'v dyn Fn(&Arc<dyn Store>);
+pub(crate) type Verb<'v> = &'v dyn Fn(&Arc<dyn Store>) -> Result<(), Error>;
+pub(crate) type Check<'v> = &'v dyn Fn(&Arc<dyn Store>);
 
 /// Runs a verb that is interrupted at each of its calls, on several stores: `check` holds after each, `ended` after the verb was run
 /// again.
-fn at_each_call(prepare: Verb<'_>, verb: Verb<'_>, check: Check<'_>, ended: Check<'_>) {
+pub(crate) fn at_each_call(prepare: Verb<'_>, verb: Verb<'_>, check: Check<'_>, ended: Check<'_>) {
     for kind in 0..3 {
         for left in 0.. {
             assert!(left < 1000, "the verb does not end");
@@ -143,18 +143,18 @@ fn at_each_call(prepare: Verb<'_>, verb: Verb<'_>, check: Check<'_>, ended: Chec
 }
 
 /// A store that is interrupted after so many calls.
-fn interrupted(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
+pub(crate) fn interrupted(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
     Arc::new(Interrupted { store: Arc::clone(store), left: AtomicU64::new(left), at_once: false })
 }
 
-fn open(store: &Arc<dyn Store>, path: &str) -> Option<Array> {
+pub(crate) fn open(store: &Arc<dyn Store>, path: &str) -> Option<Array> {
     match zarr::open_array(store, path) {
         Err(error) if error.is_not_found() => None,
         opened => Some(opened.unwrap()),
     }
 }
 
-fn create(store: &Arc<dyn Store>, path: &str, dialect: Dialect, elements: &[i8]) -> Result<(), Error> {
+pub(crate) fn create(store: &Arc<dyn Store>, path: &str, dialect: Dialect, elements: &[i8]) -> Result<(), Error> {
     let new = NewArray::new(&[elements.len() as u64], "int8").chunks(&[2]).attribute("of", "old").dialect(dialect);
     zarr::create_array(store, path, new)?.write(.., elements)
 }
@@ -163,10 +163,10 @@ fn read(array: &Array) -> Vec<i8> {
     array.read(..).unwrap()
 }
 
-const OLD: [i8; 7] = [1, 2, 3, 4, 5, 6, 7];
+pub(crate) const OLD: [i8; 7] = [1, 2, 3, 4, 5, 6, 7];
 
 /// Whether the old array is there; if so, it is whole.
-fn is_whole(store: &Arc<dyn Store>, path: &str) -> bool {
+pub(crate) fn is_whole(store: &Arc<dyn Store>, path: &str) -> bool {
     open(store, path).is_some_and(|array| {
         assert_eq!(read(&array), OLD, "{path} opens with other elements");
         assert_eq!(array.attributes().unwrap().get("of"), Some(&"old".into()), "{path} opens without its attributes");
@@ -366,130 +366,6 @@ fn growing_after_an_append_that_died_shows_the_fill_value() {
         resize(&[12])(&store).unwrap();
         assert_eq!(reshaped(&store, &[12]).unwrap(), [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0, 0]);
     }
-}
-
-#[test]
-fn a_move_leaves_the_node_whole_at_one_place() {
-    for dialect in DIALECTS {
-        for (from, to) in [("/g/a", "/h/b"), ("/g", "/h")] {
-            for first in [false, true] {
-                let prepare = |store: &Arc<dyn Store>| {
-                    create(store, "/g/a", dialect, &OLD)?;
-                    create(store, "/g/c", dialect, &OLD)?;
-                    if first { create(store, &format!("{to}/x"), dialect, &OLD[..6]) } else { Ok(()) }
-                };
-                // What a group that is only implied does not have may be what is left of it by a move before.
-                if first && from == "/g" && dialect.implies_groups() {
-                    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-                    prepare(&store).unwrap();
-                    let refused = zarr::move_node(&store, from, &store, to, &zarr::registry(), true).unwrap_err();
-                    assert_eq!(refused.kind(), ErrorKind::Exists);
-                    assert!(is_whole(&store, "/g/a") && open(&store, "/h/x").is_some());
-                    continue;
-                }
-                // Run again, it is run as the hint says.
-                let moved = |store: &Arc<dyn Store>| {
-                    let done = zarr::move_node(store, from, store, to, &zarr::registry(), first);
-                    match done {
-                        Err(error) if error.kind() == ErrorKind::Exists => {
-                            zarr::move_node(store, from, store, to, &zarr::registry(), true)
-                        }
-                        done => done,
-                    }
-                };
-                let names = if from == "/g" { ["/a", "/c"].as_slice() } else { &[""] };
-                let check = |store: &Arc<dyn Store>| {
-                    let places: Vec<(bool, bool)> = names
-                        .iter()
-                        .map(|name| {
-                            (is_whole(store, &format!("{from}{name}")), is_whole(store, &format!("{to}{name}")))
-                        })
-                        .collect();
-                    assert!(
-                        places.iter().all(|(old, _)| *old) || places.iter().all(|(_, new)| *new),
-                        "{dialect} {from}: {places:?}"
-                    );
-                };
-                at_each_call(&prepare, &moved, &check, &check);
-            }
-        }
-    }
-}
-
-#[test]
-fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
-    for dialect in DIALECTS {
-        for (from, to, names) in [("/g/a", "/h/b", [""].as_slice()), ("/g", "/h", &["/a", "/b/c"])] {
-            for apart in [false, true] {
-                let memory = || -> Arc<dyn Store> { Arc::new(MemoryStore::new()) };
-                let prepared = || {
-                    let source = memory();
-                    create(&source, "/g/a", dialect, &OLD).unwrap();
-                    create(&source, "/g/b/c", dialect, &OLD).unwrap();
-                    let target = if apart { memory() } else { Arc::clone(&source) };
-                    (source, target)
-                };
-                let moved = |source: &Arc<dyn Store>, target: &Arc<dyn Store>| {
-                    zarr::move_node(source, from, target, to, &zarr::registry(), false)
-                };
-                let whole =
-                    |store: &Arc<dyn Store>, at| names.iter().all(|name| is_whole(store, &format!("{at}{name}")));
-                let (source, target) = prepared();
-                moved(&source, &target).unwrap();
-                let ended = [source.list().unwrap(), target.list().unwrap()];
-                let mut finished = 0;
-                for stop in 0.. {
-                    assert!(stop < 1000, "the move does not end");
-                    let (source, target) = prepared();
-                    // Within one store all calls count, else those to the source.
-                    let through = interrupted(&source, stop);
-                    if moved(&through, if apart { &target } else { &through }).is_ok() {
-                        break;
-                    }
-                    if whole(&target, to) && !whole(&source, from) {
-                        moved(&source, &target).unwrap();
-                        assert_eq!([source.list().unwrap(), target.list().unwrap()], ended, "{dialect} {from} {stop}");
-                        assert!(whole(&target, to));
-                        finished += 1;
-                    }
-                }
-                assert!(finished > 3, "{dialect} {from}: {finished}");
-            }
-        }
-    }
-}
-
-#[test]
-fn what_a_move_left_and_differs_from_the_copy_is_not_erased() {
-    let moved = |store: &Arc<dyn Store>| zarr::move_node(store, "/a", store, "/b", &zarr::registry(), false);
-    let document = Key::new("a/zarr.json").unwrap();
-    let interrupted_move = || {
-        let begun = (0..).map(|left| {
-            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-            create(&store, "/a", Dialect::V3, &OLD).unwrap();
-            moved(&interrupted(&store, left)).unwrap_err();
-            store
-        });
-        begun.take(20).find(|store| store.get_all(&document).unwrap().is_none()).unwrap()
-    };
-    // A chunk that was written meanwhile.
-    let store = interrupted_move();
-    let chunk = Key::new("a/c/3").unwrap();
-    store.set_all(&chunk, b"other").unwrap();
-    let keys = store.list().unwrap();
-    let error = moved(&store).unwrap_err();
-    assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::Conflict, Some("a/c/3")), "{error}");
-    assert_eq!(store.list().unwrap(), keys);
-    // A node that was created meanwhile, which is not in the copy.
-    let store = interrupted_move();
-    let copied = store.get_all(&Key::new("b/zarr.json").unwrap()).unwrap().unwrap();
-    store.set_all(&Key::new("a/new/zarr.json").unwrap(), &copied).unwrap();
-    let keys = store.list().unwrap();
-    assert_eq!(moved(&store).unwrap_err().kind(), ErrorKind::Exists);
-    assert_eq!(store.list().unwrap(), keys);
-    // What was never there is not found, whatever lies at the other place.
-    let error = zarr::move_node(&store, "/none", &store, "/b", &zarr::registry(), false).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
 }
 
 #[test]

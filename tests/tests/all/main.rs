@@ -21,6 +21,7 @@ mod hierarchies;
 mod hostile;
 mod interrupted;
 mod interrupted_migration;
+mod interrupted_move;
 mod laws;
 mod layouts;
 mod matrix;
