@@ -30,9 +30,58 @@ impl Job for All {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, _: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if any_conflict(replies)? {
+            return Err(unfit());
+        }
         let requests = std::mem::take(&mut self.0);
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
+    }
+}
+
+/// Whether one of some changes was not made because its condition did not hold.
+pub(crate) fn any_conflict(replies: &[Reply]) -> Result<bool> {
+    replies.iter().try_fold(false, |any, reply| match reply {
+        Reply::Set | Reply::Erased | Reply::Barrier => Ok(any),
+        Reply::Conflict => Ok(true),
+        _ => Err(unfit()),
+    })
+}
+
+/// Changes that are made in steps, one after another, as long as their conditions hold.
+#[derive(Debug)]
+pub(crate) struct InSteps {
+    /// To be taken from the end.
+    steps: Vec<Vec<Request>>,
+}
+
+/// How far changes in steps came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Made {
+    All,
+    /// A condition did not hold, in the last step or before it.
+    Conflict {
+        in_last: bool,
+    },
+}
+
+impl InSteps {
+    pub(crate) fn new(mut steps: Vec<Vec<Request>>) -> Self {
+        steps.retain(|step| !step.is_empty());
+        steps.reverse();
+        Self { steps }
+    }
+}
+
+impl Job for InSteps {
+    type Output = Made;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if any_conflict(replies)? {
+            return Ok(Next::Done(Made::Conflict { in_last: self.steps.is_empty() }));
+        }
+        Ok(self.steps.pop().map_or(Next::Done(Made::All), Next::Ask))
     }
 }
 
@@ -181,13 +230,17 @@ impl Job for TakeLock {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match replies.first() {
-            Some(Reply::Locked(Some(lock))) => Ok(Next::Done(lock.clone())),
-            Some(Reply::Locked(None)) => {
+        match replies {
+            [Reply::Locked(Some(lock))] => Ok(Next::Done(lock.clone())),
+            [Reply::Locked(None)] => {
                 self.tries = self.tries.saturating_add(1);
                 Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
             }
-            _ => Ok(Next::Ask(vec![Request::Lock { prefix: self.prefix.clone() }])),
+            [] | [Reply::Paused] => Ok(Next::Ask(vec![Request::Lock { prefix: self.prefix.clone() }])),
+            _ => Err(unfit()),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,6 +39,10 @@ pub(crate) struct OpenNode {
     begun: bool,
     /// The keys that are there, if they were listed.
     listed: Option<Arc<BTreeSet<Key>>>,
+    /// The prefix that a listing was asked of last.
+    listing: Option<String>,
+    /// Prefixes that had nothing below them when they were listed.
+    empty: Vec<String>,
 }
 
 /// How far a probe got with what it was given.
@@ -51,7 +55,7 @@ pub(crate) enum Probed {
 impl OpenNode {
     pub(crate) fn new(path: NodePath, dialect: Option<Dialect>, can_list: bool) -> Self {
         let probe = Probe::new(path.clone(), dialect).can_list(can_list);
-        Self { probe, path, asked: Vec::new(), begun: false, listed: None }
+        Self { probe, path, asked: Vec::new(), begun: false, listed: None, listing: None, empty: Vec::new() }
     }
 
     /// Gives a listing of all documents that the node may have, so that those that are not there are not asked for.
@@ -69,6 +73,11 @@ impl OpenNode {
         self.probe.dialect()
     }
 
+    /// The prefixes that were listed and had nothing below them.
+    fn empty(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.empty)
+    }
+
     pub(crate) fn path(&self) -> &NodePath {
         &self.path
     }
@@ -79,6 +88,9 @@ impl OpenNode {
             self.begun = true;
             self.probe.step(&[])?
         } else if let Some(Reply::Listing(listing)) = replies.first() {
+            if listing.keys.is_empty() && listing.prefixes.is_empty() {
+                self.empty.extend(self.listing.take());
+            }
             let keys = listing.keys.iter().map(Key::as_str).chain(listing.prefixes.iter().map(Prefix::as_str));
             self.probe.step(&keys.map(|key| (key.to_owned(), None)).collect::<Vec<_>>())?
         } else {
@@ -96,7 +108,9 @@ impl OpenNode {
             let keys = match step {
                 ProbeStep::Need(keys) => keys,
                 ProbeStep::List { prefix } => {
-                    return Ok(Probed::Asks(vec![Request::List { prefix: Prefix::new(&prefix)? }]));
+                    let requests = vec![Request::List { prefix: Prefix::new(&prefix)? }];
+                    self.listing = Some(prefix);
+                    return Ok(Probed::Asks(requests));
                 }
                 ProbeStep::Found(found) => return Ok(Probed::Found(found)),
                 ProbeStep::NotFound { tried } => return Ok(Probed::NotFound(tried)),

@@ -188,6 +188,11 @@ impl<'a> ReadJob<'a> {
     }
 }
 
+/// There are fewer cells than were planned to be read or written.
+pub(crate) fn too_few_cells() -> Error {
+    Error::internal("a grid has fewer cells than its plan")
+}
+
 /// Whether chunks of `shape` are shards whose inner chunks can be fetched one by one.
 pub(crate) fn splits(codecs: &Pipeline, shape: &[u64]) -> bool {
     codecs.part_shape(shape).is_some() && codecs.partial(shape, &Region::whole(shape), &Access::default()).is_some()
@@ -320,7 +325,7 @@ impl<'a> Spread<'a> {
         let mut leaf = Leaf::new(context, Vec::with_capacity(self.tiles.len()));
         let mut cursor = self.cuts.cursor_at(self.tiles.position() as u64);
         for out in self.tiles {
-            let Some(cell) = cursor.cell() else { break };
+            let cell = cursor.cell().ok_or_else(too_few_cells)?;
             leaf.items.extend(self.source.item(context, cell, out)?);
             cursor.advance();
         }

@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::cache::Changing;
 use crate::core::ArrayCore;
 use crate::gather::Picked;
-use crate::read::decoded_size;
+use crate::read::{decoded_size, too_few_cells};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) enum WriteJob<'a> {
 pub(crate) struct Chunks<'a> {
     /// Chunks that are written in part, each with the place of its request among those asked last.
     parts: Vec<(usize, WriteChunk<'a>)>,
-    /// Told when those that are written whole are.
+    /// Make what caches keep of those that are written whole outdated when they go.
     _whole: Vec<Changing>,
     /// Whether chunks are written only if they have the states that they were seen in.
     conditional: bool,
@@ -181,7 +181,7 @@ impl<'a> WriteJob<'a> {
         let (mut requests, mut parts, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         let mut cursor = context.cuts.cursor_at(cells.start);
         for number in cells {
-            let Some(cell) = cursor.cell() else { break };
+            let cell = cursor.cell().ok_or_else(too_few_cells)?;
             let mut chunk = WriteChunk::new(context, number, cell)?;
             if context.core.grid.covers(cell) && context.data.is_all() {
                 requests.push(chunk.whole().map_err(|error| chunk.place(error))?);
@@ -259,7 +259,7 @@ pub(crate) struct WriteChunk<'a> {
     /// What it must still be.
     state: Option<Precondition>,
     tries: u32,
-    /// Caches are told when this goes.
+    /// Makes what caches keep of the chunk outdated when this goes.
     changing: Option<Changing>,
 }
 

@@ -1,8 +1,8 @@
 //! How many requests reads and writes cost.
 
 use std::sync::Arc;
-use zarr_array::{Array, NewArray, Options};
-use zarr_store::{Counted, MemoryStore, Store};
+use zarr_array::{Array, NewArray, Options, View};
+use zarr_store::{Counted, Key, MemoryStore, Store, StoreExt};
 
 fn counted(new: NewArray) -> (Arc<Counted<MemoryStore>>, Array) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
@@ -105,4 +105,32 @@ fn opening_asks_for_few_documents() {
     zarr::open_array(&lent, "/a").unwrap();
     let counts = store.take();
     assert!(counts.gets <= 4 && counts.lists == 0, "{counts:?}");
+}
+
+#[test]
+fn the_directory_of_a_new_array_is_listed_once() {
+    let (store, _) = counted(NewArray::new(&[4], "int32").chunks(&[2]));
+    let lent: Arc<dyn Store> = Arc::clone(&store) as _;
+    zarr::create_array(&lent, "/b", NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
+    let counts = store.take();
+    // Where its chunks would lie, and where the first draft of version 3 would have documents.
+    assert_eq!((counts.lists, counts.sets), (2, 1), "{counts:?}");
+    // What is left of chunks is still found.
+    store.set_all(&Key::new("c/c/0").unwrap(), b"left").unwrap();
+    store.take();
+    zarr::create_array(&lent, "/c", NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
+    let counts = store.take();
+    assert_eq!((counts.lists, counts.erases), (4, 1), "{counts:?}");
+}
+
+#[test]
+fn a_change_of_the_shape_reads_the_document_once() {
+    let (store, mut array) = counted(NewArray::new(&[3], "int32").chunks(&[2]));
+    array.append(0, View::new(&[1; 8], 4, &[2]).unwrap()).unwrap();
+    let counts = store.take();
+    // The document, that of the group above, and the chunk at the old end.
+    assert_eq!((counts.gets, counts.sets, counts.lists), (3, 3, 0), "{counts:?}");
+    array.resize(&[4]).unwrap();
+    let counts = store.take();
+    assert_eq!((counts.gets, counts.sets), (2, 1), "{counts:?}");
 }

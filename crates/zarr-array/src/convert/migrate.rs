@@ -12,6 +12,7 @@ use super::{Conversion, ConvertOptions, How, Planned, Progress, copy, plan, reco
 use crate::chunk_keys::Keys;
 use crate::core::other_places;
 use crate::jobs::document_options;
+use crate::node::same_hierarchy;
 use crate::{Error, ErrorKind, Registry, Result, Walk, consolidate, open_node, walk};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -235,8 +236,7 @@ impl Migration {
 
 /// The root of the hierarchy that is of another dialect.
 fn old_root(store: &dyn Store, new: Dialect) -> Result<Found> {
-    let is_v3 = |dialect| matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
-    let same = |dialect| dialect == new || (is_v3(dialect) && is_v3(new));
+    let same = |dialect| same_hierarchy(dialect, new);
     // The dialects that have a document `zarr.json` are told by it, others may lie beside them.
     let beside = [Dialect::V2, Dialect::V1, Dialect::V0, Dialect::P2019];
     let beside = beside.into_iter().filter(|dialect| !same(*dialect)).map(Some);
@@ -275,7 +275,7 @@ fn in_place(
     let (node, notes, warning) = target::target(&found, dialect, named, options, registry)?;
     let Node::Array(mut kept) = node else { return plan::planned(store, found, named, registry, options) };
     kept.chunk_key_encoding = actual_keys(&**store, &found, array)?;
-    if target::same_chunks(array, &kept) {
+    if target::encodes_alike(array, &kept) {
         let size = plan::size_of(&kept, dialect, &registry.data_types);
         let path = found.path.clone();
         let target = Node::Array(kept);

@@ -2,7 +2,7 @@
 
 use super::{Conversion, Planned};
 use crate::chunk_keys::Keys;
-use crate::jobs::{DOCUMENT, document_options};
+use crate::jobs::{DOCUMENT, InSteps, Made, document_options};
 use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
 use std::collections::BTreeSet;
@@ -198,20 +198,16 @@ impl Documents {
             target.set_with(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
         }
         let Found { dialect, path, documents, .. } = &self.found;
-        let mut steps = order::in_steps(*dialect, path, documents, self.changes).into_iter().peekable();
-        while let Some(step) = steps.next() {
-            let is_last = steps.peek().is_none();
-            let when = if is_last { when } else { &Precondition::None };
-            let options = document_options(when.clone(), is_last);
-            for (key, bytes) in step {
-                let key = Key::new(&key)?;
-                match bytes {
-                    Some(bytes) => drop(target.set_with(&key, &bytes, &options).map_err(|error| created(path, error))?),
-                    None => target.erase(&key)?,
-                }
+        let when = |_: &Key, is_last| if is_last { when.clone() } else { Precondition::None };
+        let steps = order::requests(*dialect, path, documents, self.changes, when)?;
+        match run(&**target, InSteps::new(steps))? {
+            Made::All => Ok(()),
+            // What another created in the meantime is not replaced.
+            Made::Conflict { .. } => {
+                let message = "there is a node already, which another writer created meanwhile";
+                Err(Error::new(ErrorKind::Exists, message).at_path(path))
             }
         }
-        Ok(())
     }
 
     /// Writes them but for the one at `key`, which is given back.
@@ -251,14 +247,5 @@ impl<'t> Finished<'t> {
         }
         self.since = Instant::now();
         self.waiting.drain(..).try_for_each(|documents| documents.create(self.target))
-    }
-}
-
-/// What another created in the meantime is not replaced.
-fn created(path: &NodePath, error: zarr_store::Error) -> Error {
-    if error.is_precondition() {
-        Error::new(ErrorKind::Exists, "there is a node already, which another writer created meanwhile").at_path(path)
-    } else {
-        error.into()
     }
 }

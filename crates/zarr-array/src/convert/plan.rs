@@ -126,7 +126,7 @@ pub(super) fn planned(
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
             let opened = Array::from_found(source, found.clone(), registry, options.options.clone());
-            let copied = target::same_chunks(from, to) && missing_stay(&found, &path, &target, dialect)?;
+            let copied = target::encodes_alike(from, to) && missing_stay(&found, &path, &target, dialect)?;
             match opened {
                 Ok(array) if copied => (How::Copy, size(&array)),
                 Ok(array) => {

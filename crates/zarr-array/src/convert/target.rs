@@ -103,8 +103,8 @@ pub(super) fn missing_stay(from: &Found, to: &Found, same_fill: bool) -> bool {
     undefined || (same_fill && alike)
 }
 
-/// Whether the encoded chunks of `from` are those of `to`.
-pub(super) fn same_chunks(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
+/// Whether the chunks of `from` and `to` are encoded alike, and so are missing ones.
+pub(super) fn encodes_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     let fill = match (&from.fill_value, &to.fill_value) {
         (Some(from), Some(to)) => from.same(to),
         // What was undefined may be anything.

@@ -2,10 +2,10 @@
 
 use super::{Conversion, ConvertOptions, How, Planned, Progress, finish_move, is_same, place};
 use crate::hierarchy::in_store;
-use crate::node::{Ancestors, EraseNode, parse_path};
+use crate::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
 use crate::{Error, ErrorKind, Registry, Result, open_node};
 use std::sync::Arc;
-use zarr_meta::{Dialect, Found, NodePath};
+use zarr_meta::{Found, NodePath};
 use zarr_store::{Prefix, Store, run};
 
 impl Conversion {
@@ -35,9 +35,8 @@ impl Conversion {
             // A broken root is in the way of any dialect; preparing says so.
             Err(_) => None,
         };
-        let is_v3 = |dialect| matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
         let dialect = match there {
-            Some(there) if !(is_v3(there) && is_v3(found.dialect)) => there,
+            Some(there) if !same_hierarchy(there, found.dialect) => there,
             _ => found.dialect,
         };
         let options =

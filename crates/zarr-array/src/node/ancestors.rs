@@ -54,7 +54,7 @@ impl Ancestors {
     }
 
     /// The copy in the node itself becomes stale, too: one that is a document of its own has an entry for this group.
-    pub(crate) fn and_of(mut self, found: &Found) -> Self {
+    pub(crate) fn with_own_copy(mut self, found: &Found) -> Self {
         let key = consolidated::document_key(found).map(|key| Key::new(&key));
         self.stale_keys.extend(key.and_then(std::result::Result::ok));
         self
@@ -127,6 +127,10 @@ impl Job for Ancestors {
                 return Ok(Next::Ask(requests));
             }
             return self.drop_stale(&[]);
+        }
+        if self.dropping.is_none() {
+            // What is dropped by erasing it.
+            jobs::any_conflict(replies)?;
         }
         self.drop_stale(replies)
     }

@@ -3,7 +3,7 @@
 use super::ancestors::{Ancestors, create_missing};
 use super::leftovers::Leftovers;
 use super::{EraseBroken, EraseNode, OpenNode, Probed, order, reread};
-use crate::jobs::TakeLock;
+use crate::jobs::{InSteps, Made, TakeLock};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, Found, Node, NodePath};
@@ -28,7 +28,17 @@ pub(crate) fn create(
     // or by documents of another dialect.
     let open = OpenNode::new(path, None, capabilities.list);
     let state = Change::Here(Box::new(open));
-    Ok(ChangeNode { written, found, node: node.clone(), overwrite, capabilities, tries: 0, lock: None, state })
+    Ok(ChangeNode {
+        written,
+        found,
+        node: node.clone(),
+        overwrite,
+        capabilities,
+        tries: 0,
+        empty: Vec::new(),
+        lock: None,
+        state,
+    })
 }
 
 type Changes = Vec<(String, Option<Vec<u8>>)>;
@@ -60,6 +70,8 @@ pub(crate) struct ChangeNode {
     overwrite: bool,
     capabilities: Capabilities,
     tries: u32,
+    /// Prefixes that had nothing below them when the node was looked for: no chunks are left there.
+    empty: Vec<String>,
     /// Held where creators have to exclude each other.
     lock: Option<Lock>,
     state: Change,
@@ -79,7 +91,7 @@ enum Change {
     /// Whether there are documents of a node that others create, or that was erased in part.
     Look(Vec<Key>),
     Pause,
-    Write(Vec<Vec<Request>>),
+    Write(Box<InSteps>),
     Done,
 }
 
@@ -102,9 +114,9 @@ impl ChangeNode {
         self.above(Box::new(Ancestors::new(&self.found, self.capabilities)), &[])
     }
 
-    /// Whether a node that has no document may get this one: a group, or the root where it is implied by the document that is for
+    /// Whether a node that is only implied may get the documents of this one: a group, or the root where it is implied by the document that is for
     /// the whole hierarchy, in which there need not be a node.
-    fn may_be_told(&self, there: &Found) -> bool {
+    fn may_document(&self, there: &Found) -> bool {
         let is_bare_root = there.path.is_root() && zarr_meta::entry_key(there.dialect).is_some();
         let fits = there.implicit && there.dialect == self.found.dialect;
         fits && (self.node.as_group().is_some() || is_bare_root)
@@ -144,7 +156,11 @@ impl ChangeNode {
         if self.node.as_array().is_none() || !self.capabilities.list {
             return self.look();
         }
-        self.leftovers(Box::new(Leftovers::new(&self.found, self.overwrite, self.lock.clone())?), &[])
+        let leftovers = Leftovers::new(&self.found, self.overwrite, self.lock.clone())?;
+        if leftovers.lie_below(&self.empty) {
+            return self.look();
+        }
+        self.leftovers(Box::new(leftovers), &[])
     }
 
     /// Erases what is stored under the keys that the array's chunks will have.
@@ -190,7 +206,11 @@ impl ChangeNode {
     /// Makes the node fit into the hierarchy that is there.
     fn fit_in(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let (path, dialect) = (self.found.path.clone(), self.found.dialect);
-        if let (Some(key), Some(Reply::Got(Some(entry)))) = (zarr_meta::entry_key(dialect), replies.first()) {
+        let entry = match replies {
+            [Reply::Got(entry)] => entry.as_ref(),
+            _ => return Err(jobs::unfit()),
+        };
+        if let Some((key, entry)) = zarr_meta::entry_key(dialect).zip(entry) {
             let entry = [(key.to_owned(), entry.part(0).to_vec())].into_iter().collect();
             zarr_meta::fit_in(&mut self.node, dialect, &entry);
             let (written, found) = new_documents(dialect, &path, &self.node, &entry)?;
@@ -206,34 +226,22 @@ impl ChangeNode {
         let is_new = |key: &Key| self.written.iter().any(|(new, _)| new == key.as_str());
         let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
         let mut steps = vec![others.collect::<Vec<_>>()];
-        let mut documents = order::in_steps(*dialect, path, documents, self.written.clone()).into_iter().peekable();
-        while let Some(step) = documents.next() {
-            let is_last = documents.peek().is_none();
-            let mut requests = Vec::new();
-            for (key, value) in step {
-                let (key, value) = (Key::new(&key)?, value.unwrap_or_default());
-                let when = match seen.iter().find(|(seen, _)| **seen == key) {
-                    _ if !self.capabilities.conditional => Precondition::None,
-                    Some((_, when)) => when.clone(),
-                    None => Precondition::NotExists,
-                };
-                requests.push(jobs::set_document(key, value, when, is_last));
-            }
-            steps.push(requests);
-        }
-        steps.retain(|step| !step.is_empty());
-        steps.reverse();
-        Ok(self.write(steps))
+        let when = |key: &Key, _| match seen.iter().find(|(seen, _)| *seen == key) {
+            _ if !self.capabilities.conditional => Precondition::None,
+            Some((_, when)) => when.clone(),
+            None => Precondition::NotExists,
+        };
+        steps.extend(order::requests(*dialect, path, documents, self.written.clone(), when)?);
+        self.write(Box::new(InSteps::new(steps)), &[])
     }
 
-    fn write(&mut self, mut steps: Vec<Vec<Request>>) -> Next<Self> {
-        match steps.pop() {
-            Some(requests) => {
-                self.state = Change::Write(steps);
-                Next::Ask(requests)
-            }
-            None => Next::Done(self.found.clone()),
-        }
+    fn write(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = Change::Write(steps);
+        jobs::within(self, steps, replies, wait, |job, made| match made {
+            Made::All => Ok(Next::Done(job.found.clone())),
+            Made::Conflict { in_last: true } => Err(job.exists()),
+            Made::Conflict { in_last: false } => job.wait(),
+        })
     }
 
     /// Waits for another, who creates the node or the document that is for the whole hierarchy.
@@ -244,6 +252,7 @@ impl ChangeNode {
             return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
         }
         (self.state, self.lock) = (Change::Pause, None);
+        self.empty.clear();
         Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
     }
 
@@ -271,7 +280,8 @@ impl ChangeNode {
         there.apply(&self.written.iter().map(|(key, _)| (key.clone(), None)).collect::<Vec<_>>());
         let mut seen = Vec::new();
         for (key, reply) in keys.iter().zip(replies) {
-            if let Reply::Got(Some(fetched)) = reply {
+            let Reply::Got(fetched) = reply else { return Err(jobs::unfit()) };
+            if let Some(fetched) = fetched {
                 there.insert(key.as_str(), fetched.part(0));
                 let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
                 seen.push((key, when));
@@ -299,7 +309,10 @@ impl Job for ChangeNode {
                     self.state = Change::Here(open);
                     Ok(Next::Ask(requests))
                 }
-                Ok(Probed::NotFound(_)) => self.entry(),
+                Ok(Probed::NotFound(_)) => {
+                    self.empty = open.empty();
+                    self.entry()
+                }
                 // A broken node may be replaced, too.
                 Err(error) if self.overwrite && error.kind() != ErrorKind::Store => {
                     let job = EraseBroken::new(path, self.found.dialect, self.capabilities);
@@ -308,7 +321,7 @@ impl Job for ChangeNode {
                 Ok(Probed::Found(found)) if self.overwrite => {
                     self.erase(Box::new(EraseNode::alone(*found, self.capabilities)), Change::Erase, &[])
                 }
-                Ok(Probed::Found(found)) if self.may_be_told(&found) => self.entry(),
+                Ok(Probed::Found(found)) if self.may_document(&found) => self.entry(),
                 Ok(Probed::Found(found)) => {
                     let kind = if found.node.as_array().is_some() { "an array" } else { "a group" };
                     Err(Error::new(ErrorKind::Exists, format!("there is {kind} already"))
@@ -322,16 +335,16 @@ impl Job for ChangeNode {
             Change::Entry => self.fit_in(replies),
             Change::Above(ancestors) => self.above(ancestors, replies),
             // Where a group is there by now, somebody else was faster.
-            Change::Groups(steps) => self.groups(steps),
+            Change::Groups(steps) => {
+                jobs::any_conflict(replies)?;
+                self.groups(steps)
+            }
             Change::Lock(take) => self.take_lock(take, replies),
             Change::Leftovers(leftovers) => self.leftovers(leftovers, replies),
             Change::Look(keys) => self.looked(&keys, replies),
             // The document that is for the whole hierarchy may be there by now.
             Change::Pause => self.entry(),
-            Change::Write(steps) if replies.iter().any(|reply| matches!(reply, Reply::Conflict)) => {
-                if steps.is_empty() { Err(self.exists()) } else { self.wait() }
-            }
-            Change::Write(steps) => Ok(self.write(steps)),
+            Change::Write(steps) => self.write(steps, replies),
             Change::Done => Ok(Next::Done(self.found.clone())),
         }
     }

@@ -123,7 +123,7 @@ impl EraseNode {
         let is_document = DocumentKeys::new(self.found.dialect, &self.found.documents);
         let mut rest = BTreeSet::new();
         for reply in replies {
-            let Reply::Keys(keys) = reply else { continue };
+            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
             for key in keys {
                 if !belongings.has(key) {
                     continue;
@@ -337,18 +337,18 @@ impl EraseBroken {
     }
 
     /// Documents of nodes below, and then the rest.
-    fn listed(&self, replies: &[Reply]) -> Vec<Vec<Request>> {
+    fn listed(&self, replies: &[Reply]) -> Result<Vec<Vec<Request>>> {
         let known = Documents::new();
         let is_document = DocumentKeys::new(self.dialect, &known);
         let mut steps: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
         for reply in replies {
-            let Reply::Keys(keys) = reply else { continue };
+            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
             for key in keys {
                 let rank = is_document.rank(key).unwrap_or(usize::MAX);
                 steps.entry(rank).or_default().push(Request::Erase { key: key.clone() });
             }
         }
-        in_order(steps.into_values().collect(), self.capabilities)
+        Ok(in_order(steps.into_values().collect(), self.capabilities))
     }
 }
 
@@ -364,7 +364,9 @@ impl Job for EraseBroken {
             self.steps = in_order(steps, self.capabilities);
         }
         if matches!(replies.first(), Some(Reply::Keys(_))) {
-            self.steps = self.listed(replies);
+            self.steps = self.listed(replies)?;
+        } else {
+            jobs::any_conflict(replies)?;
         }
         Ok(self.steps.pop().map_or(Next::Done(()), Next::Ask))
     }
@@ -384,7 +386,10 @@ impl Job for EraseNode {
             State::Own => self.own(),
             State::Walk(walk) => self.walk(walk, replies),
             State::List => self.listed(replies),
-            State::Steps(steps) => Ok(self.next(steps)),
+            State::Steps(steps) => {
+                jobs::any_conflict(replies)?;
+                Ok(self.next(steps))
+            }
         }
     }
 }

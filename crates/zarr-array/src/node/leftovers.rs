@@ -42,6 +42,11 @@ impl Leftovers {
         Ok(Self { found, keys, stored: Vec::new(), overwrite, lock, state: State::Begin })
     }
 
+    /// Whether all chunks would lie below one of these prefixes.
+    pub(super) fn lie_below(&self, prefixes: &[String]) -> bool {
+        self.keys.prefixes().all(|prefix| prefixes.iter().any(|above| prefix.starts_with(above.as_str())))
+    }
+
     fn lock(&mut self, take: Box<TakeLock>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, take| job.state = State::Lock(take);
         jobs::within(self, take, replies, wait, |job, lock| {
@@ -108,10 +113,14 @@ impl Job for Leftovers {
             State::Again(open) => self.again(open, replies),
             // They are gone before the array is there.
             State::Erase => {
+                jobs::any_conflict(replies)?;
                 self.state = State::Barrier;
                 Ok(Next::Ask(vec![Request::Barrier]))
             }
-            State::Barrier => Ok(Next::Done(self.lock.take())),
+            State::Barrier => {
+                jobs::any_conflict(replies)?;
+                Ok(Next::Done(self.lock.take()))
+            }
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The order in which the documents of a node are written and erased.
 
-use crate::Result;
+use crate::{Result, jobs};
 use std::collections::BTreeMap;
 use zarr_meta::{Dialect, Documents, Found, NodePath};
-use zarr_store::{Key, Prefix};
+use zarr_store::{Key, Precondition, Prefix, Request};
 
 /// The changes of the documents of a node, in steps. The document without which there is no node is the last to be written, so
 /// that nobody sees a node without its attributes. `after` are all documents as they will be.
-pub(crate) fn in_steps<T>(
+fn in_steps<T>(
     dialect: Dialect,
     path: &NodePath,
     after: &Documents,
@@ -16,34 +16,59 @@ pub(crate) fn in_steps<T>(
     if changes.len() < 2 {
         return vec![changes];
     }
-    let mut steps: BTreeMap<Weight, Vec<(String, T)>> = BTreeMap::new();
+    let mut steps: BTreeMap<Role, Vec<(String, T)>> = BTreeMap::new();
     for (key, change) in changes {
-        steps.entry(weight(dialect, path, after, &key)).or_default().push((key, change));
+        steps.entry(role(dialect, path, after, &key)).or_default().push((key, change));
     }
     steps.into_values().collect()
 }
 
-/// What a node is without one of its documents.
+/// The requests that change the documents of a node, in these steps. `when` says on what condition a document is set, given whether
+/// that is in the last step.
+pub(crate) fn requests(
+    dialect: Dialect,
+    path: &NodePath,
+    after: &Documents,
+    changes: Vec<(String, Option<Vec<u8>>)>,
+    when: impl Fn(&Key, bool) -> Precondition,
+) -> Result<Vec<Vec<Request>>> {
+    let steps = in_steps(dialect, path, after, changes);
+    let last = steps.len().saturating_sub(1);
+    let request = |number: usize, (key, value): (String, Option<Vec<u8>>)| {
+        let key = Key::new(&key)?;
+        Ok(match value {
+            Some(value) => {
+                let (is_last, when) = (number == last, when(&key, number == last));
+                jobs::set_document(key, value, when, is_last)
+            }
+            None => Request::Erase { key },
+        })
+    };
+    let step = |(number, step): (usize, Vec<_>)| step.into_iter().map(|change| request(number, change)).collect();
+    steps.into_iter().enumerate().map(step).collect()
+}
+
+/// What a document is to its node, by what the node is without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Weight {
+enum Role {
     /// Still a node, or it is no document of this node alone.
-    Beside,
+    Optional,
     /// A broken node.
-    Needed,
+    Required,
     /// No node.
     Deciding,
 }
 
-fn weight(dialect: Dialect, path: &NodePath, documents: &Documents, key: &str) -> Weight {
+fn role(dialect: Dialect, path: &NodePath, documents: &Documents, key: &str) -> Role {
     if zarr_meta::entry_key(dialect) == Some(key) && !path.is_root() {
-        return Weight::Beside;
+        return Role::Optional;
     }
     let mut without = documents.clone();
     without.apply(&[(key.to_owned(), None)]);
     match Found::read(dialect, path.clone(), &without) {
-        Ok(Some(found)) if !found.implicit => Weight::Beside,
-        Ok(_) => Weight::Deciding,
-        Err(_) => Weight::Needed,
+        Ok(Some(found)) if !found.implicit => Role::Optional,
+        Ok(_) => Role::Deciding,
+        Err(_) => Role::Required,
     }
 }
 

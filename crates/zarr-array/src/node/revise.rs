@@ -5,6 +5,7 @@ use super::claim::{self, Claim};
 use super::merge::{conflict, merge};
 use super::newest::{Newest, ReadNewest};
 use super::{order, reread};
+use crate::jobs::{InSteps, Made};
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Consolidated, Found, GroupMetadata, Node};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, backoff};
@@ -41,9 +42,11 @@ impl Edit {
 
     /// The key of the document that is the last to be set where the change is made in a node: whoever sets it decides between writers.
     pub(crate) fn last_key(&self, newest: &Newest) -> Result<Option<Key>> {
-        let (steps, _) = changes(&newest.found, &self.apply(&newest.found.node)?, true)?;
-        let last = steps.into_iter().flatten().next_back();
-        last.map(|(key, _)| Ok(Key::new(&key)?)).transpose()
+        let (steps, _) = changes(&newest.found, &self.apply(&newest.found.node)?, true, |_, _| Precondition::None)?;
+        Ok(steps.into_iter().flatten().next_back().and_then(|request| match request {
+            Request::Set { key, .. } => Some(key),
+            _ => None,
+        }))
     }
 
     /// The node as it is to be, of one that is stored as `theirs`.
@@ -86,6 +89,8 @@ pub(crate) struct Revise {
     /// What must hold all the time.
     claim: Option<Claim>,
     tries: u32,
+    /// The node as it will be found.
+    revised: Option<Box<Found>>,
     state: State,
 }
 
@@ -94,10 +99,7 @@ enum State {
     Read(Box<ReadNewest>),
     /// The documents were read.
     Known(Box<Newest>),
-    Write {
-        steps: Vec<Vec<Request>>,
-        revised: Box<Found>,
-    },
+    Write(Box<InSteps>),
     Pause,
     Done,
 }
@@ -106,7 +108,15 @@ impl Revise {
     /// Changes the node that was `found`, in a store that is such.
     pub(crate) fn new(found: &Found, edit: Edit, capabilities: Capabilities) -> Self {
         let state = State::Read(Box::new(ReadNewest::new(found)));
-        Self { found: found.clone(), edit, conditional: capabilities.conditional, claim: None, tries: 0, state }
+        Self {
+            found: found.clone(),
+            edit,
+            conditional: capabilities.conditional,
+            claim: None,
+            tries: 0,
+            revised: None,
+            state,
+        }
     }
 
     /// As [`new`](Self::new), of a node whose documents were just read. They are read again only where no condition would tell that
@@ -128,32 +138,19 @@ impl Revise {
             return Err(claim::void());
         }
         let node = self.edit.apply(&newest.found.node)?;
-        let (steps, revised) = changes(&newest.found, &node, self.conditional)?;
-        let last = steps.len().saturating_sub(1);
-        let request = |number: usize, (key, value): (String, Option<Vec<u8>>)| {
-            let key = Key::new(&key)?;
-            let when = if self.conditional { newest.unchanged(&key) } else { Precondition::None };
-            Ok(match value {
-                Some(value) => jobs::set_document(key, value, when, number == last),
-                None => Request::Erase { key },
-            })
-        };
-        let requests =
-            |(number, step): (usize, Vec<_>)| step.into_iter().map(|change| request(number, change)).collect();
-        let mut steps = steps.into_iter().enumerate().map(requests).collect::<Result<Vec<Vec<_>>>>()?;
-        steps.reverse();
-        self.next(steps, Box::new(revised))
+        let when = |key: &Key, _| if self.conditional { newest.unchanged(key) } else { Precondition::None };
+        let (steps, revised) = changes(&newest.found, &node, self.conditional, when)?;
+        self.revised = Some(Box::new(revised));
+        self.make(Box::new(InSteps::new(steps)), &[])
     }
 
-    /// Takes the next step, from the end.
-    fn next(&mut self, mut steps: Vec<Vec<Request>>, revised: Box<Found>) -> Result<Next<Self>> {
-        while let Some(requests) = steps.pop() {
-            if !requests.is_empty() {
-                self.state = State::Write { steps, revised };
-                return Ok(Next::Ask(requests));
-            }
-        }
-        Ok(Next::Done(*revised))
+    fn make(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = State::Write(steps);
+        jobs::within(self, steps, replies, wait, |job, made| match (made, job.revised.take()) {
+            (Made::All, Some(revised)) => Ok(Next::Done(*revised)),
+            (Made::All, None) => Err(jobs::went_on()),
+            (Made::Conflict { .. }, _) => job.again(),
+        })
     }
 
     fn again(&mut self) -> Result<Next<Self>> {
@@ -176,18 +173,19 @@ impl Job for Revise {
             State::Read(read) => self.read(read, replies),
             State::Known(newest) => self.write(&newest),
             State::Pause => self.read(Box::new(ReadNewest::new(&self.found)), &[]),
-            State::Write { .. } if replies.iter().any(|reply| matches!(reply, Reply::Conflict)) => self.again(),
-            State::Write { steps, revised } => self.next(steps, revised),
+            State::Write(steps) => self.make(steps, replies),
             State::Done => Err(jobs::went_on()),
         }
     }
 }
 
-/// Changes of documents that are made in this order, those of a step at once.
-type Steps = Vec<Vec<(String, Option<Vec<u8>>)>>;
-
-/// What is to be changed in the documents of a node to make it `node`, and the node as it will be found.
-fn changes(theirs: &Found, node: &Node, conditional: bool) -> Result<(Steps, Found)> {
+/// What is to be changed in the documents of a node to make it `node`, in steps, and the node as it will be found.
+fn changes(
+    theirs: &Found,
+    node: &Node,
+    conditional: bool,
+    when: impl Fn(&Key, bool) -> Precondition,
+) -> Result<(Vec<Vec<Request>>, Found)> {
     let mut written = zarr_meta::documents(theirs.dialect, &theirs.path, node, Some(&theirs.documents))?;
     let mut documents = theirs.documents.clone();
     documents.apply(&written);
@@ -207,7 +205,7 @@ fn changes(theirs: &Found, node: &Node, conditional: bool) -> Result<(Steps, Fou
         }
     }
     written.retain(|(key, value)| theirs.documents.get(key) != value.as_deref());
-    Ok((order::in_steps(theirs.dialect, &theirs.path, &documents, written), revised))
+    Ok((order::requests(theirs.dialect, &theirs.path, &documents, written, when)?, revised))
 }
 
 /// Replaces the metadata of a node, after what becomes stale by that was dropped.
@@ -219,20 +217,20 @@ pub(crate) struct ReplaceNode {
 
 impl ReplaceNode {
     pub(crate) fn new(found: &Found, edit: Edit, capabilities: Capabilities) -> Self {
-        let ancestors = Ancestors::new(found, capabilities).and_of(found);
+        let ancestors = Ancestors::new(found, capabilities).with_own_copy(found);
         Self { revise: Some(Box::new(Revise::new(found, edit, capabilities))), ancestors: Some(Box::new(ancestors)) }
     }
 
     /// As [`new`](Self::new), of a node whose documents were just read.
     pub(crate) fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
-        let ancestors = Ancestors::new(&newest.found, capabilities).and_of(&newest.found);
+        let ancestors = Ancestors::new(&newest.found, capabilities).with_own_copy(&newest.found);
         let revise = Revise::of_newest(newest, edit, capabilities);
         Self { revise: Some(Box::new(revise)), ancestors: Some(Box::new(ancestors)) }
     }
 
     /// As [`new`](Self::new), if a claim still holds: else the job ends with [`ErrorKind::Conflict`].
     pub(crate) fn claimed(found: &Found, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
-        let ancestors = Ancestors::new(found, capabilities).and_of(found);
+        let ancestors = Ancestors::new(found, capabilities).with_own_copy(found);
         let revise = Revise { claim: Some(claim), ..Revise::new(found, edit, capabilities) };
         Self { revise: Some(Box::new(revise)), ancestors: Some(Box::new(ancestors)) }
     }

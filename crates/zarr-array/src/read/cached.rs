@@ -8,7 +8,7 @@
 
 use super::leaf::Item;
 use super::requests::{Requests, groups};
-use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits};
+use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits, too_few_cells};
 use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
 use crate::{ArrayData, Error, Result, jobs};
 use std::sync::Arc;
@@ -158,7 +158,7 @@ pub(super) fn begin(spread: Spread<'_>) -> Result<Vec<ReadJob<'_>>> {
     let Some(mut lookup) = Lookup::new(context, &source, cell_size, &mut jobs) else { return Ok(jobs) };
     let mut cursor = cuts.cursor_at(tiles.position() as u64);
     for out in tiles {
-        let Some(cell) = cursor.cell() else { break };
+        let cell = cursor.cell().ok_or_else(too_few_cells)?;
         lookup.cell(cell, out)?;
         cursor.advance();
     }

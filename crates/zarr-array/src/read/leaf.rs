@@ -137,7 +137,9 @@ impl<'a> Leaf<'a> {
     pub(super) fn take(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Requests::default();
         for mut item in std::mem::take(&mut self.items) {
-            let Some((reply, parts)) = item.pending.take() else { continue };
+            let Some((reply, parts)) = item.pending.take() else {
+                return Err(item.place(Error::internal("a chunk waits for nothing")));
+            };
             if let Some(Reply::Filled(size)) = replies.get(reply) {
                 self.context.core.found_place(item.place);
                 if !item.filled(*size, &self.buffer)? {
@@ -230,7 +232,7 @@ impl<'a> Item<'a> {
                 settled.map(|()| true).map_err(|error| self.place(error.into()))
             }
             Some(Room::Buffer(part)) if size == part.len() as u64 => {
-                let bytes = buffer.get(part).unwrap_or_default();
+                let bytes = buffer.get(part).ok_or_else(|| self.place(jobs::unfit()))?;
                 let decoded = self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out);
                 decoded.map(|()| true).map_err(|error| self.place(error.into()))
             }
@@ -267,7 +269,7 @@ impl<'a> Item<'a> {
 
     fn go_on(&mut self, got: &[&[u8]], fetched: &Fetched, context: &'a ReadContext<'a>) -> Result<After<'a>> {
         let Some(decode) = &mut self.decode else {
-            let bytes = got.first().copied().unwrap_or_default();
+            let bytes = got.first().copied().ok_or_else(jobs::unfit)?;
             self.codecs.decode(bytes, &self.shape, &self.region, &mut self.out)?;
             return Ok(After::Done);
         };

@@ -165,7 +165,7 @@ impl<'a> Picked<'a> {
                 self.first = Begun::Yes(Box::new(item));
                 Ok(Vec::new())
             }
-            Some(Step::Done) | None => Ok(Vec::new()),
+            Some(Step::Done) | None => Err(item.place(Error::internal("a shard is read without its index"))),
         }
     }
 

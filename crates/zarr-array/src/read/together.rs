@@ -1,7 +1,7 @@
 //! Inner chunks of one shard that are read together: one request, and nothing kept for each of them.
 
 use super::requests::Asked;
-use super::{ReadContext, Shard, Source, Spread};
+use super::{ReadContext, Shard, Source, Spread, too_few_cells};
 use crate::{Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,27 +97,28 @@ impl<'a> Together<'a> {
         let mut piece: &[u8] = &[];
         let mut cursor = cuts.cursor_at(tiles.position() as u64);
         let mut places = stored.iter();
-        while let (Some(cell), Some(place)) = (cursor.cell(), places.next()) {
+        while let Some(place) = places.next() {
+            let cell = cursor.cell().ok_or_else(too_few_cells)?;
             let Some(place) = place else {
-                if let Some(mut out) = tiles.next() {
-                    context.fill(&mut out)?;
-                }
+                context.fill(&mut tiles.next().ok_or_else(too_few_cells)?)?;
                 cursor.advance();
                 continue;
             };
             if place.begins {
-                piece = pieces.next().unwrap_or_default();
+                piece = pieces.next().ok_or_else(|| shard.place(jobs::unfit()))?;
             }
             let left = cuts.axes().last().map_or(1, |axis| axis.len() - cursor.number() % axis.len().max(1));
             let count = alike(&shard.codecs, cell, place, places.as_slice(), left);
             let row = if count > 1 { tiles.next_row(count) } else { tiles.next() };
-            let Some(mut out) = row else { break };
+            let mut out = row.ok_or_else(too_few_cells)?;
             let len = usize::try_from(place.len).unwrap_or(usize::MAX);
             let (count, decoded) = if count > 1 {
                 let count = out.shape().first().copied().unwrap_or(1);
-                (count, shard.codecs.decode_all(take(&mut piece, len.saturating_mul(count)), &mut out))
+                let bytes = take(&mut piece, len.saturating_mul(count)).map_err(|error| shard.place(error))?;
+                (count, shard.codecs.decode_all(bytes, &mut out))
             } else {
-                (1, shard.codecs.decode(take(&mut piece, len), &cell.shape, &cell.region, &mut out))
+                let bytes = take(&mut piece, len).map_err(|error| shard.place(error))?;
+                (1, shard.codecs.decode(bytes, &cell.shape, &cell.region, &mut out))
             };
             decoded.map_err(|error| shard.place(error.into()))?;
             cursor.seek(cursor.number() + count as u64);
@@ -163,9 +164,9 @@ fn alike(codecs: &Pipeline, cell: &Cell, place: &Stored, next: &[Option<Stored>]
     1 + next.iter().take(most).take_while(follows).count()
 }
 
-/// The first `len` bytes of what is left; fewer if there are not so many.
-fn take<'b>(left: &mut &'b [u8], len: usize) -> &'b [u8] {
-    let (taken, rest) = left.split_at(len.min(left.len()));
+/// The first `len` bytes of what is left.
+fn take<'b>(left: &mut &'b [u8], len: usize) -> Result<&'b [u8]> {
+    let (taken, rest) = left.split_at_checked(len).ok_or_else(jobs::unfit)?;
     *left = rest;
-    taken
+    Ok(taken)
 }

@@ -31,7 +31,7 @@ use super::Appended;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
 use crate::node::{AwaitClaim, Claim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
-use crate::read::decoded_size;
+use crate::read::{decoded_size, too_few_cells};
 use crate::write::{ChunkStates, WriteJob};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
@@ -139,7 +139,7 @@ impl ReadStates {
         let mut cursor = cuts.cursor_at(cells.start);
         let mut keys = Vec::new();
         for _ in cells.clone() {
-            let Some(cell) = cursor.cell() else { break };
+            let cell = cursor.cell().ok_or_else(too_few_cells)?;
             keys.push(is_asked(&cell.index).then(|| core.key(&cell.index)).transpose()?);
             cursor.advance();
         }

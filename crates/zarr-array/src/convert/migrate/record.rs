@@ -80,7 +80,9 @@ impl Entry {
         let keys =
             |found: &Found| found.own_documents().map(str::to_owned).chain(consolidated::document_key(found)).collect();
         let arrays = match (old.node.as_array(), new.node.as_array()) {
-            (Some(a), Some(b)) if !same_chunks(old, a, new, b) => Some([old, new].map(|found| found.documents.clone())),
+            (Some(a), Some(b)) if !share_chunks(old, a, new, b) => {
+                Some([old, new].map(|found| found.documents.clone()))
+            }
             _ => None,
         };
         Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: hashes(old), arrays }
@@ -183,8 +185,8 @@ fn key(at: &At<'_>) -> Result<String, zarr_meta::Error> {
     Key::new(text).map(|_| text.to_owned()).map_err(|_| at.invalid("a key"))
 }
 
-/// Whether the chunks of both are the same ones.
-fn same_chunks(old: &Found, a: &ArrayMetadata, new: &Found, b: &ArrayMetadata) -> bool {
+/// Whether the chunks of both are the same values, under the same keys.
+fn share_chunks(old: &Found, a: &ArrayMetadata, new: &Found, b: &ArrayMetadata) -> bool {
     a.shape == b.shape
         && a.chunk_grid == b.chunk_grid
         && a.chunk_key_encoding == b.chunk_key_encoding
