@@ -14,9 +14,7 @@ impl Selection {
     /// [`Error::ZeroStep`], [`Error::MaskLength`], [`Error::PointLists`], [`Error::Ellipses`], and
     /// [`Error::NeedsGrid`] for chunks, which [`Selection::resolve_on`] resolves.
     pub fn resolve(&self, shape: &[u64]) -> Result<Resolved> {
-        if shape.iter().any(|&len| i64::try_from(len).is_err()) {
-            return Err(Error::Overflow { what: "the length of a dimension, counted with a sign," });
-        }
+        check_shape(shape)?;
         match self {
             Self::Axes(axes) => outer(axes, shape),
             Self::Region(region) => {
@@ -47,6 +45,14 @@ impl Selection {
             Self::Blocks(axes) => blocks(axes, grid),
             _ => self.resolve(grid.shape()),
         }
+    }
+}
+
+/// Positions may be counted from the end, so that lengths have to fit 63 bits.
+fn check_shape(shape: &[u64]) -> Result<()> {
+    match shape.iter().all(|&len| i64::try_from(len).is_ok()) {
+        true => Ok(()),
+        false => Err(Error::Overflow { what: "the length of a dimension, counted with a sign," }),
     }
 }
 
@@ -186,6 +192,7 @@ fn whole_mask(found: &[u64], mask: &[bool], shape: &[u64]) -> Result<Resolved> {
 }
 
 fn blocks(axes: &[AxisSelection], grid: &ChunkGrid) -> Result<Resolved> {
+    check_shape(grid.shape())?;
     let axes = expanded(axes, grid.rank())?;
     let mut region = crate::Region::default();
     for (axis, (selection, &end)) in axes.into_iter().zip(grid.shape()).enumerate() {
