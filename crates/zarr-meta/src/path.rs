@@ -4,7 +4,11 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// The path of a node: `/` for the root, else `/a/b`.
+/// How many names a path may have. The paths of all nodes above one are together as long as their number times the length of
+/// its own, which a few kilobytes of hostile keys could make gigabytes.
+const MAX_NAMES: usize = 128;
+
+/// The path of a node: `/` for the root, else `/a/b`, of at most 128 names.
 ///
 /// Every name in it is safe to be part of a key: not empty, not made of periods only, without `/` and NUL. What else a
 /// name may hold when a node is written is up to the dialect, see [`Dialect::check_path`](crate::Dialect::check_path).
@@ -31,12 +35,12 @@ impl NodePath {
     /// The path spelled `/a/b` or `a/b`; a `/` at the end is allowed, and both `/` and the empty text are the root.
     ///
     /// # Errors
-    /// [`ErrorKind::Path`] if a name is not safe.
+    /// [`ErrorKind::Path`] if a name is not safe, or there are more than 128.
     pub fn parse(text: &str) -> Result<Self> {
         let names = text.strip_prefix('/').unwrap_or(text);
         let names = names.strip_suffix('/').unwrap_or(names);
         if !names.is_empty() {
-            names.split('/').try_for_each(check_name)?;
+            check_names(0, names)?;
         } else if text.len() > 1 {
             check_name("")?;
         }
@@ -46,9 +50,10 @@ impl NodePath {
     /// The path below this one that `text`, one name or several joined by `/`, leads to.
     ///
     /// # Errors
-    /// [`ErrorKind::Path`] if a name is not safe; `text` may neither begin nor end with `/`.
+    /// [`ErrorKind::Path`] if a name is not safe, or the path would have more than 128; `text` may neither begin nor end
+    /// with `/`.
     pub fn join(&self, text: &str) -> Result<Self> {
-        text.split('/').try_for_each(check_name)?;
+        check_names(self.names().count(), text)?;
         Ok(Self(if self.is_root() { text.to_owned() } else { [&self.0, "/", text].concat() }))
     }
 
@@ -103,6 +108,18 @@ impl NodePath {
 }
 
 /// Refuses names that could lead out of the hierarchy.
+/// Checks names joined by `/` that come behind so many others.
+fn check_names(before: usize, names: &str) -> Result<()> {
+    for (number, name) in names.split('/').enumerate() {
+        check_name(name)?;
+        if before + number >= MAX_NAMES {
+            let found = format!("a node path of more than {MAX_NAMES} names");
+            return Err(Error::new(ErrorKind::Path, "", found, "a hierarchy that is less deep"));
+        }
+    }
+    Ok(())
+}
+
 fn check_name(name: &str) -> Result<()> {
     let what = if name.is_empty() {
         "an empty name"
@@ -152,6 +169,17 @@ mod tests {
         for (text, path) in [("", "/"), ("/", "/"), ("a/b", "/a/b"), ("/a/b/", "/a/b"), ("/.a/b..c", "/.a/b..c")] {
             assert_eq!(NodePath::parse(text).unwrap().to_string(), path);
         }
+    }
+
+    #[test]
+    fn paths_are_bounded() {
+        let deep = ["a"; 128].join("/");
+        let path = NodePath::parse(&deep).unwrap();
+        assert_eq!(path.ancestors().count(), 128);
+        assert_eq!(path.join("b").unwrap_err().kind(), ErrorKind::Path);
+        assert!(NodePath::root().join(&deep).is_ok());
+        let error = NodePath::parse(&format!("{deep}/b")).unwrap_err().to_string();
+        assert!(error.contains("more than 128 names"), "{error}");
     }
 
     proptest! {
