@@ -6,6 +6,7 @@
 mod chunks;
 mod documents;
 mod files;
+mod laws;
 mod texts;
 mod zip;
 

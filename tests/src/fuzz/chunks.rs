@@ -2,12 +2,14 @@
 //!
 //! An input is a line with the document of a v3 array of one chunk, and the bytes of that chunk.
 
+mod bombs;
 mod chains;
-mod layers;
+pub(super) mod layers;
 mod repair;
 mod seeds;
 
 use super::files::line;
+use super::laws;
 use crate::random::Random;
 use crate::{Fault, mutate};
 use std::cell::RefCell;
@@ -21,6 +23,11 @@ use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 pub(super) use seeds::seeds;
 
+/// One input of so many is a bomb, which takes as long as many others.
+const BOMBS: usize = 4096;
+/// Codecs whose elements need not come back as they were.
+const LOSSY: [&str; 8] =
+    ["bitround", "quantize", "zfp", "fixedscaleoffset", "astype", "cast_value", "delta", "scale_offset"];
 /// How many opened arrays are kept.
 const KEPT: usize = 1024;
 
@@ -65,7 +72,9 @@ fn open(document: &str) -> Option<Array> {
     store.set_all(&Key::new("zarr.json").ok()?, document.as_bytes()).ok()?;
     let store: Arc<dyn Store> = Arc::new(store);
     let found = zarr::open_node(&*store, "/", None).ok()?;
-    Array::from_found(&store, found, &registry(), limited()).ok()
+    let array = Array::from_found(&store, found, &registry(), limited()).ok()?;
+    laws::array::check(&array);
+    Some(array)
 }
 
 pub(super) fn run(input: &[u8]) -> bool {
@@ -98,15 +107,35 @@ fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
     {
         array.write_from(part(|_| 0, |_| 1), element.view())?;
     }
+    if let Ok(all) = &all
+        && sum % 4 == 2
+        && !LOSSY.iter().any(|lossy| document_names(array, lossy))
+    {
+        // What was read can be written, and is the same then.
+        let whole = || Selection::Region(region.clone());
+        if array.write_from(whole(), all.view()).is_ok() {
+            let again = array.read_data(whole())?;
+            same_elements(&again, all, &region, |_| 0, |len| len);
+        }
+    }
+    let (third, half) = (|len: u64| len / 3, |len: u64| len.div_ceil(2));
     if let (Ok(part), Ok(all)) = (&some, &all) {
-        same_elements(part, all, &region, |len| len / 3);
+        same_elements(part, all, &region, third, half);
     }
     if let (Ok(part), Ok(all)) = (&element, &all) {
-        same_elements(part, all, &region, |_| 0);
+        same_elements(part, all, &region, |_| 0, |_| 1);
+    }
+    // Of the chunks at an end of the array, only what lies in it is read.
+    if all.is_ok() && sum % 2 == 1 && region.shape() == array.chunk_grid().chunk_shape(&index) {
+        laws::refused::check(&mut Random::new(chunk.len() as u64 ^ u64::from(sum) << 32), array, &index, chunk);
+    }
+    if let Ok(all) = &all
+        && sum % 8 == 4
+    {
+        laws::alone::check(array, all);
     }
     for data in [element?, some?, all?] {
-        let longest = data.variable().and_then(|elements| elements.map(<[u8]>::len).max());
-        assert!(longest.is_none_or(|len| len <= 32 << 20), "an element larger than the limits allow");
+        laws::elements::check(&data);
         if !data.is_empty() {
             let _: Value = data.json(0);
         }
@@ -114,19 +143,44 @@ fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
     Ok(())
 }
 
-/// Compares the first element of a part with the one of the whole that it is.
-fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u64) -> u64) {
-    if part.is_empty() {
-        return;
+/// Whether a name occurs among the codecs of an array.
+fn document_names(array: &Array, name: &str) -> bool {
+    array.metadata().codecs.iter().any(|codec| codec.to_value().to_string().contains(name))
+}
+
+/// Compares the elements of a part with those of the whole.
+fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u64) -> u64, len: fn(u64) -> u64) {
+    let mut places = vec![0_usize];
+    for axis in region.axes() {
+        let start = from(axis.len);
+        let end = (start + len(axis.len)).min(axis.len);
+        places = places
+            .into_iter()
+            .flat_map(|place| (start..end).map(move |at| place * axis.len as usize + at as usize))
+            .collect();
     }
-    let place = region.axes().iter().fold(0, |place, axis| place * axis.len + from(axis.len));
-    let (found, due) = (part.json(0), all.json(usize::try_from(place).unwrap_or(usize::MAX)));
-    assert!(found.same(&due), "element {place} is {found} read in part, {due} read whole");
+    assert_eq!(part.len(), places.len(), "elements of a part");
+    let size = all.data_type().item_size();
+    let item = |data: &ArrayData, place: usize| data.items().get(place * size..(place + 1) * size).map(<[u8]>::to_vec);
+    for (at, place) in places.into_iter().enumerate() {
+        let same = if all.heap().is_some() {
+            part.json(at).same(&all.json(place))
+        } else {
+            item(part, at) == item(all, place)
+        };
+        assert!(same, "element {place} is {} read in part, {} read whole", part.json(at), all.json(place));
+    }
 }
 
 /// Changes the chunk below some of its codecs, or now and then the document.
 pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     let (document, chunk) = line(input);
+    if random.below(BOMBS) == 0
+        && let Some(codec) = opened(&document).and_then(|array| array.metadata().codecs.last().cloned())
+        && let Some(bomb) = bombs::input(random, &codec.name)
+    {
+        return bomb;
+    }
     if random.below(16) == 0
         && let Ok(value) = Value::from_json(&document)
     {

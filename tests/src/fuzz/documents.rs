@@ -1,7 +1,10 @@
 //! Metadata documents under the keys of their dialect: the node is opened, walked, written back and converted, and an element
 //! of it is read.
 
+mod made;
+
 use super::files::Files;
+use super::laws;
 use crate::fixtures::{ARCHIVES, cases};
 use crate::random::Random;
 use crate::{Fault, mutate};
@@ -9,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use zarr_array::Array;
 use zarr_grid::{Region, Selection};
 use zarr_meta::json::{Leniency, parse};
-use zarr_meta::{Dialect, Documents, NodePath, document_path, documents, for_dialect};
+use zarr_meta::{Dialect, Documents, NodePath, document_path, documents, for_dialect, for_dialect_carrying};
 use zarr_store::{Store, StoreExt};
 
 /// A case of more documents is given node by node alone.
@@ -50,7 +53,7 @@ fn is_document(key: &str) -> bool {
 
 /// The documents of each node of the fixtures, and those of each case that is not large.
 pub(super) fn seeds(dialect: Dialect) -> Result<Vec<Vec<u8>>, Fault> {
-    let mut seeds = BTreeSet::new();
+    let mut seeds: BTreeSet<_> = made::inputs(dialect).into_iter().collect();
     for archive in ARCHIVES.into_iter().filter(|archive| dialect_of(archive) == dialect) {
         for case in cases(archive)? {
             // Some of the zip files are refused.
@@ -129,7 +132,10 @@ pub(super) fn run(input: &[u8]) -> bool {
     open(&*store, &files.path).map_err(fault).is_ok_and(|found| {
         let Some(found) = found else { return true };
         match Array::from_found(&store, found, &super::chunks::registry(), super::chunks::limited()) {
-            Ok(array) => last_element(&array),
+            Ok(array) => {
+                laws::array::check(&array);
+                last_element(&array)
+            }
             Err(_) => false,
         }
     })
@@ -139,16 +145,41 @@ pub(super) fn run(input: &[u8]) -> bool {
 fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::Found>, zarr_array::Error> {
     let found = zarr::open_node(store, path, None)?;
     let _ = found.attributes();
-    let _ = documents(found.dialect, &found.path, &found.node, Some(&found.documents));
-    for dialect in Dialect::ALL {
-        if let Ok((node, _)) = for_dialect(&found.node, dialect) {
-            let _ = documents(dialect, &found.path, &node, None);
+    if matches!(found.dialect, Dialect::V3 | Dialect::V3Of2023) {
+        let free = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
+        for (_, text) in found.documents.iter().filter(|(key, _)| key.ends_with("zarr.json")) {
+            laws::array::document_v3(&parse(text, free).map(|parsed| parsed.value).unwrap_or_default());
         }
+    }
+    // Not all that is read can be written, but what is written over documents changes nothing in them.
+    if documents(found.dialect, &found.path, &found.node, Some(&found.documents)).is_ok() {
+        assert_eq!(crate::rewrite::documents(&found), Ok(()));
+    }
+    for dialect in Dialect::ALL {
+        if let Ok((node, _)) = for_dialect_carrying(&found.node, found.dialect, dialect) {
+            let _ = documents(dialect, &found.path, &node, None);
+            let _ = for_dialect(&node, found.dialect);
+        }
+    }
+    for (key, _) in found.documents.iter() {
+        let _ = zarr_meta::dialects_of_key(&found.path, key);
+    }
+    let owned = found.owned();
+    assert!(
+        owned.prefixes.iter().all(|prefix| found.path.is_root() || !prefix.is_empty()),
+        "{owned:?} of {}",
+        found.path
+    );
+    let _ = found.with_attributes(found.node.attributes().clone());
+    if let Some(array) = found.node.as_array() {
+        let _ = zarr_meta::conventions::missing_data(array);
     }
     if found.node.as_array().is_some() {
         return Ok(Some(found));
     }
-    zarr::walk(store, path, None)?;
+    let _ = zarr_meta::consolidated::without_consolidated(&found);
+    let walk = zarr::walk(store, path, None)?;
+    let _ = zarr_meta::Consolidated::collect(found.dialect, &found.path, &walk.nodes);
     zarr::walk_consolidated(store, path, None)?;
     Ok(None)
 }

@@ -1,12 +1,14 @@
 //! Short texts: JSON, data types, fill values, selections, keys and paths.
 
+mod geometry;
+
 use super::files::line;
+use super::laws;
 use crate::fixtures::{ARCHIVES, cases};
 use crate::random::Random;
 use crate::{Fault, mutate};
 use std::collections::BTreeSet;
-use zarr_dtype::{FillValue, Spelling, from_npy_descr, from_npy_value, npy_descr, npy_literal};
-use zarr_grid::{AxisSelection, ChunkGrid, ChunkKeyEncoding, Resolved, Selection};
+use zarr_dtype::{FillValue, Heap, Spelling, from_npy_descr, from_npy_value, npy_descr, npy_literal};
 use zarr_meta::json::{Leniency, Value, parse};
 use zarr_meta::{NamedConfig, NodePath};
 use zarr_store::{Key, Prefix, StoreExt};
@@ -22,12 +24,9 @@ pub(super) struct Text {
 pub(super) const JSON: Text = Text { run: json, seeds: all_documents, is_json: true };
 pub(super) const DATA_TYPE: Text = Text { run: data_type, seeds: data_types, is_json: true };
 pub(super) const FILL_VALUE: Text = Text { run: fill_value, seeds: fill_values, is_json: true };
-pub(super) const SELECTION: Text = Text { run: selection, seeds: selections, is_json: true };
-pub(super) const CHUNK_KEY: Text = Text { run: chunk_key, seeds: chunk_keys, is_json: true };
+pub(super) const SELECTION: Text = Text { run: geometry::selection, seeds: geometry::selections, is_json: true };
+pub(super) const CHUNK_KEY: Text = Text { run: geometry::chunk_key, seeds: geometry::chunk_keys, is_json: true };
 pub(super) const NAME: Text = Text { run: name, seeds: names, is_json: false };
-
-/// The parts of a selection that are looked at, and the positions of lists: more is for the tests of scale.
-const PARTS: u64 = 1000;
 
 /// Changes the JSON of the first line, or anything.
 pub(super) fn mutate(random: &mut Random, input: &[u8], is_json: bool) -> Vec<u8> {
@@ -53,6 +52,10 @@ fn json(text: &str) -> bool {
         let leniency = Leniency { bare_nan: free, trailing_comma: free, duplicate_names: free };
         let Ok(parsed) = parse(text.as_bytes(), leniency) else { continue };
         taken = true;
+        match free {
+            false => laws::json::strict(text, &parsed.value),
+            true => laws::json::lenient(&parsed.value),
+        }
         for printed in [parsed.value.to_string(), format!("{:#}", parsed.value)] {
             let again = Value::from_json(&printed);
             assert!(again.as_ref().is_ok_and(|again| again.same(&parsed.value)), "{printed} is read as {again:?}");
@@ -89,6 +92,7 @@ fn data_type(text: &str) -> bool {
     if let Some(config) = NamedConfig::from_value(&value)
         && let Ok(data_type) = super::chunks::registry().data_types.from_config(&config)
     {
+        laws::array::same_type(&config, &data_type);
         types.push(data_type);
     }
     if let Ok((data_type, _)) = from_npy_value(&value) {
@@ -106,6 +110,7 @@ fn data_type(text: &str) -> bool {
     for data_type in &types {
         let again = super::chunks::registry().data_types.from_config(&data_type.to_config());
         assert!(again.as_ref().is_ok_and(|again| again == data_type), "{data_type} is read as {again:?}");
+        laws::array::data_type(data_type);
         npy_literal(data_type);
         // One element may be as large as its type says, which no limit is known to here.
         if data_type.item_size() < 1 << 20 {
@@ -153,136 +158,25 @@ fn fill_value(text: &str) -> bool {
         let printed = parsed.to_json(&data_type);
         let again = FillValue::parse(&data_type, &printed);
         assert!(again.as_ref().is_ok_and(|again| *again == parsed), "{data_type}: {fill}, {printed}, {again:?}");
+        laws::elements::fill(&data_type, fill, &parsed);
+        assert_eq!(FillValue::from_bytes(&data_type, parsed.bytes()).as_ref(), Ok(&parsed), "{data_type}: {printed}");
+        let heap = Heap::new();
+        let item = parsed.item_in(&heap);
+        assert!(parsed.is_all_of(&item.repeat(3), Some(&heap)), "{data_type}: {printed}");
+        let zero = FillValue::zero(&data_type);
+        assert_eq!(zero.is_all_of(&item, Some(&heap)), zero == parsed, "{data_type}: {printed}");
     }
-    let bytes = vec![0xA5; data_type.item_size()];
-    if let Ok(of_bytes) = FillValue::from_bytes(&data_type, &bytes) {
-        of_bytes.to_json(&data_type);
+    for bytes in [vec![0xA5; data_type.item_size()], vec![1; data_type.item_size() + 1], text.as_bytes().to_vec()] {
+        if let Ok(of_bytes) = FillValue::from_bytes(&data_type, &bytes) {
+            laws::elements::fill(&data_type, &Value::Null, &of_bytes);
+            of_bytes.to_json(&data_type);
+        }
     }
     taken
 }
 
 fn fill_values() -> Result<Vec<Vec<u8>>, Fault> {
     Ok(typed()?.into_iter().map(|(data_type, fill)| format!("[{data_type},{fill}]").into_bytes()).collect())
-}
-
-/// A line with a shape and a chunk grid, and a selection.
-fn selection(text: &str) -> bool {
-    let (head, text) = text.split_once('\n').unwrap_or(("", text));
-    let head = Value::from_json(head).unwrap_or_default();
-    let shape: Option<Vec<u64>> =
-        head.get("shape").and_then(Value::as_array).map(|shape| shape.iter().filter_map(Value::as_u64).collect());
-    let shape = shape.unwrap_or_default();
-    let names: Vec<_> = (0..shape.len()).map(|axis| (axis % 2 == 0).then(|| format!("axis{axis}"))).collect();
-    let Ok(selection) = Selection::parse(text, &names) else { return false };
-    let grid = head.get("chunk_grid").and_then(NamedConfig::from_value);
-    let grid = grid.and_then(|grid| ChunkGrid::from_config(&grid, &shape).ok());
-    let Some(grid) = grid else { return selection.resolve(&shape).is_ok() };
-    for other in others(&selection) {
-        if let Ok(resolved) = other.resolve_on(&grid) {
-            parts(&resolved, &grid);
-        }
-    }
-    let Ok(resolved) = selection.resolve_on(&grid) else { return false };
-    parts(&resolved, &grid);
-    true
-}
-
-/// What no text selects: chunks, and points, whose coordinates the lists are.
-fn others(selection: &Selection) -> Vec<Selection> {
-    let Selection::Axes(axes) = selection else { return Vec::new() };
-    let list = |axis: &AxisSelection| if let AxisSelection::Indices(list) = axis { Some(list.clone()) } else { None };
-    let points = axes.iter().map(list).collect::<Option<Vec<_>>>().map(Selection::Points);
-    points.into_iter().chain([Selection::Blocks(axes.clone())]).collect()
-}
-
-fn parts(resolved: &Resolved, grid: &ChunkGrid) {
-    let shape = resolved.output_shape();
-    if resolved.len_checked().is_none_or(|len| len > PARTS) {
-        return;
-    }
-    let Ok(parts) = resolved.parts(grid) else { return };
-    let mut moved = 0;
-    for part in parts.iter() {
-        part.moves(|run| moved += run.len);
-    }
-    assert_eq!(moved, shape.iter().product::<u64>(), "every element selected is moved once");
-}
-
-fn selections() -> Result<Vec<Vec<u8>>, Fault> {
-    let regular = r#"{"shape":[10,20,30],"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[3,7,30]}}}"#;
-    let runs = r#"{"shape":[10,20],"chunk_grid":{"name":"rectilinear","configuration":{"kind":"inline","chunk_shapes":[[4,6],[[5,4]]]}}}"#;
-    let huge =
-        r#"{"shape":[4611686018427387904,3],"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1000,1]}}}"#;
-    let none = r#"{"shape":[],"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[]}}}"#;
-    let empty = r#"{"shape":[0,5],"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1,5]}}}"#;
-    let texts = [
-        "",
-        "...",
-        ":",
-        "0",
-        "-1",
-        "1:5",
-        "::2",
-        "::-1",
-        "-3:",
-        "9:1:-2",
-        "0,0,0",
-        "1:3,...,5",
-        "[1,2,5]",
-        "[0,0,-1],:",
-        "axis0=3",
-        "axis0=1:5,axis2=[1,3]",
-        "[9,1],[2,2]",
-        "[9,-1,0,0],[2,2,1,1],[0,29,3,3]",
-        ":,:,:",
-        "5:5",
-        "4611686018427387903",
-        "-9223372036854775808:",
-        "::9223372036854775807",
-    ];
-    let heads = [regular, runs, huge, none, empty];
-    let pairs = heads.iter().flat_map(|head| texts.iter().map(move |text| format!("{head}\n{text}").into_bytes()));
-    Ok(pairs.collect())
-}
-
-/// A line with a chunk key encoding, and a key.
-fn chunk_key(text: &str) -> bool {
-    let (head, key) = text.split_once('\n').unwrap_or((text, ""));
-    let config = Value::from_json(head).ok().and_then(|head| NamedConfig::from_value(&head));
-    let Some(Ok(encoding)) = config.map(|config| ChunkKeyEncoding::from_config(&config)) else { return false };
-    let mut taken = false;
-    for rank in 0..5 {
-        let Some(index) = encoding.parse_key(key, rank) else { continue };
-        taken = true;
-        let mut written = String::new();
-        encoding.write_key(&index, &mut written);
-        assert_eq!(written, key, "{encoding:?}: {index:?}");
-    }
-    taken
-}
-
-fn chunk_keys() -> Result<Vec<Vec<u8>>, Fault> {
-    let mut seeds = Vec::new();
-    for rank in 0..4 {
-        for index in [[0, 0, 0, 0], [1, 23, 456, 7], [1000, 10, 0, 99], [u64::MAX, 1, u64::MAX, 0]] {
-            for config in [
-                r#"{"name":"default","configuration":{"separator":"/"}}"#,
-                r#"{"name":"default","configuration":{"separator":"."}}"#,
-                r#"{"name":"v2","configuration":{"separator":"."}}"#,
-                r#"{"name":"v2"}"#,
-                r#"{"name":"fanout","configuration":{"max_children":10}}"#,
-                r#"{"name":"fanout","configuration":{"max_children":1001}}"#,
-                r#"{"name":"suffix","configuration":{"suffix":".tiff","base_encoding":{"name":"default"}}}"#,
-            ] {
-                let named = Value::from_json(config).ok().and_then(|config| NamedConfig::from_value(&config));
-                let Some(Ok(encoding)) = named.map(|named| ChunkKeyEncoding::from_config(&named)) else { continue };
-                let mut key = String::new();
-                encoding.write_key(index.get(..rank).unwrap_or_default(), &mut key);
-                seeds.push(format!("{config}\n{key}").into_bytes());
-            }
-        }
-    }
-    Ok(seeds)
 }
 
 /// Keys, prefixes, and paths of nodes.
@@ -294,13 +188,25 @@ fn name(text: &str) -> bool {
         taken = true;
     }
     if let Ok(prefix) = Prefix::new(text) {
-        assert!(safe(prefix.as_str()));
+        assert!(safe(prefix.as_str()) && (prefix.is_root() || prefix.as_str().ends_with('/')));
+        assert!(prefix.as_str().parse::<Prefix>().is_ok_and(|again| again == prefix), "{prefix}");
+        for rest in ["a", text, "../a", "a/b"] {
+            if let Ok(key) = prefix.join(rest) {
+                assert!(
+                    safe(key.as_str()) && prefix.contains(&key) && prefix.strip(&key) == Some(rest),
+                    "{prefix} {rest}"
+                );
+            }
+        }
+        let joined = prefix.join_prefix(&prefix);
+        assert!(safe(joined.as_str()) && joined.as_str().len() == 2 * prefix.as_str().len());
+        assert_eq!(prefix.name().is_none(), prefix.is_root());
         taken = true;
     }
     if let Ok(path) = NodePath::parse(text) {
         assert!(safe(&path.key_prefix()));
         assert_eq!(NodePath::parse(&path.to_string()).as_ref(), Ok(&path));
-        assert!(path.ancestors().all(|above| path.is_within(&above)));
+        assert!(path.ancestors().all(|above| path.is_within(&above)) && path.names().count() <= 128);
         taken = true;
     }
     taken

@@ -1,5 +1,6 @@
 //! Zip files: opened, listed, and every value read.
 
+use super::laws;
 use crate::fixtures::{ARCHIVES, cases};
 use crate::random::Random;
 use crate::{Fault, mutate};
@@ -8,12 +9,12 @@ use flate2::write::DeflateEncoder;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use zarr_store::{StoreExt, ZipStore};
+use zarr_store::{ByteRange, Fetched, Key, Store, StoreExt, ZipStore};
 
 /// What each record of a zip file begins with.
-const LOCAL: [u8; 4] = *b"PK\x03\x04";
-const CENTRAL: [u8; 4] = *b"PK\x01\x02";
-const END: [u8; 4] = *b"PK\x05\x06";
+pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
+pub(super) const CENTRAL: [u8; 4] = *b"PK\x01\x02";
+pub(super) const END: [u8; 4] = *b"PK\x05\x06";
 
 pub(super) fn run(input: &[u8]) -> bool {
     static PATH: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -27,20 +28,55 @@ pub(super) fn run(input: &[u8]) -> bool {
     }
     NUMBER.with(|path| {
         std::fs::write(path, input).expect("a file in the folder of temporary files can be written");
-        let taken = read(path);
+        let taken = read(path, input);
         let _ = std::fs::remove_file(path);
         taken
     })
 }
 
-fn read(path: &std::path::Path) -> bool {
+fn read(path: &std::path::Path, file: &[u8]) -> bool {
     let Ok(store) = ZipStore::open(path) else { return false };
     let Ok(keys) = store.list() else { return false };
+    laws::zip::directory(file);
     let mut taken = true;
     for key in keys {
-        taken &= store.get_all(&key).is_ok();
+        let safe = !key.as_str().split('/').any(|part| matches!(part, "" | "." | ".."));
+        assert!(safe, "key {key} leads elsewhere");
+        let got = store.get_all(&key);
+        assert!(!matches!(got, Ok(None)), "{key} is listed and not there");
+        if let Ok(Some(value)) = &got {
+            laws::zip::value(file, key.as_str(), value);
+            parts(&store, &key, value);
+        }
+        taken &= got.is_ok();
     }
     taken
+}
+
+/// Compares parts of a value with the whole.
+fn parts(store: &ZipStore, key: &Key, value: &[u8]) {
+    let size = value.len() as u64;
+    assert_eq!(store.size(key).ok().flatten(), Some(size), "the size of {key}");
+    let ranges = [
+        ByteRange::First(size / 3),
+        ByteRange::Suffix(size.div_ceil(2)),
+        ByteRange::Range(size / 4..size / 2),
+        ByteRange::Full,
+    ];
+    for some in [&ranges[..], &ranges[..1], &ranges[1..3]] {
+        let mut got = Fetched::new();
+        // The checksum is that of the whole value, which was right.
+        assert!(matches!(store.get(key, some, &mut got), Ok(true)), "parts {some:?} of {key}");
+        for (range, part) in some.iter().zip(got.parts()) {
+            let due = range.resolve(size).map(|range| &value[range.start as usize..range.end as usize]);
+            assert_eq!(Some(part), due, "{range:?} of {key}");
+        }
+    }
+    assert!(store.get(key, &[ByteRange::Range(0..size + 1)], &mut Fetched::new()).is_err(), "more than all of {key}");
+    let parent = key.parent();
+    let listed = store.list_dir(&parent).is_ok_and(|listing| listing.keys.contains(key));
+    let below = store.list_prefix(&parent).is_ok_and(|keys| keys.contains(key));
+    assert!(listed && below, "{key} is not listed below {parent}");
 }
 
 pub(super) fn seeds() -> Result<Vec<Vec<u8>>, Fault> {
@@ -168,7 +204,8 @@ fn repair(file: &mut [u8], checksums: bool) {
     }
 }
 
-fn number(bytes: &[u8], at: usize, len: usize) -> usize {
+/// A little-endian number.
+pub(super) fn number(bytes: &[u8], at: usize, len: usize) -> usize {
     bytes.iter().skip(at).take(len).rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 

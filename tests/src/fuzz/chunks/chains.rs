@@ -5,13 +5,13 @@ use zarr_meta::json::Value;
 
 /// An array of one chunk to be made.
 pub(super) struct Chain {
-    pub(super) data_type: &'static str,
+    pub(super) data_type: Value,
     pub(super) shape: &'static [u64],
     pub(super) codecs: Value,
 }
 
-fn chain(data_type: &'static str, shape: &'static [u64], codecs: Value) -> Chain {
-    Chain { data_type, shape, codecs }
+fn chain(data_type: impl Into<Value>, shape: &'static [u64], codecs: Value) -> Chain {
+    Chain { data_type: data_type.into(), shape, codecs }
 }
 
 fn little() -> Value {
@@ -58,20 +58,93 @@ pub(super) fn chains(codec: &str) -> Vec<Chain> {
                 json!([{"name": codec, "configuration": {"order": [3, 1, 0, 2]}}, (little())]),
             ),
             array("bool", codec, json!({"order": [1, 0]}), json!([{"name": "packbits"}])),
+            // Behind another one elements are moved for it.
+            chain(
+                "float32",
+                &[5, 4, 3],
+                json!([
+                    {"name": "bitround", "configuration": {"keepbits": 7}},
+                    {"name": codec, "configuration": {"order": [2, 0, 1]}},
+                    {"name": "scale_offset", "configuration": {"offset": 1, "scale": 2}},
+                    {"name": codec, "configuration": {"order": [0, 2, 1]}},
+                    (little())
+                ]),
+            ),
+            array("int16", codec, json!({"order": "F"}), json!([(little())])),
+            array("int16", codec, json!({"order": "C"}), json!([(little()), {"name": "crc32c"}])),
         ],
-        "numcodecs.delta" => [("<i4", "<i2"), ("<i4", "<i8"), ("<i4", "<f8"), (">i4", "<u4")]
-            .map(|(dtype, astype)| {
-                array("int32", codec, json!({"dtype": dtype, "astype": astype}), json!([(little())]))
-            })
-            .into(),
-        "numcodecs.fixedscaleoffset" => [("<f8", "|u1"), ("<f8", "<i8"), (">f8", "<f4")]
-            .map(|(dtype, astype)| {
-                let configuration = json!({"offset": 1000, "scale": 0.001, "dtype": dtype, "astype": astype});
-                array("float64", codec, configuration, json!([(little())]))
-            })
-            .into(),
+        "numcodecs.delta" => pairs(
+            codec,
+            &["|i1", "<i4", "|u1", "<u8", "<f2", "<f8"],
+            |dtype, astype| json!({"dtype": dtype, "astype": astype}),
+        ),
+        "numcodecs.quantize" => {
+            pairs(codec, &["<f2", "<f4", "<f8"], |dtype, astype| json!({"digits": 2, "dtype": dtype, "astype": astype}))
+        }
+        "numcodecs.fixedscaleoffset" => {
+            let dtypes = ["|i1", "<i8", "|u1", "<u8", "<f2", "<f4", ">f8"];
+            let mut chains = pairs(
+                codec,
+                &dtypes,
+                |dtype, astype| json!({"offset": 1000, "scale": 0.001, "dtype": dtype, "astype": astype}),
+            );
+            chains.extend(pairs(
+                codec,
+                &dtypes,
+                |dtype, astype| json!({"offset": 3, "scale": 2, "dtype": dtype, "astype": astype}),
+            ));
+            chains.extend(pairs(
+                codec,
+                &["<i8", "<f8"],
+                |dtype, astype| json!({"offset": 0.5, "scale": 7, "dtype": dtype, "astype": astype}),
+            ));
+            chains
+        }
+        "numcodecs.astype" => {
+            pairs(codec, &NUMPY, |dtype, astype| json!({"decode_dtype": dtype, "encode_dtype": astype}))
+        }
+        "bytes" => structs(),
         _ => Vec::new(),
     }
+}
+
+/// The types of numpy that filters of numcodecs take, with the names of Zarr v3.
+const NUMPY: [&str; 14] =
+    ["|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"];
+
+/// A chain for each pair of types of numpy.
+fn pairs(codec: &str, dtypes: &[&'static str], configuration: fn(&'static str, &'static str) -> Value) -> Vec<Chain> {
+    let mut chains = Vec::new();
+    for dtype in dtypes {
+        for astype in dtypes {
+            let Ok((data_type, _)) = zarr_dtype::from_npy_descr(dtype) else { continue };
+            let codecs = json!([{"name": codec, "configuration": (configuration(dtype, astype))}, (little())]);
+            chains.push(chain(data_type.to_config().short_value(), &[6], codecs));
+        }
+    }
+    chains
+}
+
+/// Structs with fields of every kind, in byte orders of their own, and lists in them.
+fn structs() -> Vec<Chain> {
+    let list =
+        |of: Value, shape: Value| json!({"name": "subarray", "configuration": {"data_type": of, "shape": shape}});
+    let inner = json!({"name": "struct", "configuration": {"fields": [
+        {"name": "p", "data_type": "int16"}, {"name": "q", "data_type": "bool"}
+    ]}});
+    let fields = json!([
+        {"name": "a", "data_type": (list(json!("int16"), json!([2, 3])))},
+        {"name": "b", "data_type": "complex64"},
+        {"name": "c", "data_type": (list(inner.clone(), json!([4])))},
+        {"name": "d", "data_type": (inner.clone())},
+        {"name": "e", "data_type": (list(json!("uint8"), json!([1, 3])))},
+        {"name": "f", "data_type": "r24"}
+    ]);
+    let of = json!({"name": "struct", "configuration": {"fields": fields}});
+    let order = json!(["little", "big", ["big", null], ["little", null], null, null]);
+    [json!({"endian": "little"}), json!({"endian": "big"}), json!({"field_endian": order})]
+        .map(|configuration| chain(of.clone(), &[7], json!([{"name": "bytes", "configuration": configuration}])))
+        .into()
 }
 
 fn blosc() -> Vec<Chain> {
@@ -107,7 +180,7 @@ fn conditional() -> Vec<Chain> {
 }
 
 fn pcodec() -> Vec<Chain> {
-    let of = |data_type, shape, configuration: Value| {
+    let of = |data_type: &str, shape, configuration: Value| {
         chain(data_type, shape, json!([{"name": "numcodecs.pcodec", "configuration": configuration}]))
     };
     vec![
@@ -181,6 +254,10 @@ fn packbits() -> Vec<Chain> {
         ("bool", json!({"padding_encoding": "last_byte"})),
         ("int32", json!({"first_bit": 3, "last_bit": 17})),
         ("int16", json!({"padding_encoding": "first_byte", "first_bit": 1, "last_bit": 15})),
+        ("uint64", json!({"first_bit": 5, "last_bit": 60})),
+        ("int4", json!({})),
+        ("float6_e2m3fn", json!({})),
+        ("complex_float4_e2m1fn", json!({"padding_encoding": "last_byte"})),
     ]
     .into_iter()
     .map(|(data_type, configuration)| array(data_type, "packbits", configuration, json!([])))

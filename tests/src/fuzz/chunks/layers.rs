@@ -9,6 +9,7 @@ use std::sync::Arc;
 use zarr_array::Array;
 use zarr_codec::testing::decode_bytes;
 use zarr_codec::{BuildContext, BytesToBytes, Codec, Config, ElementSpec, Size, Warnings};
+use zarr_dtype::{DataType, FillValue};
 use zarr_meta::NamedConfig;
 use zarr_meta::json::Value;
 
@@ -32,7 +33,51 @@ pub(super) fn mutate_index(random: &mut Random, array: &Array, chunk: &[u8]) -> 
     })
 }
 
-fn element(array: &Array) -> ElementSpec {
+/// The codec of bytes of a name and a configuration.
+pub(super) fn named(name: &str, configuration: Value) -> Option<Arc<dyn BytesToBytes>> {
+    let codec = NamedConfig::with(name, configuration.as_object()?.clone());
+    let data_type = DataType::UInt8;
+    let fill = FillValue::zero(&data_type);
+    match build(&codec, &ElementSpec::new(data_type, fill)) {
+        Some(Codec::BytesToBytes(codec)) => Some(codec),
+        _ => None,
+    }
+}
+
+/// What lies below some of the codecs of a chunk.
+pub(in crate::fuzz) struct Inside<'a> {
+    /// The codec that made it.
+    pub(in crate::fuzz) codec: &'a NamedConfig,
+    pub(in crate::fuzz) bytes: Vec<u8>,
+    /// The codecs above, the outermost first.
+    above: Vec<Arc<dyn BytesToBytes>>,
+}
+
+impl<'a> Inside<'a> {
+    /// Decodes some of the codecs of a chunk that is sound.
+    pub(in crate::fuzz) fn of(random: &mut Random, array: &'a Array, chunk: &[u8]) -> Option<Self> {
+        let codecs = &array.metadata().codecs;
+        let outer = bytes_codecs(codecs, &element(array));
+        let depth = random.below(outer.len() + 1);
+        let above: Vec<_> = outer.into_iter().rev().take(depth).collect();
+        let mut bytes = chunk.to_vec();
+        for codec in &above {
+            bytes = decode_bytes(&**codec, &bytes, Size::AtMost(MAX_DECODED)).ok()?;
+        }
+        Some(Self { codec: codecs.get(codecs.len().checked_sub(depth + 1)?)?, bytes, above })
+    }
+
+    /// The chunk with other bytes in their place.
+    pub(in crate::fuzz) fn chunk_of(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        self.above.iter().rev().try_fold(bytes.to_vec(), |bytes, codec| {
+            let mut encoded = Vec::new();
+            codec.encode(&bytes, &mut encoded).ok().map(|()| encoded)
+        })
+    }
+}
+
+/// What the elements of an array are.
+pub(in crate::fuzz) fn element(array: &Array) -> ElementSpec {
     ElementSpec::new(array.data_type().clone(), array.fill_value().clone())
 }
 
@@ -79,7 +124,8 @@ fn bytes_codecs(codecs: &[NamedConfig], element: &ElementSpec) -> Vec<Arc<dyn By
     built
 }
 
-fn build(codec: &NamedConfig, element: &ElementSpec) -> Option<Codec> {
+/// The codec of a configuration.
+pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Option<Codec> {
     let registry = registry();
     let build = registry.codecs.get(&codec.name)?.build;
     build(&BuildContext {

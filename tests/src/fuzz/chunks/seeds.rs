@@ -7,7 +7,8 @@ use crate::random::Random;
 use crate::{Fault, Outcome, matrix};
 use std::path::Path;
 use std::sync::Arc;
-use zarr_array::{Array, NewArray, Options};
+use zarr_array::{Array, ArrayData, NewArray, Options};
+use zarr_dtype::FillValue;
 use zarr_grid::Selection;
 use zarr_meta::json::Value;
 use zarr_meta::{Dialect, NamedConfig, json};
@@ -46,13 +47,19 @@ pub(in crate::fuzz) fn seeds(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     for chain in chains(codec) {
         inputs.extend(of_chain(&chain)?);
     }
+    if codec == "zstd" {
+        inputs.extend(of_frames());
+    }
+    if codec == "n5_default" {
+        inputs.extend(of_blocks());
+    }
     if codec == "numcodecs.pickle" {
         inputs.extend(of_pickles());
     }
     if codec.contains("json") || codec.contains("msgpack") {
         inputs.extend(of_objects(codec)?);
     }
-    inputs.retain(|input| input.len() <= MAX_SIZE);
+    inputs.retain(|input| input.len() <= MAX_SIZE || codec == "numcodecs.pickle");
     Ok(inputs)
 }
 
@@ -162,10 +169,15 @@ fn of_objects(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
 /// Chunks of a chain: smooth numbers of which some are noise, and fill values at the end.
 fn of_chain(chain: &Chain) -> Result<Vec<Vec<u8>>, Fault> {
     let codecs = chain.codecs.as_array().unwrap_or_default().iter().filter_map(NamedConfig::from_value);
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(chain.shape, chain.data_type).chunks(chain.shape).codecs(codecs.collect::<Vec<_>>());
-    let written = || -> zarr_array::Result<Array> {
-        let array = Array::create(&store, "/", new, &registry())?;
+    let data_type = NamedConfig::from_value(&chain.data_type).ok_or("a data type has a name")?;
+    let data_type = registry().data_types.from_config(&data_type).map_err(|error| error.to_string())?;
+    let fill = FillValue::zero(&data_type).to_json(&data_type);
+    let array =
+        input(chain.data_type.clone(), Some(fill), chain.shape, codecs.map(|codec| codec.to_value()).collect(), &[]);
+    let (document, _) = super::line(&array);
+    // Not all filters take all types.
+    let Some(array) = super::opened(&document) else { return Ok(Vec::new()) };
+    let written = || -> zarr_array::Result<()> {
         let mut random = Random::new(7);
         let count = i32::try_from(chain.shape.iter().product::<u64>()).unwrap_or(0);
         let elements = (0..count).map(|at| match at {
@@ -173,29 +185,111 @@ fn of_chain(chain: &Chain) -> Result<Vec<Vec<u8>>, Fault> {
             at if at % 90 < 30 => i32::try_from(random.below(1 << 20)).unwrap_or(0),
             at => at * 3,
         });
-        match chain.data_type {
-            "float32" => array.write(Selection::all(), &elements.map(|at| at as f32 / 8.0).collect::<Vec<_>>())?,
-            "float64" => {
-                array.write(Selection::all(), &elements.map(|at| f64::from(at % 30_000)).collect::<Vec<_>>())?
+        match chain.data_type.as_str() {
+            Some("float32") => array.write(Selection::all(), &elements.map(|at| at as f32 / 8.0).collect::<Vec<_>>()),
+            Some("float64") => {
+                array.write(Selection::all(), &elements.map(|at| f64::from(at % 30_000)).collect::<Vec<_>>())
             }
-            "int16" => array.write(Selection::all(), &elements.map(|at| at as i16 / 4).collect::<Vec<_>>())?,
-            "bool" => array.write(Selection::all(), &elements.map(|at| at % 3 == 0).collect::<Vec<_>>())?,
-            _ => array.write(Selection::all(), &elements.collect::<Vec<_>>())?,
+            Some("int16") => array.write(Selection::all(), &elements.map(|at| at as i16 / 4).collect::<Vec<_>>()),
+            Some("bool") => array.write(Selection::all(), &elements.map(|at| at % 3 == 0).collect::<Vec<_>>()),
+            Some("int32") => array.write(Selection::all(), &elements.collect::<Vec<_>>()),
+            // Zeros and ones, which every type has.
+            _ => {
+                let size = data_type.item_size() * usize::try_from(count).unwrap_or(0);
+                let items: Vec<u8> = (0..size).map(|at| u8::from(at % 5 == 0)).collect();
+                array.write_from(Selection::all(), ArrayData::from_items(&data_type, chain.shape, &items, None)?.view())
+            }
         }
-        Ok(array)
     };
-    inputs_of(&written().map_err(|error| format!("{}: {error}", chain.codecs))?, 1)
+    match written() {
+        Ok(()) => inputs_of(&array, 1),
+        // A value that a type or a filter does not have.
+        Err(error) if error.kind() == zarr_array::ErrorKind::Argument => Ok(Vec::new()),
+        Err(error) => Err(format!("{}: {error}", chain.codecs)),
+    }
+}
+
+/// Frames of zstd that say nothing of their size, and several of them, for elements of a known size and others.
+fn of_frames() -> Vec<Vec<u8>> {
+    // RFC 8878: a frame with a block of bytes as they are.
+    let frame = |bytes: &[u8]| {
+        let [low, middle, high, _] = ((bytes.len() as u32) << 3 | 1).to_le_bytes();
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0, 0x58, low, middle, high][..], bytes].concat()
+    };
+    let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
+    let elements = b"\x02\0\0\0\x01\0\0\0a\x02\0\0\0bc";
+    let frames = [
+        frame(elements),
+        [frame(&elements[..7]), skipped.to_vec(), frame(&elements[7..])].concat(),
+        [skipped.to_vec(), frame(elements)].concat(),
+    ];
+    let zstd = json!({"name": "zstd", "configuration": {"level": 1, "checksum": false}});
+    let of = |chunk: &Vec<u8>| {
+        let vlen = vec![json!({"name": "vlen-bytes"}), zstd.clone()];
+        let plain = vec![json!({"name": "bytes"}), zstd.clone()];
+        let size = elements.len() as u64;
+        [
+            input(json!("bytes"), Some(json!("")), &[2], vlen, chunk),
+            input(json!("uint8"), Some(json!(0)), &[size], plain, chunk),
+        ]
+    };
+    frames.iter().flat_map(of).collect()
+}
+
+/// Blocks of N5 that are smaller or larger than the chunk.
+fn of_blocks() -> Vec<Vec<u8>> {
+    let order = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "big"}});
+    let codecs = vec![json!({"name": "n5_default", "configuration": {"codecs": [order, bytes]}})];
+    let block = |lens: [u8; 2]| {
+        let head = [0, 0, 0, 2, 0, 0, 0, lens[0], 0, 0, 0, lens[1]];
+        let elements: Vec<u8> = (0..u16::from(lens[0]) * u16::from(lens[1])).flat_map(u16::to_be_bytes).collect();
+        [&head[..], &elements].concat()
+    };
+    let of = |lens| input(json!("int16"), Some(json!(-1)), &[5, 4], codecs.clone(), &block(lens));
+    [[5, 4], [2, 4], [5, 1], [3, 2], [7, 6], [1, 9]].map(of).into()
 }
 
 /// What Python makes of `numpy.array([..], dtype=object)` by protocol 4, with these elements.
 fn of_pickles() -> Vec<Vec<u8>> {
-    let head = b"\x80\x04cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85C\x01b\x87R(K\x01K\x03\x85cnumpy\ndtype\n\x8c\x02O8\x89\x88\x87R(K\x03\x8c\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb\x89](";
-    let elements: [&[u8]; 3] = [
-        b"}(\x8c\x01aK\x01\x8c\x01b](K\x02}euI12\n\x8a\x02\xff\x7f",
-        b"F1.5\nVa\\u00e9\nX\x02\0\0\0ab",
-        b"](]q\x01h\x01K\x01eC\x03abcB\x01\0\0\0x",
+    let head = |shape: &[u8], fortran: u8| {
+        let begin = b"\x80\x04cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85C\x01b\x87R(K\x01";
+        let dtype = b"cnumpy\ndtype\n\x8c\x02O8\x89\x88\x87R(K\x03\x8c\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?tb";
+        [begin, shape, dtype, &[fortran], b"]("].concat()
+    };
+    // Lists of lists, each ten times the one before.
+    let mut laughs = b"]q\0(Veee\nVf\nVg\ne".to_vec();
+    for place in 1..12_u8 {
+        laughs.extend([b"]q", &[place][..], b"(", &[b'h', place - 1].repeat(10), b"e"].concat());
+    }
+    laughs.extend(b"K\x01K\x02");
+    // Many bytes of one text.
+    let text = [b"X\xff\0\0\0", &[b'x'; 255][..], b"q\0"].concat();
+    let call = b"c_codecs\nencode\nh\0X\x06\0\0\0latin1\x86R";
+    let calls = [&text[..], b"](", call, call, b"e", call].concat();
+    // The same of a text that is long, by names that were kept.
+    let call = b"h\x02h\0h\x01\x86R";
+    let text = [b"X\0\0\x01\0", &[b'y'; 1 << 16][..], b"q\0X\x06\0\0\0latin1q\x01c_codecs\nencode\nq\x02"].concat();
+    let many = [&text[..], b"](", &call.repeat(6000), b"e", b"K\0"].concat();
+    // A list that holds itself.
+    let endless = b"]q\x05(h\x05eK\x01K\x02";
+    let elements: [(&[u8], u8, &[u8]); 10] = [
+        (b"K\x03\x85", 0x89, b"}(\x8c\x01aK\x01\x8c\x01b](K\x02}euI12\n\x8a\x02\xff\x7f"),
+        (b"K\x03\x85", 0x89, b"F1.5\nVa\\u00e9\nX\x02\0\0\0ab"),
+        (b"K\x03\x85", 0x89, b"](]q\x01h\x01K\x01eC\x03abcB\x01\0\0\0x"),
+        (b"K\x02K\x03\x86", 0x88, b"K\0K\x01K\x02r\x07\x01\0\0K\x03j\x07\x01\0\0K\x05"),
+        (b"K\x02K\x03K\x02\x87", 0x88, b"K\0K\x01K\x02K\x03K\x04K\x05K\x06K\x07K\x08K\x09K\x0aK\x0b"),
+        (b"K\x03\x85", 0x89, b"cnumpy\nndarray\nK\x01K\x02"),
+        (b"K\x0e\x85", 0x89, &laughs),
+        (b"K\x03\x85", 0x89, &calls),
+        (b"K\x05\x85", 0x89, &many),
+        (b"K\x03\x85", 0x89, endless),
     ];
     let codecs = || vec![json!({"name": "numcodecs.pickle", "configuration": {"protocol": 4}})];
-    let chunk = |elements: &[u8]| [&head[..], elements, b"etb."].concat();
-    elements.iter().map(|elements| input(json!("v2_object"), None, &[3], codecs(), &chunk(elements))).collect()
+    let chunk = |(shape, fortran, elements): &(&[u8], u8, &[u8])| {
+        let chunk = [&head(shape, *fortran)[..], elements, b"etb."].concat();
+        let lengths: Vec<u64> = shape.iter().filter(|byte| **byte < 0x20).map(|byte| u64::from(*byte)).collect();
+        input(json!("v2_object"), None, &lengths, codecs(), &chunk)
+    };
+    elements.iter().map(chunk).collect()
 }

@@ -1,0 +1,121 @@
+//! Chunks that must be refused, made of ones that were taken: with a byte more or less, or a bit of what is checked changed.
+
+use super::super::chunks::layers::Inside;
+use super::codecs::canonical;
+use crate::random::Random;
+use std::ops::Range;
+use zarr_array::Array;
+use zarr_grid::Selection;
+use zarr_meta::NamedConfig;
+use zarr_meta::json::Value;
+
+/// Of a chunk that a codec made: whether a byte more, and one less, must be refused, and of which bytes each bit counts.
+fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Range<usize>>) {
+    let len = chunk.len();
+    let tail = |size: usize| len.saturating_sub(size)..len;
+    let head = |end: usize| 0..end;
+    match name {
+        "bytes" | "packbits" => (true, true, vec![]),
+        "gzip" => (true, true, vec![head(3), tail(8)]),
+        "numcodecs.zlib" => (true, true, vec![head(2), tail(4)]),
+        "zstd" => (true, true, vec![head(4)]),
+        // The versions, and the sizes of what is held and of the frame.
+        "blosc" => (true, true, vec![head(1), 4..8, 12..16]),
+        "numcodecs.lz4" => (true, true, vec![head(4)]),
+        "numcodecs.bz2" => (true, true, vec![head(3), tail(4).start..len.saturating_sub(1)]),
+        "numcodecs.lzma" if chunk.starts_with(b"\xfd7zXZ\0") => (true, true, vec![head(12), tail(12)]),
+        "numcodecs.lzma" => (true, false, vec![]),
+        "crc32c" | "numcodecs.crc32" | "numcodecs.adler32" | "numcodecs.fletcher32" | "numcodecs.jenkins_lookup3" => {
+            (true, true, vec![head(len)])
+        }
+        "vlen-utf8" | "vlen-bytes" | "numcodecs.vlen-array" => (true, true, vec![head(4)]),
+        "n5_default" => (true, true, vec![head(4)]),
+        "optional" => (true, true, vec![head(16)]),
+        "zarrs.vlen" | "numcodecs.categorize" | "numcodecs.pcodec" | "numcodecs.shuffle" => (true, true, vec![]),
+        "numcodecs.msgpack2" | "numcodecs.msgpack" | "numcodecs.pickle" => (true, true, vec![]),
+        "zfp" | "numcodecs.zfpy" => (false, true, vec![]),
+        "sharding_indexed" => (false, false, index(codec, chunk).into_iter().collect()),
+        _ => (false, false, vec![]),
+    }
+}
+
+/// What a codec does not take, each with why.
+fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let Some(name) = canonical(&codec.name) else { return Vec::new() };
+    let (longer, shorter, checked) = rules(name, codec, chunk);
+    let mut variants = Vec::new();
+    if longer {
+        variants.push(("a byte more", [chunk, &[0]].concat()));
+    }
+    if shorter && let Some((_, shorter)) = chunk.split_last() {
+        variants.push(("a byte less", shorter.to_vec()));
+    }
+    for range in checked.into_iter().filter(|range| range.end <= chunk.len() && !range.is_empty()) {
+        let mut changed = chunk.to_vec();
+        if let Some(byte) = changed.get_mut(range.start + random.below(range.len())) {
+            *byte ^= 1 << random.below(8);
+            variants.push(("another bit", changed));
+        }
+    }
+    if name == "blosc" && chunk.get(4..8).is_some_and(|size| size != [0; 4]) {
+        // Elements of no bytes, blocks of none, and blocks of more than all.
+        for (range, number) in [(3..4, 0), (8..12, 0), (8..12, u32::MAX >> 1)] {
+            let mut changed = chunk.to_vec();
+            let len = range.len();
+            if let Some(place) = changed.get_mut(range) {
+                place.copy_from_slice(&number.to_le_bytes()[..len]);
+                variants.push(("a size that is none", changed));
+            }
+        }
+    }
+    variants
+}
+
+/// Where the index of a shard with a checksum lies that is at one end of it.
+fn index(codec: &NamedConfig, shard: &[u8]) -> Option<Range<usize>> {
+    let member = |name: &str| codec.configuration.get(name);
+    let index = member("index_codecs")?.as_array()?;
+    let name = |codec: &Value| codec.get("name").and_then(Value::as_str).map(str::to_owned);
+    let plain = index.len() == 2 && name(&index[0])? == "bytes" && name(&index[1])? == "crc32c";
+    if !plain || member("index_checksum_optional").is_some() {
+        return None;
+    }
+    // The checksum and the last entry, or the first entry.
+    let len = shard.len();
+    Some(if member("index_location").and_then(Value::as_str) == Some("start") {
+        0..16
+    } else {
+        len.checked_sub(20)?..len
+    })
+}
+
+/// Checks that the blocks of a frame of blosc begin behind the table that says where.
+fn blosc_starts(frame: &[u8]) {
+    let number =
+        |at: usize| frame.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes);
+    let (size, block) = (number(4), number(8));
+    let is_plain = frame.get(2).is_none_or(|flags| flags & 2 != 0);
+    if is_plain || size == 0 {
+        return;
+    }
+    let end = 16 + 4 * size.div_ceil(block) as usize;
+    let starts = (16..end).step_by(4).map(|at| number(at) as usize);
+    assert!(starts.into_iter().all(|start| start >= end), "a block in the table: {}", frame.escape_ascii());
+}
+
+/// Checks that the chunk of an array, which was read, is refused when it is changed so, below some of its codecs.
+pub(in crate::fuzz) fn check(random: &mut Random, array: &Array, index: &[u64], chunk: &[u8]) {
+    let Some(inside) = Inside::of(random, array, chunk) else { return };
+    if canonical(&inside.codec.name) == Some("blosc") {
+        blosc_starts(&inside.bytes);
+    }
+    for (what, variant) in variants(random, inside.codec, &inside.bytes) {
+        let Some(variant) = inside.chunk_of(&variant) else { continue };
+        if array.write_chunk_bytes(index, &variant).is_err() {
+            continue;
+        }
+        let region = array.chunk_grid().chunk_region(index);
+        let read = array.read_data(Selection::Region(region));
+        assert!(read.is_err(), "{} takes a chunk with {what}: {}", inside.codec.name, variant.escape_ascii());
+    }
+}

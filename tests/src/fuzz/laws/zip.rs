@@ -1,0 +1,57 @@
+//! Zip files that were opened.
+
+use super::super::zip::{CENTRAL, END, LOCAL, number};
+use flate2::Crc;
+
+/// What stands in a record when the number is elsewhere.
+const WIDE: usize = u32::MAX as usize;
+
+/// Checks the directory of a file without numbers of 64 bits: as many entries as it says, each of which lies in front of it and
+/// shares no byte with another one.
+pub(in crate::fuzz) fn directory(file: &[u8]) {
+    let is_end = |at: &usize| file.get(*at..).is_some_and(|rest| rest.starts_with(&END));
+    let fits = |at: &usize| at + 22 + number(file, at + 20, 2) == file.len();
+    let end = (0..file.len()).rev().filter(is_end).find(fits).expect("a record of the end");
+    let [count, size, start] = [(10, 2), (12, 4), (16, 4)].map(|(at, len)| number(file, end + at, len));
+    if count == usize::from(u16::MAX) || size == WIDE || start == WIDE {
+        return;
+    }
+    assert!(start + size <= end, "a directory behind the end");
+    let (mut at, mut found, mut ranges) = (start, 0, Vec::new());
+    while at < start + size {
+        assert!(file.get(at..).is_some_and(|rest| rest.starts_with(&CENTRAL)), "no entry at {at}");
+        let [stored, name, extra, comment, local] =
+            [(20, 4), (28, 2), (30, 2), (32, 2), (42, 4)].map(|(place, len)| number(file, at + place, len));
+        // Neither encrypted nor with a directory that is.
+        assert_eq!(number(file, at + 8, 2) & 0x2041, 0, "flags of the entry at {at}");
+        if stored != WIDE && local != WIDE {
+            ranges.push(local..local + 30 + name + stored);
+        }
+        (at, found) = (at + 46 + name + extra + comment, found + 1);
+    }
+    assert_eq!((at, found), (start + size, count), "the end of the directory and its entries");
+    ranges.sort_by_key(|range| range.start);
+    assert!(ranges.iter().all(|range| range.end <= start), "an entry in the directory");
+    assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start), "entries that share bytes");
+}
+
+/// Checks that an entry of the directory has the name, the size and the checksum of a value, and that a record of the same name
+/// stands where it says.
+pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8]) {
+    let mut crc = Crc::new();
+    crc.update(value);
+    let is_named = |at: usize, len: usize| {
+        file.get(at..).is_some_and(|rest| rest.starts_with(name.as_bytes()) && len == name.len())
+    };
+    let is_one = |at: usize| {
+        let (size, local) = (number(file, at + 24, 4), number(file, at + 42, 4));
+        number(file, at + 16, 4) == crc.sum() as usize
+            && (size == value.len() || size == WIDE)
+            && is_named(at + 46, number(file, at + 28, 2))
+            && (local == WIDE
+                || file.get(local..).is_some_and(|rest| rest.starts_with(&LOCAL))
+                    && is_named(local + 30, number(file, local + 26, 2)))
+    };
+    let found = file.windows(4).enumerate().any(|(at, bytes)| bytes == CENTRAL && is_one(at));
+    assert!(found, "{name}: no entry of {} bytes with checksum {:08x}", value.len(), crc.sum());
+}
