@@ -283,7 +283,7 @@ pub(crate) fn create(
     };
     let node = Node::Array(new.metadata(dialect, registry).map_err(in_path)?);
     // Dimension names become attributes where the dialect has no other way to say them.
-    let (node, _) = zarr_meta::for_dialect(&node, dialect).map_err(|error| in_path(error.into()))?;
+    let (node, _) = zarr_meta::for_dialect_from(&node, dialect, dialect).map_err(|error| in_path(error.into()))?;
     let job = node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))

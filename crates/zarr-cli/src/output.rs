@@ -129,9 +129,9 @@ impl Write for Target {
     }
 }
 
-/// Prints a value as JSON on standard output.
+/// Prints a value as JSON on standard output. Numbers that JSON does not have are texts there.
 pub(crate) fn json(value: &Value) -> Result<()> {
-    print(&escape::json(&format!("{value:#}\n")))
+    print(&escape::json(&format!("{:#}\n", value.clone().without_bare())))
 }
 
 /// Prints text, which is [safe](escape) by now, on standard output.

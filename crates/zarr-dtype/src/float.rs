@@ -124,6 +124,9 @@ impl Format {
 
     /// The bit pattern of a number in JSON.
     pub(crate) fn parse_number(&self, number: &Number) -> Option<u64> {
+        if !number.is_json() {
+            return self.parse_text(number.as_str());
+        }
         // By way of f64 a float32 would be rounded twice.
         let value = if *self == F32 { number.as_str().parse::<f32>().ok()?.into() } else { number.as_f64() };
         self.nearest(value)

@@ -3,6 +3,8 @@
 mod carry;
 mod older;
 
+mod bare;
+
 pub use carry::{CARRIED, for_dialect_carrying};
 
 use crate::conventions::ARRAY_DIMENSIONS;
@@ -36,14 +38,32 @@ impl fmt::Display for Note {
 ///
 /// What [`for_dialect_carrying`] put aside when the node left `dialect` is put back.
 ///
+/// Numbers that JSON does not have become texts, unless the dialect [has them](Dialect::has_bare_numbers).
+///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] naming the member if nothing in the dialect comes near or dimension names would be lost, [`ErrorKind::UnsupportedVersion`] for a
 /// dialect that cannot be written.
 pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
+    fitted(node, None, dialect)
+}
+
+/// As [`for_dialect`] for a node that is stored in the dialect `from`: if that is the same, numbers that JSON does not have stay
+/// in its attributes. [`documents`](crate::documents) writes them over, or beside, the documents that the node is from.
+///
+/// # Errors
+/// As [`for_dialect`].
+pub fn for_dialect_from(node: &Node, from: Dialect, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
+    fitted(node, Some(from), dialect)
+}
+
+fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
     let rules = rules(dialect)?;
     let mut node = node.clone();
     let mut notes = Vec::new();
     carry::restore(&mut node, dialect);
+    if from.is_none_or(|from| !carry::is_same_family(from, dialect)) && !dialect.has_bare_numbers() {
+        bare::to_texts(node.attributes_mut(), &mut notes);
+    }
     match (&mut node, dialect) {
         (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, &mut notes),
         (Node::Array(array), _) => older::array(array, dialect, &mut notes)?,

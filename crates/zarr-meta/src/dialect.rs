@@ -73,6 +73,12 @@ impl Dialect {
         rules(self).is_ok_and(Rules::implies_groups)
     }
 
+    /// Whether attributes of new documents may hold numbers that JSON does not have, as Python writes them: `NaN`, `Infinity` and
+    /// `-Infinity`. In the others they stay where they are.
+    pub fn has_bare_numbers(self) -> bool {
+        matches!(self, Self::V0 | Self::V1 | Self::V2 | Self::P2020)
+    }
+
     /// Checks that a node may be written at `path`; reading takes any name that is safe.
     ///
     /// The answer holds what is allowed but unwise.

@@ -140,8 +140,7 @@ impl Documents {
         if document.value.is_none() {
             let bytes = document.bytes();
             Error::if_too_large(key, bytes.len())?;
-            let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
-            match parse(bytes, leniency) {
+            match parse(bytes, Leniency::ALL) {
                 Ok(parsed) if parsed.oddities.is_empty() => document.value = Some(parsed.value),
                 Ok(parsed) => return Ok(Some(parsed.value)),
                 Err(_) => return Ok(Some(Value::Null)),
@@ -174,7 +173,7 @@ pub(crate) fn parse_document(
     let parsed =
         parse(bytes, leniency).map_err(|error| syntax((error.line, error.column, error.offset), error.what))?;
     if let Some(oddity) = parsed.oddities.iter().find(|oddity| !permitted(oddity)) {
-        let what = format!("{} at {:?}", oddity.what, oddity.pointer);
+        let what = format!("{} at {:?}", oddity.kind, oddity.pointer);
         return Err(syntax((oddity.line, oddity.column, oddity.offset), what));
     }
     Ok((parsed.value, parsed.oddities))

@@ -3,7 +3,7 @@
 //! A metadata document that is read and written back must come out as it was: members in their order, numbers in
 //! their spelling (`1e2`, `1.0`, integers of any size), and it must be possible to say where in the text something is
 //! wrong. Older dialects also hold what is not JSON at all: the bare tokens `NaN`, `Infinity` and `-Infinity`, and
-//! trailing commas. Hence a small value type of our own beside `serde_json`, with which it converts both ways.
+//! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside `serde_json`, with which it converts both ways.
 
 mod map;
 mod members;
@@ -11,11 +11,12 @@ mod names;
 mod number;
 mod parse;
 mod recent;
+mod surrogate;
 mod write;
 
 pub use map::{IntoMembers, Map};
 pub use number::Number;
-pub use parse::{Leniency, Oddity, Parsed, SyntaxError, parse};
+pub use parse::{Leniency, Oddity, OddityKind, Parsed, SyntaxError, parse};
 
 /// A JSON value.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,6 +118,29 @@ impl Value {
                     && a.iter().enumerate().all(|(at, (name, a))| b.get_near(at, name).is_some_and(|b| a.same(b)))
             }
             (a, b) => a == b,
+        }
+    }
+
+    /// How many numbers in this are none of JSON: `NaN`, `Infinity` and `-Infinity`, see [`Number::is_json`].
+    pub fn count_bare(&self) -> usize {
+        match self {
+            Self::Number(number) => usize::from(!number.is_json()),
+            Self::Array(items) => items.iter().map(Self::count_bare).sum(),
+            Self::Object(members) => members.count_bare(),
+            _ => 0,
+        }
+    }
+
+    /// The same with texts in place of numbers that are none of JSON: `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    #[must_use]
+    pub fn without_bare(self) -> Self {
+        match self {
+            Self::Number(number) if !number.is_json() => Self::from(number.as_str()),
+            Self::Array(items) if items.iter().any(|item| item.count_bare() > 0) => {
+                Self::Array(items.into_iter().map(Self::without_bare).collect())
+            }
+            Self::Object(members) => Self::Object(members.without_bare()),
+            other => other,
         }
     }
 

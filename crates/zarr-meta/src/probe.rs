@@ -304,8 +304,7 @@ impl Probe {
         for (key, bytes) in got {
             if let Some(bytes) = bytes {
                 // The answer to a look at a document. One that cannot be read is a node as well, if a broken one.
-                let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
-                let value = parse_document(key, bytes, leniency, |_| true).map(|(value, _)| value);
+                let value = parse_document(key, bytes, Leniency::ALL, |_| true).map(|(value, _)| value);
                 match value.as_ref().map(detect::of_zarr_json) {
                     Ok(Some(Dialect::P2020 | Dialect::D2022)) => {}
                     _ => return Ok(self.implied(self.forced.unwrap_or(Dialect::V3), &search.documents)),

@@ -1,5 +1,6 @@
 //! What is odd but no error.
 
+use crate::json::Oddity;
 use std::fmt;
 
 /// Something odd in a document that is read all the same.
@@ -17,6 +18,13 @@ impl Warning {
     /// A warning about the value at `pointer` in the document at `key`.
     pub fn new(key: impl Into<String>, pointer: impl Into<String>, what: impl Into<String>) -> Self {
         Self { key: key.into(), pointer: pointer.into(), what: what.into() }
+    }
+}
+
+impl Oddity {
+    /// The warning about it in the document at `key`.
+    pub(crate) fn warning(self, key: &str) -> Warning {
+        Warning::new(key, self.pointer, self.kind.to_string())
     }
 }
 

@@ -36,6 +36,7 @@ pub fn documents(
     previous: Option<&Documents>,
 ) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     let rules = rules(dialect)?;
+    check_bare_numbers(dialect, node, previous)?;
     let none = Documents::new();
     let new = rules.write(dialect, path, node, previous.unwrap_or(&none))?;
     if let Some(previous) = previous
@@ -53,6 +54,20 @@ pub fn documents(
     let stale = previous.into_iter().flat_map(Documents::iter).filter(|(key, _)| stored.get(key).is_none());
     let erased: Vec<_> = stale.map(|(key, _)| (key.to_owned(), None)).collect();
     Ok(fresh.into_iter().chain(erased).collect())
+}
+
+/// Refuses numbers that JSON does not have in attributes of documents that are JSON. Those that have such numbers may have others.
+fn check_bare_numbers(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Result<()> {
+    let bare = |(_, value): &(&str, &Value)| value.count_bare() > 0;
+    let Some((name, value)) = node.attributes().iter().find(bare).filter(|_| !dialect.has_bare_numbers()) else {
+        return Ok(());
+    };
+    let has_some = |bytes: &[u8]| parse(bytes, Leniency::ALL).is_ok_and(|parsed| parsed.value.count_bare() > 0);
+    if previous.is_some_and(|previous| previous.iter().any(|(_, bytes)| has_some(bytes))) {
+        return Ok(());
+    }
+    let expected = "numbers that JSON has; as texts, \"NaN\", \"Infinity\" and \"-Infinity\" can be written";
+    Err(Error::new(ErrorKind::NotExpressible, format!("/attributes/{}", escaped(name)), value.excerpt(), expected))
 }
 
 /// The document of `previous` that says something about the whole hierarchy.
@@ -199,8 +214,7 @@ fn merged(
             changes.push((key.clone(), Some(text(document))));
             continue;
         };
-        let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
-        let old = parse(old_bytes, leniency).ok();
+        let old = parse(old_bytes, Leniency::ALL).ok();
         let base = canonical.iter().find(|(canonical, _)| canonical == key).map(|(_, document)| document);
         let bytes = match (old.as_ref().map(|old| &old.value), base) {
             (Some(Value::Object(old)), base) => {

@@ -104,7 +104,7 @@ pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
             0 => *key = text(random, key),
             1 => *value = mutate::bytes(random, value),
             _ => {
-                let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
+                let leniency = Leniency::ALL;
                 let parsed = parse(value, leniency).map(|parsed| parsed.value).unwrap_or_default();
                 *value = mutate::document(random, value, &parsed);
             }

@@ -40,7 +40,7 @@ pub(super) fn target(
     let is_sharded = node.as_array().is_some_and(|array| unshard(&array.codecs).is_some());
     let fitted = match options.carry {
         true => zarr_meta::for_dialect_carrying(&node, found.dialect, dialect),
-        false => zarr_meta::for_dialect(&node, dialect),
+        false => zarr_meta::for_dialect_from(&node, found.dialect, dialect),
     };
     let (node, notes) = match fitted {
         // The drafts have shards, but not of every kind: then inner chunks become chunks, as where there are none.
@@ -64,7 +64,7 @@ fn keep_missing(found: &Found, array: &mut ArrayMetadata, dialect: Dialect) -> O
         array.attributes.insert(FILL_VALUE, value);
         return Some(note);
     }
-    if !was_v2 && is_v2 && attribute.is_some_and(|attribute| attribute.same(&value)) {
+    if !was_v2 && is_v2 && attribute.is_some_and(|attribute| attribute.clone().without_bare().same(&value)) {
         array.attributes.remove(FILL_VALUE);
         return Some(format!("/attributes/{FILL_VALUE}: left out; the fill value says it"));
     }

@@ -4,7 +4,7 @@ use super::Consolidated;
 use super::read::without_nested;
 use crate::dialect::rules;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::json::{Map, Value, parse};
+use crate::json::{Leniency, Map, Value, parse};
 use crate::{Dialect, Found, Node, NodePath, documents};
 
 impl Consolidated {
@@ -38,8 +38,7 @@ impl Consolidated {
             let mut current = previous.cloned().unwrap_or_default();
             current.apply(&documents(dialect, &found.path, &node, previous)?);
             for (key, bytes) in current.iter() {
-                let leniency = crate::json::Leniency { bare_nan: true, duplicate_names: true, ..Default::default() };
-                let value = parse(bytes, leniency).map_err(|error| {
+                let value = parse(bytes, Leniency::ALL).map_err(|error| {
                     let (line, column, offset) = (error.line, error.column, error.offset);
                     Error::new(ErrorKind::InvalidJson, "", error.what, "")
                         .at_position(Position { line, column, offset })

@@ -4,7 +4,7 @@ use super::Consolidated;
 use crate::dialect::p2020;
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Oddity, Value};
+use crate::json::{Leniency, Map, Oddity, OddityKind, Value};
 use crate::pointer::At;
 use crate::{Dialect, NodePath, Warning};
 
@@ -94,10 +94,11 @@ impl Consolidated {
 
 /// The documents in one of consolidated metadata, by key; `None` if its format is not 1.
 fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, ..Leniency::default() };
+    let leniency = Leniency { trailing_comma: false, ..Leniency::ALL };
     // User attributes may be odd, documents may not.
     let permitted = |oddity: &Oddity| {
-        oddity.what.contains("token") || [".zattrs/", "/attributes/"].iter().any(|part| oddity.pointer.contains(part))
+        matches!(oddity.kind, OddityKind::BareToken(_))
+            || [".zattrs/", "/attributes/"].iter().any(|part| oddity.pointer.contains(part))
     };
     let (value, _) = parse_document(key, bytes, leniency, permitted)?;
     let in_document = |error: Error| error.in_document(key);

@@ -1,6 +1,6 @@
 //! What a dialect cannot say, carried in an attribute until the node is in its own dialect again.
 
-use super::{Note, for_dialect, note, rename, zero};
+use super::{Note, bare, for_dialect, for_dialect_from, note, rename, zero};
 use crate::dialect::typestr::{self, Dtype};
 use crate::error::{ErrorKind, Result};
 use crate::json::{Map, Value};
@@ -14,7 +14,8 @@ use crate::{ArrayMetadata, Dialect, NamedConfig, Node};
 /// ```
 ///
 /// `members` are members of the node as [`Node::to_value`] has them, those of `attributes` only as far as they would be lost. If
-/// the conversion adds attributes that would stay, `added` lists their names.
+/// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to those texts in attributes that
+/// stand for numbers which JSON does not have.
 pub const CARRIED: &str = "_zarr_carried";
 
 /// Members that say how chunks are stored, which is a matter of each dialect.
@@ -41,8 +42,8 @@ const OF_STORAGE: [&str; 6] = ["zarr_format", "node_type", "shape", "chunk_grid"
 /// # Ok::<(), zarr_meta::Error>(())
 /// ```
 pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
-    if family(from) == family(dialect) || node.attributes().contains_key(CARRIED) {
-        return for_dialect(node, dialect);
+    if is_same_family(from, dialect) || node.attributes().contains_key(CARRIED) {
+        return for_dialect_from(node, from, dialect);
     }
     let (mut fitted, mut notes) = match for_dialect(node, dialect) {
         Err(error) if error.kind() == ErrorKind::NotExpressible && error.pointer() == "/dimension_names" => {
@@ -51,6 +52,7 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         fitted => fitted?,
     };
     let (mut members, mut added) = (Map::new(), Vec::new());
+    let bare = if dialect.has_bare_numbers() { Vec::new() } else { bare::pointers(node.attributes()) };
     // The second time with what is carried put back, which may be in the way of something else.
     for _ in 0..2 {
         // What cannot come back at all is for the way back to refuse.
@@ -58,7 +60,7 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         lost(node, &back, &mut members);
         let is_new = |name: &&str| !node.attributes().contains_key(name);
         added.extend(back.attributes().keys().filter(is_new).map(str::to_owned));
-        if members.is_empty() && added.is_empty() {
+        if members.is_empty() && added.is_empty() && bare.is_empty() {
             break;
         }
         let mut carried = Map::new();
@@ -66,6 +68,9 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         carried.insert("members", members.clone());
         if !added.is_empty() {
             carried.insert("added", Value::Array(added.iter().map(|name| Value::from(name.as_str())).collect()));
+        }
+        if !bare.is_empty() {
+            carried.insert("bare", bare.clone());
         }
         fitted.attributes_mut().insert(CARRIED, carried);
     }
@@ -80,6 +85,10 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
 /// Dialects that differ in nothing that a node says.
 fn family(dialect: Dialect) -> Dialect {
     if dialect == Dialect::V3Of2023 { Dialect::V3 } else { dialect }
+}
+
+pub(super) fn is_same_family(a: Dialect, b: Dialect) -> bool {
+    family(a) == family(b)
 }
 
 fn without_names(node: &Node) -> Node {
@@ -99,9 +108,11 @@ fn lost(node: &Node, back: &Node, members: &mut Map) {
             members.insert(name, value.clone());
         }
     }
-    let is_lost = |(name, value): &(&str, &Value)| !back.attributes().get(name).is_some_and(|it| it.same(value));
+    // Numbers that JSON does not have are not carried: there are pointers to them.
+    let (before, after) = (node.attributes().clone().without_bare(), back.attributes().clone().without_bare());
+    let is_lost = |(name, value): &(&str, &Value)| !after.get(name).is_some_and(|it| it.same(value));
     let mut attributes = members.get("attributes").and_then(Value::as_object).cloned().unwrap_or_default();
-    for (name, value) in node.attributes().iter().filter(is_lost) {
+    for (name, value) in before.iter().filter(is_lost) {
         attributes.insert(name, value.clone());
     }
     if !attributes.is_empty() {
@@ -115,9 +126,10 @@ pub(super) fn restore(node: &mut Node, dialect: Dialect) {
     let carried = node.attributes().get(CARRIED);
     let from = carried.and_then(|carried| carried.get("dialect")?.as_str()?.parse::<Dialect>().ok());
     let members = carried.and_then(|carried| carried.get("members")?.as_object().cloned());
-    let added = carried.and_then(|carried| carried.get("added")?.as_array()).unwrap_or_default().to_vec();
+    let list = |name: &str| carried.and_then(|carried| carried.get(name)?.as_array()).unwrap_or_default().to_vec();
+    let (added, bare) = (list("added"), list("bare"));
     let (Some(from), Some(members)) = (from, members) else { return };
-    if family(from) != family(dialect) {
+    if !is_same_family(from, dialect) {
         return;
     }
     let attributes = node.attributes_mut();
@@ -128,6 +140,7 @@ pub(super) fn restore(node: &mut Node, dialect: Dialect) {
             attributes.insert(name, value.clone());
         }
     }
+    bare.iter().filter_map(Value::as_str).for_each(|pointer| bare::restore(attributes, pointer));
     for (name, value) in members.iter().filter(|(name, _)| *name != "attributes" && !OF_STORAGE.contains(name)) {
         match node {
             Node::Array(array) => restore_member(array, name, value),

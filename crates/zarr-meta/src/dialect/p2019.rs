@@ -22,7 +22,7 @@ const GROUP: &str = "group.json";
 const ATTRIBUTES: &str = "attributes.json";
 
 /// What the text of groups and arrays has in an example.
-const LENIENCY: Leniency = Leniency { bare_nan: false, duplicate_names: true, trailing_comma: true };
+const LENIENCY: Leniency = Leniency { bare_nan: false, ..Leniency::ALL };
 
 /// The URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";

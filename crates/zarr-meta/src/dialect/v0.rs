@@ -15,7 +15,7 @@ use super::{Dialect, Parsed, Rules, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Map, Value};
 use crate::pointer::At;
-use crate::{ArrayMetadata, Children, Documents, NamedConfig, Node, NodePath, Warning, conventions, json};
+use crate::{ArrayMetadata, Children, Documents, NamedConfig, Node, NodePath, conventions, json};
 
 /// The rules of what came before version 1.
 pub(super) struct V0;
@@ -46,8 +46,9 @@ impl Rules for V0 {
             check_is_json(bytes)?;
         }
         let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
+        let value = value.without_bare();
         let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
-        let mut warnings: Vec<_> = odd.map(|oddity| Warning::new(ARRAY, oddity.pointer, oddity.what)).collect();
+        let mut warnings: Vec<_> = odd.map(|oddity| oddity.warning(ARRAY)).collect();
         let mut array = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
         let attributes = v1::attributes(ATTRIBUTES, documents, &mut warnings);
         let (attributes, error) =

@@ -115,6 +115,22 @@ impl Map {
     }
 }
 
+impl Map {
+    /// How many numbers in this are none of JSON; see [`Value::count_bare`].
+    pub fn count_bare(&self) -> usize {
+        self.iter().map(|(_, value)| value.count_bare()).sum()
+    }
+
+    /// The same with texts in place of numbers that are none of JSON; see [`Value::without_bare`].
+    #[must_use]
+    pub fn without_bare(self) -> Self {
+        if self.count_bare() == 0 {
+            return self;
+        }
+        Self::from_unique(self.into_iter().map(|(name, value)| (name, value.without_bare())))
+    }
+}
+
 impl PartialEq for Map {
     fn eq(&self, other: &Self) -> bool {
         match (&self.members, &other.members) {

@@ -5,6 +5,9 @@ use std::fmt;
 /// A number as its JSON text, so that nothing is lost between reading and writing.
 ///
 /// Equality is that of the text; [`same`](Self::same) compares values.
+///
+/// Besides the numbers of JSON there are those that Python writes as bare tokens, which [are none](Self::is_json):
+/// [`NAN`](Self::NAN), [`INFINITY`](Self::INFINITY) and [`NEG_INFINITY`](Self::NEG_INFINITY). Documents of zarr-python hold them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Spelling);
 
@@ -21,6 +24,28 @@ enum Spelling {
 }
 
 impl Number {
+    /// The bare token `NaN`.
+    pub const NAN: Self = Self::bare(b"NaN");
+    /// The bare token `Infinity`.
+    pub const INFINITY: Self = Self::bare(b"Infinity");
+    /// The bare token `-Infinity`.
+    pub const NEG_INFINITY: Self = Self::bare(b"-Infinity");
+
+    const fn bare(token: &[u8]) -> Self {
+        let mut bytes = [0; SHORT];
+        let mut at = 0;
+        while at < token.len() {
+            bytes[at] = token[at];
+            at += 1;
+        }
+        Self(Spelling::Short(token.len() as u8, bytes))
+    }
+
+    /// Whether JSON has this number: not so for `NaN`, `Infinity` and `-Infinity`.
+    pub fn is_json(&self) -> bool {
+        self.as_str().ends_with(|last: char| last.is_ascii_digit())
+    }
+
     /// The number spelled `text`, or `None` if that is no JSON number.
     pub fn parse(text: &str) -> Option<Self> {
         (number_len(text.as_bytes()) == Some(text.len())).then(|| Self::from_checked(text))
@@ -56,7 +81,7 @@ impl Number {
 
     /// Whether the number is spelled without fraction and exponent.
     pub fn is_integer(&self) -> bool {
-        !self.as_str().contains(['.', 'e', 'E'])
+        self.is_json() && !self.as_str().contains(['.', 'e', 'E'])
     }
 
     /// The value if it is spelled as an integer in range. `-0` is 0.
@@ -91,12 +116,13 @@ impl Number {
         self.as_str().parse().unwrap_or(f64::NAN)
     }
 
-    /// Whether both have the same value. Integers compare exactly, others as `f64`.
+    /// Whether both have the same value. Integers compare exactly, others as `f64`. `NaN` is the same as itself only.
     pub fn same(&self, other: &Self) -> bool {
         self.0 == other.0
             || match (self.as_i128(), other.as_i128()) {
                 (Some(a), Some(b)) => a == b,
                 _ if self.is_integer() && other.is_integer() => false,
+                _ if self.is_json() != other.is_json() => false,
                 _ => self.as_f64() == other.as_f64(),
             }
     }

@@ -3,11 +3,12 @@
 use super::members::Member;
 use super::names::well_known;
 use super::recent::Recent;
-use super::{Map, Number, Value, number::number_len};
+use super::{Map, Number, Value, number::number_len, surrogate};
 use crate::pointer::escaped;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
+use std::fmt;
 use std::ops::Range;
 
 /// How deep lists and objects may nest. Real documents stay below ten.
@@ -21,12 +22,20 @@ const MAX_POINTERS: usize = 32 << 20;
 /// What to accept beyond JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leniency {
-    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as texts of the same spelling.
+    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](Number::is_json).
     pub bare_nan: bool,
     /// A comma before `}` or `]`.
     pub trailing_comma: bool,
     /// Several members of one name: the last one counts.
     pub duplicate_names: bool,
+    /// Escapes of surrogates that are no pair, as `"\ud800"`. They are written as they were read; in the text that is returned
+    /// they are three noncharacters from U+FDD0 to U+FDDF each.
+    pub lone_surrogates: bool,
+}
+
+impl Leniency {
+    /// All of it.
+    pub const ALL: Self = Self { bare_nan: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
 }
 
 /// A parsed text, and which liberties it took.
@@ -49,8 +58,33 @@ pub struct Oddity {
     pub column: usize,
     /// The offset in the text in bytes, from 0.
     pub offset: usize,
-    /// What was met, in words.
-    pub what: String,
+    /// What was met.
+    pub kind: OddityKind,
+}
+
+/// Which liberty a text took; displayed in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OddityKind {
+    /// One of the bare tokens `NaN`, `Infinity` and `-Infinity`.
+    BareToken(&'static str),
+    /// A comma before `}` or `]`.
+    TrailingComma,
+    /// Several members of this name.
+    RepeatedName(String),
+    /// Surrogates that are no pair, in a text or in the name of a member.
+    LoneSurrogate,
+}
+
+impl fmt::Display for OddityKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BareToken(token) => write!(f, "the bare token {token}"),
+            Self::TrailingComma => f.write_str("a trailing comma"),
+            Self::RepeatedName(name) => write!(f, "several members {name:?}, of which the last one counts"),
+            Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape, which is no Unicode text"),
+        }
+    }
 }
 
 /// Why a text is not JSON, and where.
@@ -83,6 +117,8 @@ pub fn parse(text: &[u8], leniency: Leniency) -> Result<Parsed, SyntaxError> {
         members: Vec::new(),
         items: Vec::new(),
         recent: Recent::take(),
+        is_ascii: checked.is_ascii(),
+        lone_surrogates: false,
         oddities: Vec::new(),
         pointers: 0,
         counted: 0,
@@ -119,6 +155,10 @@ struct Parser<'t> {
     /// The items so far of all lists that are open.
     items: Vec<Value>,
     recent: Recent,
+    /// Whether the whole text is ASCII.
+    is_ascii: bool,
+    /// Whether the last text had any.
+    lone_surrogates: bool,
     oddities: Vec<Oddity>,
     /// Bytes of the pointers to all oddities.
     pointers: usize,
@@ -167,7 +207,7 @@ enum Step {
 }
 
 impl<'t> Parser<'t> {
-    fn odd(&mut self, what: String) -> Result<(), SyntaxError> {
+    fn odd(&mut self, kind: OddityKind) -> Result<(), SyntaxError> {
         let mut pointer = String::new();
         for step in &self.place {
             pointer.push('/');
@@ -181,7 +221,7 @@ impl<'t> Parser<'t> {
         }
         self.pointers += pointer.len();
         if self.oddities.len() == MAX_ODDITIES || self.pointers > MAX_POINTERS {
-            let what = format!("{what}, after {} places that are no JSON or repeat a member", self.oddities.len());
+            let what = format!("{kind}, after {} places that are no JSON or repeat a member", self.oddities.len());
             return Err(error_at(self.text, self.at, &what));
         }
         // Counting lines from the beginning each time would be quadratic.
@@ -191,8 +231,13 @@ impl<'t> Parser<'t> {
             new.iter().rposition(|&byte| byte == b'\n').map_or(self.line_start, |at| self.counted + at + 1);
         self.counted = self.at;
         let column = self.at - self.line_start + 1;
-        self.oddities.push(Oddity { pointer, line: self.line, column, offset: self.at, what });
+        self.oddities.push(Oddity { pointer, line: self.line, column, offset: self.at, kind });
         Ok(())
+    }
+
+    /// Takes note of surrogates in the text that was just read.
+    fn note_surrogates(&mut self) -> Result<(), SyntaxError> {
+        if std::mem::take(&mut self.lone_surrogates) { self.odd(OddityKind::LoneSurrogate) } else { Ok(()) }
     }
 
     fn error(&self, what: &str) -> SyntaxError {
@@ -246,7 +291,11 @@ impl<'t> Parser<'t> {
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
-            Some(b'"') => self.string().map(|text| Value::String(text.into_owned())),
+            Some(b'"') => {
+                let text = self.string()?.into_owned();
+                self.note_surrogates()?;
+                Ok(Value::String(text))
+            }
             Some(b'-' | b'0'..=b'9') if !self.rest().starts_with(b"-I") => self.number(),
             _ if self.take("true") => Ok(Value::Bool(true)),
             _ if self.take("false") => Ok(Value::Bool(false)),
@@ -258,8 +307,8 @@ impl<'t> Parser<'t> {
     fn bare_token(&mut self) -> Result<Value, SyntaxError> {
         for token in ["NaN", "Infinity", "-Infinity"] {
             if self.leniency.bare_nan && self.take(token) {
-                self.odd(format!("the bare token {token}"))?;
-                return Ok(Value::from(token));
+                self.odd(OddityKind::BareToken(token))?;
+                return Ok(Value::Number(Number::from_checked(token)));
             }
         }
         Err(self.error("expected a value"))
@@ -311,6 +360,7 @@ impl<'t> Parser<'t> {
             let name_at = self.at;
             let name = self.string()?;
             self.place.push(Step::Member(name_at + 1..self.at.saturating_sub(1)));
+            self.note_surrogates()?;
             self.skip_space();
             if !self.take(":") {
                 return Err(self.error("expected `:`"));
@@ -332,7 +382,7 @@ impl<'t> Parser<'t> {
                         *earlier = value;
                     }
                     if seen.repeated.insert(place) {
-                        self.odd(format!("several members {name:?}, of which the last one counts"))?;
+                        self.odd(OddityKind::RepeatedName(name.into_owned()))?;
                     }
                 }
             }
@@ -370,7 +420,7 @@ impl<'t> Parser<'t> {
             if !self.leniency.trailing_comma {
                 return Err(self.error("expected a value after `,`"));
             }
-            self.odd("a trailing comma".to_owned())?;
+            self.odd(OddityKind::TrailingComma)?;
         }
         self.at += 1;
         Ok(true)
@@ -399,9 +449,10 @@ impl<'t> Parser<'t> {
             // Runs end at ASCII bytes, and so between characters.
             let plain = self.rest().iter().take_while(|&&byte| byte != b'"' && byte != b'\\' && byte >= 0x20).count();
             let run = self.checked.get(self.at..self.at + plain).unwrap_or_default();
+            let run = if self.is_ascii { Cow::Borrowed(run) } else { surrogate::held(run) };
             match text.is_empty() {
-                true => text = Cow::Borrowed(run),
-                false => text.to_mut().push_str(run),
+                true => text = run,
+                false => text.to_mut().push_str(&run),
             }
             self.at += plain;
             match self.peek() {
@@ -409,19 +460,20 @@ impl<'t> Parser<'t> {
                     self.at += 1;
                     return Ok(text);
                 }
-                Some(b'\\') => text.to_mut().push(self.escape()?),
+                Some(b'\\') => self.escape(text.to_mut())?,
                 Some(_) => return Err(self.error("control character in a text")),
                 None => return Err(self.error("expected `\"`")),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<char, SyntaxError> {
+    /// Adds what an escape stands for to `text`.
+    fn escape(&mut self, text: &mut String) -> Result<(), SyntaxError> {
         let start = self.at;
         self.at += 1;
         let escaped = self.peek();
         self.at += 1;
-        Ok(match escaped {
+        text.push(match escaped {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
             Some(b'/') => '/',
@@ -430,26 +482,35 @@ impl<'t> Parser<'t> {
             Some(b'n') => '\n',
             Some(b'r') => '\r',
             Some(b't') => '\t',
-            Some(b'u') => return self.unicode_escape(start),
+            Some(b'u') => return self.unicode_escape(start, text),
             _ => return Err(error_at(self.text, start, "unknown escape")),
-        })
+        });
+        Ok(())
     }
 
-    fn unicode_escape(&mut self, start: usize) -> Result<char, SyntaxError> {
+    fn unicode_escape(&mut self, start: usize, text: &mut String) -> Result<(), SyntaxError> {
         let malformed = || error_at(self.text, start, "malformed \\u escape");
         let first = self.hex4().ok_or_else(malformed)?;
-        let code = if (0xd800..0xdc00).contains(&first) {
-            let second = self.take("\\u").then(|| self.hex4()).flatten();
-            match second {
-                Some(second) if (0xdc00..0xe000).contains(&second) => {
-                    0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
-                }
-                _ => return Err(error_at(self.text, start, "lone surrogate in a \\u escape")),
+        let behind = self.at;
+        let second = if (0xd800..0xdc00).contains(&first) && self.take("\\u") { self.hex4() } else { None };
+        let code = match second {
+            Some(second) if (0xdc00..0xe000).contains(&second) => {
+                0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
             }
-        } else {
-            first
+            _ => {
+                self.at = behind;
+                first
+            }
         };
-        char::from_u32(code).ok_or_else(|| error_at(self.text, start, "lone surrogate in a \\u escape"))
+        match char::from_u32(code) {
+            Some(c) => surrogate::push_char(text, c),
+            None if self.leniency.lone_surrogates => {
+                self.lone_surrogates = true;
+                surrogate::push(text, code);
+            }
+            None => return Err(error_at(self.text, start, "lone surrogate in a \\u escape")),
+        }
+        Ok(())
     }
 
     fn hex4(&mut self) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! JSON text of values.
 
-use super::{Map, Value};
+use super::{Map, Value, surrogate};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Value {
@@ -72,11 +72,12 @@ fn new_line(level: usize, out: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn write_text(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let is_plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7f);
+    // 0xef begins the noncharacters that may be held for something else.
+    let is_plain = |byte: u8| byte >= 0x20 && !matches!(byte, b'"' | b'\\' | 0x7f | 0xef);
     out.write_char('"')?;
     let mut rest = text;
     loop {
-        // What is not plain is ASCII, so that runs end between characters.
+        // What is not plain begins a character, so that runs end between characters.
         let plain = rest.bytes().take_while(|&byte| is_plain(byte)).count();
         let (run, after) = rest.split_at(plain);
         out.write_str(run)?;
@@ -88,7 +89,11 @@ fn write_text(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
             Some('\n') => out.write_str("\\n")?,
             Some('\r') => out.write_str("\\r")?,
             Some('\t') => out.write_str("\\t")?,
-            Some(c) => write!(out, "\\u{:04x}", u32::from(c))?,
+            Some(c) if c.is_ascii() => write!(out, "\\u{:04x}", u32::from(c))?,
+            Some(_) => {
+                rest = surrogate::write(after, out)?;
+                continue;
+            }
         }
         rest = odd.as_str();
     }

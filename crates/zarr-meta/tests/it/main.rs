@@ -15,6 +15,8 @@ mod hierarchy;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod not_json;
+#[cfg(test)]
 mod older_laws;
 #[cfg(test)]
 mod p2019;

@@ -74,7 +74,7 @@ fn v2_documents_change_apart() {
     );
     let changes = rewritten(&store, &found, |node| drop(node.attributes_mut().insert("b", json!(1))));
     assert_eq!(changes[0].1.as_deref(), Some(zarray));
-    assert_eq!(changes[1].1.as_deref(), Some("{\n  \"a\": \"NaN\",\n  \"b\": 1\n}\n"));
+    assert_eq!(changes[1].1.as_deref(), Some("{\n  \"a\": NaN,\n  \"b\": 1\n}\n"));
     let emptied = rewritten(&store, &found, |node| *node.attributes_mut() = Default::default());
     assert_eq!(emptied[1], (".zattrs".to_owned(), None));
     // The form found is kept, and said when it is not the default.

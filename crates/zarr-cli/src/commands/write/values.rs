@@ -29,11 +29,11 @@ pub(super) fn read(form: Source, array: &Array, shape: &[u64], input: &mut Input
     if form == Source::Csv {
         return csv::values(array.data_type(), shape, &text).map_err(broken);
     }
-    // Python's NaN comes as the text that stands for it here.
+    // For Python's NaN stands a text here.
     let leniency = Leniency { bare_nan: true, ..Leniency::default() };
-    let value = json::parse(text.as_bytes(), leniency).map_err(|error| broken(error.to_string()))?.value;
+    let value = json::parse(text.as_bytes(), leniency).map_err(|error| broken(error.to_string()))?;
     let mut values = Vec::new();
-    flatten(value, shape, &mut values).map_err(broken)?;
+    flatten(value.value.without_bare(), shape, &mut values).map_err(broken)?;
     Ok(values)
 }
 

@@ -4,7 +4,7 @@ use super::{ENTRY, Kind};
 use crate::dialect::draft::members;
 use crate::dialect::{Dialect, detect};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Oddity};
+use crate::json::{Leniency, Map, Oddity, OddityKind};
 use crate::pointer::At;
 use crate::{Documents, NodePath, Warning, json};
 
@@ -22,16 +22,15 @@ pub(super) struct Entry {
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
 /// What the text itself has in an example.
-pub(super) const LENIENCY: Leniency = Leniency { bare_nan: false, duplicate_names: true, trailing_comma: true };
+pub(super) const LENIENCY: Leniency = Leniency { bare_nan: false, ..Leniency::ALL };
 
 impl Entry {
     /// The entry among the documents; `None` if there is none.
     pub(super) fn find(documents: &Documents) -> Result<Option<Self>> {
-        let permitted = |oddity: &Oddity| oddity.what.contains("comma");
+        let permitted = |oddity: &Oddity| oddity.kind == OddityKind::TrailingComma;
         let Some((value, oddities)) = documents.json(ENTRY, LENIENCY, permitted)? else { return Ok(None) };
         let mut entry = Self::parse(&At::root(&value)).map_err(|error| error.in_document(ENTRY))?;
-        let warning = |oddity: Oddity| Warning::new(ENTRY, oddity.pointer, oddity.what);
-        entry.warnings = oddities.into_iter().map(warning).collect();
+        entry.warnings = oddities.into_iter().map(|oddity| oddity.warning(ENTRY)).collect();
         Ok(Some(entry))
     }
 

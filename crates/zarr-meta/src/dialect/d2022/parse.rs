@@ -7,7 +7,7 @@ use crate::dialect::draft::{codec, data_type, fill, members, sharding};
 use crate::dialect::typestr::{Dtype, Endian};
 use crate::dialect::{Dialect, Parsed, codecs, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Oddity, Value};
+use crate::json::{Map, Oddity, OddityKind, Value};
 use crate::pointer::At;
 use crate::{
     ArrayMetadata, ChunkKeys, Documents, GroupMetadata, NamedConfig, Node, NodePath, Warning, conventions, json,
@@ -69,9 +69,10 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
 
 fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
     // The group example of the text has a trailing comma; what is in attributes is the user's business.
-    let permitted = |oddity: &Oddity| oddity.what.contains("comma") || oddity.pointer.starts_with("/attributes/");
+    let permitted =
+        |oddity: &Oddity| oddity.kind == OddityKind::TrailingComma || oddity.pointer.starts_with("/attributes/");
     let Some((value, oddities)) = documents.json(key, LENIENCY, permitted)? else { return Ok(None) };
-    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(key)));
     At::root(&value).object().map_err(|error| error.in_document(key))?;
     Ok(Some(value))
 }

@@ -80,8 +80,7 @@ fn fill_value(array: &ArrayMetadata, dtype: &Dtype, stored: Option<&[u8]>) -> Re
         return fill::from_model(value, dtype);
     }
     // The text forbids null. Where it stands already it stays, since no value would mean the same.
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
-    let stored = stored.and_then(|bytes| parse(bytes, leniency).ok());
+    let stored = stored.and_then(|bytes| parse(bytes, Leniency::ALL).ok());
     if stored.is_some_and(|stored| stored.value.get("fill_value") == Some(&Value::Null)) {
         return Ok(Value::Null);
     }

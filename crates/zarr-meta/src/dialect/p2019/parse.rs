@@ -5,7 +5,7 @@ use crate::dialect::draft::data_type::{Accept, Elements};
 use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::{Dialect, Parsed, detect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Oddity, Value};
+use crate::json::{Map, Oddity, OddityKind, Value};
 use crate::pointer::At;
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning, conventions};
 
@@ -50,9 +50,10 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
 }
 
 fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
-    let permitted = |oddity: &Oddity| oddity.what.contains("comma") || oddity.pointer.starts_with("/attributes/");
+    let permitted =
+        |oddity: &Oddity| oddity.kind == OddityKind::TrailingComma || oddity.pointer.starts_with("/attributes/");
     let Some((value, oddities)) = documents.json(key, LENIENCY, permitted)? else { return Ok(None) };
-    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(key)));
     check_format(&At::root(&value)).map_err(|error| error.in_document(key))?;
     Ok(Some(value))
 }
@@ -78,7 +79,7 @@ fn attributes(
         return member.object().cloned().map_err(|error| error.in_document(key));
     }
     let Some((value, oddities)) = documents.json(beside, LENIENCY, |_| true)? else { return Ok(Map::new()) };
-    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(beside, oddity.pointer, oddity.what)));
+    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(beside)));
     At::root(&value).object().cloned().map_err(|error| error.in_document(beside))
 }
 

@@ -7,7 +7,7 @@ use crate::dialect::draft::{self, codec, members};
 use crate::dialect::typestr::{Dtype, Endian};
 use crate::dialect::{Dialect, Parsed, layout, numcodecs};
 use crate::error::Result;
-use crate::json::{Leniency, Map, Oddity, Value};
+use crate::json::{Leniency, Map, Oddity, OddityKind, Value};
 use crate::pointer::At;
 use crate::{
     ArrayMetadata, ChunkKeys, Documents, GroupMetadata, NamedConfig, Node, NodePath, Warning, conventions, json,
@@ -62,15 +62,24 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
 }
 
 fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warning>)>> {
-    let leniency = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
     // Python writes bare tokens where it has NaN; what is twice in attributes is the user's business.
-    let permitted = |oddity: &Oddity| {
-        !oddity.what.starts_with("several")
-            || oddity.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty())
+    let permitted = |oddity: &Oddity| match oddity.kind {
+        OddityKind::BareToken(_) | OddityKind::TrailingComma => true,
+        _ => oddity.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty()),
     };
-    let Some((value, oddities)) = documents.json(key, leniency, permitted)? else { return Ok(None) };
-    let odd = oddities.into_iter().filter(|oddity| oddity.what != "a trailing comma");
-    Ok(Some((value, odd.map(|oddity| Warning::new(key, oddity.pointer, oddity.what)).collect())))
+    let Some((value, oddities)) = documents.json(key, Leniency::ALL, permitted)? else { return Ok(None) };
+    let value = only_in_attributes(value);
+    Ok(Some((value, oddities.into_iter().map(|oddity| oddity.warning(key)).collect())))
+}
+
+/// The document with texts in place of numbers that are none of JSON, but in attributes, where they stay.
+fn only_in_attributes(value: Value) -> Value {
+    let Value::Object(members) = value else { return value };
+    let member = |(name, value): (String, Value)| {
+        let value = if name == "attributes" { value } else { value.without_bare() };
+        (name, value)
+    };
+    Value::Object(members.into_iter().map(member).collect())
 }
 
 fn attributes(at: &At<'_>) -> Result<Map> {
@@ -150,8 +159,8 @@ fn codecs(
     dtype: &Dtype,
     endian: &Endian,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
-    let filters =
-        filters(attributes.get("filters")).then(|| attributes.remove("filters")).flatten().unwrap_or(json!([]));
+    let filters = filters(attributes.get("filters")).then(|| attributes.remove("filters")).flatten();
+    let filters = filters.unwrap_or(json!([])).without_bare();
     let mut compressor = None;
     if let Some(at) = at.get_non_null("compressor") {
         let codec_at = at.member("codec")?;

@@ -16,8 +16,9 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes bare tokens where it has NaN; in a fill value that is how version 1 says it.
     let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
     let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
+    let value = value.without_bare();
     let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
-    let warnings = odd.map(|oddity| Warning::new(ARRAY, oddity.pointer, oddity.what)).collect();
+    let warnings = odd.map(|oddity| oddity.warning(ARRAY)).collect();
     let (array, doubt) = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
     let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings).spelled_in(&value);
     if let Some(codecs) = doubt {
@@ -39,9 +40,9 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
 
 /// A document of nothing but attributes; none where it is absent.
 pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
+    let leniency = Leniency { trailing_comma: false, ..Leniency::ALL };
     let Some((value, oddities)) = documents.json(key, leniency, |_| true)? else { return Ok(Map::new()) };
-    warnings.extend(oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)));
+    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(key)));
     match value {
         Value::Object(attributes) => Ok(attributes),
         other => Err(At::root(&other).invalid("an object").in_document(key)),

@@ -21,7 +21,8 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
     let array_key = key(ARRAY);
     let group_key = key(GROUP);
     let mut parsed = if let Some((value, oddities)) = documents.json(&array_key, bare_nan, |_| true)? {
-        warnings.extend(oddities.into_iter().map(|oddity| Warning::new(&array_key, oddity.pointer, oddity.what)));
+        let value = value.without_bare();
+        warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(&array_key)));
         if documents.contains(&group_key) {
             warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
         }
@@ -29,7 +30,9 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
         parsed.separator_unmarked = separator_unmarked;
         parsed
-    } else if let Some((value, _)) = documents.json(&group_key, bare_nan, |_| true)? {
+    } else if let Some((value, oddities)) = documents.json(&group_key, bare_nan, |_| true)? {
+        let value = value.without_bare();
+        warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(&group_key)));
         let group = group(&At::root(&value)).map_err(|error| error.in_document(&group_key))?;
         Parsed::new(Dialect::V2, Node::Group(group), warnings)
     } else {

@@ -28,10 +28,9 @@ const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidate
 
 pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes bare tokens into attributes, and what is right or wrong there is the user's business.
-    let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
+    let leniency = Leniency { trailing_comma: false, ..Leniency::ALL };
     let Some((value, oddities)) = documents.json(key, leniency, in_attributes)? else { return Ok(None) };
-    let mut warnings: Vec<Warning> =
-        oddities.into_iter().map(|oddity| Warning::new(key, oddity.pointer, oddity.what)).collect();
+    let mut warnings: Vec<Warning> = oddities.into_iter().map(|oddity| oddity.warning(key)).collect();
     let parsed = document(key, &value, &mut warnings).map_err(|error| error.in_document(key))?;
     let (dialect, node) = parsed;
     Ok(Some(Parsed::new(dialect, node, warnings)))

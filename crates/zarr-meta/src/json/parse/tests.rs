@@ -28,11 +28,25 @@ fn says_where() {
 
 #[test]
 fn lenient_where_told() {
-    let all = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
-    let parsed = parse(b"{\"a\": [NaN, -Infinity, -1,], \"a\": Infinity,}", all).unwrap();
-    assert_eq!(parsed.value, crate::json!({"a": "Infinity"}));
+    let parsed = parse(b"{\"a\": [NaN, -Infinity, -1,], \"a\": Infinity,}", Leniency::ALL).unwrap();
+    assert_eq!(parsed.value, crate::json!({"a": (Value::Number(Number::INFINITY))}));
     let pointers: Vec<_> = parsed.oddities.iter().map(|oddity| oddity.pointer.as_str()).collect();
     assert_eq!(pointers, ["/a/0", "/a/1", "/a", "/a", "/a", ""]);
+}
+
+#[test]
+fn bare_tokens_are_numbers() {
+    let leniency = Leniency { bare_nan: true, ..Leniency::default() };
+    let value = parse(b"{\"a\": [NaN, -Infinity, Infinity, 1e999], \"b\": \"NaN\"}", leniency).unwrap().value;
+    assert_eq!(value.to_string(), r#"{"a":[NaN,-Infinity,Infinity,1e999],"b":"NaN"}"#);
+    assert_eq!(value.count_bare(), 3);
+    let numbers: Vec<_> = value.get("a").unwrap().as_array().unwrap().iter().filter_map(Value::as_number).collect();
+    assert_eq!(numbers[..3], [&Number::NAN, &Number::NEG_INFINITY, &Number::INFINITY]);
+    assert!(numbers[0].as_f64().is_nan() && numbers[1].as_f64() == f64::NEG_INFINITY);
+    assert!(numbers[..3].iter().all(|number| !number.is_integer() && number.to_i128().is_none()));
+    assert!(numbers[0].same(&Number::NAN) && !numbers[2].same(numbers[3]));
+    assert_eq!(value.clone().without_bare().to_string(), r#"{"a":["NaN","-Infinity","Infinity",1e999],"b":"NaN"}"#);
+    assert!(!value.same(&value.clone().without_bare()));
 }
 
 /// A text in which members of well-known names come again, in nearly the same spelling.
@@ -68,8 +82,7 @@ proptest::proptest! {
         let fresh = |text: &str, leniency| {
             std::thread::scope(|scope| scope.spawn(|| parse(text.as_bytes(), leniency)).join().unwrap())
         };
-        let lenient = Leniency { bare_nan: true, trailing_comma: true, duplicate_names: true };
-        for leniency in [Leniency::default(), lenient] {
+        for leniency in [Leniency::default(), Leniency::ALL] {
             let known = parse(text.as_bytes(), leniency).map(|parsed| (parsed.value, parsed.oddities));
             let again = parse(text.as_bytes(), leniency).map(|parsed| (parsed.value, parsed.oddities));
             let alone = fresh(&text, leniency).map(|parsed| (parsed.value, parsed.oddities));
