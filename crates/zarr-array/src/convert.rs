@@ -161,6 +161,7 @@ pub struct Conversion {
     nodes: Vec<Planned>,
     /// The groups in the target whose consolidated metadata is to be made anew, since the source has some.
     consolidate: Vec<NodePath>,
+    left_out: Vec<String>,
 }
 
 /// What would come of a conversion.
@@ -206,7 +207,7 @@ impl Conversion {
     /// # Errors
     /// If a node in the source is broken, [`Argument`](crate::ErrorKind::Argument) if chunks, shards or codecs fit no array.
     pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<Examined> {
-        let (nodes, consolidate) = plan::plan(source, registry, &options)?;
+        let plan::Plan { nodes, consolidate, left_out } = plan::plan(source, registry, &options)?;
         let (mut planned, mut refused) = (Vec::new(), Vec::new());
         for node in nodes {
             match node {
@@ -215,7 +216,7 @@ impl Conversion {
             }
         }
         let (source, registry) = (Arc::clone(source), Arc::clone(registry));
-        Ok(Examined { conversion: Self { source, registry, options, nodes: planned, consolidate }, refused })
+        Ok(Examined { conversion: Self { source, registry, options, nodes: planned, consolidate, left_out }, refused })
     }
 
     /// What is stored of a node: how many chunks have to be read, and of how many bytes. Costs a listing, and a request for each
@@ -240,6 +241,12 @@ impl Conversion {
     /// The nodes, sorted by path.
     pub fn nodes(&self) -> &[Planned] {
         &self.nodes
+    }
+
+    /// Nodes of the source that are not converted, each with the reason: such as another node at the same path hides, and such as
+    /// lie below an array.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// Bytes of the elements of all nodes.

@@ -1,12 +1,16 @@
 //! What is done with nodes of any kind, known by their paths: open, find all, change attributes, erase.
 
+mod mixed;
 mod walk;
 
 pub(crate) use walk::WalkJob;
 
+use mixed::MixedWalkJob;
+
 use crate::execute;
 use crate::node::{self, EraseNode, OpenNode, parse_path};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 use zarr_meta::json::Map;
 use zarr_meta::{Consolidated, Dialect, Found, NodePath};
 use zarr_store::{AsyncStore, Store, run, run_async};
@@ -18,6 +22,9 @@ pub struct Walk {
     pub nodes: Vec<Found>,
     /// Nodes that are there but broken, each with its path in the error. They do not hide their siblings.
     pub broken: Vec<Error>,
+    /// Nodes below an array, which may have none: they are no part of the hierarchy, and can be opened by their paths alone. Of
+    /// v3 and v2 they are not looked for, since arrays have their chunks there.
+    pub below_arrays: Vec<Found>,
     /// The consolidated metadata of the group that the walk began with, as stored: a copy, which may be stale.
     pub consolidated: Option<Consolidated>,
     /// What is wrong with consolidated metadata, that of groups below included. The nodes are sound for all that.
@@ -34,6 +41,20 @@ pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Res
     run(store, OpenNode::new(path, dialect, store.capabilities().list)).map_err(|error| in_store(store, error))
 }
 
+/// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
+/// [names](zarr_meta::Warning::hides) each of their dialects.
+///
+/// # Errors
+/// As [`open_node`].
+pub fn open_node_and_others(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Found> {
+    let found = open_node(store, path, dialect)?;
+    if dialect.is_some() || !store.capabilities().list {
+        return Ok(found);
+    }
+    let walk = run(store, MixedWalkJob::new(found.clone(), Some(0))).map_err(|error| in_store(store, error))?;
+    Ok(walk.nodes.into_iter().next().unwrap_or(found))
+}
+
 /// As [`open_node`], on a store that does not block.
 ///
 /// # Errors
@@ -44,16 +65,41 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
     run_async(store, job).await.map_err(|error| in_store(store, error))
 }
 
-/// Finds the node at `path` and all nodes below it. Costs a listing for each group and the documents of each node, however
-/// many chunks there are.
+/// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
+/// each group and the documents of each node, however many chunks there are.
+///
+/// Of several nodes at one path the walk has that which [`open_node`] finds, with a warning that
+/// [names](zarr_meta::Warning::hides) the dialect of the other.
 ///
 /// # Errors
 /// As [`open_node`], for the node at `path`; what is wrong with those below is in [`Walk::broken`].
 pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    walk_down(store, path, dialect, None)
+}
+
+fn walk_down(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Option<usize>) -> Result<Walk> {
     let root = open_node(store, path, dialect)?;
-    execute::run_free(store, WalkJob::new(root, None, store.capabilities().list))
-        .map_err(|error| in_store(store, error))
-        .map(|walk| walk.in_store(store))
+    let can_list = store.capabilities().list;
+    let walked = match dialect {
+        None if can_list => execute::run_free(store, MixedWalkJob::new(root, depth)),
+        _ => execute::run_free(store, WalkJob::new(root, depth, can_list)),
+    };
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
+}
+
+async fn walk_down_async(
+    store: &dyn AsyncStore,
+    path: &str,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+) -> Result<Walk> {
+    let root = open_node_async(store, path, dialect).await?;
+    let can_list = store.capabilities().list;
+    let walked = match dialect {
+        None if can_list => run_async(store, MixedWalkJob::new(root, depth)).await,
+        _ => run_async(store, WalkJob::new(root, depth, can_list)).await,
+    };
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
 }
 
 /// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
@@ -84,19 +130,16 @@ pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
 /// # Errors
 /// As [`walk`].
 pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open_node_async(store, path, dialect).await?;
-    let walked = run_async(store, WalkJob::new(root, None, store.capabilities().list)).await;
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+    walk_down_async(store, path, dialect, None).await
 }
 
-/// Finds the nodes directly below the group at `path`, sorted by path. An array has none.
+/// Finds the nodes directly below the group at `path`, sorted by path, of all dialects as [`walk`] does. An array has none.
 ///
 /// # Errors
 /// As [`walk`].
 pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open_node(store, path, dialect)?;
-    let job = WalkJob::new(root.clone(), Some(1), store.capabilities().list);
-    run(store, job).map_err(|error| in_store(store, error)).map(|walk| walk.below(&root.path).in_store(store))
+    let group = parse_path(path).map_err(|error| in_store(store, error))?;
+    walk_down(store, path, dialect, Some(1)).map(|walk| walk.below(&group))
 }
 
 /// As [`children`], on a store that does not block.
@@ -104,9 +147,8 @@ pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Resu
 /// # Errors
 /// As [`children`].
 pub async fn children_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open_node_async(store, path, dialect).await?;
-    let walked = run_async(store, WalkJob::new(root.clone(), Some(1), store.capabilities().list)).await;
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.below(&root.path).in_store(store))
+    let group = parse_path(path).map_err(|error| in_store(store, error))?;
+    walk_down_async(store, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
 }
 
 /// Whether there is a node at `path`, be it a group that is only implied by what lies below it.
@@ -201,6 +243,24 @@ impl Walk {
     /// Without the node that the walk began with.
     pub(crate) fn below(mut self, root: &NodePath) -> Self {
         self.nodes.retain(|node| node.path != *root);
+        self
+    }
+
+    /// With the nodes below arrays in [`below_arrays`](Self::below_arrays).
+    fn checked(mut self) -> Self {
+        let mut without_children = BTreeSet::new();
+        let (below, nodes) = std::mem::take(&mut self.nodes).into_iter().partition(|node| {
+            // Sorted by path, a node follows the one above it.
+            let is_below = node.path.parent().is_some_and(|parent| without_children.contains(&parent));
+            if is_below || node.node.as_array().is_some() {
+                without_children.insert(node.path.clone());
+            }
+            is_below
+        });
+        self.nodes = nodes;
+        self.below_arrays = below;
+        // A group that is only implied has nothing of its own.
+        self.below_arrays.retain(|node| !node.implicit);
         self
     }
 

@@ -46,7 +46,7 @@ pub use error::{Error, ErrorKind, Location, Result};
 pub use group::{Group, NewGroup};
 pub use hierarchy::{
     Walk, children, children_async, erase_node, erase_node_async, node_exists, node_exists_async, open_node,
-    open_node_async, set_attributes, set_attributes_async, walk, walk_async, walk_consolidated,
+    open_node_and_others, open_node_async, set_attributes, set_attributes_async, walk, walk_async, walk_consolidated,
     walk_consolidated_async,
 };
 pub use node::with_place;

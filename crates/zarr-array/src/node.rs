@@ -58,6 +58,11 @@ impl OpenNode {
         Self { probe, path, asked: Vec::new(), begun: false, listed: None, listing: None, empty: Vec::new() }
     }
 
+    /// Looks for documents of the self-contained dialects at the path alone.
+    pub(crate) fn self_contained_only(self) -> Self {
+        Self { probe: self.probe.self_contained_only(), ..self }
+    }
+
     /// Gives a listing of all documents that the node may have, so that those that are not there are not asked for.
     pub(crate) fn among(self, listed: &Arc<BTreeSet<Key>>) -> Self {
         Self { listed: Some(Arc::clone(listed)), ..self }

@@ -127,9 +127,9 @@ pub(crate) struct Node {
     /// The node; by default the root.
     #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) path: String,
-    /// The dialect to take the store for, where it looks like several: v2, v3...
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
-    pub(crate) format: Option<Dialect>,
+    /// Take nodes of this dialect alone, where the store holds several: v2, v3...
+    #[arg(long, value_name = "DIALECT", alias = "format", value_parser = dialect)]
+    pub(crate) dialect: Option<Dialect>,
 }
 
 #[derive(Debug, Args)]

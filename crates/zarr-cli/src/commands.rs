@@ -5,7 +5,7 @@ mod consolidate;
 mod convert;
 mod copy;
 mod create;
-mod describe;
+pub(crate) mod describe;
 mod info;
 mod list;
 mod migrate;

@@ -1,14 +1,18 @@
 //! What all commands share: options, and opening what is named on the command line.
 
 use crate::args::{self, Global};
+use crate::commands::describe;
 use crate::failure::{Failure, Result};
 use crate::report;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use zarr::meta::Dialect;
 use zarr::{Array, Found, NodePath, Options, Registry, Store, Walk};
 
+/// How many warnings of one kind are printed.
+const MAX_WARNINGS: usize = 6;
 /// The codec that is not read unasked.
 const PICKLE: &str = "numcodecs.pickle";
 
@@ -30,7 +34,7 @@ pub(crate) struct Place {
     /// The address as it was given.
     pub(crate) url: String,
     pub(crate) path: NodePath,
-    pub(crate) format: Option<Dialect>,
+    pub(crate) dialect: Option<Dialect>,
     v1_f_order_is_c: bool,
 }
 
@@ -76,14 +80,56 @@ impl Context {
         };
         let path = node_path(path)?;
         let v1_f_order_is_c = self.global.v1_f_order_is_c;
-        Ok(Place { store: self.open_store(url)?, url: url.to_owned(), path, format: node.format, v1_f_order_is_c })
+        Ok(Place { store: self.open_store(url)?, url: url.to_owned(), path, dialect: node.dialect, v1_f_order_is_c })
     }
 
     /// Opens an array.
     pub(crate) fn array(&self, place: &Place) -> Result<Array> {
-        let array = Array::from_found(&place.store, place.found()?, &self.registry, self.options())?;
+        let found = place.found()?;
+        let array = Array::from_found(&place.store, found.clone(), &self.registry, self.options())?;
         self.warnings(array.warnings());
+        self.hint_of_hidden([&found]);
         Ok(array)
+    }
+
+    /// Prints which nodes of a walk are not seen, and how to see them.
+    pub(crate) fn hidden(&self, walk: &Walk) {
+        let hidden = walk.nodes.iter().flat_map(|node| {
+            let warnings = node.warnings.iter().filter(|warning| warning.hides.is_some());
+            warnings.map(|warning| format!("{}: {warning}", node.path))
+        });
+        let below = walk.below_arrays.iter().map(|node| {
+            let (path, dialect, kind) = (&node.path, node.dialect, describe::kind(node));
+            format!("{path}: left out: {kind} of {dialect} below an array, which may have none")
+        });
+        self.some_warnings(&hidden.chain(below).collect::<Vec<_>>());
+        self.hint_of_hidden(&walk.nodes);
+    }
+
+    /// Prints how nodes are seen that others at their paths hide.
+    pub(crate) fn hint_of_hidden<'f>(&self, nodes: impl IntoIterator<Item = &'f Found>) {
+        let of_node = |node: &'f Found| {
+            let hidden = node.warnings.iter().filter_map(|warning| warning.hides);
+            hidden.map(|dialect| (dialect, dialect == node.dialect)).collect::<Vec<_>>()
+        };
+        let hidden: BTreeSet<(Dialect, bool)> = nodes.into_iter().flat_map(of_node).collect();
+        for (dialect, is_same) in hidden.into_iter().filter(|_| !self.global.quiet) {
+            match is_same {
+                true => report::hint(
+                    "of an array and a group at one path the array is taken; remove the document of one of them",
+                ),
+                false => report::hint(&format!("--dialect {dialect} takes the nodes of that dialect")),
+            }
+        }
+    }
+
+    /// Prints warnings, of very many the first: large hierarchies have the same in every node.
+    pub(crate) fn some_warnings(&self, warnings: &[String]) {
+        let (first, more) = warnings.split_at(warnings.len().min(MAX_WARNINGS));
+        self.warnings(first);
+        if !more.is_empty() {
+            self.warnings(&[format!("{} more like these", more.len())]);
+        }
     }
 
     /// What a walk found, as the options want it.
@@ -102,7 +148,7 @@ impl Place {
     /// The node's metadata.
     pub(crate) fn found(&self) -> Result<Found> {
         let path = self.path.to_string();
-        let found = zarr::open_node(&*self.store, &path, self.format)
+        let found = zarr::open_node_and_others(&*self.store, &path, self.dialect)
             .map_err(|error| zarr::with_place(error, &*self.store, &path))?;
         Ok(if self.v1_f_order_is_c { found.v1_f_order_is_c() } else { found })
     }

@@ -60,6 +60,11 @@ pub(crate) fn warning(text: &str) {
     label("warning", "33", text);
 }
 
+/// Prints what might help.
+pub(crate) fn hint(text: &str) {
+    label("hint", "36", text);
+}
+
 fn label(name: &str, colour: &str, text: &str) {
     let text = escape::line(text);
     // Nobody is left to be told if standard error is gone.

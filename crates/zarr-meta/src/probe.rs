@@ -42,6 +42,7 @@ pub struct Probe {
     forced: Option<Dialect>,
     can_list: bool,
     f_order_is_c: bool,
+    self_contained: bool,
     known: Documents,
     state: State,
     tried: Vec<String>,
@@ -97,6 +98,7 @@ impl Probe {
             forced: dialect,
             can_list: true,
             f_order_is_c: false,
+            self_contained: false,
             known: Documents::new(),
             state: State::Start,
             tried: Vec::new(),
@@ -107,6 +109,13 @@ impl Probe {
     #[must_use]
     pub fn can_list(mut self, can_list: bool) -> Self {
         self.can_list = can_list;
+        self
+    }
+
+    /// Says that nothing is looked for but documents at the path itself, of the self-contained dialects (v3, v2).
+    #[must_use]
+    pub fn self_contained_only(mut self) -> Self {
+        self.self_contained = true;
         self
     }
 
@@ -170,7 +179,7 @@ impl Probe {
                 }
                 match self.read(&documents)? {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
-                    None if self.lacks_entry(&documents) => Ok(self.not_found()),
+                    None if self.self_contained || self.lacks_entry(&documents) => Ok(self.not_found()),
                     None if self.forced.is_some() => Ok(self.search(documents)),
                     None => Ok(self.need(detect::entry_keys(&self.path), State::Entry)),
                 }
@@ -237,11 +246,13 @@ impl Probe {
             let own = documents.among(&own_keys);
             let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
             let mut warnings = parsed.warnings;
-            for other in all.iter().skip(place + 1).flat_map(|rules| rules.document_keys(&self.path)) {
-                let name = other.rsplit('/').next().unwrap_or_default();
-                if documents.contains(&other) && !own_keys.contains(&other) && self.is_document(name) {
-                    let what = format!("ignored, since there is a document of {} as well", parsed.dialect);
-                    warnings.push(Warning::new(other, "", what));
+            for rules in all.iter().skip(place + 1) {
+                let Some(&hidden) = rules.dialects().first() else { continue };
+                for other in rules.document_keys(&self.path) {
+                    let name = other.rsplit('/').next().unwrap_or_default();
+                    if documents.contains(&other) && !own_keys.contains(&other) && self.is_document(name) {
+                        warnings.push(Warning::hidden(other, hidden, parsed.dialect));
+                    }
                 }
             }
             let found = Found {

@@ -1,5 +1,6 @@
 //! What is odd but no error.
 
+use crate::Dialect;
 use crate::json::Oddity;
 use std::fmt;
 
@@ -12,12 +13,24 @@ pub struct Warning {
     pub pointer: String,
     /// What is odd, and what was done about it.
     pub what: String,
+    /// The dialect of the node that the document describes, where another node at the same path hides it.
+    pub hides: Option<Dialect>,
 }
 
 impl Warning {
     /// A warning about the value at `pointer` in the document at `key`.
     pub fn new(key: impl Into<String>, pointer: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { key: key.into(), pointer: pointer.into(), what: what.into() }
+        Self { key: key.into(), pointer: pointer.into(), what: what.into(), hides: None }
+    }
+
+    /// A warning that the document at `key` is ignored, since a node of `taken` at the same path hides the one that it describes
+    /// in `hidden`.
+    pub fn hidden(key: impl Into<String>, hidden: Dialect, taken: Dialect) -> Self {
+        let what = match hidden == taken {
+            true => "ignored, since there is an array document as well".to_owned(),
+            false => format!("ignored, since there is a document of {taken} as well"),
+        };
+        Self { hides: Some(hidden), ..Self::new(key, "", what) }
     }
 }
 

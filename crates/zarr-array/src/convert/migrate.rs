@@ -117,7 +117,7 @@ impl Migration {
         consolidate.reverse();
         let record = Record::new(root.dialect, dialect, entries);
         let (source, registry) = (Arc::clone(store), Arc::clone(registry));
-        let conversion = Conversion { source, registry, options, nodes: planned, consolidate };
+        let conversion = Conversion { source, registry, options, nodes: planned, consolidate, left_out: Vec::new() };
         Ok(Self { conversion, record, interrupted })
     }
 
@@ -254,10 +254,14 @@ fn old_root(store: &dyn Store, new: Dialect) -> Result<Found> {
 
 /// All nodes of the hierarchy, none of them broken.
 fn nodes(store: &dyn Store, root: &Found) -> Result<Vec<Found>> {
-    let Walk { nodes, broken, .. } = walk(store, "/", Some(root.dialect))?;
-    match broken.into_iter().next() {
-        None => Ok(nodes),
-        Some(error) => Err(error.with_hint("nothing was changed")),
+    let Walk { nodes, broken, below_arrays, .. } = walk(store, "/", Some(root.dialect))?;
+    match (broken.into_iter().next(), below_arrays.first()) {
+        (None, None) => Ok(nodes),
+        (Some(error), _) => Err(error.with_hint("nothing was changed")),
+        (None, Some(node)) => {
+            let message = "the node lies below an array, which may have none: it would be lost";
+            Err(Error::argument(message).with_hint("nothing was changed; move or erase it").at_path(&node.path))
+        }
     }
 }
 

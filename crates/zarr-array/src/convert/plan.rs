@@ -8,14 +8,24 @@ use zarr_dtype::DataTypes;
 use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath, consolidated};
 use zarr_store::{Key, Store, StoreExt};
 
-/// The nodes in the order of their paths, each or why it cannot be converted, and the groups of the target that are to have
-/// consolidated metadata, as in the source.
-pub(super) fn plan(
-    source: &Arc<dyn Store>,
-    registry: &Arc<Registry>,
-    options: &ConvertOptions,
-) -> Result<(Vec<Result<Planned>>, Vec<NodePath>)> {
-    let found = find(source, options)?;
+/// What is to be converted.
+pub(super) struct Plan {
+    /// The nodes in the order of their paths, each or why it cannot be converted.
+    pub(super) nodes: Vec<Result<Planned>>,
+    /// The groups of the target that are to have consolidated metadata, as in the source.
+    pub(super) consolidate: Vec<NodePath>,
+    /// Nodes of the source that are not converted.
+    pub(super) left_out: Vec<String>,
+}
+
+/// Plans from metadata alone.
+pub(super) fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: &ConvertOptions) -> Result<Plan> {
+    let (found, left_out) = find(source, options)?;
+    let is_v2 = found.iter().all(|found| found.dialect == Dialect::V2);
+    let options = &ConvertOptions {
+        dialect: options.dialect.or(Some(if is_v2 { Dialect::V2 } else { Dialect::V3 })),
+        ..options.clone()
+    };
     let arrays = || found.iter().filter_map(|found| found.node.as_array());
     check_ranks(arrays(), options)?;
     let named = arrays().any(|array| array.dimension_names.is_some());
@@ -36,13 +46,14 @@ pub(super) fn plan(
     }
     // A group above has copies of what those below it say.
     consolidate.reverse();
-    Ok((nodes, consolidate))
+    Ok(Plan { nodes, consolidate, left_out })
 }
 
-/// The nodes to be converted: all, or one and those below it, and the groups above if it stays below them.
-fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Vec<Found>> {
+/// The nodes to be converted: all, or one and those below it, and the groups above if it stays below them. And those that are
+/// left out, since others hide them.
+fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<Found>, Vec<String>)> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
-    let Walk { nodes: below, broken, .. } = walk(&**source, &path.to_string(), None)?;
+    let Walk { nodes: below, broken, below_arrays, .. } = walk(&**source, &path.to_string(), None)?;
     if let Some(error) = broken.into_iter().next() {
         return Err(error.with_hint("nothing was written; a single node can be converted alone"));
     }
@@ -57,7 +68,13 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Vec<Found>>
     }
     nodes.sort_by(|a, b| a.path.cmp(&b.path));
     nodes.extend(below);
-    Ok(nodes)
+    let hidden = nodes.iter().flat_map(|node| {
+        let warnings = node.warnings.iter().filter(|warning| warning.hides.is_some());
+        warnings.map(|warning| format!("{}: {warning}", node.path))
+    });
+    let below = below_arrays.iter().map(|node| format!("{}: left out, since it lies below an array", node.path));
+    let left_out = hidden.chain(below).collect();
+    Ok((nodes, left_out))
 }
 
 /// Chunks and shards are for arrays of as many dimensions; if there are none, something else was meant.

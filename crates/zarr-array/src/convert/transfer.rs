@@ -10,7 +10,8 @@ use zarr_store::{Prefix, Store, run};
 
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
-    /// hierarchy there; if there is none, it stays in its own, and its documents stay as they are spelled.
+    /// hierarchy there; if there is none, it stays in its own, and its documents stay as they are spelled. An array of version 1 or
+    /// before goes to Zarr v3 unless it becomes the root, since those versions have nothing else.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -35,12 +36,14 @@ impl Conversion {
             // A broken root is in the way of any dialect; preparing says so.
             Err(_) => None,
         };
+        let to = parse_path(to)?;
         let dialect = match there {
             Some(there) if !same_hierarchy(there, found.dialect) => there,
+            // A store of version 1 or before is one array at its root.
+            None if found.dialect <= Dialect::V1 && found.dialect.check_path(&to).is_err() => Dialect::V3,
             _ => found.dialect,
         };
-        let options =
-            ConvertOptions { dialect: Some(dialect), node: Some(found.path), to: Some(parse_path(to)?), ..options };
+        let options = ConvertOptions { dialect: Some(dialect), node: Some(found.path), to: Some(to), ..options };
         Self::plan(source, registry, options)
     }
 }
@@ -132,11 +135,26 @@ impl Conversion {
             }
             return target.flush().map_err(|error| in_target(error.into()));
         }
+        self.check_complete().map_err(|error| in_store(&self.source, error))?;
         self.run(target, progress)?;
         let source = &*self.source;
         self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         let found = open_node(source, &from.to_string(), None)?;
         run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))
+    }
+
+    /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.
+    fn check_complete(&self) -> Result<()> {
+        let Some(root) = self.nodes.first() else { return Ok(()) };
+        let of_other = self.nodes.iter().find(|node| !same_hierarchy(node.source.dialect, root.source.dialect));
+        let message = match (self.left_out.first(), of_other) {
+            (None, None) => return Ok(()),
+            (Some(reason), _) => format!("a move would lose nodes that a copy leaves out: {reason}"),
+            (None, Some(node)) => {
+                format!("{} is of dialect {}: nodes of several", node.source.path, node.source.dialect)
+            }
+        };
+        Err(Error::argument(message).with_hint("copy it, and then erase it").at_path(&root.source.path))
     }
 
     /// Checks that the source has the nodes that were copied, and no others: what was created or changed meanwhile is not erased.

@@ -31,6 +31,10 @@ pub(crate) struct WalkJob {
     /// Prefixes without a document: groups if a node lies below.
     maybe: Vec<NodePath>,
     can_list: bool,
+    /// Whether nodes of all self-contained dialects are looked for, and not those of `dialect` alone.
+    is_mixed: bool,
+    /// What is not looked into: documents and chunks of another hierarchy.
+    skipped: Vec<NodePath>,
     /// Whether consolidated metadata is believed, where there is some.
     trust_consolidated: bool,
     /// Whether the document of consolidated metadata that lies beside the group was asked for.
@@ -50,8 +54,10 @@ enum Where {
 impl WalkJob {
     /// Walks down from `root`, `depth` levels or all.
     pub(crate) fn new(root: Found, depth: Option<usize>, can_list: bool) -> Self {
-        let next = if root.node.as_group().is_some() { vec![root.path.clone()] } else { Vec::new() };
         let dialect = root.dialect;
+        // Below an array there may be no node, but where documents lie apart from chunks it costs little to see some.
+        let is_listed = root.node.as_group().is_some() || dialect.implies_groups();
+        let next = if is_listed { vec![root.path.clone()] } else { Vec::new() };
         let entry = match zarr_meta::entry_key(dialect).and_then(|key| Some((key, root.documents.get(key)?))) {
             Some((key, bytes)) => [(key.to_owned(), bytes.to_vec())].into_iter().collect(),
             None => Documents::new(),
@@ -69,6 +75,8 @@ impl WalkJob {
             next,
             maybe: Vec::new(),
             can_list,
+            is_mixed: false,
+            skipped: Vec::new(),
             trust_consolidated: false,
             asked_consolidated: false,
         }
@@ -77,6 +85,11 @@ impl WalkJob {
     /// Believes consolidated metadata, where there is some.
     pub(crate) fn trusting(self) -> Self {
         Self { trust_consolidated: true, ..self }
+    }
+
+    /// Looks for nodes of all self-contained dialects, but not at and below the paths in `skipped`.
+    pub(crate) fn mixed(self, skipped: Vec<NodePath>) -> Self {
+        Self { is_mixed: true, skipped, ..self }
     }
 
     /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so unless it is to be trusted it
@@ -180,7 +193,8 @@ impl WalkJob {
             let Reply::Listing(Listing { keys, prefixes }) = reply else { return Err(unfit()) };
             let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
             let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
-            let children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
+            let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
+            children.candidates.retain(|path| !self.skipped.contains(path));
             self.maybe.extend(children.maybe_implied.iter().cloned());
             self.next.extend(children.maybe_implied);
             self.begin(children.candidates, &Where::Here, &mut requests);
@@ -191,7 +205,11 @@ impl WalkJob {
     /// Begins to probe paths.
     fn begin(&mut self, paths: Vec<NodePath>, at: &Where, requests: &mut Vec<Request>) {
         for path in paths {
-            let mut open = OpenNode::new(path, Some(self.dialect), matches!(at, Where::Below)).knowing(&self.entry);
+            let dialect = Some(self.dialect).filter(|_| !self.is_mixed);
+            let mut open = OpenNode::new(path, dialect, matches!(at, Where::Below)).knowing(&self.entry);
+            if self.is_mixed {
+                open = open.self_contained_only();
+            }
             if let Where::Among(listed) = at {
                 open = open.among(listed);
             }
@@ -264,17 +282,18 @@ impl WalkJob {
     fn finish(&mut self) -> Walk {
         let mut walk = std::mem::take(&mut self.walk);
         walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
-        let implied: Vec<NodePath> = std::mem::take(&mut self.maybe)
+        let implied: Vec<(NodePath, Dialect)> = std::mem::take(&mut self.maybe)
             .into_iter()
-            .filter(|path| {
+            .filter_map(|path| {
                 // Sorted by path, all nodes below it stand together.
                 let prefix = path.key_prefix();
                 let below = walk.nodes.partition_point(|node| *node.path.as_relative() < *prefix);
-                walk.nodes.get(below).is_some_and(|node| node.path.is_within(path))
+                let first = walk.nodes.get(below).filter(|node| node.path.is_within(&path))?;
+                Some((path, first.dialect))
             })
             .collect();
-        let implicit = |path| {
-            let mut found = Found::implicit(self.dialect, path);
+        let implicit = |(path, dialect)| {
+            let mut found = Found::implicit(dialect, path);
             found.documents = self.entry.clone();
             found
         };

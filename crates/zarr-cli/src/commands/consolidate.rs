@@ -14,12 +14,12 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
         zarr::Migration::check_settled(&place.store)?;
     }
     if args.drop {
-        return Ok(zarr::drop_consolidated(&*place.store, &path, place.format)?);
+        return Ok(zarr::drop_consolidated(&*place.store, &path, place.dialect)?);
     }
     if !args.check {
-        return Ok(zarr::consolidate(&*place.store, &path, place.format)?);
+        return Ok(zarr::consolidate(&*place.store, &path, place.dialect)?);
     }
-    let stale = zarr::staleness(&*place.store, &path, place.format)?;
+    let stale = zarr::staleness(&*place.store, &path, place.dialect)?;
     if context.global.json {
         output::json(&json(stale.as_ref()))?;
     } else {

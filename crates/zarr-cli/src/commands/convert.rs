@@ -53,6 +53,7 @@ pub(crate) fn carry_out(
     conversion: &Conversion,
     run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
 ) -> Result<()> {
+    context.some_warnings(conversion.left_out());
     if !context.global.quiet {
         warn(conversion.nodes());
     }

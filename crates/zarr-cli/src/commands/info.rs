@@ -74,7 +74,8 @@ impl Facts {
         if !place.store.capabilities().list {
             return Ok(Ok(None));
         }
-        let walk = context.walked(place, zarr::walk(&*place.store, &place.path.to_string(), place.format)?);
+        let walk = context.walked(place, zarr::walk(&*place.store, &place.path.to_string(), place.dialect)?);
+        context.hidden(&walk);
         let below = |node: &&Found| node.path != found.path;
         let count = |wanted: &str, direct: bool| {
             let is = |node: &&Found| {

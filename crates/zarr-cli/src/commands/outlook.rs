@@ -9,6 +9,7 @@ use zarr::{Conversion, Error, How, Planned, StoredSize};
 /// Tells of each node what would become of it and what it costs, and of others why they cannot be converted, which is then an
 /// error.
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
+    context.some_warnings(conversion.left_out());
     let stored: Vec<StoredSize> =
         conversion.nodes().iter().map(|node| conversion.stored(node)).collect::<zarr::Result<_>>()?;
     let refused: Vec<Failure> = refused.into_iter().map(Failure::from).collect();

@@ -17,7 +17,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
             return Err(failure.with_hint("the root of a store is /"));
         }
     };
-    let place = context.place(&args::Node { url: url.to_owned(), path: path.to_owned(), format: None })?;
+    let place = context.place(&args::Node { url: url.to_owned(), path: path.to_owned(), dialect: None })?;
     let found = place.found()?;
     if let (Node::Group(_), false) = (&found.node, args.recursive) {
         let below = zarr::children(&*place.store, &place.path.to_string(), None)?;

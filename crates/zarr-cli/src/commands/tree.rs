@@ -8,7 +8,7 @@ use crate::{escape, number, output, report};
 use std::collections::HashMap;
 use std::process::ExitCode;
 use zarr::meta::json::Value;
-use zarr::meta::{ArrayMetadata, Found, Node, NodePath};
+use zarr::meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
 
 /// Names and shapes longer than this do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
@@ -17,8 +17,9 @@ const INDENT: usize = 3;
 
 pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
     let place = context.place(&args.node)?;
-    let walk = context.walked(&place, zarr::walk(&*place.store, &place.path.to_string(), place.format)?);
+    let walk = context.walked(&place, zarr::walk(&*place.store, &place.path.to_string(), place.dialect)?);
     let levels = |path: &NodePath| path.names().count().saturating_sub(place.path.names().count());
+    context.hidden(&walk);
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
     if context.global.json {
@@ -65,7 +66,8 @@ impl Drawing<'_> {
             let parent = node.path.as_relative().rsplit_once('/').map_or("", |(parent, _)| parent);
             children.entry(parent).or_default().push(node);
         }
-        let mut level = |path: &NodePath| children.remove(path.as_relative()).map(|nodes| Level::new(&nodes));
+        let dialect = self.nodes.first().map(|top| top.dialect);
+        let mut level = |path: &NodePath| children.remove(path.as_relative()).map(|nodes| Level::new(&nodes, dialect));
         let mut levels: Vec<Level<'_>> = level(path).into_iter().collect();
         let mut indent = String::new();
         while let Some(innermost) = levels.last_mut() {
@@ -113,9 +115,13 @@ struct Child<'a> {
 }
 
 impl<'a> Level<'a> {
-    fn new(nodes: &[&'a Found]) -> Self {
-        let child =
-            |node: &&'a Found| Child { path: &node.path, name: label(node), row: node.node.as_array().map(Row::new) };
+    /// Nodes of another dialect than `dialect` are marked.
+    fn new(nodes: &[&'a Found], dialect: Option<Dialect>) -> Self {
+        let child = |node: &&'a Found| Child {
+            path: &node.path,
+            name: label(node, dialect),
+            row: node.node.as_array().map(Row::new),
+        };
         let children: Vec<Child<'a>> = nodes.iter().map(child).collect();
         let arrays = || children.iter().filter_map(|child| Some((child.name.as_str(), child.row.as_ref()?)));
         let width = |columns: &mut dyn Iterator<Item = &str>| {
@@ -136,11 +142,24 @@ impl<'a> Level<'a> {
     }
 }
 
-pub(crate) fn label(node: &Found) -> String {
-    let name = escape::line(node.path.name().unwrap_or("/"));
-    let slash = if node.node.as_group().is_some() { "/" } else { "" };
+/// The name of a node, and behind it that it is implied, and its dialect if that is another one than `dialect`.
+pub(crate) fn label(node: &Found, dialect: Option<Dialect>) -> String {
     let implied = if node.implicit { "  (implied)" } else { "" };
-    format!("{name}{slash}{implied}")
+    format!("{}{implied}{}", name(node), mark(node, dialect))
+}
+
+/// The name of a node, with a slash behind that of a group.
+pub(crate) fn name(node: &Found) -> String {
+    let slash = if node.node.as_group().is_some() { "/" } else { "" };
+    format!("{}{slash}", escape::line(node.path.name().unwrap_or("/")))
+}
+
+/// The dialect of a node if it is another one than `dialect`, else nothing.
+pub(crate) fn mark(node: &Found, dialect: Option<Dialect>) -> String {
+    match dialect.is_none_or(|dialect| dialect == node.dialect) {
+        true => String::new(),
+        false => format!("  [{}]", node.dialect),
+    }
 }
 
 /// `  3 arrays, 1 group`.
@@ -211,7 +230,6 @@ pub(crate) fn extents(shape: &Value) -> String {
 mod tests {
     use super::*;
     use std::time::{Duration, Instant};
-    use zarr::meta::Dialect;
 
     fn drawn(paths: impl IntoIterator<Item = String>) -> String {
         let group = |path: String| Found::implicit(Dialect::V3, NodePath::parse(&path).unwrap());

@@ -7,6 +7,7 @@ mod errors;
 mod folder;
 mod hostile;
 mod look;
+mod mixed;
 mod nodes;
 mod objects;
 mod output;

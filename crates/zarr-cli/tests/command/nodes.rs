@@ -24,7 +24,7 @@ fn children_are_listed() {
     let folder = store("v3");
     assert_eq!(folder.ok(&["ls", "s"]), "g/\n");
     assert_eq!(folder.ok(&["ls", "s", "/g"]), "a\nb\n");
-    assert_eq!(folder.ok(&["ls", "s::g/a"]), "a\n");
+    fails(&folder, &["ls", "s::g/a"], 2, "/g/a: an array");
     let long = folder.ok(&["ls", "-l", "s", "g"]);
     assert!(long.starts_with("a  (4,)  int16  chunks 2"), "{long}");
     assert!(folder.ok(&["ls", "s", "g", "--json"]).contains("\"path\": \"/g/b\""));

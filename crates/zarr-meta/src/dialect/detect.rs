@@ -71,6 +71,25 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
     Ok(Some(dialect))
 }
 
+/// The keys of the documents by which hierarchies are told of dialects that are not self-contained.
+pub const ENTRY_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/array.json", "meta", "__zmeta__"];
+
+/// The dialects that are not self-contained of which the documents at [`ENTRY_KEYS`] tell, newest first, each with the key of the
+/// document; or what is wrong with such a document.
+pub fn entry_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
+    let mut documents = documents.clone();
+    let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();
+    for key in ENTRY_KEYS {
+        match of_entry(key, &mut documents) {
+            Ok(None) => {}
+            Ok(Some(dialect)) if all.iter().flatten().any(|(_, known)| *known == dialect) => {}
+            Ok(Some(dialect)) => all.push(Ok((key, dialect))),
+            Err(error) => all.push(Err(error)),
+        }
+    }
+    all
+}
+
 /// The error for a `zarr.json` that is not of version 3, though it was taken for that.
 pub(crate) fn unsupported_zarr_json(document: &Value) -> Error {
     let format = document.get("zarr_format");
@@ -103,5 +122,23 @@ mod tests {
             assert_eq!(of_zarr_json(&json!({"zarr_format": format})), dialect);
         }
         assert_eq!(of_zarr_json(&json!([])), None);
+    }
+
+    #[test]
+    fn several_hierarchies_in_one_store() {
+        let documents: Documents = [
+            ("zarr.json", r#"{"zarr_format": "https://purl.org/zarr/spec/core/3.0"}"#),
+            ("meta/group.json", "{}"),
+            ("meta/array.json", "{}"),
+            ("meta", r#"{"zarr_format": 7}"#),
+        ]
+        .map(|(key, text)| (key.to_owned(), text.as_bytes().to_vec()))
+        .into_iter()
+        .collect();
+        let all = entry_dialects(&documents);
+        assert_eq!(all[0], Ok(("zarr.json", Dialect::D2022)));
+        assert_eq!(all[1], Ok(("meta/group.json", Dialect::P2019)));
+        assert_eq!(all[2].as_ref().unwrap_err().kind(), ErrorKind::UnsupportedVersion);
+        assert_eq!(all.len(), 3);
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
     let mut warnings = entry.warnings.clone();
     if let Some(value) = document(&array_key, documents, &mut warnings)? {
         if documents.contains(&group_key) {
-            warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
+            warnings.push(Warning::hidden(&group_key, Dialect::D2022, Dialect::D2022));
         }
         let at = At::root(&value);
         let (array, fallback) = array(&at, entry).map_err(|error| error.in_document(&array_key))?;

@@ -27,7 +27,7 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
     let mut warnings = Vec::new();
     if let Some(value) = document(&keys.array, documents, &mut warnings)? {
         if documents.contains(&keys.group) {
-            warnings.push(Warning::new(&keys.group, "", "ignored, since there is an array document as well"));
+            warnings.push(Warning::hidden(&keys.group, Dialect::P2019, Dialect::P2019));
         }
         let in_document = |error: Error| error.in_document(&keys.array);
         let (mut array, fallback) = array(&At::root(&value)).map_err(in_document)?;

@@ -38,8 +38,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
         parsed.warnings.iter_mut().for_each(|warning| warning.key.clone_from(&array_key));
         parsed.warnings.extend(warnings);
         if documents.contains(&group_key) {
-            let what = "ignored, since there is an array document as well";
-            parsed.warnings.push(Warning::new(&group_key, "", what));
+            parsed.warnings.push(Warning::hidden(&group_key, Dialect::P2020, Dialect::P2020));
         }
         parsed
     } else if let Some((value, warnings)) = document(&group_key, documents)? {

@@ -24,7 +24,7 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         let value = value.without_bare();
         warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(&array_key)));
         if documents.contains(&group_key) {
-            warnings.push(Warning::new(&group_key, "", "ignored, since there is an array document as well"));
+            warnings.push(Warning::hidden(&group_key, Dialect::V2, Dialect::V2));
         }
         let (array, separator_unmarked) = array(&At::root(&value)).map_err(|error| error.in_document(&array_key))?;
         let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
