@@ -42,7 +42,7 @@ pub struct NewArray {
 
 impl NewArray {
     /// An array of `shape`, whose elements are of a type given by its name in Zarr v3 (`"float32"`), by its JSON
-    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"<M8[s]"`, structs as
+    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"f4"`, `"<M8[s]"`, structs as
     /// `[["a", "<i4"], ["b", "<f8", [3]]]`).
     pub fn new(shape: &[u64], data_type: impl Into<String>) -> Self {
         Self {
@@ -103,7 +103,8 @@ impl NewArray {
             .codecs(codecs.ok_or_else(|| Error::argument("codecs: expected a list of names, or objects with a name"))?))
     }
 
-    /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero.
+    /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero. In dialects that
+    /// have it, `null` leaves the values of elements that are not stored undefined.
     pub fn fill(mut self, value: impl Into<Value>) -> Self {
         self.fill = Some(value.into());
         self
@@ -166,12 +167,14 @@ impl NewArray {
     /// The metadata of the array, as it is to be in `dialect`.
     pub(crate) fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
+        let is_undefined = matches!(self.fill, Some(Value::Null)) && data_type != DataType::Object;
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
+            Some(_) if is_undefined => FillValue::zero(&data_type),
             Some(value) => FillValue::parse(&data_type, value)
                 .map_err(|error| Error::from(error).at(|place| place.pointer = Some("/fill_value".to_owned())))?,
         };
-        let fill_value = Some(fill.to_json(&data_type));
+        let fill_value = Some(fill.to_json(&data_type)).filter(|_| !is_undefined);
         let element = ElementSpec::new(data_type.clone(), fill);
         let codecs = self.chain(&element, order, dialect, registry)?;
         let (grid, codecs) = match (&self.grid, &self.shards) {
@@ -295,13 +298,22 @@ fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder
         let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
         return from_npy_value(&value).map_err(in_type);
     }
-    if text.starts_with(['<', '>', '|', '=']) {
+    if let Some(native) = text.strip_prefix('=') {
+        return from_npy_descr(native).map_err(in_type);
+    }
+    if text.starts_with(['<', '>', '|']) {
         return from_npy_descr(text).map_err(in_type);
     }
-    let named = types.from_config(&NamedConfig::new(text)).map_err(|error| {
-        in_type(error).with_kind(ErrorKind::Argument).with_hint("names are those of Zarr v3 (float32) or numpy (<f4)")
-    })?;
-    Ok((named, ByteOrder::Little))
+    let named = match (types.from_config(&NamedConfig::new(text)), from_npy_descr(text)) {
+        (Ok(named), _) => (named, ByteOrder::Little),
+        // numpy without a byte order: that of nearly all machines.
+        (Err(_), Ok(shorthand)) => shorthand,
+        (Err(error), Err(_)) => {
+            let hint = "names are those of Zarr v3 (float32) or numpy (f4)";
+            return Err(in_type(error).with_kind(ErrorKind::Argument).with_hint(hint));
+        }
+    };
+    Ok(named)
 }
 
 /// Halves the longest side until a chunk has about [`CHUNK_SIZE`] bytes.

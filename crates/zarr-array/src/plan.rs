@@ -283,7 +283,13 @@ pub(crate) fn create(
     };
     let node = Node::Array(new.metadata(dialect, registry).map_err(in_path)?);
     // Dimension names become attributes where the dialect has no other way to say them.
+    let is_undefined = |node: &Node| node.as_array().is_some_and(|array| array.fill_value.is_none());
+    let undefined = is_undefined(&node);
     let (node, _) = zarr_meta::for_dialect_from(&node, dialect, dialect).map_err(|error| in_path(error.into()))?;
+    if undefined && !is_undefined(&node) {
+        let message = format!("the fill value null: dialect {dialect} has no undefined one");
+        return Err(in_path(Error::new(ErrorKind::NotExpressible, message)));
+    }
     let job = node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))

@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Info(Node),
     /// Print elements, or write them to a file.
     Read(Read),
-    /// Create an array.
+    /// Create an array, or with --group a group.
     Create(Box<Create>),
     /// Write elements to an array.
     Write(Write),
@@ -194,15 +194,18 @@ pub(crate) struct Create {
     /// The store, which is made if it is not there.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// The path of the new array; groups above it are made.
+    /// The path of the new node; groups above it are made.
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
+    /// Create a group. What describes elements is for arrays alone.
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dims", "separator"])]
+    pub(crate) group: bool,
     /// Elements along each dimension: 365,180,360. An empty text is an array without dimensions.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
-    pub(crate) shape: number::Lengths,
-    /// The data type: float32, <f4, or the JSON of a data type of Zarr v3.
-    #[arg(long, value_name = "TYPE")]
-    pub(crate) dtype: String,
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "group")]
+    pub(crate) shape: Option<number::Lengths>,
+    /// The data type: float32, f4 or '>f4' as in numpy, or the JSON of a data type of Zarr v3.
+    #[arg(long, value_name = "TYPE", required_unless_present = "group")]
+    pub(crate) dtype: Option<String>,
     /// The shape of chunks (with --shards: of inner chunks); by default about 1 MiB.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
     pub(crate) chunks: Option<number::Lengths>,
@@ -213,17 +216,18 @@ pub(crate) struct Create {
     /// document.
     #[arg(long, value_name = "CODECS")]
     pub(crate) codecs: Option<String>,
-    /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text".
+    /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text", or a date: 2000-01-01. In dialects that have it, null
+    /// leaves it undefined.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) fill: Option<String>,
-    /// Names of the dimensions, divided by commas.
+    /// Names of the dimensions, divided by commas; an empty text for an array without dimensions.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) dims: Option<Vec<String>>,
     /// The attributes, a JSON object.
     #[arg(long, value_name = "JSON")]
     pub(crate) attributes: Option<String>,
-    /// The dialect to write: v3, v2, or an older one by its short name; by default that of the hierarchy that is there, else
-    /// v3. Another one than that of the hierarchy is refused.
+    /// The dialect to write: v3, v2, or an older one: d2022, p2020, p2019 (drafts of version 3), v1, v0 (one array at the root);
+    /// by default that of the hierarchy that is there, else v3. Another one than that of the hierarchy is refused.
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
     /// What stands between the numbers in chunk keys: / or a period.
@@ -257,7 +261,7 @@ pub(crate) struct Convert {
     /// The store to write, which is made if it is not there.
     #[arg(value_name = "DST")]
     pub(crate) target: String,
-    /// The dialect to write: v3, v2, or an older one by its short name; by default v2 if SRC is v2, else v3.
+    /// The dialect to write: v3, v2, d2022, p2020, p2019, v1 or v0; by default v2 if SRC is v2, else v3.
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
     /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions.
@@ -300,7 +304,7 @@ pub(crate) struct Migrate {
     /// The store.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// The dialect to write: v3 (the default) or v2, or an older one by its short name. With --finish and --undo the store says
+    /// The dialect to write: v3 (the default), v2, d2022, p2020 or p2019. With --finish and --undo the store says
     /// what was written; only what was migrated without a record needs it.
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,

@@ -86,6 +86,16 @@ impl Failure {
         self
     }
 
+    /// The same failure in the store at `url`, for which another one stood in.
+    pub(crate) fn in_store(mut self, url: &str) -> Self {
+        if let Some(stand_in) = self.store.replace(url.to_owned())
+            && let Some(line) = self.line.strip_prefix(&format!("{stand_in}: "))
+        {
+            self.line = format!("{url}: {line}");
+        }
+        self
+    }
+
     /// A file to be read, which is no store, failed.
     pub(crate) fn input(name: impl fmt::Display, error: &io::Error) -> Self {
         let (kind, exit) = match error.kind() {
@@ -142,6 +152,8 @@ impl From<zarr::Error> for Failure {
         let exit = match error.kind() {
             ErrorKind::Argument | ErrorKind::Exists | ErrorKind::NotExpressible => Exit::Usage,
             ErrorKind::NotFound => Exit::NotFound,
+            // No document says it: it was asked for.
+            ErrorKind::Path if error.location().key.is_none() => Exit::Usage,
             ErrorKind::Store | ErrorKind::Conflict => Exit::Io,
             _ => Exit::Data,
         };

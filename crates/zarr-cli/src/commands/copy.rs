@@ -3,8 +3,9 @@
 use super::convert::{carry_out, real, refuse_overlap};
 use crate::args::Copy;
 use crate::context::{Context, address};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use std::sync::Arc;
+use zarr::store::MemoryStore;
 use zarr::{Conversion, ConvertOptions, Migration};
 
 /// Whether the node stays where it was, too.
@@ -18,11 +19,18 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
     let ((from_url, from), (to_url, to)) = (address(&args.source), address(&args.target));
     let (from, to) = (from.unwrap_or("/"), to.unwrap_or("/"));
     let source = context.open_store(from_url)?;
+    let mut is_new = false;
     let target = if real(from_url).is_some() && real(from_url) == real(to_url) {
         Arc::clone(&source)
     } else {
         refuse_overlap(from_url, to_url)?;
-        context.create_store(to_url)?
+        match context.open_store(to_url) {
+            Err(error) if error.is_not_found() => {
+                is_new = true;
+                Arc::new(MemoryStore::new())
+            }
+            opened => opened?,
+        }
     };
     Migration::check_settled(&target)?;
     if verb == Verb::Move {
@@ -30,7 +38,13 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
     }
     let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
-    let done = planned.map_err(Into::into).and_then(|conversion| {
+    // A store is made only for what can be copied.
+    let target = if is_new && planned.is_ok() { context.create_store(to_url)? } else { target };
+    let planned = planned.map_err(|error| match is_new {
+        true => Failure::from(error).in_store(from_url),
+        false => Failure::from(error),
+    });
+    let done = planned.and_then(|conversion| {
         carry_out(context, &conversion, |progress| match verb {
             Verb::Copy => conversion.run(&target, progress),
             Verb::Move => conversion.run_move(&target, progress),

@@ -1,16 +1,67 @@
-//! `zarr create`: a new array.
+//! `zarr create`: a new array or group.
 
 use crate::args::Create;
 use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Exit, Failure, Result};
+use std::sync::Arc;
 use zarr::meta::json::{Map, Value};
-use zarr::{Array, Migration, NewArray};
+use zarr::store::MemoryStore;
+use zarr::{Array, Group, Migration, NewArray, NewGroup, Store};
 
 pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
-    let path = node_path(&args.path)?;
-    let mut new =
-        NewArray::new(&args.shape.0, args.dtype.as_str()).overwrite(args.overwrite).options(context.options());
+    let path = node_path(&args.path)?.to_string();
+    let attributes = args.attributes.as_deref().map(object).transpose()?;
+    match (&args.shape, &args.dtype) {
+        (Some(shape), Some(data_type)) => {
+            let new = array(context, args, &shape.0, data_type, attributes)?;
+            create(context, args, |store| Array::create(store, &path, new.clone(), &context.registry).map(drop))
+        }
+        _ => {
+            let new = NewGroup {
+                attributes: attributes.unwrap_or_default(),
+                dialect: args.dialect,
+                overwrite: args.overwrite,
+            };
+            create(context, args, |store| Group::create(store, &path, new.clone(), &context.registry).map(drop))
+        }
+    }
+}
+
+/// Creates the node by `create`, which gets the store.
+fn create(context: &Context, args: &Create, create: impl Fn(&Arc<dyn Store>) -> zarr::Result<()>) -> Result<()> {
+    // A store is made only for a node that can be created.
+    let checked = match context.open_store(&args.url) {
+        Err(error) if error.is_not_found() => create(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>)),
+        _ => Ok(()),
+    };
+    let checked = checked.map_err(|error| Failure::from(error).in_store(&args.url));
+    let created = checked.and_then(|()| {
+        let store = context.create_store(&args.url)?;
+        Migration::check_settled(&store)?;
+        Ok(create(&store)?)
+    });
+    created.map_err(|mut failure| {
+        // Nothing was read that could be at fault: what was asked for is.
+        if failure.exit == Exit::Data {
+            failure.exit = Exit::Usage;
+        }
+        if failure.kind == "exists" {
+            failure.hint.get_or_insert_with(|| "--overwrite replaces it, with all that lies below it".to_owned());
+        }
+        failure
+    })
+}
+
+/// What the new array is to be like.
+fn array(
+    context: &Context,
+    args: &Create,
+    shape: &[u64],
+    data_type: &str,
+    attributes: Option<Map>,
+) -> Result<NewArray> {
+    let mut new = NewArray::new(shape, data_type).overwrite(args.overwrite).options(context.options());
     if let Some(chunks) = &args.chunks {
         new = new.chunks(&chunks.0);
     }
@@ -21,17 +72,13 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
         new = new.codecs_text(&codecs::expand(codecs)?)?;
     }
     if let Some(fill) = &args.fill {
-        new = new.fill(fill_value(fill, &args.dtype));
+        new = new.fill(fill_value(fill, data_type));
     }
-    if let Some(attributes) = &args.attributes {
-        new = new.attributes(object(attributes)?);
+    if let Some(attributes) = attributes {
+        new = new.attributes(attributes);
     }
     if let Some(dims) = &args.dims {
-        if dims.len() != args.shape.0.len() {
-            let message = format!("{} names for {} dimensions", dims.len(), args.shape.0.len());
-            return Err(Failure::usage(message));
-        }
-        new = new.dimension_names(dims);
+        new = new.dimension_names(&dimension_names(dims, shape.len())?);
     }
     if let Some(dialect) = args.dialect {
         new = new.dialect(dialect);
@@ -39,27 +86,20 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     if let Some(separator) = args.separator {
         new = new.separator(separator);
     }
-    let path = path.to_string();
-    // A store is made only for an array that can be created.
-    let checked = match context.open_store(&args.url) {
-        Err(error) if error.is_not_found() => new.check(&path, &context.registry),
-        _ => Ok(()),
-    };
-    let store = checked.and_then(|()| context.create_store(&args.url)).and_then(|store| {
-        Migration::check_settled(&store)?;
-        Ok(store)
-    });
-    store.and_then(|store| Array::create(&store, &path, new, &context.registry)).map(drop).map_err(|error| {
-        let mut failure = Failure::from(error);
-        // Nothing was read that could be at fault: what was asked for is.
-        if failure.exit == Exit::Data {
-            failure.exit = Exit::Usage;
-        }
-        if failure.kind == "exists" {
-            failure.hint.get_or_insert_with(|| "--overwrite replaces it, with all that lies below it".to_owned());
-        }
-        failure
-    })
+    Ok(new)
+}
+
+/// The names of as many dimensions, each another one: xarray and others take arrays of the same name for one.
+fn dimension_names(names: &[String], rank: usize) -> Result<Vec<&str>> {
+    // The empty text is no name where there are no dimensions.
+    let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| rank > 0 || !name.is_empty()).collect();
+    if names.len() != rank {
+        return Err(Failure::usage(format!("{} names for {rank} dimensions", names.len())));
+    }
+    match names.iter().enumerate().find(|&(place, name)| names.iter().take(place).any(|other| other == name)) {
+        Some((_, name)) => Err(Failure::usage(format!("two dimensions of the name {name:?}"))),
+        None => Ok(names),
+    }
 }
 
 /// A fill value: JSON, or else a text such as `NaN`. For types of text what is not in quotes is taken as it is.

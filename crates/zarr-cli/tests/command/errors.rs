@@ -66,6 +66,16 @@ fn an_array_that_cannot_be_created_leaves_no_store() {
     create("a/b", "int8", &["--dialect", "v1"]);
     create("__a", "int8", &[]);
     create("/../a", "int8", &[]);
+    create("a", "int8", &["--dims", "x,y"]);
+    create("a", "int8", &["--fill", "null"]);
+    create("a", "int8", &["--attributes", "[]"]);
+    for args in [&["--group", "--dialect", "v1"][..], &["--group", "--attributes", "3"]] {
+        let ran = folder.run(&[&["create", "new/s", "a"], args].concat());
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
+        assert!(!folder.path("new").exists() && !ran.err.contains("memory"), "{args:?}: {}", ran.err);
+    }
+    let ran = folder.run(&["cp", "none::/a", "new/s::/a"]);
+    assert!(ran.code == Some(3) && !folder.path("new").exists(), "{}", ran.err);
     folder.ok(&["create", "new/s", "a", "--shape", "4", "--dtype", "int8"]);
 }
 

@@ -1,0 +1,125 @@
+//! `zarr create`: spellings, groups, dialects.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+fn facts(folder: &Folder, store: &str, path: &str) -> Value {
+    Value::from_json(&folder.ok(&["info", store, path, "--json"])).unwrap()
+}
+
+#[test]
+fn data_types_as_numpy_spells_them() {
+    let folder = Folder::new();
+    for (spelled, name) in [
+        ("i4", "int32"),
+        ("f4", "float32"),
+        ("u2", "uint16"),
+        ("<f8", "float64"),
+        ("=f8", "float64"),
+        ("b1", "bool"),
+        ("c16", "complex128"),
+        ("float16", "float16"),
+    ] {
+        folder.ok(&["create", "s", spelled, "--shape", "2", "--dtype", spelled]);
+        assert_eq!(facts(&folder, "s", spelled).get("data_type").and_then(Value::as_str), Some(name), "{spelled}");
+    }
+    folder.ok(&["create", "s", "date", "--shape", "2", "--dtype", "M8[s]"]);
+    assert!(folder.ok(&["info", "s", "date"]).contains("numpy.datetime64[s]"));
+    folder.ok(&["create", "s", "big", "--shape", "2", "--dtype", ">i2"]);
+    assert!(folder.ok(&["info", "s", "big"]).contains("bytes(big)"));
+    for unknown in ["i3", "=x4", "f", "4"] {
+        let ran = folder.run(&["create", "s", "x", "--shape", "2", "--dtype", unknown]);
+        assert_eq!(ran.code, Some(2), "{unknown}: {}", ran.err);
+    }
+}
+
+#[test]
+fn groups_take_the_dialect_of_their_hierarchy() {
+    for dialect in ["v2", "p2019", "p2020", "d2022", "v3"] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "g", "--group", "--dialect", dialect, "--attributes", r#"{"x": 1.50}"#]);
+        folder.ok(&["create", "s", "g/h", "--group"]);
+        let group = facts(&folder, "s", "g/h");
+        let member = |name: &str| group.get(name).unwrap().to_string();
+        assert_eq!((member("dialect"), member("kind")), (format!("{dialect:?}"), "\"group\"".to_owned()));
+        assert_eq!(member("implicit"), "false", "{dialect}");
+        assert_eq!(facts(&folder, "s", "g").get("attributes").unwrap().to_string(), r#"{"x":1.50}"#);
+        let ran = folder.run(&["create", "s", "g", "--group"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("there is a group already"), "{}", ran.err);
+        let other = if dialect == "v2" { "v3" } else { "v2" };
+        assert_eq!(folder.run(&["create", "s", "k", "--group", "--dialect", other]).code, Some(2));
+        folder.ok(&["create", "s", "g", "--group", "--overwrite"]);
+        assert_eq!(folder.ok(&["attrs", "s", "g"]), "{}\n");
+        let nodes = folder.ok(&["ls", "s", "g"]);
+        assert_eq!(nodes, "", "{dialect}");
+    }
+    let folder = Folder::new();
+    let ran = folder.run(&["create", "s", "g", "--group", "--dtype", "i4"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(folder.run(&["create", "s", "a"]).code, Some(2));
+    assert!(!folder.path("s").exists());
+}
+
+#[test]
+fn all_dialects_are_in_the_help_and_can_be_created() {
+    let folder = Folder::new();
+    let help = folder.ok(&["create", "--help"]);
+    for dialect in ["v0", "v1", "v2", "p2019", "p2020", "d2022", "v3"] {
+        assert!(help.contains(dialect), "{dialect}: {help}");
+        folder.ok(&["create", dialect, "/", "--shape", "4", "--dtype", "i2", "--dialect", dialect]);
+        assert!(folder.ok(&["tree", dialect]).starts_with(&format!("{dialect}  {dialect} array")));
+    }
+}
+
+#[test]
+fn an_undefined_fill_value_where_there_is_one() {
+    let folder = Folder::new();
+    for dialect in ["v0", "v1", "v2", "p2019", "p2020", "d2022", "v3"] {
+        let args = ["create", dialect, "/", "--shape", "4", "--dtype", "i2", "--fill", "null", "--dialect", dialect];
+        let ran = folder.run(&args);
+        if matches!(dialect, "v3" | "d2022") {
+            assert_eq!(ran.code, Some(2), "{}", ran.err);
+            assert!(ran.err.contains("the fill value null: dialect"), "{}", ran.err);
+            assert!(!folder.path(dialect).exists());
+        } else {
+            assert_eq!(ran.code, Some(0), "{dialect}: {}", ran.err);
+            let fill = facts(&folder, dialect, "/").get("fill_value").unwrap().to_string();
+            assert_eq!(fill, "null", "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn dimension_names_of_scalars_and_doubled_ones() {
+    let folder = Folder::new();
+    for dialect in ["v2", "v3"] {
+        let args = ["create", dialect, "a", "--shape", "", "--dims", "", "--dtype", "f8", "--dialect", dialect];
+        folder.ok(&args);
+        assert_eq!(facts(&folder, dialect, "a").get("shape").unwrap().to_string(), "[]");
+    }
+    let ran = folder.run(&["create", "s", "a", "--shape", "2,2", "--dims", "x,x", "--dtype", "f8"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("two dimensions of the name \"x\"") && !folder.path("s").exists(), "{}", ran.err);
+}
+
+#[test]
+fn an_array_that_is_a_store_is_copied_into_hierarchies() {
+    for dialect in ["v0", "v1"] {
+        let folder = Folder::new();
+        folder.ok(&["create", "old", "/", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+        folder.fill("old", "/", "<i2", "(4,)", &int16(1..5));
+        folder.ok(&["cp", "old", "new::/a/b"]);
+        assert!(folder.ok(&["tree", "new"]).starts_with("new  v3 group"));
+        folder.ok(&["cp", "old", "same"]);
+        assert!(folder.ok(&["tree", "same"]).starts_with(&format!("same  {dialect} array")));
+        folder.ok(&["create", "v2", "g", "--group", "--dialect", "v2"]);
+        folder.ok(&["cp", "old", "v2::/g/a"]);
+        for (store, path) in [("new", "a/b"), ("same", "/"), ("v2", "g/a")] {
+            assert_eq!(folder.raw(store, path), int16(1..5), "{dialect} {store}");
+        }
+        let before = folder.files("same");
+        let ran = folder.run(&["cp", "v2::/g/a", "same::/x"]);
+        assert_eq!((ran.code, folder.files("same")), (Some(2), before), "{}", ran.err);
+    }
+}
