@@ -146,7 +146,7 @@ fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::Found>, zarr_
     let found = zarr::open_node(store, path, None)?;
     let _ = found.attributes();
     if matches!(found.dialect, Dialect::V3 | Dialect::V3Of2023) {
-        let free = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false };
+        let free = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false, lone_surrogates: true };
         for (_, text) in found.documents.iter().filter(|(key, _)| key.ends_with("zarr.json")) {
             laws::array::document_v3(&parse(text, free).map(|parsed| parsed.value).unwrap_or_default());
         }

@@ -5,7 +5,7 @@ use crate::hierarchy::in_store;
 use crate::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
 use crate::{Error, ErrorKind, Registry, Result, open_node};
 use std::sync::Arc;
-use zarr_meta::{Found, NodePath};
+use zarr_meta::{Dialect, Found, NodePath};
 use zarr_store::{Prefix, Store, run};
 
 impl Conversion {
