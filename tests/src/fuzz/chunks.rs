@@ -134,6 +134,11 @@ fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
     {
         laws::alone::check(array, all);
     }
+    if let Ok(all) = &all
+        && region.shape() == array.chunk_grid().chunk_shape(&index)
+    {
+        laws::sizes::check(array, all, chunk);
+    }
     for data in [element?, some?, all?] {
         laws::elements::check(&data);
         if !data.is_empty() {
@@ -181,7 +186,7 @@ pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     {
         return bomb;
     }
-    if random.below(16) == 0
+    if random.below(8) == 0
         && let Ok(value) = Value::from_json(&document)
     {
         let document = mutate::document(random, document.as_bytes(), &value);

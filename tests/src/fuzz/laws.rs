@@ -8,4 +8,5 @@ pub(super) mod elements;
 pub(super) mod json;
 pub(super) mod refused;
 pub(super) mod selection;
+pub(super) mod sizes;
 pub(super) mod zip;

@@ -3,6 +3,9 @@
 use zarr_meta::json;
 use zarr_meta::json::Value;
 
+/// How many codecs a codec may lie in.
+const MAX_NESTING: usize = 8;
+
 /// An array of one chunk to be made.
 pub(super) struct Chain {
     pub(super) data_type: Value,
@@ -176,7 +179,12 @@ fn lzma() -> Vec<Chain> {
 
 fn conditional() -> Vec<Chain> {
     let inner = json!([{"name": "zstd", "configuration": {"level": 1, "checksum": false}}]);
-    vec![bytes("conditional", json!({"codecs": inner}))]
+    // As deep as is allowed.
+    let deep = (1..MAX_NESTING).fold(
+        json!([{"name": "crc32c"}]),
+        |codecs, _| json!([{"name": "conditional", "configuration": {"codecs": codecs}}]),
+    );
+    vec![bytes("conditional", json!({"codecs": inner})), bytes("conditional", json!({"codecs": deep}))]
 }
 
 fn pcodec() -> Vec<Chain> {
@@ -221,7 +229,13 @@ fn sharding() -> Vec<Chain> {
     let nested = json!([{"name": "sharding_indexed", "configuration": {
         "chunk_shape": [2, 5], "codecs": (gzip.clone()), "index_codecs": (crc.clone()), "index_location": "end"
     }}]);
+    let deep = (1..MAX_NESTING).fold(plain.clone(), |codecs, _| {
+        json!([{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [4, 5], "codecs": codecs, "index_codecs": (crc.clone()), "index_location": "end"
+        }}])
+    });
     vec![
+        shard(deep, crc.clone(), "start"),
         shard(plain.clone(), crc.clone(), "end"),
         shard(plain.clone(), crc.clone(), "start"),
         shard(gzip.clone(), plain, "end"),

@@ -1,7 +1,7 @@
 //! Zip files that were opened.
 
 use super::super::zip::{CENTRAL, END, LOCAL, number};
-use flate2::Crc;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 /// What stands in a record when the number is elsewhere.
 const WIDE: usize = u32::MAX as usize;
@@ -35,6 +35,21 @@ pub(in crate::fuzz) fn directory(file: &[u8]) {
     assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start), "entries that share bytes");
 }
 
+/// Whether the deflate stream behind the record at `local` is as long as the entry says.
+fn is_stream(file: &[u8], local: usize, stored: usize) -> bool {
+    let start = local + 30 + number(file, local + 26, 2) + number(file, local + 28, 2);
+    let Some(stream) = file.get(start..).and_then(|rest| rest.get(..stored)) else { return stored == WIDE };
+    let (mut inflate, mut passed) = (Decompress::new(false), vec![0; 64 << 10]);
+    loop {
+        let rest = stream.get(inflate.total_in() as usize..).unwrap_or_default();
+        match inflate.decompress(rest, &mut passed, FlushDecompress::None) {
+            Ok(Status::Ok) => {}
+            Ok(Status::StreamEnd) => return inflate.total_in() == stored as u64,
+            _ => return false,
+        }
+    }
+}
+
 /// Checks that an entry of the directory has the name, the size and the checksum of a value, and that a record of the same name
 /// stands where it says.
 pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8]) {
@@ -46,6 +61,7 @@ pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8]) {
     let is_one = |at: usize| {
         let (size, local) = (number(file, at + 24, 4), number(file, at + 42, 4));
         number(file, at + 16, 4) == crc.sum() as usize
+            && (number(file, at + 10, 2) != 8 || local == WIDE || is_stream(file, local, number(file, at + 20, 4)))
             && (size == value.len() || size == WIDE)
             && is_named(at + 46, number(file, at + 28, 2))
             && (local == WIDE
