@@ -38,12 +38,8 @@ pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
         Dtype::Number(number) if number.class == Class::Float && dtype.is_of_numpy() => {
             // As the type has it, which may be less exact than what the document says.
             let bytes = packed::pack(&dtype, &Endian::Little, value)?;
-            let float = match packed::unpack(&dtype, &Endian::Little, &bytes)? {
-                Value::Number(number) => number.as_f64(),
-                Value::String(text) if text == "Infinity" => f64::INFINITY,
-                Value::String(text) if text == "-Infinity" => f64::NEG_INFINITY,
-                _ => f64::NAN,
-            };
+            let float = packed::float(&bytes, number)?;
+            let float = if float.is_nan() { f64::NAN } else { float };
             Some(Value::from(STANDARD.encode(float.to_le_bytes())))
         }
         Dtype::Number(number) if matches!(number.class, Class::Bool | Class::Signed | Class::Unsigned) => {

@@ -166,6 +166,21 @@ fn signed_bits(value: &Value, size: usize) -> Option<u64> {
     (sign_extended(bits, size) == value.as_i64()?).then_some(bits)
 }
 
+/// The value of a float of numpy, little-endian.
+pub(crate) fn float(bytes: &[u8], number: &Number) -> Option<f64> {
+    wide(unsigned(bytes, &Endian::Little), bytes.len(), number)
+}
+
+/// The value of these bits of a float of numpy; `None` for another one.
+fn wide(bits: u64, size: usize, number: &Number) -> Option<f64> {
+    match size {
+        2 if number.letter == 'f' => Some(half_value(bits)),
+        4 => Some(f64::from(f32::from_bits(u32::try_from(bits).ok()?))),
+        8 => Some(f64::from_bits(bits)),
+        _ => None,
+    }
+}
+
 fn integer(value: i64) -> Value {
     Value::from(value)
 }
@@ -173,19 +188,27 @@ fn integer(value: i64) -> Value {
 /// Floats as numbers or words; NaNs other than the quiet one with sign 0, and small floats, by their bits.
 fn float_value(bits: u64, size: usize, number: &Number) -> Value {
     let by_bits = || Value::from(format!("0x{bits:0width$x}", width = 2 * size));
-    let value = match size {
-        2 if number.letter == 'f' => half_value(bits),
-        4 => f64::from(f32::from_bits(u32::try_from(bits).unwrap_or(u32::MAX))),
-        8 => f64::from_bits(bits),
-        _ => return by_bits(),
-    };
+    let Some(value) = wide(bits, size, number) else { return by_bits() };
     if value.is_nan() {
         return if Some(bits) == quiet_nan(size) { Value::from("NaN") } else { by_bits() };
     }
+    let value = match size {
+        2 => shortest(value, |short, _| half_bits(short) == bits),
+        // Readers find the same, whether they go by way of f64 or not.
+        4 => shortest(value, |short, text| short as f32 == value as f32 && text.parse() == Ok(value as f32)),
+        _ => value,
+    };
     match JsonNumber::from_f64(value) {
         Some(number) => Value::Number(number),
         None => Value::from(value),
     }
+}
+
+/// The number with the fewest digits that is read as the same as `value`.
+fn shortest(value: f64, is_same: impl Fn(f64, &str) -> bool) -> f64 {
+    let text = |digits: usize| format!("{value:.digits$e}");
+    let shorter = |digits: usize| text(digits).parse().ok().filter(|short| is_same(*short, &text(digits)));
+    (0..17).find_map(shorter).unwrap_or(value)
 }
 
 fn float_bits(value: &Value, size: usize, number: &Number) -> Option<u64> {
@@ -260,6 +283,30 @@ mod tests {
         assert_eq!(half_bits(1.0 + 2_f64.powi(-11)), 0x3c00);
         assert_eq!(half_bits(1.0 + 3.0 * 2_f64.powi(-11)), 0x3c02);
         assert_eq!(half_bits(65519.9), 0x7bff);
+    }
+
+    #[test]
+    fn floats_are_shortest_in_their_own_precision() {
+        let dtype = json!([["a", "<f2"], ["b", ">f4"], ["c", "<f8"], ["d", "<c8"]]);
+        let (dtype, endian) = Dtype::parse(&At::root(&dtype)).unwrap();
+        let half = |value: f64| half_bits(value).to_le_bytes()[..2].to_vec();
+        let packed = |half: Vec<u8>, single: f32, double: f64| {
+            let complex = [single.to_le_bytes(), (-single).to_le_bytes()].concat();
+            [half, single.to_be_bytes().to_vec(), double.to_le_bytes().to_vec(), complex].concat()
+        };
+        for (bytes, text) in [
+            (packed(half(0.1), 0.1, 0.1), r#"{"a":0.1,"b":0.1,"c":0.1,"d":[0.1,-0.1]}"#),
+            (packed(half(65504.0), 1e-45, 5e-324), r#"{"a":65500.0,"b":1e-45,"c":5e-324,"d":[1e-45,-1e-45]}"#),
+            (packed(half(-0.0), 16777216.0, 0.3), r#"{"a":-0.0,"b":16777216.0,"c":0.3,"d":[16777216.0,-16777216.0]}"#),
+            (
+                packed(half(f64::INFINITY), f32::MAX, f64::MAX),
+                r#"{"a":"Infinity","b":3.4028235e+38,"c":1.7976931348623157e+308,"d":[3.4028235e+38,-3.4028235e+38]}"#,
+            ),
+        ] {
+            let value = unpack(&dtype, &endian, &bytes).unwrap();
+            assert_eq!(value.to_string(), text);
+            assert_eq!(pack(&dtype, &endian, &value), Some(bytes));
+        }
     }
 
     proptest! {
