@@ -5,6 +5,7 @@
 //! wrong. Older dialects also hold what is not JSON at all: the bare tokens `NaN`, `Infinity` and `-Infinity`, and
 //! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside `serde_json`, with which it converts both ways.
 
+mod lenient;
 mod map;
 mod members;
 mod names;
@@ -14,9 +15,10 @@ mod recent;
 mod surrogate;
 mod write;
 
+pub use lenient::{Leniency, Oddity, OddityKind};
 pub use map::{IntoMembers, Map};
 pub use number::Number;
-pub use parse::{Leniency, Oddity, OddityKind, Parsed, SyntaxError, parse};
+pub use parse::{Parsed, SyntaxError, parse};
 
 /// A JSON value.
 #[derive(Clone, Debug, Default, PartialEq)]

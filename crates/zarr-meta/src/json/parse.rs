@@ -1,5 +1,6 @@
 //! A JSON parser that says where, and that can be lenient where old writers were.
 
+use super::lenient::{Leniency, Oddity, OddityKind};
 use super::members::Member;
 use super::names::well_known;
 use super::recent::Recent;
@@ -8,7 +9,6 @@ use crate::pointer::escaped;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
-use std::fmt;
 use std::ops::Range;
 
 /// How deep lists and objects may nest. Real documents stay below ten.
@@ -19,25 +19,6 @@ const MAX_DEPTH: usize = 128;
 const MAX_ODDITIES: usize = 1 << 18;
 const MAX_POINTERS: usize = 32 << 20;
 
-/// What to accept beyond JSON.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Leniency {
-    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](Number::is_json).
-    pub bare_nan: bool,
-    /// A comma before `}` or `]`.
-    pub trailing_comma: bool,
-    /// Several members of one name: the last one counts.
-    pub duplicate_names: bool,
-    /// Escapes of surrogates that are no pair, as `"\ud800"`. They are written as they were read; in the text that is returned
-    /// they are three noncharacters from U+FDD0 to U+FDDF each.
-    pub lone_surrogates: bool,
-}
-
-impl Leniency {
-    /// All of it.
-    pub const ALL: Self = Self { bare_nan: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
-}
-
 /// A parsed text, and which liberties it took.
 #[derive(Clone, Debug)]
 pub struct Parsed {
@@ -45,46 +26,6 @@ pub struct Parsed {
     pub value: Value,
     /// The liberties met, as permitted by the [`Leniency`] given, in the order of the text.
     pub oddities: Vec<Oddity>,
-}
-
-/// A liberty that a text took.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Oddity {
-    /// The JSON pointer of the value.
-    pub pointer: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in bytes, from 1.
-    pub column: usize,
-    /// The offset in the text in bytes, from 0.
-    pub offset: usize,
-    /// What was met.
-    pub kind: OddityKind,
-}
-
-/// Which liberty a text took; displayed in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OddityKind {
-    /// One of the bare tokens `NaN`, `Infinity` and `-Infinity`.
-    BareToken(&'static str),
-    /// A comma before `}` or `]`.
-    TrailingComma,
-    /// Several members of this name.
-    RepeatedName(String),
-    /// Surrogates that are no pair, in a text or in the name of a member.
-    LoneSurrogate,
-}
-
-impl fmt::Display for OddityKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BareToken(token) => write!(f, "the bare token {token}"),
-            Self::TrailingComma => f.write_str("a trailing comma"),
-            Self::RepeatedName(name) => write!(f, "several members {name:?}, of which the last one counts"),
-            Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape, which is no Unicode text"),
-        }
-    }
 }
 
 /// Why a text is not JSON, and where.
