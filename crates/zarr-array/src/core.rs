@@ -52,10 +52,10 @@ impl ArrayCore {
     /// Binds what was found to codecs and types, and checks all of it: an array that opens does not fail later for a
     /// reason that its metadata shows.
     pub(crate) fn new(found: Found, store: String, registry: Arc<Registry>, options: Options) -> Result<Self> {
-        options.check_fallback(&found).map_err(|error| {
+        let found = options.as_read(found);
+        options.check(&found).map_err(|error| {
             error.at(|place| (place.store, place.path) = (Some(store.clone()), Some(found.path.to_string())))
         })?;
-        let found = options.as_read(found);
         let path = found.path.clone();
         let key = found.own_documents().next().map(str::to_owned);
         Self::bind(found, store.clone(), registry, options).map_err(|error| {

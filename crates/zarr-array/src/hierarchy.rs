@@ -278,6 +278,19 @@ impl Walk {
         self
     }
 
+    /// With nodes in whose documents something is odd among the broken ones, as opening refuses them if
+    /// [`Options::strict`](crate::Options::strict) is set. Errors name `store`.
+    #[must_use]
+    pub fn strictly(mut self, store: impl std::fmt::Display) -> Self {
+        self.nodes.retain(|node| {
+            let refused = crate::check_strictly(node).err().map(|error| of_node(&store, node, error));
+            let stays = refused.is_none();
+            self.broken.extend(refused);
+            stays
+        });
+        self
+    }
+
     pub(crate) fn in_store(mut self, store: impl std::fmt::Display) -> Self {
         let place = |errors: Vec<Error>| errors.into_iter().map(|error| in_store(&store, error)).collect();
         (self.broken, self.bad_copies) = (place(self.broken), place(self.bad_copies));

@@ -50,7 +50,7 @@ pub use hierarchy::{
     walk_consolidated_async,
 };
 pub use node::with_place;
-pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry};
+pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry, check_strictly};
 pub use zarr_codec::{Limits, View, ViewMut};
 pub use zarr_grid::{IntoSelection, Selection};
 pub use zarr_meta::{Dialect, Found, Node, NodePath, json};

@@ -1,6 +1,6 @@
 //! How arrays are read and written.
 
-use crate::{ChunkCache, Result};
+use crate::{ChunkCache, Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +38,10 @@ pub struct Options {
     /// Whether an array whose data type is not known is an error even if its document names another one to fall back to, as those
     /// of the drafts of version 3 may. By default that is taken, and [`Array::warnings`](crate::Array::warnings) says so.
     pub refuse_fallbacks: bool,
+    /// Whether documents that are read although something is odd in them are refused: an error of the kind
+    /// [`InvalidMetadata`](crate::ErrorKind::InvalidMetadata) names the first place. By default that is read, and
+    /// [`Array::warnings`](crate::Array::warnings) says so.
+    pub strict: bool,
     /// Threads that decode and encode: by default one for each core, shared by all arrays.
     pub threads: Option<NonZeroUsize>,
     /// Where decoded chunks and indexes of shards are kept, if anywhere.
@@ -50,13 +54,28 @@ impl Options {
         if self.v1_f_order_is_c { found.v1_f_order_is_c() } else { found }
     }
 
-    /// Refuses a data type that is only a fallback, if so asked.
-    pub(crate) fn check_fallback(&self, found: &Found) -> Result<()> {
-        match found.fallback.as_ref().filter(|_| self.refuse_fallbacks) {
-            Some(error) => Err(error.clone().into()),
-            None => Ok(()),
+    /// Refuses a data type that is only a fallback, and documents in which something is odd, if so asked.
+    pub(crate) fn check(&self, found: &Found) -> Result<()> {
+        if let Some(error) = found.fallback.as_ref().filter(|_| self.refuse_fallbacks) {
+            return Err(error.clone().into());
         }
+        if self.strict { check_strictly(found) } else { Ok(()) }
     }
+}
+
+/// Refuses a node in whose documents something is odd, as [`Options::strict`] does for arrays.
+///
+/// # Errors
+/// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the first document and place of which there is a
+/// warning.
+pub fn check_strictly(found: &Found) -> Result<()> {
+    let Some(warning) = found.warnings.first() else { return Ok(()) };
+    let error = Error::new(ErrorKind::InvalidMetadata, format!("{}, which is not read strictly", warning.what));
+    Err(error.at(|place| {
+        place.path = Some(found.path.to_string());
+        place.key = Some(warning.key.clone()).filter(|key| !key.is_empty());
+        place.pointer = Some(warning.pointer.clone()).filter(|pointer| !pointer.is_empty());
+    }))
 }
 
 /// What a chunk that is not stored means.

@@ -50,6 +50,9 @@ pub(crate) struct Global {
     /// Refuse an array whose data type is not known, even if it names another to fall back to.
     #[arg(long, global = true)]
     pub(crate) refuse_fallbacks: bool,
+    /// Refuse documents that are read although something is odd in them, instead of a warning.
+    #[arg(long, global = true)]
+    pub(crate) strict: bool,
     /// Read object arrays that were pickled, if nothing but plain values is in them; nothing of a pickle is run.
     #[arg(long, global = true)]
     pub(crate) pickle_values: bool,

@@ -36,6 +36,7 @@ pub(crate) struct Place {
     pub(crate) path: NodePath,
     pub(crate) dialect: Option<Dialect>,
     v1_f_order_is_c: bool,
+    strict: bool,
 }
 
 impl Context {
@@ -69,7 +70,8 @@ impl Context {
 
     pub(crate) fn options(&self) -> Options {
         let (v1_f_order_is_c, refuse_fallbacks) = (self.global.v1_f_order_is_c, self.global.refuse_fallbacks);
-        Options { threads: self.global.threads, v1_f_order_is_c, refuse_fallbacks, ..Options::default() }
+        let (threads, strict) = (self.global.threads, self.global.strict);
+        Options { threads, v1_f_order_is_c, refuse_fallbacks, strict, ..Options::default() }
     }
 
     /// Opens the store of a node. A path may also stand behind the address: `air.zarr::t2m`.
@@ -79,8 +81,9 @@ impl Context {
             _ => (node.url.as_str(), node.path.as_str()),
         };
         let path = node_path(path)?;
-        let v1_f_order_is_c = self.global.v1_f_order_is_c;
-        Ok(Place { store: self.open_store(url)?, url: url.to_owned(), path, dialect: node.dialect, v1_f_order_is_c })
+        let (store, url) = (self.open_store(url)?, url.to_owned());
+        let (v1_f_order_is_c, strict) = (self.global.v1_f_order_is_c, self.global.strict);
+        Ok(Place { store, url, path, dialect: node.dialect, v1_f_order_is_c, strict })
     }
 
     /// Opens an array.
@@ -134,7 +137,8 @@ impl Context {
 
     /// What a walk found, as the options want it.
     pub(crate) fn walked(&self, place: &Place, walk: Walk) -> Walk {
-        if self.global.refuse_fallbacks { walk.refusing_fallbacks(&place.store) } else { walk }
+        let walk = if self.global.refuse_fallbacks { walk.refusing_fallbacks(&place.store) } else { walk };
+        if self.global.strict { walk.strictly(&place.store) } else { walk }
     }
 
     pub(crate) fn warnings<W: AsRef<str>>(&self, warnings: &[W]) {
@@ -150,7 +154,11 @@ impl Place {
         let path = self.path.to_string();
         let found = zarr::open_node_and_others(&*self.store, &path, self.dialect)
             .map_err(|error| zarr::with_place(error, &*self.store, &path))?;
-        Ok(if self.v1_f_order_is_c { found.v1_f_order_is_c() } else { found })
+        let found = if self.v1_f_order_is_c { found.v1_f_order_is_c() } else { found };
+        if self.strict {
+            zarr::check_strictly(&found).map_err(|error| zarr::with_place(error, &*self.store, &path))?;
+        }
+        Ok(found)
     }
 }
 

@@ -132,7 +132,7 @@ pub(super) fn planned(
 ) -> Result<Planned> {
     // Attributes that cannot be read would be lost.
     found.attributes().map_err(|error| Error::from(error.clone()))?;
-    options.options.check_fallback(&found)?;
+    options.options.check(&found)?;
     let dialect = options.dialect.unwrap_or(match found.dialect {
         Dialect::V2 => Dialect::V2,
         _ => Dialect::V3,
