@@ -49,6 +49,8 @@ impl Json {
         let indent = match config.value("indent") {
             None => None,
             Some(Value::String(text)) => Some(text.clone()),
+            // To Python these are numbers.
+            Some(Value::Bool(is_one)) => Some(if *is_one { " " } else { "" }.to_owned()),
             Some(value) => {
                 let width = value.as_i64().filter(|width| *width <= 64);
                 let width =

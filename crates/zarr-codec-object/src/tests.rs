@@ -89,6 +89,10 @@ fn python_spells_json_in_many_ways() {
         r#"{"indent": 1}"#,
         "[\n {\n  \"a\": [], \n  \"b\": \"\\u00fc\\ud83e\\udd80\\u007f\\b\"\n }, \n {}, \n \"|O\", \n [\n  2\n ]\n]",
     );
+    check(
+        r#"{"indent": true}"#,
+        "[\n {\n  \"a\": [], \n  \"b\": \"\\u00fc\\ud83e\\udd80\\u007f\\b\"\n }, \n {}, \n \"|O\", \n [\n  2\n ]\n]",
+    );
     let strict = object(&JSON2, r#"{"allow_nan": false}"#);
     assert!(encode(&*strict, &[1], &[json!({"$float": "NaN"})]).is_err());
     assert!(encode(&*strict, &[1], &[json!({"$bytes": "AA=="})]).is_err(), "JSON has no bytes");

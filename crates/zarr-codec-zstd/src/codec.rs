@@ -12,7 +12,11 @@ pub const ENTRY: CodecEntry = CodecEntry { names: &["zstd", "numcodecs.zstd"], b
 pub(crate) const NAME: &str = "zstd";
 
 fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(Zstd { config: ZstdConfig::from_config(context.config)? })))
+    let config = match context.name {
+        "numcodecs.zstd" => ZstdConfig::of_numcodecs(context.config)?,
+        _ => ZstdConfig::from_config(context.config)?,
+    };
+    Ok(Codec::BytesToBytes(Arc::new(Zstd { config })))
 }
 
 #[derive(Debug)]

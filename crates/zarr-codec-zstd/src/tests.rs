@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::sync::Arc;
 use zarr_codec::testing::{build, bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
-use zarr_codec::{BytesToBytes, Error, ErrorKind, Sink, Size};
+use zarr_codec::{BytesToBytes, CodecEntry, Error, ErrorKind, Sink, Size};
 use zstd::zstd_safe::{CParameter, DCtx};
 
 fn codec(configuration: &str) -> Arc<dyn BytesToBytes> {
@@ -172,6 +172,18 @@ fn configurations_are_checked() {
     check(r#"{"level": -131073}"#, Some("/configuration/level"));
     check(r#"{"level": "3"}"#, Some("/configuration/level"));
     check(r#"{"level": 3, "checksum": 1}"#, Some("/configuration/checksum"));
+}
+
+#[test]
+fn numcodecs_takes_any_level() {
+    let of_numcodecs = CodecEntry { names: &["numcodecs.zstd"], build: ENTRY.build };
+    for configuration in [r#"{"level": 100}"#, r#"{"level": -200000}"#, "{}"] {
+        let codec = bytes_to_bytes(&of_numcodecs, configuration, &element("int8"));
+        let mut encoded = Vec::new();
+        codec.encode(&[7; 1000], &mut encoded).unwrap();
+        assert_eq!(DCtx::create().decompress(&mut [0; 1000][..], &encoded), Ok(1000), "{configuration}");
+    }
+    assert!(build(&of_numcodecs, r#"{"level": "3"}"#, &element("int8")).is_err());
 }
 
 proptest! {
