@@ -9,7 +9,8 @@
 //! | October 2023 | the `order` of `transpose` is `"C"` or `"F"` |
 
 use super::codecs;
-use crate::error::Result;
+use super::draft::{is_first_version, is_version};
+use crate::error::{ErrorKind, Result};
 use crate::json::{Map, Value};
 use crate::pointer::At;
 use crate::{Error, NamedConfig};
@@ -19,6 +20,8 @@ use crate::{Error, NamedConfig};
 pub(crate) struct Age {
     /// JSON pointers and words.
     pub(crate) signs: Vec<(String, String)>,
+    /// What only later documents have: JSON pointers and words.
+    pub(crate) later: Vec<(String, &'static str)>,
 }
 
 impl Age {
@@ -40,7 +43,8 @@ impl Age {
         let name = match (at.get("name"), at.get("type")) {
             (None, Some(kind)) => {
                 self.note(at.pointer(), "`type` instead of `name`");
-                last_name(kind.text()?).to_owned()
+                let name = last_name(kind.text()?);
+                name.ok_or_else(|| kind.error(ErrorKind::UnknownExtension, "version 1 of an extension"))?.to_owned()
             }
             _ => at.member("name")?.text()?.to_owned(),
         };
@@ -54,7 +58,7 @@ impl Age {
         };
         if let Some(value) = at.object()?.keys().find(|member| !is_known(member)).and_then(|member| at.get(member)) {
             let expected = "only name, configuration and must_understand in an extension";
-            return Err(value.error(crate::ErrorKind::UnknownMember, expected));
+            return Err(value.error(ErrorKind::UnknownMember, expected));
         }
         Ok(NamedConfig { name, configuration, must_understand })
     }
@@ -70,6 +74,7 @@ impl Age {
                     self.note(item.pointer(), "the codec `bytes` under its old name `endian`");
                     codec.name = "bytes".to_owned();
                 }
+                "bytes" => self.later.push((item.pointer(), "the codec `bytes`")),
                 "transpose" => self.transpose(&item, &mut codec.configuration, rank),
                 "blosc" => self.blosc(&item, &mut codec.configuration, &chain, item_size).map_err(below)?,
                 "sharding_indexed" => self.sharding(&item, &mut codec.configuration, rank, item_size)?,
@@ -89,7 +94,10 @@ impl Age {
         let order: Vec<usize> = match configuration.get("order").and_then(Value::as_str) {
             Some("C") => (0..rank).collect(),
             Some("F") => (0..rank).rev().collect(),
-            _ => return,
+            _ => {
+                self.later.push((at.pointer(), "the order of transpose as a list"));
+                return;
+            }
         };
         self.note(at.pointer(), "`order` of transpose as a letter");
         configuration.insert("order", order);
@@ -128,6 +136,7 @@ impl Age {
         }
         match configured.get("index_codecs") {
             Some(index) => {
+                self.later.push((index.pointer(), "`index_codecs`"));
                 let before = self.signs.len();
                 // The index has one dimension more, and is of 64-bit integers.
                 let chain = self.codecs(&index, rank.saturating_add(1), Some(8))?;
@@ -162,13 +171,18 @@ impl Age {
     }
 }
 
-/// The name in a URI such as `https://purl.org/zarr/spec/codecs/gzip/1.0`; a text that is no URI is a name.
-fn last_name(text: &str) -> &str {
+/// The name in a URI such as `https://purl.org/zarr/spec/codecs/gzip/1.0`; a text that is no URI is a name. `None` for another major
+/// version than 1.
+fn last_name(text: &str) -> Option<&str> {
     if !text.contains("://") {
-        return text;
+        return Some(text);
     }
-    let is_version = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.rsplit('/').find(|part| !part.is_empty() && !is_version(part)).unwrap_or(text)
+    let mut parts = text.rsplit('/').filter(|part| !part.is_empty());
+    let last = parts.next()?;
+    match is_version(last) {
+        false => Some(last),
+        true => parts.next().filter(|_| is_first_version(last)),
+    }
 }
 
 #[cfg(test)]
@@ -220,8 +234,9 @@ mod tests {
 
     #[test]
     fn names_in_uris() {
-        assert_eq!(last_name("https://purl.org/zarr/spec/codecs/gzip/1.0"), "gzip");
-        assert_eq!(last_name("https://purl.org/zarr/spec/codec/blosc"), "blosc");
-        assert_eq!(last_name("gzip"), "gzip");
+        assert_eq!(last_name("https://purl.org/zarr/spec/codecs/gzip/1.0"), Some("gzip"));
+        assert_eq!(last_name("https://purl.org/zarr/spec/codec/blosc"), Some("blosc"));
+        assert_eq!(last_name("gzip"), Some("gzip"));
+        assert_eq!(last_name("https://purl.org/zarr/spec/codecs/gzip/2.0"), None);
     }
 }

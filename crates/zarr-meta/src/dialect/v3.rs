@@ -27,9 +27,10 @@ impl Rules for V3 {
         parse::parse(&path.key_of(DOCUMENT), documents)
     }
 
-    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, _: &Documents) -> Result<Vec<(String, Map)>> {
-        let document = write::document(dialect, node)?;
-        Ok(vec![(path.key_of(DOCUMENT), document)])
+    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>> {
+        let key = path.key_of(DOCUMENT);
+        let document = write::document(dialect, node, known.get(&key))?;
+        Ok(vec![(key, document)])
     }
 
     fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {

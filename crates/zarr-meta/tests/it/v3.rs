@@ -1,7 +1,7 @@
 //! Documents of version 3, settled and not.
 
 use crate::store::{Store, changed};
-use zarr_meta::{Dialect, ErrorKind, Found, json};
+use zarr_meta::{Dialect, ErrorKind, Found, documents, json};
 
 fn document(changes: &str) -> String {
     let document = json!({
@@ -56,17 +56,79 @@ fn harmless_slips_are_read_with_or_without_a_warning() {
     assert_eq!(found(r#"{"fill_value": 1.5}"#).node.as_array().unwrap().fill_value, Some(json!(1.5)));
 }
 
-/// As GDAL 3.12.2 writes arrays of integers and complex numbers without a nodata value.
+/// As zarrita.js writes it by default, and GDAL 3.12.2 where there is no nodata value.
 #[test]
-fn null_of_gdal_is_undefined() {
-    for data_type in ["uint8", "int64", "complex64"] {
-        let changes = format!(r#"{{"data_type": "{data_type}", "fill_value": null, "dimension_names": ["Y", "X"]}}"#);
+fn null_as_fill_value_is_undefined_but_for_floats() {
+    for data_type in ["bool", "uint8", "int64", "complex64", "string", "r16"] {
+        let changes = format!(r#"{{"data_type": "{data_type}", "fill_value": null}}"#);
         let found = found(&changes);
-        assert_eq!((found.dialect, found.warnings.len()), (Dialect::V3, 1));
+        let warning = (found.warnings[0].key.as_str(), found.warnings[0].pointer.as_str());
+        assert_eq!((found.dialect, found.warnings.len(), warning), (Dialect::V3, 1, ("a/zarr.json", "/fill_value")));
         assert_eq!(found.node.as_array().unwrap().fill_value, None);
+        assert!(!found.fill_value_agreed);
+        // It stays where it is, and is not written anew.
+        let written = documents(Dialect::V3, &found.path, &found.node, Some(&found.documents)).unwrap();
+        assert_eq!(written[0].1.as_deref(), found.documents.get("a/zarr.json"));
+        let error = documents(Dialect::V3, &found.path, &found.node, None).unwrap_err();
+        assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/fill_value"));
     }
-    let float = r#"{"data_type": "float32", "fill_value": null, "dimension_names": ["Y", "X"]}"#;
-    error(float, ErrorKind::InvalidMetadata, "/fill_value");
+    for data_type in ["float16", "float32", "float64", "bfloat16"] {
+        let float = format!(r#"{{"data_type": "{data_type}", "fill_value": null, "dimension_names": ["Y", "X"]}}"#);
+        error(&float, ErrorKind::InvalidMetadata, "/fill_value");
+        let error = Store::with(&[("a/zarr.json", &document(&float))]).probe("/a", None).unwrap_err();
+        assert!(error.to_string().contains("NaN with others"), "{error}");
+    }
+}
+
+/// As GDAL 3.8 to 3.10 write arrays without compression.
+#[test]
+fn without_codecs_elements_are_little_endian() {
+    let found = found(r#"{"codecs": "absent"}"#);
+    assert_eq!(found.dialect, Dialect::V3);
+    let codecs = &found.node.as_array().unwrap().codecs;
+    assert_eq!(codecs.len(), 1);
+    assert_eq!(codecs[0].to_value().to_string(), r#"{"name":"bytes","configuration":{"endian":"little"}}"#);
+    let pointers: Vec<_> = found.warnings.iter().map(|warning| warning.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/codecs"]);
+    // It stays without.
+    let mut node = found.node.clone();
+    node.attributes_mut().insert("b", 1);
+    let written = documents(Dialect::V3, &found.path, &node, Some(&found.documents)).unwrap();
+    let text = String::from_utf8(written[0].1.clone().unwrap()).unwrap();
+    assert!(!text.contains("codecs") && text.contains("\"b\": 1"), "{text}");
+    error(r#"{"codecs": null}"#, ErrorKind::InvalidMetadata, "/codecs");
+}
+
+/// zarrita wrote 0 until September 2023.
+#[test]
+fn numbers_are_bools_with_a_warning() {
+    for (number, truth) in [("0", false), ("1", true), ("1.0", true)] {
+        let found = found(&format!(r#"{{"data_type": "bool", "codecs": ["bytes"], "fill_value": {number}}}"#));
+        assert_eq!(found.node.as_array().unwrap().fill_value, Some(json!(truth)));
+        let pointers: Vec<_> = found.warnings.iter().map(|warning| warning.pointer.as_str()).collect();
+        assert_eq!((found.dialect, pointers), (Dialect::V3, vec!["/fill_value"]), "{number}");
+    }
+    // What is neither is found out where the data type is known.
+    let two = found(r#"{"data_type": "bool", "codecs": ["bytes"], "fill_value": 2}"#);
+    assert_eq!(two.node.as_array().unwrap().fill_value, Some(json!(2)));
+}
+
+#[test]
+fn a_document_without_node_type_is_of_2023_unless_it_has_what_came_later() {
+    assert_eq!(found(r#"{"node_type": "absent", "codecs": []}"#).dialect, Dialect::V3Of2023);
+    for later in [
+        r#"{"node_type": "absent"}"#,
+        r#"{"node_type": "absent", "codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}}]}"#,
+        r#"{"node_type": "absent", "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 1],
+            "codecs": [], "index_codecs": []}}]}"#,
+    ] {
+        error(later, ErrorKind::InvalidMetadata, "/node_type");
+    }
+    let group =
+        r#"{"zarr_format": 3, "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}}"#;
+    let error = Store::with(&[("zarr.json", group)]).probe("/", None).unwrap_err();
+    assert_eq!((error.kind(), error.pointer()), (ErrorKind::InvalidMetadata, "/node_type"));
+    assert_eq!(Store::with(&[("zarr.json", r#"{"zarr_format": 3}"#)]).found("/").dialect, Dialect::V3Of2023);
 }
 
 #[track_caller]
@@ -77,7 +139,7 @@ fn error(changes: &str, kind: ErrorKind, pointer: &str) {
 
 #[test]
 fn wrong_documents_are_refused() {
-    for member in ["shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "zarr_format"] {
+    for member in ["shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "zarr_format"] {
         error(&format!(r#"{{"{member}": "absent"}}"#), ErrorKind::InvalidMetadata, &format!("/{member}"));
     }
     error(r#"{"zarr_format": 4}"#, ErrorKind::UnsupportedVersion, "/zarr_format");
@@ -85,7 +147,6 @@ fn wrong_documents_are_refused() {
     error(r#"{"node_type": "dataset"}"#, ErrorKind::InvalidMetadata, "/node_type");
     error(r#"{"shape": [4, 6.0]}"#, ErrorKind::InvalidMetadata, "/shape/1");
     error(r#"{"shape": [1099511627776, 1099511627776]}"#, ErrorKind::InvalidMetadata, "/shape");
-    error(r#"{"fill_value": null}"#, ErrorKind::InvalidMetadata, "/fill_value");
     error(r#"{"dimension_names": ["x"]}"#, ErrorKind::InvalidMetadata, "/dimension_names");
     error(r#"{"dimension_names": ["x", 1]}"#, ErrorKind::InvalidMetadata, "/dimension_names/1");
     error(r#"{"codecs": [{"configuration": {}}]}"#, ErrorKind::InvalidMetadata, "/codecs/0/name");
@@ -126,7 +187,7 @@ fn documents_of_2023() {
         r#"{"codecs": [{"name": "transpose", "configuration": {"order": "C"}}, "bytes"]}"#,
         r#"{"codecs": [], "fill_value": null}"#,
         r#"{"data_type": "float32", "fill_value": "+Infinity"}"#,
-        r#"{"node_type": "absent"}"#,
+        r#"{"node_type": "absent", "codecs": []}"#,
         r#"{"zarr_format": "https://purl.org/zarr/spec/v3#array", "node_type": "absent", "extensions": [],
             "chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "."}, "chunk_key_encoding": "absent",
             "codecs": [{"type": "https://purl.org/zarr/spec/codecs/gzip/1.0", "configuration": {"level": 1}}]}"#,

@@ -23,6 +23,9 @@ const ARRAY: [&str; 11] = [
     "dimension_names",
 ];
 
+/// What shows a document from before July 2023.
+const NO_NODE_TYPE: &str = "no `node_type`";
+
 /// The members that a document of a group may have.
 const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
@@ -50,7 +53,8 @@ fn document(key: &str, value: &Value, warnings: &mut Vec<Warning>) -> Result<(Di
     let at = At::root(value);
     at.object()?;
     let mut age = Age::default();
-    let node_type = match (detect::of_zarr_json(value), at.get("node_type")) {
+    let detected = detect::of_zarr_json(value);
+    let node_type = match (detected, at.get("node_type")) {
         (None, _) if at.get("zarr_format").is_none() => return Err(missing("zarr_format")),
         (Some(Dialect::V3Of2023), node_type) => {
             age.note("/zarr_format", "a URI instead of 3");
@@ -59,7 +63,7 @@ fn document(key: &str, value: &Value, warnings: &mut Vec<Warning>) -> Result<(Di
         }
         (Some(Dialect::V3), Some(node_type)) => node_type.text()?,
         (Some(Dialect::V3), None) => {
-            age.note("", "no `node_type`");
+            age.note("", NO_NODE_TYPE);
             if at.get("shape").is_some() { "array" } else { "group" }
         }
         _ => return Err(detect::unsupported_zarr_json(value)),
@@ -69,6 +73,12 @@ fn document(key: &str, value: &Value, warnings: &mut Vec<Warning>) -> Result<(Di
         "group" => Node::Group(group(key, &at, &mut age, warnings)?),
         _ => return Err(at.member("node_type")?.invalid("\"array\" or \"group\"")),
     };
+    if let Some((pointer, what)) =
+        age.later.first().filter(|_| at.get("node_type").is_none() && detected == Some(Dialect::V3))
+    {
+        let found = format!("nothing, where {what} at {pointer} shows a document of version 3.0");
+        return Err(Error::new(ErrorKind::InvalidMetadata, "/node_type", found, "\"array\" or \"group\""));
+    }
     let dialect = if age.shows() { Dialect::V3Of2023 } else { Dialect::V3 };
     warnings.extend(
         age.signs
@@ -99,7 +109,15 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
         }
         (None, None) => return Err(missing("chunk_key_encoding")),
     };
-    let codecs = age.codecs(&at.member("codecs")?, shape.len(), codecs::item_size(&data_type))?;
+    let codecs = match at.get("codecs") {
+        Some(codecs) => age.codecs(&codecs, shape.len(), codecs::item_size(&data_type))?,
+        // GDAL 3.8 to 3.10 leave it out where there is no compression.
+        None => {
+            let what = "missing; little-endian elements in C order are assumed, as GDAL wrote them";
+            warnings.push(Warning::new(key, "/codecs", what));
+            vec![codecs::bytes(Some("little"))]
+        }
+    };
     let fill_value = at.member("fill_value")?;
     let fill_value = match fill_value.value() {
         // Types that are defined elsewhere may have it for a value.
@@ -108,14 +126,25 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
             age.note(fill_value.pointer(), "null; what is not stored is undefined, and reads as zero");
             None
         }
-        // GDAL 3.12 writes it where there is no nodata value, and leaves out chunks of zeros. Its arrays have dimension
-        // names. For floats it writes NaN, while JavaScript makes null of NaN: there it is not known what is meant.
-        Value::Null if at.get_non_null("dimension_names").is_some() && !is_real(&data_type.name) => {
-            let what = "null, as GDAL writes it; what is not stored is undefined, and reads as zero";
+        // zarrita.js writes it by default, and GDAL 3.12 where there is no nodata value; both mean zeros. For floats it may as
+        // well be the NaN of JavaScript, which becomes null in JSON.
+        Value::Null if !is_real(&data_type.name) => {
+            let what = "null; what is not stored is undefined, and reads as zero";
             warnings.push(Warning::new(key, fill_value.pointer(), what));
             None
         }
-        Value::Null => return Err(fill_value.invalid("a value of the data type")),
+        Value::Null => {
+            let found = "null, which for floats stands for zero with some writers and for NaN with others";
+            let expected = "a number, \"NaN\", \"Infinity\", \"-Infinity\" or the bits as \"0x..\"";
+            return Err(Error::new(ErrorKind::InvalidMetadata, fill_value.pointer(), found, expected));
+        }
+        // zarrita wrote 0 until September 2023.
+        Value::Number(number) if data_type.name == "bool" && matches!(number.to_i128(), Some(0 | 1)) => {
+            let truth = number.to_i128() == Some(1);
+            let what = format!("{number} for a bool, read as {truth}");
+            warnings.push(Warning::new(key, fill_value.pointer(), what));
+            Some(Value::Bool(truth))
+        }
         value if is_float(&data_type.name) => Some(age.fill_value(&fill_value.pointer(), value)),
         value => Some(match integer(value).filter(|_| is_integer(&data_type.name)) {
             Some(integer) => {
@@ -162,6 +191,7 @@ fn group(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
     let mut extra = extra(at, &GROUP, age)?;
     let mut consolidated = None;
     if let Some(member) = at.get_non_null("consolidated_metadata") {
+        age.later.push((member.pointer(), "consolidated metadata"));
         consolidated = Consolidated::parse_inline(key, &member, warnings)?;
         if consolidated.is_none() {
             if member.get("must_understand").and_then(|flag| flag.value().as_bool()) != Some(false) {

@@ -2,10 +2,11 @@
 
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
+use crate::json::{Leniency, Map, Value, parse};
 use crate::{NamedConfig, Node};
 
-pub(super) fn document(dialect: Dialect, node: &Node) -> Result<Map> {
+/// The document; `stored` is the one there is already.
+pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> Result<Map> {
     let array = match node {
         Node::Array(array) => array,
         Node::Group(group) => return Ok(members(group.to_value())),
@@ -18,7 +19,18 @@ pub(super) fn document(dialect: Dialect, node: &Node) -> Result<Map> {
         codecs.push(codec);
     }
     document.insert("codecs", codecs);
+    // Where null stands already it stays, since no value would mean the same. It is not written anew.
+    if array.fill_value.is_none() && !has_null(stored) {
+        let expected = "a value of the data type";
+        return Err(Error::new(ErrorKind::NotExpressible, "/fill_value", "no fill value", expected));
+    }
     Ok(document)
+}
+
+/// Whether a document has null for its fill value.
+fn has_null(document: Option<&[u8]>) -> bool {
+    let parsed = document.and_then(|bytes| parse(bytes, Leniency::ALL).ok());
+    parsed.is_some_and(|document| document.value.get("fill_value") == Some(&Value::Null))
 }
 
 fn members(value: Value) -> Map {
