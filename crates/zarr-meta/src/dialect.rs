@@ -13,7 +13,7 @@ pub(crate) mod p2020;
 pub(crate) mod packed;
 pub(crate) mod typestr;
 pub(crate) mod v0;
-mod v1;
+pub(crate) mod v1;
 mod v2;
 mod v3;
 

@@ -1,8 +1,8 @@
 //! Finding out which node lies at a path, without I/O.
 
-use crate::dialect::{DIALECTS, Rules, detect, p2019, rules};
+use crate::dialect::{DIALECTS, Rules, detect, p2019, rules, v1};
 use crate::documents::parse_document;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::found::Found;
 use crate::json::Leniency;
 use crate::{Dialect, Documents, NodePath, Warning};
@@ -74,6 +74,8 @@ enum State {
     /// The documents so far, and whether those that depend on others were asked for.
     Documents(Documents, bool),
     Entry,
+    /// What is wrong with a `meta` that may be of version 1: whether `attrs` is beside it was asked for.
+    Attributes(Error),
     Search(Search),
     Done,
 }
@@ -192,6 +194,17 @@ impl Probe {
                         return self.begin_again(dialect, &documents);
                     }
                 }
+                let meta = got.iter().find(|(key, _)| key == v1::ARRAY).and_then(|(_, bytes)| bytes.as_deref());
+                match meta.and_then(v1::fault) {
+                    Some(fault) => Ok(self.need(vec![v1::ATTRIBUTES.to_owned()], State::Attributes(fault))),
+                    None => Ok(self.search(Documents::new())),
+                }
+            }
+            State::Attributes(fault) => {
+                // Without it `meta` may be anything.
+                if got.iter().any(|(_, bytes)| bytes.is_some()) {
+                    return Err(fault);
+                }
                 Ok(self.search(Documents::new()))
             }
             State::Search(search) => self.search_on(search, got),
@@ -255,6 +268,7 @@ impl Probe {
                     }
                 }
             }
+            warnings.extend(self.forbidden_names(*rules));
             let found = Found {
                 dialect: parsed.dialect,
                 path: self.path.clone(),
@@ -273,6 +287,17 @@ impl Probe {
             return Ok(Some(if self.f_order_is_c { found.v1_f_order_is_c() } else { found }));
         }
         Ok(None)
+    }
+
+    /// Warnings of names in the path that the dialect forbids. They are read, if the store has them.
+    fn forbidden_names<'r>(&'r self, rules: &'r dyn Rules) -> impl Iterator<Item = Warning> + 'r {
+        self.path.names().filter_map(|name| {
+            let forbidden = |found: &str, expected: &str| {
+                Error::new(ErrorKind::Path, "", format!("node name {name:?} {found}"), expected)
+            };
+            let error = rules.check_name(name, &forbidden).err()?;
+            Some(Warning::new(self.path.as_relative(), "", error.to_string()))
+        })
     }
 
     fn is_document(&self, name: &str) -> bool {

@@ -79,6 +79,29 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
     }
 }
 
+/// What is odd in the spelling of the number at `at`, in words and with its pointer, if it is read as `read`: quotes around it, a
+/// fraction of zero for integers, a number for a bool, one for a complex number.
+pub(crate) fn oddity(at: &At<'_>, dtype: &Dtype, read: Option<&Value>) -> Option<(String, String)> {
+    let (Dtype::Number(number), Some(read)) = (dtype, read) else { return None };
+    let is_float = |value: &Value| match value {
+        Value::Number(_) => true,
+        Value::String(text) => {
+            let is_bits = text.starts_with("0x") || text.starts_with("0b");
+            is_bits || matches!(text.as_str(), "NaN" | "Infinity" | "+Infinity" | "-Infinity")
+        }
+        _ => false,
+    };
+    let is_usual = match (number.class, at.value()) {
+        (Class::Bool, value) => value.as_bool().is_some(),
+        (Class::Signed | Class::Unsigned, value) => value.as_number().is_some_and(JsonNumber::is_integer),
+        (Class::Float, value) => is_float(value),
+        (Class::Complex, Value::Array(parts)) => parts.iter().all(is_float),
+        (Class::Complex, value) => value.as_str().is_some_and(|text| text.starts_with("0")),
+    };
+    (!is_usual)
+        .then(|| (at.pointer(), format!("{} for {}, read as {}", at.value().excerpt(), number.name, read.excerpt())))
+}
+
 /// Raw bytes as the model has them.
 pub(crate) fn raw(bytes: Vec<u8>) -> Value {
     // A list takes far more memory than the text it comes from.

@@ -134,6 +134,42 @@ pub(crate) fn check_byte_orders(codecs: &[At<'_>], dtype: &Dtype, endian: &Endia
     Ok(())
 }
 
+/// The levels of zstd.
+const ZSTD_LEVELS: std::ops::RangeInclusive<i128> = -131_072..=22;
+
+/// The level of zstd that is taken for one that there is not.
+fn level_beyond(configuration: &Map) -> Option<i64> {
+    let level = configuration.get("level")?.as_number()?.to_i128().filter(|level| !ZSTD_LEVELS.contains(level))?;
+    i64::try_from(level.clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end())).ok()
+}
+
+/// What is odd in the configurations of codecs, in words, each with a pointer.
+pub(crate) fn oddities(codecs: &[At<'_>]) -> Vec<(String, String)> {
+    let level = |at: &At<'_>| {
+        let taken = level_beyond(at.value().as_object()?)?;
+        let at = at.get("level")?;
+        Some((at.pointer(), format!("{}, a level that zstd does not have; {taken} is taken", at.value())))
+    };
+    let text = |at: &At<'_>, member: &str| {
+        let at = at.get(member).filter(|at| at.value().as_str().is_some())?;
+        Some((at.pointer(), format!("{}, read as GDAL means it", at.value().excerpt())))
+    };
+    let size = |at: &At<'_>| {
+        let at = at.get("elementsize").filter(|at| at.value().as_f64() == Some(0.0))?;
+        Some((
+            at.pointer(),
+            "0, read as the size of the elements, which netCDF means; to numcodecs nothing is shuffled".into(),
+        ))
+    };
+    let of_one = |at: &At<'_>| match at.value().get("id").and_then(Value::as_str) {
+        Some("zstd") => [level(at), text(at, "checksum")],
+        Some("blosc") => [text(at, "shuffle"), None],
+        Some("shuffle") => [size(at), None],
+        _ => [None, None],
+    };
+    codecs.iter().flat_map(of_one).flatten().collect()
+}
+
 /// The type of the elements behind an array-to-array codec.
 fn after(id: &str, at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(Dtype, Endian)> {
     let member = match id {
@@ -183,6 +219,10 @@ fn model_form(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<Na
         "zstd" => {
             default(&mut configuration, "level", json!(0));
             default(&mut configuration, "checksum", json!(false));
+            // zarr-python 2 wrote 100; numcodecs takes the nearest level that there is.
+            if let Some(level) = level_beyond(&configuration) {
+                configuration.insert("level", level);
+            }
             // GDAL 3.12 writes its option as it is spelled, "NO" if it is not given.
             if let Some(answer) = configuration.get("checksum").and_then(Value::as_str).and_then(yes_or_no) {
                 configuration.insert("checksum", answer);

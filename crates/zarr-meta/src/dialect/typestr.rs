@@ -7,6 +7,7 @@ mod model;
 mod parse;
 
 pub(crate) use model::{from_model, from_model_of_numpy};
+pub(crate) use parse::without_order;
 
 use crate::json::Value;
 

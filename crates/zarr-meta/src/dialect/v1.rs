@@ -11,15 +11,29 @@ pub(super) use fill::{from_model as fill_from_model, to_model as fill_to_model};
 pub(super) use parse::attributes;
 
 use super::{Dialect, Parsed, Rules, layout};
+use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Map;
+use crate::json::{Leniency, Map};
 use crate::{Children, Documents, NamedConfig, Node, NodePath};
 
 /// The rules of version 1.
 pub(super) struct V1;
 
-const ARRAY: &str = "meta";
-const ATTRIBUTES: &str = "attrs";
+pub(crate) const ARRAY: &str = "meta";
+pub(crate) const ATTRIBUTES: &str = "attrs";
+
+/// What is wrong with a document `meta` that is not of version 1, if it is one at all: beside `attrs` it is.
+pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
+    let value = match parse_document(ARRAY, bytes, Leniency::ALL, |_| true) {
+        Ok((value, _)) => value,
+        Err(error) => return Some(error),
+    };
+    let expected = "1, since a `meta` beside `attrs` is the document of an array of version 1";
+    match value.get("zarr_format") {
+        Some(_) => None,
+        None => Some(Error::new(ErrorKind::InvalidMetadata, "/zarr_format", "nothing", expected).in_document(ARRAY)),
+    }
+}
 
 impl Rules for V1 {
     fn dialects(&self) -> &'static [Dialect] {

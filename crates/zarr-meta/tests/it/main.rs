@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod arbitrary;
 #[cfg(test)]
+mod attribute_laws;
+#[cfg(test)]
 mod consolidated;
 #[cfg(test)]
 mod convert;
@@ -14,6 +16,8 @@ mod drafts;
 mod hierarchy;
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod leniency;
 #[cfg(test)]
 mod not_json;
 #[cfg(test)]

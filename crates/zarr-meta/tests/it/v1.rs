@@ -96,7 +96,7 @@ fn fill_values_are_what_json_could_hold() {
         ("\"<i4\"", "null", json!(null)),
     ] {
         let meta = changed(META, &format!(r#"{{"dtype": {dtype}}}"#)).replace("42", stored);
-        let store = Store::with(&[("meta", &meta)]);
+        let store = Store::with(&[("meta", &meta), ("attrs", "{}")]);
         if model == json!("absent") {
             let error = store.probe("/", None).unwrap_err();
             assert_eq!(
@@ -123,7 +123,7 @@ fn the_order_f_may_not_be_meant() {
     let by_text = found(f);
     assert!(chain(by_text.node.as_array().unwrap())[0].contains("transpose"));
     assert!(by_text.warnings[0].to_string().contains("v1_f_order_is_c"), "{:?}", by_text.warnings);
-    let store = Store::with(&[("meta", &changed(META, f))]);
+    let store = Store::with(&[("meta", &changed(META, f)), ("attrs", "{}")]);
     let probe = Probe::new(NodePath::root(), None).v1_f_order_is_c(true);
     let ProbeStep::Found(as_written) = store.run(probe).unwrap() else { unreachable!() };
     assert_eq!(chain(as_written.node.as_array().unwrap()).len(), 2);

@@ -31,6 +31,9 @@ impl Entry {
         let Some((value, oddities)) = documents.json(ENTRY, LENIENCY, permitted)? else { return Ok(None) };
         let mut entry = Self::parse(&At::root(&value)).map_err(|error| error.in_document(ENTRY))?;
         entry.warnings = oddities.into_iter().map(|oddity| oddity.warning(ENTRY)).collect();
+        if value.get("extensions").is_none() {
+            entry.warnings.push(Warning::new(ENTRY, "/extensions", "missing, which the text demands"));
+        }
         Ok(Some(entry))
     }
 
@@ -69,6 +72,9 @@ impl Entry {
         };
         if let Some(list) = at.get("extensions") {
             members::check_extensions(&list)?;
+            if is_first {
+                no_others_in_extensions(&list)?;
+            }
         }
         if is_first {
             no_others(at, &MEMBERS)?;
@@ -104,10 +110,19 @@ impl Entry {
         of(Kind::Array).or_else(|| of(Kind::Group)).filter(|(stem, _)| !stem.is_empty())
     }
 
+    /// Refuses members of extensions that the draft does not define, unless a later one may.
+    pub(super) fn no_others_in_extensions(&self, list: &At<'_>) -> Result<()> {
+        if self.is_first { no_others_in_extensions(list) } else { Ok(()) }
+    }
+
     /// Refuses members that the draft does not define, unless a later one may.
     pub(super) fn no_others(&self, at: &At<'_>, known: &[&str]) -> Result<()> {
         if self.is_first { no_others(at, known) } else { Ok(()) }
     }
+}
+
+fn no_others_in_extensions(list: &At<'_>) -> Result<()> {
+    list.items()?.iter().try_for_each(|item| no_others(item, &["extension", "must_understand", "configuration"]))
 }
 
 fn no_others(at: &At<'_>, known: &[&str]) -> Result<(), Error> {

@@ -34,7 +34,9 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
             warnings.push(Warning::hidden(&group_key, Dialect::D2022, Dialect::D2022));
         }
         let at = At::root(&value);
-        let (array, fallback) = array(&at, entry).map_err(|error| error.in_document(&array_key))?;
+        let mut odd = missing_members(&at, &["extensions", "attributes"]);
+        let (array, fallback) = array(&at, entry, &mut odd).map_err(|error| error.in_document(&array_key))?;
+        warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(&array_key, pointer, what)));
         let mut warn = |pointer: &str, what: String| warnings.push(Warning::new(&array_key, pointer, what));
         if let Some(error) = &fallback {
             let name = array.data_type.short_value().excerpt();
@@ -55,7 +57,10 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
         return Ok(Some(parsed));
     }
     if let Some(value) = document(&group_key, documents, &mut warnings)? {
-        let group = group(&At::root(&value), entry).map_err(|error| error.in_document(&group_key))?;
+        let at = At::root(&value);
+        let group = group(&at, entry).map_err(|error| error.in_document(&group_key))?;
+        let odd = missing_members(&at, &["attributes"]).into_iter();
+        warnings.extend(odd.map(|(pointer, what)| Warning::new(&group_key, pointer, what)));
         return Ok(Some(Parsed::new(Dialect::D2022, Node::Group(group), warnings)));
     }
     // The root is there as soon as there is a hierarchy.
@@ -102,18 +107,38 @@ fn group(at: &At<'_>, entry: &Entry) -> Result<GroupMetadata> {
     })
 }
 
-fn array(at: &At<'_>, entry: &Entry) -> Result<(ArrayMetadata, Option<Error>)> {
+/// Warnings of members that the text demands; each has a value that goes without saying.
+fn missing_members(at: &At<'_>, names: &[&str]) -> Vec<(String, String)> {
+    let missing = names.iter().filter(|name| at.get(name).is_none());
+    missing.map(|name| (format!("{}/{name}", at.pointer()), "missing, which the text demands".to_owned())).collect()
+}
+
+/// Refuses members of an extension of data types, and of those it falls back to, that the draft does not define.
+fn no_other_members_of_types(at: &At<'_>, entry: &Entry) -> Result<()> {
+    entry.no_others(at, &["extension", "type", "fallback"])?;
+    let Some(fallback) = at.get("fallback") else { return Ok(()) };
+    let one = |at: &At<'_>| {
+        at.value().as_object().map_or(Ok(()), |_| entry.no_others(at, &["extension", "type", "fallback"]))
+    };
+    match fallback.value().as_array() {
+        Some(_) => fallback.items()?.iter().try_for_each(one),
+        None => one(&fallback),
+    }
+}
+
+fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
     let shape = at.member("shape")?.sizes()?;
     ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let type_at = at.member("data_type")?;
     if type_at.value().as_object().is_some() {
-        entry.no_others(&type_at, &["extension", "type", "fallback"])?;
+        no_other_members_of_types(&type_at, entry)?;
     }
     let Elements { dtype, endian, fallback } = data_type::parse(&type_at, Accept::Names)?;
     let grid_at = at.member("chunk_grid")?;
     let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
     entry.no_others(&grid_at, &["type", "chunk_shape", "separator"])?;
     let separator = members::separator(&grid_at)?.unwrap_or("/");
+    odd.extend(missing_members(&grid_at, &["separator"]));
     let (data_type, endian, mut codecs) = match at.get("codecs") {
         None => chain(&[], entry, &dtype, endian)?,
         Some(list) => chain(&list.items()?, entry, &dtype, endian)?,
@@ -125,12 +150,21 @@ fn array(at: &At<'_>, entry: &Entry) -> Result<(ArrayMetadata, Option<Error>)> {
     codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
     if let Some(list) = at.get("storage_transformers") {
         sharding::to_model(&list, &mut chunk_grid, &mut codecs)?;
+        for item in list.items()? {
+            entry.no_others(&item, &["extension", "storage_transformer", "type", "format", "configuration"])?;
+            item.get("configuration").map_or(Ok(()), |it| entry.no_others(&it, &["chunks_per_shard"]))?;
+        }
     }
-    let fill_value = at.member("fill_value")?;
+    if let Some(list) = at.get("extensions") {
+        entry.no_others_in_extensions(&list)?;
+    }
+    let fill_at = at.member("fill_value")?;
+    let fill_value = fill::to_model(&fill_at, &dtype, &endian, &data_type.name, Accept::Names)?;
+    odd.extend(crate::dialect::fill::oddity(&fill_at, &dtype, fill_value.as_ref()));
     let mut more = members::extensions(at)?;
     extra(at, entry, &ARRAY)?.iter().for_each(|(name, value)| drop(more.insert(name, value.clone())));
     let array = ArrayMetadata {
-        fill_value: fill::to_model(&fill_value, &dtype, &endian, &data_type.name, Accept::Names)?,
+        fill_value,
         shape,
         data_type,
         chunk_grid,

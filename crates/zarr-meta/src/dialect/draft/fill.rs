@@ -31,6 +31,12 @@ pub(crate) fn to_model(
             }
             _ => Err(at.invalid("two numbers, the real and the imaginary part")),
         },
+        // As raw bytes of that size: the number is stored little-endian, so that its lower half is the real part.
+        (Dtype::Number(number), Value::String(text)) if number.class == Class::Complex && bits(text).is_some() => {
+            let mut bytes = bytes_of(text, number.size).ok_or_else(|| wrong_digits(at, number.size))?;
+            bytes.reverse();
+            packed::unpack(dtype, &Endian::Little, &bytes).map(Some).ok_or_else(|| at.invalid("a complex number"))
+        }
         (Dtype::Raw(size), Value::String(text)) if accept == Accept::Names || bytes_of(text, *size).is_some() => {
             // The text is a number, stored in the default order of bytes.
             let mut bytes = bytes_of(text, *size).ok_or_else(|| wrong_digits(at, *size))?;

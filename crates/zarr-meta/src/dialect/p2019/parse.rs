@@ -30,7 +30,9 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
             warnings.push(Warning::hidden(&keys.group, Dialect::P2019, Dialect::P2019));
         }
         let in_document = |error: Error| error.in_document(&keys.array);
-        let (mut array, fallback) = array(&At::root(&value)).map_err(in_document)?;
+        let mut odd = Vec::new();
+        let (mut array, fallback) = array(&At::root(&value), &mut odd).map_err(in_document)?;
+        warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(&keys.array, pointer, what)));
         if let Some(error) = &fallback {
             let name = array.data_type.short_value().excerpt();
             let what = format!("{} is not known, the fallback {name} is used", error.found());
@@ -96,7 +98,7 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
     Ok(GroupMetadata { extra, ..GroupMetadata::default() })
 }
 
-fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Error>)> {
+fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
     let shape = at.member("shape")?.sizes()?;
     ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let Elements { dtype, endian, fallback } = data_type::parse(&at.member("data_type")?, Accept::TypeStrings)?;
@@ -111,7 +113,11 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Error>)> {
     codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
     let fill_value = match at.get("fill_value") {
         None => None,
-        Some(value) => fill::to_model(&value, &dtype, &endian, &data_type.name, Accept::TypeStrings)?,
+        Some(value) => {
+            let read = fill::to_model(&value, &dtype, &endian, &data_type.name, Accept::TypeStrings)?;
+            odd.extend(crate::dialect::fill::oddity(&value, &dtype, read.as_ref()));
+            read
+        }
     };
     let array = ArrayMetadata {
         shape,
@@ -134,6 +140,9 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
     if let Some(list) = at.get_non_null("chunk_codecs") {
         for item in list.items()? {
             let id = codec::id_at(&item.member("codec")?)?;
+            if let Some(nested) = item.get("configuration") {
+                return Err(nested.error(ErrorKind::UnknownMember, "the parameters beside `codec`"));
+            }
             let parameters = item.object()?.iter().filter(|(name, _)| *name != "codec");
             stored.push((codec::numcodecs_form(id, parameters), item.pointer()));
         }
@@ -141,6 +150,9 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
     // The next texts had one codec, with its parameters in an object of their own.
     if let Some(item) = at.get_non_null("compressor") {
         let id = codec::id_at(&item.member("codec")?)?;
+        if let Some((_, beside)) = members::others(&item, &["codec", "configuration"])?.first() {
+            return Err(beside.error(ErrorKind::UnknownMember, "the parameters in `configuration`"));
+        }
         let configuration = item.get_non_null("configuration");
         let parameters = configuration.as_ref().map(At::object).transpose()?;
         stored.push((codec::numcodecs_form(id, parameters.into_iter().flat_map(Map::iter)), item.pointer()));

@@ -5,7 +5,7 @@ use super::entry::{self, Form};
 use crate::dialect::draft::data_type::Accept;
 use crate::dialect::draft::{self, codec, members};
 use crate::dialect::typestr::{Dtype, Endian};
-use crate::dialect::{Dialect, Parsed, layout, numcodecs};
+use crate::dialect::{Dialect, Parsed, fill, layout, numcodecs};
 use crate::error::Result;
 use crate::json::{Leniency, Map, Oddity, OddityKind, Value};
 use crate::pointer::At;
@@ -127,6 +127,8 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     }
     let fill_at = at.member("fill_value")?;
     let fill_value = draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?;
+    let odd = fill::oddity(&fill_at, dtype, fill_value.as_ref());
+    warnings.extend(odd.map(|(pointer, what)| Warning::new("", pointer, what)));
     if let Some(transformers) = at.get_non_null("storage_transformers") {
         draft::sharding::to_model(&transformers, &mut chunk_grid, &mut codecs)?;
     }

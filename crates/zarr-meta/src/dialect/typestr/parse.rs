@@ -68,6 +68,20 @@ impl Dtype {
     }
 }
 
+/// The warning of a type string without a byte order, or with that of the machine, at `at`.
+pub(crate) fn without_order(at: &At<'_>) -> Option<(String, String)> {
+    let text = at
+        .value()
+        .as_str()
+        .filter(|text| NUMBERS.iter().all(|number| number.letter != '\0' || number.name != *text))?;
+    let what = match text.chars().next()? {
+        '<' | '>' | '|' => return None,
+        '=' => "the byte order of the machine, read as little-endian",
+        _ => "no byte order, read as little-endian",
+    };
+    Some((at.pointer(), format!("{text:?} says {what}")))
+}
+
 fn typestr(text: &str) -> Option<(Dtype, Endian)> {
     if let Some(number) = NUMBERS.iter().find(|number| number.letter == '\0' && number.name == text) {
         let endian = if number.size > 1 { Endian::Little } else { Endian::None };

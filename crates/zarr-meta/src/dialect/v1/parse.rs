@@ -1,7 +1,7 @@
 //! Reading documents of version 1.
 
 use super::{ARRAY, ATTRIBUTES, fill};
-use crate::dialect::typestr::{Dtype, Endian};
+use crate::dialect::typestr::{self, Class, Dtype, Endian};
 use crate::dialect::{Dialect, Parsed, layout, numcodecs};
 use crate::error::{ErrorKind, Result};
 use crate::json::{Leniency, Map, Value};
@@ -18,8 +18,10 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
     let value = value.without_bare();
     let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
-    let warnings = odd.map(|oddity| oddity.warning(ARRAY)).collect();
-    let (array, doubt) = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
+    let mut warnings: Vec<_> = odd.map(|oddity| oddity.warning(ARRAY)).collect();
+    let mut odd = Vec::new();
+    let (array, doubt) = array(&At::root(&value), &mut odd).map_err(|error| error.in_document(ARRAY))?;
+    warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(ARRAY, pointer, what)));
     let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings).spelled_in(&value);
     if let Some(codecs) = doubt {
         // The two cannot be told apart by the data; a silent guess either way would be wrong for somebody.
@@ -27,6 +29,9 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
                     order here whatever the document says: see the option v1_f_order_is_c";
         parsed.warnings.push(Warning::new(ARRAY, "/order", what));
         parsed.codecs_if_c_order = Some(codecs);
+    }
+    if !documents.contains(ATTRIBUTES) {
+        parsed.warnings.push(Warning::new(ATTRIBUTES, "", "missing, which the text demands; there are no attributes"));
     }
     match attributes(ATTRIBUTES, documents, &mut parsed.warnings) {
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,
@@ -50,7 +55,7 @@ pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings:
 }
 
 /// The array, and its codecs without a change of order where it is doubtful that there is one.
-fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
+fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
     let format = at.member("zarr_format")?;
     if format.value().as_u64() != Some(1) {
         return Err(format.error(ErrorKind::UnsupportedVersion, "1"));
@@ -62,14 +67,19 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
     if dtype == Dtype::Object {
         return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size, all that version 1 has"));
     }
+    odd.extend(typestr::without_order(&dtype_at));
     let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
-    let (data_type, mut codecs, is_blosc) = compression(at, &dtype, &endian)?;
+    let (data_type, mut codecs, is_blosc) = compression(at, &dtype, &endian, odd)?;
     let mut doubt = None;
     if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
         doubt = (!is_blosc).then(|| codecs.clone());
         codecs.insert(0, transpose);
     }
-    let fill_value = fill::to_model(&at.member("fill_value")?, &dtype, &endian)?;
+    let fill_at = at.member("fill_value")?;
+    let fill_value = fill::to_model(&fill_at, &dtype, &endian)?;
+    // A complex number is said by its real part alone.
+    let is_complex = matches!(&dtype, Dtype::Number(number) if number.class == Class::Complex);
+    odd.extend(crate::dialect::fill::oddity(&fill_at, &dtype, fill_value.as_ref()).filter(|_| !is_complex));
     let members = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
     let array = ArrayMetadata {
         shape,
@@ -87,7 +97,12 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
 }
 
 /// The compressor as codecs, the data type that goes with them, and whether it is blosc.
-fn compression(at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(NamedConfig, Vec<NamedConfig>, bool)> {
+fn compression(
+    at: &At<'_>,
+    dtype: &Dtype,
+    endian: &Endian,
+    odd: &mut Vec<(String, String)>,
+) -> Result<(NamedConfig, Vec<NamedConfig>, bool)> {
     let name = at.member("compression")?;
     let options = at.member("compression_opts")?;
     let id = match name.value() {
@@ -110,6 +125,10 @@ fn compression(at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(NamedConf
         Value::Object(members) => members.iter().for_each(|(name, value)| drop(codec.insert(name, value.clone()))),
         Value::Number(_) if !scalar.is_empty() => drop(codec.insert(scalar, options.size()?)),
         Value::String(cname) if id == "blosc" => drop(codec.insert("cname", cname.as_str())),
+        // The text allows it, and says of no compressor what it means. Decoding takes no options.
+        Value::String(text) => {
+            odd.push((options.pointer(), format!("{text:?} is ignored, since {id} has no such options")))
+        }
         _ => return Err(options.invalid("a number, an object or null")),
     }
     let codec = Value::Object(codec);

@@ -2,7 +2,7 @@
 
 use super::{ARRAY, ATTRIBUTES, GROUP};
 use crate::conventions;
-use crate::dialect::typestr::{Dtype, Endian};
+use crate::dialect::typestr::{self, Dtype, Endian};
 use crate::dialect::{Dialect, Parsed, fill, layout, numcodecs, v1};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Map, Value};
@@ -26,7 +26,10 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         if documents.contains(&group_key) {
             warnings.push(Warning::hidden(&group_key, Dialect::V2, Dialect::V2));
         }
-        let (array, separator_unmarked) = array(&At::root(&value)).map_err(|error| error.in_document(&array_key))?;
+        let mut odd = Vec::new();
+        let (array, separator_unmarked) =
+            array(&At::root(&value), &mut odd).map_err(|error| error.in_document(&array_key))?;
+        warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(&array_key, pointer, what)));
         let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
         parsed.separator_unmarked = separator_unmarked;
         parsed
@@ -58,7 +61,7 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
     Ok(GroupMetadata { extra: extra(at, &["zarr_format"])?, ..GroupMetadata::default() })
 }
 
-fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
+fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, bool)> {
     check_format(at)?;
     let shape = at.member("shape")?.sizes()?;
     ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
@@ -71,12 +74,14 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
         }
         Err(error) => return Err(error),
     };
+    odd.extend(typestr::without_order(&stored_type).filter(|_| unknown.is_none()));
     let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
     let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
     let compressor = at.get_non_null("compressor");
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
     numcodecs::check_byte_orders(&stored, &dtype, &endian)?;
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
+    odd.extend(numcodecs::oddities(&stored));
     let is_unknown = unknown.is_some();
     let data_type = unknown.unwrap_or(data_type);
     if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
@@ -88,6 +93,9 @@ fn array(at: &At<'_>) -> Result<(ArrayMetadata, bool)> {
         Some(at) => fill::to_model(&at, &dtype, &endian, &data_type.name)?,
         None => None,
     };
+    if let (Some(at), false) = (at.get("fill_value"), is_unknown) {
+        odd.extend(fill::oddity(&at, &dtype, fill_value.as_ref()));
+    }
     let separator = at.get_non_null("dimension_separator");
     let separator_text = match separator.as_ref().map(|at| at.value().as_str()) {
         None | Some(Some(".")) => ".",
