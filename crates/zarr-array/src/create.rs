@@ -3,7 +3,7 @@
 use crate::{Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
-use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, from_npy_descr, from_npy_value};
+use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
@@ -171,7 +171,7 @@ impl NewArray {
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
             Some(_) if is_undefined => FillValue::zero(&data_type),
-            Some(value) => FillValue::parse(&data_type, value)
+            Some(value) => FillValue::parse_as(&data_type, value, Spelling::Readable)
                 .map_err(|error| Error::from(error).at(|place| place.pointer = Some("/fill_value".to_owned())))?,
         };
         let fill_value = Some(fill.to_json(&data_type)).filter(|_| !is_undefined);

@@ -170,7 +170,7 @@ pub(crate) enum Missing {
 pub(crate) enum Form {
     /// A line for each row, values divided by spaces.
     Text,
-    /// Nested lists; bytes as base64, NaN as "NaN".
+    /// Nested lists; bytes as base64, NaN as "NaN", dates as ISO 8601 text, durations as "5 ms".
     Json,
     /// The elements alone, in C order, little-endian; of variable length: each behind its length in 4 bytes.
     Raw,

@@ -10,7 +10,38 @@ use crate::failure::{Failure, Result};
 use crate::npy;
 use crate::output::Output;
 use zarr::ArrayData;
-use zarr::dtype::{DataType, npy_literal};
+use zarr::dtype::{DataType, Unit, npy_literal};
+use zarr::meta::json::Value;
+
+/// Element `place` as JSON, as [`ArrayData::json`] has it but for times, which are text as people write them.
+fn json(data: &ArrayData, place: usize) -> Value {
+    readable(data.data_type(), data.json(place))
+}
+
+fn readable(data_type: &DataType, value: Value) -> Value {
+    let each = |data_type: &DataType, value: Value| match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| readable(data_type, item)).collect()),
+        value => readable(data_type, value),
+    };
+    match (data_type, value) {
+        // Counts of no unit are numbers.
+        (DataType::DateTime64(unit) | DataType::TimeDelta64(unit), value) if unit.unit == Unit::Generic => value,
+        // A field may be an array of several dimensions.
+        (DataType::DateTime64(_) | DataType::TimeDelta64(_), value @ Value::Array(_)) => each(data_type, value),
+        (DataType::DateTime64(unit), value) => value.as_i64().map_or(value, |count| unit.date_text(count).into()),
+        (DataType::TimeDelta64(unit), value) => value.as_i64().map_or(value, |count| unit.delta_text(count).into()),
+        (DataType::VlenArray(item), value) => each(item, value),
+        (DataType::Struct(fields), Value::Object(members)) => {
+            let member = |(name, value): (&str, &Value)| {
+                let field = fields.fields().iter().find(|field| field.name == name);
+                let value = field.map_or_else(|| value.clone(), |field| each(&field.data_type, value.clone()));
+                (name.to_owned(), value)
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        (_, value) => value,
+    }
+}
 
 /// Prints elements that come in pieces, in C order.
 pub(crate) trait Format {

@@ -22,6 +22,8 @@ pub enum Spelling {
     /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, and `0x...` or `0b...`
     /// for `r8`, `r16`..., read as a number whose little-endian bytes they are.
     Lenient,
+    /// As Zarr v3 says, and besides that points in time as ISO 8601 text and durations as a number with a unit: what people write.
+    Readable,
 }
 
 /// The bytes of the element that `value` is: in memory form, or what is in an element of variable length.
@@ -34,6 +36,16 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
         DataType::Complex64 => complex(value, &float::F32, lenient),
         DataType::Complex128 => complex(value, &float::F64, lenient),
         DataType::SmallFloat(small) => float(value, &small.format()),
+        DataType::DateTime64(unit) if spelling == Spelling::Readable => readable(
+            value,
+            |text| unit.parse_date(text),
+            &format!("a date that the unit {} can say, or a count of it", unit.unit),
+        ),
+        DataType::TimeDelta64(unit) if spelling == Spelling::Readable => readable(
+            value,
+            |text| unit.parse_delta(text),
+            &format!("a duration such as \"5 {0}\", or a count of {0}", unit.unit),
+        ),
         DataType::DateTime64(_) | DataType::TimeDelta64(_) => time(value, lenient),
         DataType::RawBits(size) => raw_bits(value, to_usize(*size), lenient),
         DataType::FixedBytes { len } => fixed_bytes(value, to_usize(*len), lenient),
@@ -149,6 +161,17 @@ fn complex(value: &Value, format: &Format, lenient: bool) -> Result<Vec<u8>, Err
         _ => return Err(Error::invalid(value, "a list of real and imaginary part")),
     }
     Ok(bytes)
+}
+
+/// A time that may be text.
+fn readable(value: &Value, parse: impl Fn(&str) -> Option<i64>, expected: &str) -> Result<Vec<u8>, Error> {
+    match value.as_str() {
+        Some(text) => {
+            let count = parse(text).ok_or_else(|| Error::invalid(value, expected))?;
+            Ok(count.to_ne_bytes().to_vec())
+        }
+        None => time(value, false),
+    }
 }
 
 fn time(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {

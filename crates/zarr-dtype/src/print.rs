@@ -175,13 +175,13 @@ fn content_text(data_type: &DataType, bytes: &[u8]) -> String {
     }
 }
 
-/// The element that `value` is, in the notation of [`to_json`]: as it lies in memory, or for types of variable length what
-/// is in it.
+/// The element that `value` is, in the notation of [`to_json`], or for times also of [`to_text`]: as it lies in memory, or for types
+/// of variable length what is in it.
 ///
 /// # Errors
 /// [`Error::Invalid`] if it is no element of the type, with the JSON pointer from `value`.
 pub fn parse(data_type: &DataType, value: &Value) -> Result<Vec<u8>, Error> {
-    crate::parse::element(data_type, value, Spelling::Strict)
+    crate::parse::element(data_type, value, Spelling::Readable)
 }
 
 fn scalar_json(scalar: Scalar, item: &[u8]) -> Option<Value> {

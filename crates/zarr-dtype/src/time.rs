@@ -1,5 +1,7 @@
 //! Units of time, and dates as text.
 
+mod parse;
+
 use std::fmt;
 
 /// A unit of time and how many of them one count is.

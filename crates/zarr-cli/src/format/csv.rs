@@ -46,7 +46,7 @@ impl Format for Csv {
     fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
         let mut text = String::new();
         for place in 0..data.len() {
-            let value = data.json(place);
+            let value = super::json(data, place);
             match value.as_object().filter(|_| !self.fields.is_empty()) {
                 Some(members) => {
                     let cells: Vec<String> = members.iter().map(|(_, value)| cell(value)).collect();

@@ -45,7 +45,7 @@ impl Format for Nested {
                 text.push_str(if ends > 0 { ",\n" } else { ", " });
             }
             text.push_str(&"[".repeat(ends));
-            text.push_str(&escape::json_value(&data.json(place)));
+            text.push_str(&escape::json_value(&super::json(data, place)));
             self.done += 1;
             if text.len() > 1 << 16 {
                 out.text(&text)?;

@@ -14,3 +14,4 @@ mod objects;
 mod output;
 mod read_write;
 mod tables;
+mod times;

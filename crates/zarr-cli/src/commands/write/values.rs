@@ -8,7 +8,7 @@ use crate::args::{Source, Write};
 use crate::failure::{Failure, Result};
 use crate::{escape, number};
 use std::sync::Arc;
-use zarr::dtype::{DataType, Heap, print};
+use zarr::dtype::{DataType, Heap, Unit, print};
 use zarr::meta::json::{self, Leniency, Number, Value};
 use zarr::{Array, Selection, View};
 
@@ -70,7 +70,7 @@ pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value
     Ok(array.write_from(at, view)?)
 }
 
-/// The value that a cell of a table is: a text for types whose values are texts, else JSON, or a text as in `NaN`. A JSON string
+/// The value that a cell of a table is: a text for types whose values are texts, and for years, else JSON, or a text as in `NaN`. A JSON string
 /// with escapes of the form `\u001b`, as [`escape::cell`] writes it, stands for its text.
 fn cell(data_type: &DataType, text: &str) -> Value {
     if let Some(text) = escape::from_cell(text) {
@@ -84,7 +84,7 @@ fn cell(data_type: &DataType, text: &str) -> Value {
             | DataType::FixedBytes { .. }
             | DataType::RawBytes { .. }
             | DataType::RawBits(_)
-    );
+    ) || matches!(data_type, DataType::DateTime64(unit) if unit.unit == Unit::Year);
     let value = if is_text { None } else { Value::from_json(text.trim()).ok().or_else(|| foreign_number(text.trim())) };
     match value {
         Some(Value::Number(number)) if is_integer(data_type) => {
