@@ -57,7 +57,7 @@ impl ArrayCore {
             error.at(|place| (place.store, place.path) = (Some(store.clone()), Some(found.path.to_string())))
         })?;
         let path = found.path.clone();
-        let key = found.own_documents().next().map(str::to_owned);
+        let key = found.document_key().map(str::to_owned);
         Self::bind(found, store.clone(), registry, options).map_err(|error| {
             error.at(|place| {
                 place.store = Some(store);
@@ -71,12 +71,13 @@ impl ArrayCore {
         let Node::Array(metadata) = &found.node else {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
         };
-        let element = element(metadata, found.dialect, &registry.data_types)?;
+        let stored = |error: Error| error.map_pointer(|pointer| found.document_pointer(pointer));
+        let element = element(metadata, found.dialect, &registry.data_types).map_err(stored)?;
         let element = ElementSpec { fill_agreed: found.fill_value_agreed, ..element };
         let grid = ChunkGrid::from_config(&metadata.chunk_grid, &metadata.shape)
-            .map_err(|error| in_member("/chunk_grid", error))?;
+            .map_err(|error| stored(in_member("/chunk_grid", error)))?;
         let keys = ChunkKeyEncoding::from_config(&metadata.chunk_key_encoding)
-            .map_err(|error| in_member("/chunk_key_encoding", error))?;
+            .map_err(|error| stored(in_member("/chunk_key_encoding", error)))?;
         if let Some(transformer) = metadata.storage_transformers.iter().find(|it| it.must_understand) {
             let message = format!("unknown storage transformer {:?}", transformer.name);
             return Err(Error::new(ErrorKind::UnknownExtension, message).at(|place| {
@@ -98,12 +99,15 @@ impl ArrayCore {
         let codecs = registry
             .codecs
             .pipeline(&metadata.codecs, &element, &largest, &options.limits, &warnings)
-            .map_err(in_codecs)?;
+            .map_err(|error| in_codecs(&found, error))?;
         let prefix = found.chunk_prefix();
         let others = other_places(&found, &prefix, metadata.shape.len())?;
         let place = FoundPlace(AtomicU8::new(if others.is_empty() { 0 } else { UNKNOWN }));
         let mut all_warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
-        all_warnings.extend(warnings.into_vec().into_iter().map(|warning| format!("/codecs{warning}")));
+        all_warnings.extend(warnings.into_vec().into_iter().map(|warning| {
+            let (pointer, what) = warning.split_once(": ").unwrap_or(("", &warning));
+            format!("{}: {what}", found.document_pointer(&format!("/codecs{pointer}")))
+        }));
         Ok(Self {
             found,
             store,
@@ -323,6 +327,10 @@ fn in_type(member: &str, error: zarr_dtype::Error) -> Error {
     Error::from(error).with_kind(kind).at(|place| place.pointer = Some(member.to_owned()))
 }
 
-fn in_codecs(error: zarr_codec::Error) -> Error {
-    Error::from(error.under("/codecs"))
+fn in_codecs(found: &Found, error: zarr_codec::Error) -> Error {
+    let mut error = error.under("/codecs");
+    if let zarr_codec::Error::Metadata { pointer, .. } | zarr_codec::Error::Unknown { pointer, .. } = &mut error {
+        *pointer = found.document_pointer(pointer);
+    }
+    Error::from(error)
 }

@@ -150,6 +150,13 @@ impl Error {
         self.at(|place| place.path = Some(path.to_string()))
     }
 
+    /// The same error with another place in a metadata document, made of the one that it has.
+    pub(crate) fn map_pointer(mut self, map: impl FnOnce(&str) -> String) -> Self {
+        let pointer = &mut self.0.location.pointer;
+        *pointer = pointer.take().map(|pointer| map(&pointer));
+        self
+    }
+
     /// The same error with another kind.
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
@@ -279,7 +286,19 @@ impl From<zarr_codec::Error> for Error {
             zarr_codec::Error::Unknown { hint, .. } => hint.clone(),
             _ => None,
         };
-        let mut converted = Self::new(kind, error.to_string());
+        // The pointer is a part of the place, and not of the message.
+        let (pointer, message) = match &error {
+            zarr_codec::Error::Metadata { pointer, .. } | zarr_codec::Error::Unknown { pointer, .. }
+                if !pointer.is_empty() =>
+            {
+                let message = error.to_string();
+                let what = message.strip_prefix(&format!("{pointer}: ")).unwrap_or(&message).to_owned();
+                (Some(pointer.clone()), what)
+            }
+            error => (None, error.to_string()),
+        };
+        let mut converted = Self::new(kind, message);
+        converted.0.location.pointer = pointer;
         converted.0.hint = hint;
         converted.0.source = Some(Box::new(error));
         converted

@@ -17,6 +17,7 @@ mod named;
 mod node;
 mod path;
 mod probe;
+mod stored_pointer;
 mod warning;
 mod write;
 

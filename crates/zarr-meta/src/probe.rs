@@ -187,12 +187,20 @@ impl Probe {
                 }
             }
             State::Entry => {
+                let mut broken = None;
                 for (key, bytes) in got {
                     let Some(bytes) = bytes else { continue };
+                    if key == "zarr.json" {
+                        broken = parse_document(key, bytes, Leniency::ALL, |_| true).err();
+                    }
                     let mut documents: Documents = [(key.clone(), bytes.clone())].into_iter().collect();
                     if let Some(dialect) = detect::of_entry(key, &mut documents)? {
                         return self.begin_again(dialect, &documents);
                     }
+                }
+                if let Some(error) = broken {
+                    // Nothing can be said of what is below a root that cannot be read: it may tell where documents lie.
+                    return Err(error);
                 }
                 let meta = got.iter().find(|(key, _)| key == v1::ARRAY).and_then(|(_, bytes)| bytes.as_deref());
                 match meta.and_then(v1::fault) {

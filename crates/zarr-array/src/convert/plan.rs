@@ -139,7 +139,14 @@ pub(super) fn planned(
     });
     let path = moved(&found.path, options)?;
     dialect.check_path(&path)?;
-    let (target, notes, warning) = target::target(&found, dialect, named, options, registry).map_err(with_way_out)?;
+    let (target, notes, warning) = target::target(&found, dialect, named, options, registry).map_err(|error| {
+        let error = with_way_out(error);
+        // Where the codecs are the stored ones, they are named by the document that is there.
+        match options.codecs.is_some() || options.chunks.is_some() || options.shards.is_some() {
+            true => error,
+            false => error.map_pointer(|pointer| found.document_pointer(pointer)),
+        }
+    })?;
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
             let opened = Array::from_found(source, found.clone(), registry, options.options.clone());

@@ -4,6 +4,7 @@
 
 mod convert;
 mod create;
+mod documents;
 mod errors;
 mod folder;
 mod hostile;

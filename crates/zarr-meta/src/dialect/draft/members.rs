@@ -25,7 +25,10 @@ pub(crate) fn separator(grid: &At<'_>) -> Result<Option<&'static str>> {
 /// [`ErrorKind::UnknownExtension`] for a grid that is not regular.
 pub(crate) fn regular_grid(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
     let kind = at.member("type")?;
-    if at.get("extension").is_some() || kind.value().as_str() != Some("regular") {
+    if let Some(extension) = at.get("extension") {
+        return Err(extension.error(ErrorKind::UnknownExtension, "a grid of type \"regular\" without an extension"));
+    }
+    if kind.value().as_str() != Some("regular") {
         return Err(kind.error(ErrorKind::UnknownExtension, "the type \"regular\""));
     }
     layout::regular(&at.member("chunk_shape")?, shape, size)

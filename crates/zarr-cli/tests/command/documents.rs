@@ -1,0 +1,64 @@
+//! What errors, warnings and conversions say of documents as they stand in a store.
+
+use crate::folder::Folder;
+use zarr::meta::json::Value;
+
+fn edit(folder: &Folder, key: &str, from: &str, to: &str) {
+    let text = std::fs::read_to_string(folder.path(key)).unwrap();
+    assert!(text.contains(from), "{key}: {from}: {text}");
+    std::fs::write(folder.path(key), text.replace(from, to)).unwrap();
+}
+
+fn error(folder: &Folder, args: &[&str]) -> (Value, String) {
+    let ran = folder.run(&[args, &["--json"]].concat());
+    assert_ne!(ran.code, Some(0), "{args:?}");
+    (Value::from_json(ran.err.lines().last().unwrap()).unwrap(), ran.err)
+}
+
+#[test]
+fn errors_point_into_the_document_that_is_there() {
+    for (dialect, key, codec, pointer) in [
+        ("v2", ".zarray", "\"gzip\"", "/compressor"),
+        ("p2019", "meta/array.json", "codec/gzip", "/chunk_codecs/0"),
+        ("p2020", "meta/root.array.json", "codec/gzip", "/compressor"),
+        ("d2022", "meta/array.json", "codecs/gzip", "/codecs/0"),
+        ("v3", "zarr.json", "\"gzip\"", "/codecs/1"),
+    ] {
+        let folder = Folder::new();
+        let args = ["create", "s", "/", "--shape", "4", "--dtype", "i4", "--codecs", "gzip", "--dialect", dialect];
+        folder.ok(&args);
+        edit(&folder, &format!("s/{key}"), codec, &codec.replace("gzip", "nonesuch"));
+        let (error, text) = error(&folder, &["read", "s", "/"]);
+        let member = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_owned);
+        assert_eq!(member("pointer").as_deref(), Some(pointer), "{dialect}: {text}");
+        assert_eq!(member("key").as_deref(), Some(key), "{dialect}: {text}");
+        assert!(text.contains(&format!("key {key}: {pointer}: unknown codec")), "{dialect}: {text}");
+    }
+    // A member that is not known in the configuration of a codec.
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "i4", "--codecs", "gzip", "--dialect", "v2"]);
+    edit(&folder, "s/.zarray", "\"level\"", "\"mood\": 1, \"level\"");
+    let ran = folder.run(&["read", "s", "/"]);
+    assert!(ran.err.contains("warning: /compressor/mood: unknown member, ignored"), "{}", ran.err);
+    // A grid of an extension.
+    folder.ok(&["create", "t", "/", "--shape", "4", "--dtype", "i4", "--dialect", "d2022"]);
+    edit(&folder, "t/meta/array.json", "\"type\": \"regular\"", "\"extension\": \"x:y\", \"type\": \"regular\"");
+    let (error, text) = error(&folder, &["info", "t", "/"]);
+    assert_eq!(error.get("pointer").and_then(Value::as_str), Some("/chunk_grid/extension"), "{text}");
+    assert!(text.contains("found \"x:y\", expected a grid of type"), "{text}");
+}
+
+#[test]
+fn a_broken_root_is_named_where_a_child_is_not_found() {
+    let folder = Folder::new();
+    for dialect in ["p2020", "d2022", "v3"] {
+        folder.ok(&["create", dialect, "a", "--shape", "4", "--dtype", "i4", "--dialect", dialect]);
+        std::fs::write(folder.path(dialect).join("zarr.json"), "{\"zarr_format\": oops").unwrap();
+        let path = if dialect == "v3" { "b" } else { "a" };
+        let ran = folder.run(&["read", dialect, path]);
+        assert_eq!(ran.code, Some(4), "{dialect}: {}", ran.err);
+        assert!(ran.err.contains("key zarr.json: line 1, column 17"), "{dialect}: {}", ran.err);
+    }
+    // A child that says what it is needs no root.
+    folder.ok(&["info", "v3", "a"]);
+}

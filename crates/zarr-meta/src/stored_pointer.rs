@@ -1,0 +1,212 @@
+//! Where a value of the model stands in the document that it was read from.
+
+use crate::documents::parse_document;
+use crate::json::{Leniency, Value};
+use crate::{Dialect, Found, NamedConfig, entry_key};
+
+/// A codec as it stands in a document.
+struct Stored<'d> {
+    pointer: String,
+    value: &'d Value,
+    /// Whether its parameters stand in a member `configuration`, and not beside its name.
+    has_configuration: bool,
+}
+
+impl Found {
+    /// The key of the document that describes the node; `None` if it has none of its own.
+    pub fn document_key(&self) -> Option<&str> {
+        let entry = entry_key(self.dialect);
+        self.own_documents().find(|key| Some(*key) != entry).or_else(|| self.own_documents().next())
+    }
+
+    /// The JSON pointer into the document of this array to what stands at `pointer` in [`Node::to_value`](crate::Node::to_value):
+    /// older dialects have other members, and the model has codecs that documents leave out. What cannot be told exactly is
+    /// the member that it is in.
+    pub fn document_pointer(&self, pointer: &str) -> String {
+        let Some(rest) = pointer.strip_prefix("/codecs/") else { return self.member(pointer) };
+        let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+        let document = self.document_key().and_then(|key| Some((key, self.documents.get(key)?)));
+        let document = document.and_then(|(key, bytes)| parse_document(key, bytes, leniency, |_| true).ok());
+        let (Some((document, _)), Some(array)) = (document, self.node.as_array()) else { return pointer.to_owned() };
+        let is_v3 = matches!(self.dialect, Dialect::V3 | Dialect::V3Of2023);
+        if is_v3 {
+            let stored = items(document.get("codecs"), "/codecs", true);
+            return self.in_list(&array.codecs, &stored, "/codecs", rest);
+        }
+        let (stored, list) = match self.dialect {
+            Dialect::V0 | Dialect::V1 => {
+                return if rest.contains('/') { "/compression_opts" } else { "/compression" }.to_owned();
+            }
+            Dialect::V2 => (items(document.get("filters"), "/filters", false), "/filters"),
+            Dialect::P2019 => (items(document.get("chunk_codecs"), "/chunk_codecs", false), "/chunk_codecs"),
+            Dialect::P2020 => {
+                let filters = document.get("attributes").and_then(|attributes| attributes.get("filters"));
+                (items(filters, "/attributes/filters", false), "/compressor")
+            }
+            _ => (items(document.get("codecs"), "/codecs", true), "/codecs"),
+        };
+        let compressor = document.get("compressor").filter(|compressor| !compressor.is_null());
+        let has_configuration = self.dialect != Dialect::V2;
+        let compressor = compressor.map(|value| Stored { pointer: "/compressor".to_owned(), value, has_configuration });
+        let stored: Vec<Stored<'_>> = stored.into_iter().chain(compressor).collect();
+        // Shards of the drafts are made by storage transformers, around all codecs.
+        let (mut codecs, mut rest, mut depth) = (array.codecs.clone(), rest, 0);
+        while let Some(shard) = codecs.iter().position(|codec| codec.name == "sharding_indexed") {
+            let Some(inner) = rest.strip_prefix(&format!("{shard}/configuration/codecs/")) else {
+                return match rest.split('/').next() == Some(&shard.to_string()) {
+                    true => format!("/storage_transformers/{depth}"),
+                    false => self.in_list(&codecs, &stored, list, rest),
+                };
+            };
+            rest = inner;
+            let list = codecs.get(shard).and_then(|codec| codec.configuration.get("codecs")).and_then(Value::as_array);
+            codecs = list.unwrap_or_default().iter().filter_map(NamedConfig::from_value).collect();
+            depth += 1;
+        }
+        self.in_list(&codecs, &stored, list, rest)
+    }
+
+    /// The pointer to a member that is none of the codecs.
+    fn member(&self, pointer: &str) -> String {
+        let names: &[(&str, &str)] = match self.dialect {
+            Dialect::V3 | Dialect::V3Of2023 => &[],
+            Dialect::V0 | Dialect::V1 | Dialect::V2 => {
+                &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/chunk_key_encoding", "/dimension_separator")]
+            }
+            _ => &[("/chunk_key_encoding", "/chunk_grid/separator")],
+        };
+        let known = names.iter().find(|(name, _)| pointer.strip_prefix(name).is_some_and(|it| !it.starts_with('_')));
+        known.map_or_else(|| pointer.to_owned(), |(_, stored)| (*stored).to_owned())
+    }
+
+    /// The pointer to `rest`, which begins with the place of a codec, where `codecs` were read from `stored`, and those that are not
+    /// stored from other members.
+    fn in_list(&self, codecs: &[NamedConfig], stored: &[Stored<'_>], list: &str, rest: &str) -> String {
+        let (number, tail) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let is_v3 = matches!(self.dialect, Dialect::V3 | Dialect::V3Of2023);
+        let mut missing = codecs.len().saturating_sub(stored.len());
+        let mut added: Vec<(usize, &str)> = Vec::new();
+        if missing > 0 && !is_v3 && codecs.first().is_some_and(|codec| codec.name == "transpose") {
+            let order = if self.dialect == Dialect::V2 { "/order" } else { "/chunk_memory_layout" };
+            added.push((0, order));
+            missing -= 1;
+        }
+        if let Some(bytes) = codecs.iter().position(|codec| codec.name == "bytes").filter(|_| missing > 0) {
+            let data_type = if self.dialect == Dialect::V2 { "/dtype" } else { "/data_type" };
+            added.push((bytes, if is_v3 { list } else { data_type }));
+            missing -= 1;
+        }
+        let place = number.parse::<usize>().ok().filter(|place| missing == 0 && *place < codecs.len());
+        let Some(place) = place else { return list.to_owned() };
+        if let Some((_, member)) = added.iter().find(|(at, _)| *at == place) {
+            return (*member).to_owned();
+        }
+        let before = added.iter().filter(|(at, _)| *at < place).count();
+        let Some(codec) = place.checked_sub(before).and_then(|at| stored.get(at)) else { return list.to_owned() };
+        let nested = tail.strip_prefix("/configuration/codecs/");
+        if let (Some(rest), Some(model)) = (nested, codecs.get(place)) {
+            let list = format!("{}/configuration/codecs", codec.pointer);
+            let inner = codec.value.get("configuration").and_then(|configuration| configuration.get("codecs"));
+            let model = model.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
+            let model: Vec<NamedConfig> = model.iter().filter_map(NamedConfig::from_value).collect();
+            return self.in_list(&model, &items(inner, &list, true), &list, rest);
+        }
+        let tail = if codec.has_configuration { tail } else { tail.strip_prefix("/configuration").unwrap_or(tail) };
+        format!("{}{tail}", codec.pointer)
+    }
+}
+
+fn items<'d>(list: Option<&'d Value>, pointer: &str, has_configuration: bool) -> Vec<Stored<'d>> {
+    let items = list.and_then(Value::as_array).unwrap_or_default().iter().enumerate();
+    items.map(|(place, value)| Stored { pointer: format!("{pointer}/{place}"), value, has_configuration }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NodePath;
+
+    fn check(dialect: Dialect, documents: &[(&str, &str)], pointers: &[(&str, &str)]) {
+        let documents = documents.iter().map(|(key, text)| ((*key).to_owned(), text.as_bytes().to_vec())).collect();
+        let found = Found::read(dialect, NodePath::root(), &documents).unwrap().unwrap();
+        for (model, stored) in pointers {
+            assert_eq!(found.document_pointer(model), *stored, "{dialect} {model}");
+        }
+    }
+
+    #[test]
+    fn version_2() {
+        let document = |order: &str| {
+            format!(
+                r#"{{"zarr_format":2,"shape":[2,2],"chunks":[2,2],"dtype":"<i4","order":"{order}","fill_value":0,
+                    "filters":[{{"id":"delta","dtype":"<i4"}}],"compressor":{{"id":"zlib","level":1}}}}"#
+            )
+        };
+        check(
+            Dialect::V2,
+            &[(".zarray", &document("C"))],
+            &[
+                ("/codecs/0", "/filters/0"),
+                ("/codecs/0/configuration/dtype", "/filters/0/dtype"),
+                ("/codecs/1", "/dtype"),
+                ("/codecs/2/configuration/level", "/compressor/level"),
+                ("/data_type", "/dtype"),
+                ("/chunk_grid/configuration", "/chunks"),
+                ("/chunk_key_encoding", "/dimension_separator"),
+                ("/fill_value", "/fill_value"),
+            ],
+        );
+        check(
+            Dialect::V2,
+            &[(".zarray", &document("F"))],
+            &[
+                ("/codecs/0", "/order"),
+                ("/codecs/1", "/filters/0"),
+                ("/codecs/3", "/compressor"),
+                ("/codecs/9", "/filters"),
+            ],
+        );
+    }
+
+    #[test]
+    fn drafts() {
+        let entry = r#"{"zarr_format":"https://purl.org/zarr/spec/core/3.0","metadata_encoding":{"type":"json","metadata_key_suffix":".json"},"extensions":[]}"#;
+        let array = r#"{"shape":[4],"data_type":"int32","chunk_grid":{"type":"regular","chunk_shape":[4],"separator":"/"},
+            "chunk_memory_layout":"C","codecs":[{"type":"https://purl.org/zarr/spec/codecs/gzip/1.0","configuration":{"level":1}}],
+            "fill_value":0,"extensions":[],"attributes":{},
+            "storage_transformers":[{"extension":"https://purl.org/zarr/spec/storage_transformers/sharding/1.0","type":"indexed",
+                "configuration":{"chunks_per_shard":[2]}}]}"#;
+        check(
+            Dialect::D2022,
+            &[("zarr.json", entry), ("meta/array.json", array)],
+            &[
+                ("/codecs/0", "/storage_transformers/0"),
+                ("/codecs/0/configuration/codecs/0", "/data_type"),
+                ("/codecs/0/configuration/codecs/1/configuration/level", "/codecs/0/configuration/level"),
+                ("/chunk_key_encoding", "/chunk_grid/separator"),
+            ],
+        );
+        let array = r#"{"shape":[4,4],"data_type":"<i4","chunk_grid":{"type":"regular","chunk_shape":[4,4]},
+            "chunk_memory_layout":"F","chunk_codecs":[{"codec":"https://purl.org/zarr/spec/codecs/gzip/1.0","level":1}]}"#;
+        check(
+            Dialect::P2019,
+            &[("meta/array.json", array)],
+            &[("/codecs/0", "/chunk_memory_layout"), ("/codecs/2/configuration/level", "/chunk_codecs/0/level")],
+        );
+    }
+
+    #[test]
+    fn version_3_as_it_stands() {
+        let array = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int32","fill_value":0,"attributes":{},
+            "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[4]}},
+            "chunk_key_encoding":{"name":"default"},
+            "codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"gzip","configuration":{"level":1}}]}"#;
+        check(
+            Dialect::V3,
+            &[("zarr.json", array)],
+            &[("/codecs/1/configuration/level", "/codecs/1/configuration/level"), ("/data_type", "/data_type")],
+        );
+        let older = array.replace(r#"{"name":"bytes","configuration":{"endian":"little"}},"#, "");
+        check(Dialect::V3, &[("zarr.json", &older)], &[("/codecs/1", "/codecs/0"), ("/codecs/0", "/codecs")]);
+    }
+}
