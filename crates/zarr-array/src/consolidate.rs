@@ -4,8 +4,8 @@ use crate::hierarchy::{WalkJob, in_store};
 use crate::node::{Edit, Revise};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::BTreeMap;
-use zarr_meta::json::Value;
-use zarr_meta::{Consolidated, Dialect, Found, NodePath, consolidated};
+use zarr_meta::json::{Map, Value};
+use zarr_meta::{Consolidated, Dialect, Documents, Found, Node, NodePath, consolidated};
 use zarr_store::{
     AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, backoff, run, run_async,
 };
@@ -203,7 +203,7 @@ impl ConsolidateJob {
             if let (None, Some(error)) = (&walk.consolidated, walk.bad_copies.into_iter().next()) {
                 return Err(error);
             }
-            return Ok(Next::Done(walk.consolidated.map(|copy| compare(&group.path, &copy, &collected))));
+            return Ok(Next::Done(walk.consolidated.map(|copy| compare(group, &copy, &collected))));
         }
         match consolidated::document_key(group) {
             Some(key) => {
@@ -252,16 +252,10 @@ impl Job for ConsolidateJob {
 }
 
 /// Compares by what documents mean, node by node.
-fn compare(group: &NodePath, copy: &Consolidated, now: &Consolidated) -> Staleness {
+fn compare(group: &Found, copy: &Consolidated, now: &Consolidated) -> Staleness {
     let values = |from: &Consolidated| -> BTreeMap<NodePath, Value> {
-        let documents = |documents: zarr_meta::Documents| {
-            let parsed = documents.iter().map(|(key, bytes)| {
-                let text = std::str::from_utf8(bytes).unwrap_or_default();
-                (key.to_owned(), Value::from_json(text).unwrap_or_default())
-            });
-            Value::Object(parsed.filter(|(_, value)| *value != Value::Object(Default::default())).collect())
-        };
-        from.nodes(group).into_iter().map(|(path, found)| (path, documents(found))).collect()
+        let nodes = from.nodes(&group.path).into_iter();
+        nodes.map(|(path, documents)| (path.clone(), meaning(group.dialect, path, &documents))).collect()
     };
     let (copy, now) = (values(copy), values(now));
     let lacks = |of: &BTreeMap<NodePath, Value>, from: &BTreeMap<NodePath, Value>| {
@@ -274,4 +268,21 @@ fn compare(group: &NodePath, copy: &Consolidated, now: &Consolidated) -> Stalene
         gone: lacks(&copy, &now),
         changed: now.iter().filter_map(differs).collect(),
     }
+}
+
+/// What the documents of a node say: the node as it is read, and as far as it cannot be read, the documents themselves.
+fn meaning(dialect: Dialect, path: NodePath, documents: &Documents) -> Value {
+    let text = |bytes: &[u8]| Value::from_json(std::str::from_utf8(bytes).unwrap_or_default()).unwrap_or_default();
+    let mut stored: Map = documents.iter().map(|(key, bytes)| (key.to_owned(), text(bytes))).collect();
+    let read = Found::read(dialect, path, documents).ok().flatten().filter(|found| found.attributes_error.is_none());
+    let Some(mut found) = read else { return Value::Object(stored) };
+    if let Node::Group(group) = &mut found.node {
+        // A copy of a group has an empty one of its own (zarr-python 3), in version 2 as a member that is not known.
+        group.consolidated = None;
+        group.extra.remove("consolidated_metadata");
+    }
+    stored = Map::new();
+    stored.insert("node", found.node.to_value());
+    stored.insert("dialect", found.dialect.name());
+    Value::Object(stored)
 }

@@ -62,3 +62,33 @@ fn a_broken_root_is_named_where_a_child_is_not_found() {
     // A child that says what it is needs no root.
     folder.ok(&["info", "v3", "a"]);
 }
+
+#[test]
+fn what_means_the_same_is_not_stale() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "i4"]);
+    folder.ok(&["consolidate", "s"]);
+    edit(&folder, "s/zarr.json", "\"shape\"", "\"storage_transformers\": [], \"shape\"");
+    assert_eq!(folder.ok(&["consolidate", "s", "--check"]), "up to date\n");
+    edit(&folder, "s/g/a/zarr.json", "\"attributes\": {}", "\"attributes\": {\"x\": 1}");
+    assert_eq!(folder.run(&["consolidate", "s", "--check"]).code, Some(4));
+    folder.ok(&["create", "t", "g/a", "--shape", "4", "--dtype", "i4", "--dialect", "v2"]);
+    folder.ok(&["consolidate", "t"]);
+    let text = std::fs::read_to_string(folder.path("t/.zmetadata")).unwrap();
+    let mut copy = Value::from_json(&text).unwrap();
+    if let Value::Object(document) = &mut copy
+        && let Some(Value::Object(metadata)) = document.get_mut("metadata")
+        && let Some(Value::Object(group)) = metadata.get_mut("g/.zgroup")
+    {
+        group.insert(
+            "consolidated_metadata",
+            zarr::meta::json!({"metadata": {}, "must_understand": false, "kind": "inline"}),
+        );
+    }
+    assert_ne!(copy.to_string(), Value::from_json(&text).unwrap().to_string());
+    std::fs::write(folder.path("t/.zmetadata"), copy.to_string()).unwrap();
+    assert_eq!(folder.ok(&["consolidate", "t", "--check"]), "up to date\n");
+    folder.ok(&["attrs", "t", "g", "--set", "x=1"]);
+    std::fs::write(folder.path("t/.zmetadata"), copy.to_string()).unwrap();
+    assert_eq!(folder.run(&["consolidate", "t", "--check"]).code, Some(4));
+}
