@@ -105,7 +105,13 @@ impl Context {
             let (path, dialect, kind) = (&node.path, node.dialect, describe::kind(node));
             format!("{path}: left out: {kind} of {dialect} below an array, which may have none")
         });
+        let fallbacks = walk.nodes.iter().filter_map(|node| {
+            let (error, array) = (node.fallback.as_ref()?, node.node.as_array()?);
+            let fallback = describe::short_type(&array.data_type);
+            Some(format!("{}: {error}; the fallback {fallback} is taken", node.path))
+        });
         self.some_warnings(&hidden.chain(below).collect::<Vec<_>>());
+        self.some_warnings(&fallbacks.collect::<Vec<_>>());
         self.hint_of_hidden(&walk.nodes);
     }
 

@@ -88,7 +88,14 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
             note(&mut notes, &pointer, format!("{was} becomes {is}"));
         }
     }
-    Ok((parsed.node, notes))
+    let mut written = parsed.node;
+    // Which is read as its fallback.
+    if let (Node::Array(from), Node::Array(to)) = (&node, &mut written)
+        && let Some(data_type) = from.extra.get(carry::UNKNOWN_TYPE)
+    {
+        to.extra.insert(carry::UNKNOWN_TYPE, data_type.clone());
+    }
+    Ok((written, notes))
 }
 
 fn note(notes: &mut Vec<Note>, pointer: &str, what: impl Into<String>) {

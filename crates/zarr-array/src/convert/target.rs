@@ -37,6 +37,10 @@ pub(super) fn target(
             }
         }
     }
+    let fallback = fallback_of(found, dialect);
+    if let (Some(original), Node::Array(array), true) = (&fallback, &mut node, options.carry) {
+        array.extra.insert("data_type", original.clone());
+    }
     let is_sharded = node.as_array().is_some_and(|array| unshard(&array.codecs).is_some());
     let fitted = match options.carry {
         true => zarr_meta::for_dialect_carrying(&node, found.dialect, dialect),
@@ -50,7 +54,17 @@ pub(super) fn target(
         }
         fitted => fitted?,
     };
-    Ok((node, notes.iter().map(ToString::to_string).chain(missing).collect(), warning))
+    let taken = fallback
+        .filter(|_| !options.carry)
+        .map(|original| format!("/data_type: {} is not known, and left out; its fallback stays", original.excerpt()));
+    Ok((node, notes.iter().map(ToString::to_string).chain(missing).chain(taken).collect(), warning))
+}
+
+/// The data type as it stands in the document of an array which is read as the fallback that it names; `None` if it stays there.
+fn fallback_of(found: &Found, dialect: Dialect) -> Option<Value> {
+    found.fallback.as_ref().filter(|_| found.dialect != dialect)?;
+    let document = found.documents.get(found.document_key()?)?;
+    Value::from_json(std::str::from_utf8(document).ok()?).ok()?.get("data_type").cloned()
 }
 
 /// Lets the fill value mark missing data to xarray where it did: adds the attribute for version 3, and drops it where the fill

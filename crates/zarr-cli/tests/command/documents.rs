@@ -1,6 +1,6 @@
 //! What errors, warnings and conversions say of documents as they stand in a store.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;
 
 fn edit(folder: &Folder, key: &str, from: &str, to: &str) {
@@ -91,4 +91,50 @@ fn what_means_the_same_is_not_stale() {
     folder.ok(&["attrs", "t", "g", "--set", "x=1"]);
     std::fs::write(folder.path("t/.zmetadata"), copy.to_string()).unwrap();
     assert_eq!(folder.run(&["consolidate", "t", "--check"]).code, Some(4));
+}
+
+#[test]
+fn a_fallback_type_is_told_and_carried() {
+    for dialect in ["p2019", "p2020", "d2022"] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+        folder.fill("s", "a", "<i2", "(4,)", &int16(1..5));
+        let (key, name) = match dialect {
+            "p2019" => ("meta/a.a/array.json", "\"<i2\""),
+            "p2020" => ("meta/root/a.array.json", "\"<i2\""),
+            _ => ("meta/a.array.json", "\"int16\""),
+        };
+        let unknown = format!(r#"{{"extension":"https://example.org/mood","type":"mood","fallback":{name}}}"#);
+        edit(&folder, &format!("s/{key}"), &format!("\"data_type\": {name}"), &format!("\"data_type\": {unknown}"));
+        let tells = |args: &[&str]| {
+            let ran = folder.run(args);
+            assert_eq!(ran.code, Some(0), "{dialect} {args:?}: {}", ran.err);
+            let text = format!("{}{}", String::from_utf8_lossy(&ran.out), ran.err);
+            assert!(text.contains("mood") && text.contains("fallback"), "{dialect} {args:?}: {text}");
+        };
+        tells(&["tree", "s"]);
+        tells(&["ls", "s"]);
+        tells(&["info", "s"]);
+        tells(&["read", "s", "a"]);
+        tells(&["convert", "s", "dry", "--dialect", "v3", "--dry-run"]);
+        tells(&["convert", "s", "plain", "--dialect", "v3"]);
+        assert_eq!(folder.raw("plain", "a"), int16(1..5));
+        for between in ["v3", "v2"] {
+            folder.ok(&["convert", "s", between, "--dialect", between, "--carry"]);
+            assert!(folder.ok(&["attrs", between, "a"]).contains("mood"), "{dialect} {between}");
+            let back = format!("back-{between}");
+            folder.ok(&["convert", between, &back, "--dialect", dialect]);
+            let text = std::fs::read_to_string(folder.path(&back).join(key)).unwrap();
+            let document = Value::from_json(&text).unwrap();
+            assert_eq!(document.get("data_type").unwrap().to_string(), unknown, "{dialect} {between}");
+            assert_eq!(folder.raw(&back, "a"), int16(1..5));
+            assert_eq!(folder.ok(&["attrs", &back, "a"]), "{}\n");
+        }
+        // In its own dialect it stays.
+        folder.ok(&["convert", "s", "same", "--dialect", dialect, "--chunks", "2"]);
+        let text = std::fs::read_to_string(folder.path("same").join(key)).unwrap();
+        assert!(text.contains("mood"), "{dialect}: {text}");
+        let refused = folder.run(&["convert", "s", "refused", "--refuse-fallbacks"]);
+        assert_eq!(refused.code, Some(4), "{}", refused.err);
+    }
 }

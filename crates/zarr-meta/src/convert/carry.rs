@@ -45,6 +45,8 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
     if is_same_family(from, dialect) || node.attributes().contains_key(CARRIED) {
         return for_dialect_from(node, from, dialect);
     }
+    let (node, data_type) = without_unknown_type(node);
+    let node = &node;
     let (mut fitted, mut notes) = match for_dialect(node, dialect) {
         Err(error) if error.kind() == ErrorKind::NotExpressible && error.pointer() == "/dimension_names" => {
             for_dialect(&without_names(node), dialect)?
@@ -53,6 +55,9 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
     };
     let (mut members, mut added) = (Map::new(), Vec::new());
     let bare = if dialect.has_bare_numbers() { Vec::new() } else { bare::pointers(node.attributes()) };
+    if let Some(data_type) = data_type {
+        members.insert(UNKNOWN_TYPE, data_type);
+    }
     // The second time with what is carried put back, which may be in the way of something else.
     for _ in 0..2 {
         // What cannot come back at all is for the way back to refuse.
@@ -80,6 +85,19 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         note(&mut notes, &pointer, format!("carried in the attribute {CARRIED}"));
     }
     Ok((fitted, notes))
+}
+
+/// The further member of an array whose data type is not known, but names a fallback that is: what its document has for `data_type`.
+pub(super) const UNKNOWN_TYPE: &str = "data_type";
+
+/// The node, and apart from it the data type that is not known.
+fn without_unknown_type(node: &Node) -> (Node, Option<Value>) {
+    let mut node = node.clone();
+    let data_type = match &mut node {
+        Node::Array(array) => array.extra.remove(UNKNOWN_TYPE),
+        Node::Group(_) => None,
+    };
+    (node, data_type)
 }
 
 /// Dialects that differ in nothing that a node says.
@@ -166,8 +184,11 @@ fn restore_member(array: &mut ArrayMetadata, name: &str, value: &Value) {
             }
         }
         "data_type" => {
-            if let Some(data_type) = NamedConfig::from_value(value).filter(|it| is_same_type(it, &array.data_type)) {
-                rename(array, data_type);
+            match NamedConfig::from_value(value) {
+                Some(data_type) if is_same_type(&data_type, &array.data_type) => rename(array, data_type),
+                Some(_) => {}
+                // One of which only the fallback is known: it stands in the document as it was.
+                None => drop(array.extra.insert(name, value.clone())),
             }
         }
         "storage_transformers" => {

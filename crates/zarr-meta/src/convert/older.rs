@@ -1,5 +1,6 @@
 //! What nodes become in dialects before version 3.
 
+use super::carry::UNKNOWN_TYPE;
 use super::{Note, define_fill_value, drop_extra, is_ignorable, note};
 use crate::conventions::{self, ARRAY_DIMENSIONS};
 use crate::dialect::{codecs, layout, rules};
@@ -22,7 +23,7 @@ pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec
 fn is_extra(dialect: Dialect, is_array: bool, name: &str, value: &Value) -> bool {
     match dialect {
         // The first core draft refuses what it does not know.
-        Dialect::D2022 => is_array && name == "extensions",
+        Dialect::D2022 => is_array && matches!(name, "extensions" | UNKNOWN_TYPE),
         _ => !is_ignorable(value),
     }
 }
