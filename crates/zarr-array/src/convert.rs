@@ -16,10 +16,11 @@ mod tests;
 mod transfer;
 
 use crate::chunk_keys::Keys;
+use crate::node::ListNode;
 use crate::{Error, Options, Registry, Result, consolidate};
 use std::sync::Arc;
 use zarr_meta::{Dialect, Found, Node, NodePath};
-use zarr_store::Store;
+use zarr_store::{Store, run};
 
 pub use finish_move::finish_move;
 pub(crate) use migrate::KEY as MIGRATION_RECORD;
@@ -277,7 +278,20 @@ impl Conversion {
         for group in &self.consolidate {
             consolidate(&**target, &group.to_string(), None)?;
         }
+        self.list_in(&**target, true).map_err(in_target)?;
         target.flush().map_err(|error| in_target(error.into()))
+    }
+
+    /// Adds the node that went to a path of its own to the lists of the group there, or takes it out of those where it was.
+    fn list_in(&self, store: &dyn Store, is_there: bool) -> Result<()> {
+        let (from, to) = self.paths();
+        let Some(root) = self.nodes.iter().find(|node| node.path == to) else { return Ok(()) };
+        if self.options.to.is_none() {
+            return Ok(());
+        }
+        let is_array = root.target.as_array().is_some();
+        let path = if is_there { to } else { from };
+        run(store, ListNode::new(path, is_array, is_there, store.capabilities()))
     }
 
     /// Writes the chunks of all nodes, and hands over their documents.

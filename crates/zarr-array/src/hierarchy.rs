@@ -8,12 +8,12 @@ pub(crate) use walk::WalkJob;
 use mixed::MixedWalkJob;
 
 use crate::execute;
-use crate::node::{self, EraseNode, OpenNode, parse_path};
+use crate::node::{self, EraseNode, ListNode, OpenNode, parse_path};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::json::Map;
 use zarr_meta::{Consolidated, Dialect, Found, NodePath};
-use zarr_store::{AsyncStore, Store, run, run_async};
+use zarr_store::{AsyncStore, Capabilities, Store, run, run_async};
 
 /// What a walk found.
 #[derive(Debug, Default)]
@@ -188,6 +188,7 @@ fn is_there(opened: Result<Found>) -> Result<bool> {
 /// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; the node can be erased again as long as it
 /// has a document, and chunks without one are erased when an array is created there.
 pub fn erase_node(store: &dyn Store, node: &Found) -> Result<()> {
+    run(store, unlist(node, store.capabilities())).map_err(|error| of_node(store, node, error))?;
     let job = EraseNode::new(node.clone(), store.capabilities());
     run(store, job).map_err(|error| of_node(store, node, error))
 }
@@ -197,8 +198,14 @@ pub fn erase_node(store: &dyn Store, node: &Found) -> Result<()> {
 /// # Errors
 /// As [`erase_node`].
 pub async fn erase_node_async(store: &dyn AsyncStore, node: &Found) -> Result<()> {
+    run_async(store, unlist(node, store.capabilities())).await.map_err(|error| of_node(store, node, error))?;
     let job = EraseNode::new(node.clone(), store.capabilities());
     run_async(store, job).await.map_err(|error| of_node(store, node, error))
+}
+
+/// Takes a node that is to be erased out of the lists of NCZarr.
+fn unlist(node: &Found, capabilities: Capabilities) -> ListNode {
+    ListNode::new(node.path.clone(), node.node.as_array().is_some(), false, capabilities)
 }
 
 /// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the

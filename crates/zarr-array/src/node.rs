@@ -7,6 +7,7 @@ mod dialect;
 mod elsewhere;
 mod erase;
 mod leftovers;
+mod listed;
 mod merge;
 mod newest;
 pub(crate) mod order;
@@ -18,6 +19,7 @@ pub(crate) use claim::{AwaitClaim, Claim, TakeClaim};
 pub(crate) use dialect::{DEFAULT, FindDialect, same_hierarchy};
 pub use elsewhere::with_place;
 pub(crate) use erase::{EraseBroken, EraseNode};
+pub(crate) use listed::ListNode;
 pub(crate) use newest::{Newest, ReadNewest};
 pub(crate) use revise::{Edit, ReplaceNode, Revise, set_attributes};
 

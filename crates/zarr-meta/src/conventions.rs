@@ -16,7 +16,7 @@
 use crate::dialect::packed;
 use crate::dialect::typestr::{self, Class, Dtype, Endian};
 use crate::json::{Map, Value};
-use crate::{ArrayMetadata, Dialect};
+use crate::{ArrayMetadata, Dialect, GroupMetadata};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -93,6 +93,31 @@ pub fn refresh(array: &mut ArrayMetadata) -> Option<Convention> {
     convention
 }
 
+/// Adds the node `name` to the lists that NCZarr keeps of the nodes in a group, or takes it out. Whether that changes something; it
+/// does not where the group has no such lists.
+pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_there: bool) -> bool {
+    let mut changed = false;
+    for (map, member) in [(&mut group.attributes, "_nczarr_group"), (&mut group.extra, "_NCZARR_GROUP")] {
+        let Some(Value::Object(lists)) = map.get(member) else { continue };
+        let mut lists = lists.clone();
+        let names: &[&str] = if is_array { &["arrays", "vars"] } else { &["groups"] };
+        let Some(list) = names.iter().find(|list| lists.get(list).is_some_and(|list| list.as_array().is_some())) else {
+            continue;
+        };
+        let mut items = lists.get(list).and_then(Value::as_array).unwrap_or_default().to_vec();
+        let listed = items.iter().position(|item| item.as_str() == Some(name));
+        match (listed, is_there) {
+            (None, true) => items.push(Value::from(name)),
+            (Some(place), false) => drop(items.remove(place)),
+            _ => continue,
+        }
+        lists.insert(*list, items);
+        map.insert(member, lists);
+        changed = true;
+    }
+    changed
+}
+
 fn texts(list: &Value) -> Option<Vec<String>> {
     list.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
@@ -104,6 +129,23 @@ mod tests {
 
     fn names(attributes: Value, extra: Value, rank: usize) -> Option<(Vec<String>, Convention)> {
         dimension_names(attributes.as_object().unwrap(), extra.as_object().unwrap(), rank)
+    }
+
+    #[test]
+    fn lists_of_a_group() {
+        let attributes = json!({"_nczarr_group": {"dimensions": {}, "arrays": ["a"], "groups": []}});
+        let extra = json!({"_NCZARR_GROUP": {"dims": {}, "vars": [], "groups": ["g"]}});
+        let mut group = GroupMetadata {
+            attributes: attributes.as_object().unwrap().clone(),
+            extra: extra.as_object().unwrap().clone(),
+            ..GroupMetadata::default()
+        };
+        assert!(list_child(&mut group, "b", true, true) && list_child(&mut group, "g", false, false));
+        let lists = (group.attributes.get("_nczarr_group").unwrap(), group.extra.get("_NCZARR_GROUP").unwrap());
+        assert_eq!(lists.0.to_string(), r#"{"dimensions":{},"arrays":["a","b"],"groups":[]}"#);
+        assert_eq!(lists.1.to_string(), r#"{"dims":{},"vars":["b"],"groups":[]}"#);
+        assert!(!list_child(&mut group, "b", true, true) && !list_child(&mut group, "x", false, false));
+        assert!(!list_child(&mut GroupMetadata::default(), "b", true, true));
     }
 
     #[test]

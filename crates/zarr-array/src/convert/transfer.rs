@@ -133,6 +133,7 @@ impl Conversion {
                 progress(Progress::Begin(planned));
                 progress(Progress::Done(planned.size));
             }
+            self.list_in(&**target, true).map_err(in_target)?;
             return target.flush().map_err(|error| in_target(error.into()));
         }
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
@@ -140,6 +141,7 @@ impl Conversion {
         let source = &*self.source;
         self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         let found = open_node(source, &from.to_string(), None)?;
+        self.list_in(source, false).map_err(|error| in_store(source, error))?;
         run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))
     }
 
@@ -202,6 +204,7 @@ impl Conversion {
         if let Some(root) = self.nodes.first() {
             run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
         }
+        self.list_in(&**store, false)?;
         Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
     }
 

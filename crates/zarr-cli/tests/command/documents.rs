@@ -138,3 +138,36 @@ fn a_fallback_type_is_told_and_carried() {
         assert_eq!(refused.code, Some(4), "{}", refused.err);
     }
 }
+
+#[test]
+fn lists_of_nczarr_follow_the_nodes() {
+    for (key, lists) in [
+        ("s/.zattrs", r#"{"_nczarr_group": {"dimensions": {}, "arrays": ["a"], "groups": ["g"]}}"#),
+        ("s/.zgroup", r#"{"zarr_format": 2, "_NCZARR_GROUP": {"dims": {}, "vars": ["a"], "groups": ["g"]}}"#),
+    ] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16", "--dialect", "v2"]);
+        folder.ok(&["create", "s", "g", "--group"]);
+        std::fs::write(folder.path(key), lists).unwrap();
+        let listed = || {
+            let text = std::fs::read_to_string(folder.path(key)).unwrap();
+            let document = Value::from_json(&text).unwrap();
+            let group = document.get("_nczarr_group").or_else(|| document.get("_NCZARR_GROUP")).unwrap().clone();
+            let arrays = group.get("arrays").or_else(|| group.get("vars")).unwrap();
+            format!("{arrays} {}", group.get("groups").unwrap())
+        };
+        folder.ok(&["cp", "s::/a", "s::/b"]);
+        assert_eq!(listed(), r#"["a","b"] ["g"]"#);
+        folder.ok(&["cp", "s::/g", "s::/h"]);
+        assert_eq!(listed(), r#"["a","b"] ["g","h"]"#);
+        folder.ok(&["mv", "s::/a", "s::/c"]);
+        assert_eq!(listed(), r#"["b","c"] ["g","h"]"#);
+        folder.ok(&["cp", "s::/b", "t::/x"]);
+        folder.ok(&["mv", "t::/x", "s::/d"]);
+        assert_eq!(listed(), r#"["b","c","d"] ["g","h"]"#);
+        folder.ok(&["rm", "s", "/b"]);
+        folder.ok(&["rm", "-r", "s", "/h"]);
+        assert_eq!(listed(), r#"["c","d"] ["g"]"#);
+        assert!(folder.ok(&["tree", "s"]).contains("|- c"));
+    }
+}
