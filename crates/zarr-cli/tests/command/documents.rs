@@ -64,6 +64,16 @@ fn a_broken_root_is_named_where_a_child_is_not_found() {
 }
 
 #[test]
+fn node_names_that_are_paths_elsewhere_are_refused() {
+    let folder = Folder::new();
+    for dialect in ["v2", "v3"] {
+        let ran = folder.run(&["create", "s", "a\\b", "--shape", "4", "--dtype", "i4", "--dialect", dialect]);
+        assert_eq!(ran.code, Some(2), "{dialect}: {}", ran.err);
+        assert!(ran.err.contains("has a `\\`") && !folder.path("s").exists(), "{dialect}: {}", ran.err);
+    }
+}
+
+#[test]
 fn what_means_the_same_is_not_stale() {
     let folder = Folder::new();
     folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "i4"]);
@@ -140,6 +150,40 @@ fn a_fallback_type_is_told_and_carried() {
 }
 
 #[test]
+fn parameters_of_2019_stand_where_they_are_read() {
+    let folder = Folder::new();
+    let args = ["create", "s", "/", "--shape", "4", "--dtype", "i4", "--codecs", "gzip", "--dialect", "p2019"];
+    folder.ok(&args);
+    let key = "s/meta/array.json";
+    let sound = std::fs::read_to_string(folder.path(key)).unwrap();
+    let mut document = Value::from_json(&sound).unwrap();
+    let uri = "http://purl.org/zarr/spec/codec/gzip";
+    for (member, codec, pointer) in [
+        (
+            "chunk_codecs",
+            zarr::meta::json!([{"codec": uri, "configuration": {"level": 5}}]),
+            "/chunk_codecs/0/configuration",
+        ),
+        ("compressor", zarr::meta::json!({"codec": uri, "level": 5}), "/compressor/level"),
+    ] {
+        if let Value::Object(members) = &mut document {
+            members.remove("chunk_codecs");
+            members.insert(member, codec);
+        }
+        std::fs::write(folder.path(key), document.to_string()).unwrap();
+        let (error, text) = error(&folder, &["info", "s", "/"]);
+        assert_eq!(error.get("pointer").and_then(Value::as_str), Some(pointer), "{text}");
+        assert_eq!(error.get("kind").and_then(Value::as_str), Some("invalid-metadata"), "{text}");
+    }
+    if let Value::Object(members) = &mut document {
+        members.insert("compressor", zarr::meta::json!({"codec": uri, "configuration": {"level": 5}}));
+    }
+    std::fs::write(folder.path(key), document.to_string()).unwrap();
+    assert!(folder.ok(&["info", "s", "/"]).contains("gzip(5)"));
+}
+
+/// netCDF sees the arrays alone that a group lists.
+#[test]
 fn lists_of_nczarr_follow_the_nodes() {
     for (key, lists) in [
         ("s/.zattrs", r#"{"_nczarr_group": {"dimensions": {}, "arrays": ["a"], "groups": ["g"]}}"#),
@@ -169,5 +213,46 @@ fn lists_of_nczarr_follow_the_nodes() {
         folder.ok(&["rm", "-r", "s", "/h"]);
         assert_eq!(listed(), r#"["c","d"] ["g"]"#);
         assert!(folder.ok(&["tree", "s"]).contains("|- c"));
+    }
+}
+
+#[test]
+fn variable_length_under_both_layouts_of_2022() {
+    let folder = Folder::new();
+    for (letter, codecs) in [("C", "none"), ("F", "transpose(1,0)")] {
+        let args =
+            ["create", "s", letter, "--shape", "2,2", "--dtype", "string", "--codecs", codecs, "--dialect", "d2022"];
+        folder.ok(&args);
+        let text = std::fs::read_to_string(folder.path("s/meta").join(format!("{letter}.array.json"))).unwrap();
+        let document = Value::from_json(&text).unwrap();
+        assert_eq!(document.get("chunk_memory_layout").and_then(Value::as_str), Some(letter));
+        let values = br#"[["a","bb"],["c","d"]]"#;
+        let ran = folder.run_with(&["write", "s", letter, "--from", "-", "--as", "json"], values);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(folder.ok(&["read", "s", letter, "--as", "csv"]), "a,bb\nc,d\n");
+        let chunk = std::fs::read(folder.path("s/data").join(letter).join("c0/0")).unwrap();
+        let texts: Vec<u8> = chunk.iter().copied().filter(u8::is_ascii_alphabetic).collect();
+        assert_eq!(texts, if letter == "C" { b"abbcd" } else { b"acbbd" });
+    }
+    let args = ["create", "s", "x", "--shape", "2,2,2", "--dtype", "string", "--codecs", "transpose(1,0,2)"];
+    let ran = folder.run(&args);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+}
+
+#[test]
+fn implied_groups_go_with_the_last_node_below_them() {
+    for dialect in ["p2019", "p2020", "d2022"] {
+        let folder = Folder::new();
+        for path in ["g/h/a", "g/h/b", "k/l/a"] {
+            folder.ok(&["create", "s", path, "--shape", "4", "--dtype", "i4", "--dialect", dialect]);
+        }
+        folder.ok(&["create", "s", "k", "--group", "--overwrite"]);
+        folder.ok(&["create", "s", "k/l/a", "--shape", "4", "--dtype", "i4"]);
+        folder.ok(&["rm", "s", "/g/h/a"]);
+        assert_eq!(folder.ok(&["ls", "s", "/g/h"]), "b\n");
+        folder.ok(&["rm", "s", "/g/h/b"]);
+        folder.ok(&["rm", "s", "/k/l/a"]);
+        assert_eq!(folder.ok(&["ls", "s"]), "k/\n", "{dialect}");
+        assert_eq!(folder.ok(&["ls", "s", "/k"]), "", "{dialect}");
     }
 }

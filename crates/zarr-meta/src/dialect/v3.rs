@@ -52,6 +52,9 @@ impl Rules for V3 {
         if name == DOCUMENT {
             return Err(error("is the key of documents", "another name"));
         }
+        if name.contains('\\') {
+            return Err(error("has a `\\`, which Windows and other software take for `/`", "another name"));
+        }
         let portable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         Ok((!name.chars().all(portable)).then(|| "has characters other than a-z, A-Z, 0-9, -, _ and .".to_owned()))
     }
