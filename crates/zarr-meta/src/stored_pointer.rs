@@ -24,7 +24,7 @@ impl Found {
     /// the member that it is in.
     pub fn document_pointer(&self, pointer: &str) -> String {
         let Some(rest) = pointer.strip_prefix("/codecs/") else { return self.member(pointer) };
-        let leniency = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: true };
+        let leniency = Leniency::ALL;
         let document = self.document_key().and_then(|key| Some((key, self.documents.get(key)?)));
         let document = document.and_then(|(key, bytes)| parse_document(key, bytes, leniency, |_| true).ok());
         let (Some((document, _)), Some(array)) = (document, self.node.as_array()) else { return pointer.to_owned() };
