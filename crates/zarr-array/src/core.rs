@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use zarr_codec::{Access, ElementSpec, Pipeline, Warnings};
 use zarr_dtype::{DataType, DataTypes, FillValue, Spelling};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding, Separator};
-use zarr_meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
+use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node, NodePath};
 use zarr_store::Key;
 
 /// An opened array without its store.
@@ -73,6 +73,10 @@ impl ArrayCore {
         };
         let stored = |error: Error| error.map_pointer(|pointer| found.document_pointer(pointer));
         let element = element(metadata, found.dialect, &registry.data_types).map_err(stored)?;
+        let (element, codecs) = match options.fallback_type.as_ref().filter(|_| found.fallback.is_some()) {
+            Some(data_type) => instead_of_fallback(metadata, &element, data_type, &registry.data_types)?,
+            None => (element, metadata.codecs.clone()),
+        };
         let element = ElementSpec { fill_agreed: found.fill_value_agreed, ..element };
         let grid = ChunkGrid::from_config(&metadata.chunk_grid, &metadata.shape)
             .map_err(|error| stored(in_member("/chunk_grid", error)))?;
@@ -98,7 +102,7 @@ impl ArrayCore {
         let warnings = Warnings::default();
         let codecs = registry
             .codecs
-            .pipeline(&metadata.codecs, &element, &largest, &options.limits, &warnings)
+            .pipeline(&codecs, &element, &largest, &options.limits, &warnings)
             .map_err(|error| in_codecs(&found, error))?;
         let prefix = found.chunk_prefix();
         let others = other_places(&found, &prefix, metadata.shape.len())?;
@@ -309,6 +313,32 @@ pub(crate) fn element(metadata: &ArrayMetadata, dialect: Dialect, types: &DataTy
         }
     };
     Ok(ElementSpec::new(data_type, fill))
+}
+
+/// The elements of an array, and its codecs, if they are of `data_type` and not of the type that its document falls back to.
+fn instead_of_fallback(
+    metadata: &ArrayMetadata,
+    fallback: &ElementSpec,
+    data_type: &NamedConfig,
+    types: &DataTypes,
+) -> Result<(ElementSpec, Vec<NamedConfig>)> {
+    let name = data_type.name.as_str();
+    let wanted = types.from_config(data_type).map_err(|error| in_type("/data_type", error))?;
+    let bytes = fallback.fill.item().filter(|item| item.len() == wanted.item_size());
+    let Some(bytes) = bytes.filter(|_| fallback.item_size() == wanted.item_size() && !wanted.is_variable()) else {
+        let found = metadata.data_type.short_value();
+        let message = format!("elements of type {name} have another size than those of the fallback {found}");
+        return Err(Error::new(ErrorKind::Argument, message).at(|place| place.pointer = Some("/data_type".to_owned())));
+    };
+    let fill = FillValue::from_bytes(&wanted, bytes).map_err(|error| in_type("/fill_value", error))?;
+    let mut codecs = metadata.codecs.clone();
+    // Bytes of a fallback without byte order are those of the draft's default.
+    for bytes in codecs.iter_mut().filter(|codec| codec.name == "bytes" && wanted.item_size() > 1) {
+        if !bytes.configuration.contains_key("endian") {
+            bytes.configuration.insert("endian", "little");
+        }
+    }
+    Ok((ElementSpec::new(wanted, fill), codecs))
 }
 
 fn in_member(member: &str, error: zarr_grid::Error) -> Error {

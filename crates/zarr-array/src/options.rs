@@ -38,6 +38,10 @@ pub struct Options {
     /// Whether an array whose data type is not known is an error even if its document names another one to fall back to, as those
     /// of the drafts of version 3 may. By default that is taken, and [`Array::warnings`](crate::Array::warnings) says so.
     pub refuse_fallbacks: bool,
+    /// The data type that elements have where their own is not known and the document names one to fall back to: this one is taken
+    /// instead. Its elements have the size of those of the fallback, and its fill value has the same bytes. The metadata
+    /// stay as they are.
+    pub fallback_type: Option<NamedConfig>,
     /// Whether documents that are read although something is odd in them are refused: an error of the kind
     /// [`InvalidMetadata`](crate::ErrorKind::InvalidMetadata) names the first place. By default that is read, and
     /// [`Array::warnings`](crate::Array::warnings) says so.

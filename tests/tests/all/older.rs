@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use zarr_array::{Array, Conversion, ConvertOptions, ErrorKind, Group, NewArray, NewGroup, Options};
+use zarr_dtype::DataType;
 use zarr_meta::json::Value;
 use zarr_meta::{Dialect, NamedConfig, json};
 use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
@@ -192,6 +193,13 @@ fn fallbacks_of_data_types_are_told_and_may_be_refused() {
     let options = ConvertOptions { node: Some(array.path().clone()), options: refusing.clone(), ..Default::default() };
     let error = Conversion::plan(&source, &zarr::registry(), options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
+    // The user may know better.
+    let of = |name: &str| Options { fallback_type: Some(NamedConfig::new(name)), ..Options::default() };
+    let better = array.with(of("float16")).unwrap();
+    assert_eq!((better.data_type(), better.metadata()), (&DataType::Float16, array.metadata()));
+    let items = |array: &Array| array.read_data(..).unwrap().items().to_vec();
+    assert_eq!(items(&better), items(&array));
+    assert_eq!(array.with(of("int8")).unwrap_err().kind(), ErrorKind::Argument);
     // A type that is known needs none.
     let known = zarr::open_array(&source, "/datetime").unwrap();
     assert!(known.with(refusing).unwrap().warnings().iter().all(|warning| !warning.contains("fallback")));

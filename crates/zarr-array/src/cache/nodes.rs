@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use zarr_meta::{ArrayMetadata, Dialect, NodePath};
+use zarr_meta::{ArrayMetadata, Dialect, NamedConfig, NodePath};
 use zarr_store::{AsyncStore, Store};
 
 /// Chunks share so many stamps: a write of one may make others be read again.
@@ -92,6 +92,7 @@ struct Meaning {
     metadata: ArrayMetadata,
     dialect: Dialect,
     checksums: Checksums,
+    fallback_type: Option<NamedConfig>,
     registry: Arc<Registry>,
 }
 
@@ -100,6 +101,7 @@ impl Meaning {
         let (mine, other) = (&self.metadata, core.metadata());
         self.dialect == core.dialect()
             && self.checksums == core.options.checksums
+            && self.fallback_type == core.options.fallback_type
             && Arc::ptr_eq(&self.registry, &core.registry)
             && mine.data_type == other.data_type
             && mine.chunk_grid == other.chunk_grid
@@ -125,6 +127,7 @@ impl Node {
             metadata: ArrayMetadata { attributes, extra, ..core.metadata().clone() },
             dialect: core.dialect(),
             checksums: core.options.checksums,
+            fallback_type: core.options.fallback_type.clone(),
             registry: Arc::clone(&core.registry),
         };
         let owner = new();
