@@ -111,7 +111,8 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
     };
     let codecs = match at.get("codecs") {
         Some(codecs) => age.codecs(&codecs, shape.len(), codecs::item_size(&data_type))?,
-        // GDAL 3.8 to 3.10 leave it out where there is no compression.
+        // GDAL 3.8 to 3.10 leave it out where there is no compression. Its arrays have dimension names.
+        None if at.get_non_null("dimension_names").is_none() => return Err(missing("codecs")),
         None => {
             let what = "missing; little-endian elements in C order are assumed, as GDAL wrote them";
             warnings.push(Warning::new(key, "/codecs", what));
