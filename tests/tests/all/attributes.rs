@@ -1,0 +1,102 @@
+//! Attributes that are no JSON, through arrays, conversions and strict opening.
+
+use std::sync::Arc;
+use zarr_array::{Array, Conversion, ConvertOptions, ErrorKind, Options};
+use zarr_meta::json::{Number, Value};
+use zarr_meta::{Dialect, json};
+use zarr_store::{Key, MemoryStore, Store, StoreExt};
+
+const ZARRAY: &str = r#"{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<f4","fill_value":NaN,"order":"C","filters":null,"compressor":null}"#;
+const ATTRIBUTES: &str = r#"{"a":NaN,"b":[1.50,-Infinity],"c":"\ud800"}"#;
+
+fn store(values: &[(&str, &str)]) -> Arc<dyn Store> {
+    let store = MemoryStore::new();
+    for (key, text) in values {
+        store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
+    }
+    Arc::new(store)
+}
+
+fn v2() -> Arc<dyn Store> {
+    store(&[(".zgroup", r#"{"zarr_format":2}"#), ("a/.zarray", ZARRAY), ("a/.zattrs", ATTRIBUTES)])
+}
+
+fn attributes(store: &Arc<dyn Store>) -> String {
+    Value::Object(zarr::open_array(store, "/a").unwrap().metadata().attributes.clone()).to_string()
+}
+
+/// What is stored, and whether there was a warning of it.
+fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn Store>, bool) {
+    let options = ConvertOptions { dialect: Some(dialect), carry, ..ConvertOptions::default() };
+    let conversion = Conversion::plan(source, &zarr::registry(), options).unwrap();
+    let told = conversion.nodes().iter().flat_map(|node| &node.notes).any(|note| note.starts_with("/attributes/a"));
+    let target = store(&[]);
+    conversion.run(&target, &|_| {}).unwrap();
+    (target, told)
+}
+
+#[test]
+fn setting_one_attribute_keeps_nan_and_surrogates() {
+    let store = v2();
+    let mut array = zarr::open_array(&store, "/a").unwrap();
+    assert_eq!(array.read::<f32>(..).unwrap().len(), 2);
+    let mut changed = array.metadata().attributes.clone();
+    changed.insert("d", 1);
+    array.set_attributes(changed).unwrap();
+    assert_eq!(attributes(&store), ATTRIBUTES.replace('}', ",\"d\":1}"));
+    let text = store.get_all(&Key::new("a/.zattrs").unwrap()).unwrap().unwrap();
+    let text = std::str::from_utf8(&text).unwrap();
+    assert!(text.contains(": NaN,") && text.contains("[1.50, -Infinity]") && text.contains("\"\\ud800\""), "{text}");
+}
+
+#[test]
+fn conversions_keep_nan_or_tell() {
+    let (same, told) = converted(&v2(), Dialect::V2, false);
+    assert_eq!((attributes(&same).as_str(), told), (ATTRIBUTES, false));
+    let texts = ATTRIBUTES.replace("NaN", "\"NaN\"").replace("-Infinity", "\"-Infinity\"");
+    let (v3, told) = converted(&v2(), Dialect::V3, false);
+    assert_eq!((attributes(&v3), told), (texts.clone(), true));
+    let (v3, _) = converted(&v2(), Dialect::V3, true);
+    assert_eq!(attributes(&converted(&v3, Dialect::V2, false).0), ATTRIBUTES);
+    // Of version 3 those stay that are there.
+    let key = Key::new("a/zarr.json").unwrap();
+    let stored = converted(&v2(), Dialect::V3, false).0.get_all(&key).unwrap().unwrap();
+    let bare = std::str::from_utf8(&stored).unwrap().replacen("\"NaN\"", "NaN", 2);
+    let bare = bare.replace("\"-Infinity\"", "-Infinity");
+    let bare = bare.replacen("\"fill_value\": NaN", "\"fill_value\": \"NaN\"", 1);
+    let source = store(&[("zarr.json", r#"{"zarr_format":3,"node_type":"group"}"#), ("a/zarr.json", &bare)]);
+    assert_eq!(attributes(&source), ATTRIBUTES);
+    let (copy, told) = converted(&source, Dialect::V3, false);
+    assert_eq!((attributes(&copy).as_str(), told), (ATTRIBUTES, false));
+    // What had none gets none.
+    let (v3, _) = converted(&v2(), Dialect::V3, false);
+    let mut array = zarr::open_array(&v3, "/a").unwrap();
+    let mut changed = array.metadata().attributes.clone();
+    changed.insert("d", Value::Number(Number::NAN));
+    let error = array.set_attributes(changed).unwrap_err();
+    assert_eq!((error.kind(), error.location().pointer.as_deref()), (ErrorKind::NotExpressible, Some("/attributes/d")));
+    assert_eq!(attributes(&v3), texts);
+}
+
+#[test]
+fn strict_opening_refuses_what_is_read_with_a_warning() {
+    let store = v2();
+    let strict = Options { strict: true, ..Options::default() };
+    let array = zarr::open_array(&store, "/a").unwrap();
+    assert!(!array.warnings().is_empty());
+    let error = array.with(strict.clone()).unwrap_err();
+    let location = error.location();
+    assert_eq!(error.kind(), ErrorKind::InvalidMetadata);
+    assert_eq!((location.key.as_deref(), location.pointer.as_deref()), (Some("a/.zarray"), Some("/fill_value")));
+    let walk = zarr::walk(&*store, "/", None).unwrap();
+    assert_eq!((walk.nodes.len(), walk.broken.len()), (2, 0));
+    let walk = walk.strictly("memory");
+    assert_eq!((walk.nodes.len(), walk.broken.len()), (1, 1));
+    let options = ConvertOptions { options: strict.clone(), ..ConvertOptions::default() };
+    assert_eq!(Conversion::plan(&store, &zarr::registry(), options).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+    // What has nothing odd is opened.
+    let plain = self::store(&[("a/.zarray", &ZARRAY.replace("NaN", "\"NaN\"")), ("a/.zattrs", r#"{"a":1}"#)]);
+    let found = zarr::open_node(&*plain, "/a", None).unwrap();
+    assert!(Array::from_found(&plain, found, &zarr::registry(), strict).is_ok());
+    assert_eq!(zarr::open_array(&plain, "/a").unwrap().metadata().attributes.get("a"), Some(&json!(1)));
+}
