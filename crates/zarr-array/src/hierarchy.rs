@@ -55,6 +55,20 @@ pub fn open_node_and_others(store: &dyn Store, path: &str, dialect: Option<Diale
     Ok(walk.nodes.into_iter().next().unwrap_or(found))
 }
 
+/// As [`open_node_and_others`], on a store that does not block.
+///
+/// # Errors
+/// As [`open_node`].
+pub async fn open_node_and_others_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Found> {
+    let found = open_node_async(store, path, dialect).await?;
+    if dialect.is_some() || !store.capabilities().list {
+        return Ok(found);
+    }
+    let walk = run_async(store, MixedWalkJob::new(found.clone(), Some(0))).await;
+    let walk = walk.map_err(|error| in_store(store, error))?;
+    Ok(walk.nodes.into_iter().next().unwrap_or(found))
+}
+
 /// As [`open_node`], on a store that does not block.
 ///
 /// # Errors

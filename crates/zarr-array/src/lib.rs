@@ -46,8 +46,8 @@ pub use error::{Error, ErrorKind, Location, Result};
 pub use group::{Group, NewGroup};
 pub use hierarchy::{
     Walk, children, children_async, erase_node, erase_node_async, node_exists, node_exists_async, open_node,
-    open_node_and_others, open_node_async, set_attributes, set_attributes_async, walk, walk_async, walk_consolidated,
-    walk_consolidated_async,
+    open_node_and_others, open_node_and_others_async, open_node_async, set_attributes, set_attributes_async, walk,
+    walk_async, walk_consolidated, walk_consolidated_async,
 };
 pub use node::with_place;
 pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry, check_strictly};

@@ -69,7 +69,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Draw the hierarchy: groups, and arrays with shape, data type, chunks and codecs.
     Tree(Tree),
-    /// List the nodes directly below a group, one in a line; or an array itself.
+    /// List the nodes directly below a group, one in a line.
     Ls(List),
     /// Tell everything about one node, and how much of it is stored.
     Info(Node),

@@ -95,6 +95,15 @@ impl Context {
         Ok(array)
     }
 
+    /// The metadata of a node, after telling of others at its path that it hides.
+    pub(crate) fn found(&self, place: &Place) -> Result<Found> {
+        let found = place.found()?;
+        let hidden = found.warnings.iter().filter(|warning| warning.hides.is_some());
+        self.warnings(&hidden.map(|warning| format!("{}: {warning}", found.path)).collect::<Vec<_>>());
+        self.hint_of_hidden([&found]);
+        Ok(found)
+    }
+
     /// Prints which nodes of a walk are not seen, and how to see them.
     pub(crate) fn hidden(&self, walk: &Walk) {
         let hidden = walk.nodes.iter().flat_map(|node| {

@@ -8,7 +8,7 @@ use zarr::meta::json::Value;
 
 pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     let place = context.place(&args.node)?;
-    let found = place.found()?;
+    let found = context.found(&place)?;
     let mut attributes = found.attributes().map_err(|error| zarr::Error::from(error.clone()))?.clone();
     if args.set.is_empty() && args.unset.is_empty() {
         return output::json(&Value::Object(attributes));

@@ -19,7 +19,10 @@ pub(crate) fn run(context: &Context, node: &args::Node) -> Result<()> {
     let attributes = found.attributes().map(drop).map_err(|error| Error::from(error.clone()));
     let mut facts = Facts::default();
     let opened = match &found.node {
-        Node::Array(array) => facts.array(context, &place, &found, array)?,
+        Node::Array(array) => {
+            context.hint_of_hidden([&found]);
+            facts.array(context, &place, &found, array)?
+        }
         Node::Group(_) => facts.group(context, &place, &found)?,
     };
     facts.attributes(&found);

@@ -18,7 +18,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         }
     };
     let place = context.place(&args::Node { url: url.to_owned(), path: path.to_owned(), dialect: None })?;
-    let found = place.found()?;
+    let found = context.found(&place)?;
     if let (Node::Group(_), false) = (&found.node, args.recursive) {
         let below = zarr::children(&*place.store, &place.path.to_string(), None)?;
         let count = below.nodes.len() + below.broken.len();

@@ -83,7 +83,10 @@ fn a_node_that_another_dialect_hides_is_named() {
         if !matches!(taken, "d2022" | "p2020") {
             let read = folder.run(&["read", "s", "a", "--as", "raw"]);
             assert_eq!(read.out, int16(1..5));
-            assert!(read.err.contains(&format!("hint: --dialect {hidden} takes")), "{}", read.err);
+            for args in [&["read", "s", "a"][..], &["info", "s", "a"], &["attrs", "s", "a"]] {
+                let ran = folder.run(args);
+                assert!(ran.err.contains(&format!("hint: --dialect {hidden} takes")), "{args:?}: {}", ran.err);
+            }
             assert_eq!(folder.run(&["read", "s", "a", "--as", "raw", "--dialect", hidden]).out, int16(5..9));
         }
         for dialect in [hidden, taken] {
