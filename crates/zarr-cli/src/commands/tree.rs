@@ -255,8 +255,9 @@ mod tests {
                 .chain((0..300).map(|it| format!("/g{it:03}"))),
         );
         assert_eq!(wide.lines().count(), 100_301);
-        let deep = drawn((1..1500).map(|levels| "/a".repeat(levels)));
-        assert_eq!(deep.lines().last().map(str::len), Some(3 * 1499 + 2));
+        // As deep as a path may be.
+        let deep = drawn((1..=128).map(|levels| "/a".repeat(levels)));
+        assert_eq!(deep.lines().last().map(str::len), Some(3 * 128 + 2));
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     }
 }

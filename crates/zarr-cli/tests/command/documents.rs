@@ -173,7 +173,7 @@ fn parameters_of_2019_stand_where_they_are_read() {
         std::fs::write(folder.path(key), document.to_string()).unwrap();
         let (error, text) = error(&folder, &["info", "s", "/"]);
         assert_eq!(error.get("pointer").and_then(Value::as_str), Some(pointer), "{text}");
-        assert_eq!(error.get("kind").and_then(Value::as_str), Some("invalid-metadata"), "{text}");
+        assert_eq!(error.get("kind").and_then(Value::as_str), Some("unknown-member"), "{text}");
     }
     if let Value::Object(members) = &mut document {
         members.insert("compressor", zarr::meta::json!({"codec": uri, "configuration": {"level": 5}}));
