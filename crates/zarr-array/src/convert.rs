@@ -115,7 +115,8 @@ pub struct Planned {
     pub how: How,
     /// What becomes different in its metadata.
     pub notes: Vec<String>,
-    /// What stays, but will be taken for something else by those who follow a convention.
+    /// What will be taken for something else by other software: fill values by those who follow a convention, and attributes that
+    /// were numbers.
     pub warning: Option<String>,
     /// Bytes of all its elements, decoded (of variable length: 16 for each).
     pub size: u64,

@@ -2,7 +2,6 @@
 
 mod kept;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use crate::{
     AsyncStore, ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition,
     Prefix, Result, SetOptions, Store, Version,
 };
-use kept::Kept;
+use kept::{Kept, with_version};
 
 /// Another store, with values and parts of values kept in memory once they were read, and keys that are not there.
 ///
@@ -62,15 +61,6 @@ impl<S> Cached<S> {
     pub fn clear(&self) {
         self.kept.forget_all();
     }
-}
-
-/// The ranges, and where requests are cheap one more that has no bytes, but is resolved only with the size of the value: local
-/// stores then tell its version as well, which they leave out where that would cost a system call.
-fn with_version<'r>(ranges: &'r [ByteRange], how: &Coalesce) -> Cow<'r, [ByteRange]> {
-    if how.slab.is_none() || ranges.is_empty() || ranges.iter().any(|range| range.bounded().is_none()) {
-        return Cow::Borrowed(ranges);
-    }
-    ranges.iter().cloned().chain([ByteRange::Suffix(0)]).collect()
 }
 
 impl<S: fmt::Display> fmt::Display for Cached<S> {

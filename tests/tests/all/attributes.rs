@@ -30,6 +30,8 @@ fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn
     let options = ConvertOptions { dialect: Some(dialect), carry, ..ConvertOptions::default() };
     let conversion = Conversion::plan(source, &zarr::registry(), options).unwrap();
     let told = conversion.nodes().iter().flat_map(|node| &node.notes).any(|note| note.starts_with("/attributes/a"));
+    let warned = conversion.nodes().iter().any(|node| node.warning.is_some());
+    assert_eq!(warned, told);
     let target = store(&[]);
     conversion.run(&target, &|_| {}).unwrap();
     (target, told)

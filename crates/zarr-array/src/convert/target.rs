@@ -54,6 +54,7 @@ pub(super) fn target(
         }
         fitted => fitted?,
     };
+    let warning = [bare_numbers(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback
         .filter(|_| !options.carry)
         .map(|original| format!("/data_type: {} is not known, and left out; its fallback stays", original.excerpt()));
@@ -65,6 +66,12 @@ fn fallback_of(found: &Found, dialect: Dialect) -> Option<Value> {
     found.fallback.as_ref().filter(|_| found.dialect != dialect)?;
     let document = found.documents.get(found.document_key()?)?;
     Value::from_json(std::str::from_utf8(document).ok()?).ok()?.get("data_type").cloned()
+}
+
+/// Numbers in attributes that JSON does not have become texts where the dialect is JSON, which other software reads as texts.
+fn bare_numbers(found: &Found, node: &Node) -> Option<String> {
+    let [before, after] = [&found.node, node].map(|node| node.attributes().count_bare());
+    (before > after).then(|| format!("/attributes: NaN or infinities, {} in all, become texts", before - after))
 }
 
 /// Lets the fill value mark missing data to xarray where it did: adds the attribute for version 3, and drops it where the fill

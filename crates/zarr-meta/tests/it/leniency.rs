@@ -47,7 +47,8 @@ fn refused(store: &Store) -> Error {
 
 #[test]
 fn unusual_spellings_of_fill_values_are_told() {
-    let of: [(fn(&str) -> Store, &str, [&str; 4]); 5] = [
+    type Case = (fn(&str) -> Store, &'static str, [&'static str; 4]);
+    let of: [Case; 5] = [
         (v1, "meta", ["dtype", "|b1", "<i4", "<f8"]),
         (v2, ".zarray", ["dtype", "|b1", "<i4", "<f8"]),
         (d2022, "meta/array.json", ["data_type", "bool", "int32", "float64"]),

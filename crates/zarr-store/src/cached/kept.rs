@@ -1,5 +1,6 @@
 //! What is kept of a store, bounded in bytes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -8,7 +9,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::{Bounded, ByteRange, Evict, Fetched, Key, Ring, Slot, Version};
+use crate::{Bounded, ByteRange, Coalesce, Evict, Fetched, Key, Ring, Slot, Version};
 
 /// Values, parts of values, and keys that are not there.
 ///
@@ -278,3 +279,12 @@ fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
 fn whole_size(ranges: &[ByteRange], fetched: &Fetched) -> Option<u64> {
     ranges.iter().zip(fetched.parts()).find_map(|(range, part)| range.whole_size(part))
 }
+/// The ranges, and where requests are cheap one more that has no bytes, but is resolved only with the size of the value: local
+/// stores then tell its version as well, which they leave out where that would cost a system call.
+pub(super) fn with_version<'r>(ranges: &'r [ByteRange], how: &Coalesce) -> Cow<'r, [ByteRange]> {
+    if how.slab.is_none() || ranges.is_empty() || ranges.iter().any(|range| range.bounded().is_none()) {
+        return Cow::Borrowed(ranges);
+    }
+    ranges.iter().cloned().chain([ByteRange::Suffix(0)]).collect()
+}
+

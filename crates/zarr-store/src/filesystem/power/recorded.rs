@@ -1,0 +1,378 @@
+//! A file system that knows which states a loss of power may leave.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::super::FilesystemStore;
+use super::super::vfs::{Directory, Kind, Stat, Vfs};
+
+/// Another access that records what is written and what is synced.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    inner: Arc<dyn Vfs>,
+    disk: Mutex<Disk>,
+}
+
+/// Numbers that look random and come out the same each time.
+pub(super) struct Chance(pub(super) u64);
+
+impl Chance {
+    /// A number less than `end`.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.0 += 1;
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        usize::try_from(hasher.finish() % end as u64).expect("less than a `usize`")
+    }
+}
+
+/// A file or a directory; numbers of inodes are used again, these are not.
+type Id = usize;
+
+const ROOT: Id = 0;
+
+/// What was done to a file system, from which the states are made that a loss of power may leave.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Disk {
+    /// By device and inode.
+    ids: HashMap<(u64, u64), Id>,
+    nodes: Vec<Node>,
+    /// How many changes of names there were.
+    time: usize,
+    /// Itself after each change and sync since these were last taken.
+    pub(super) states: Vec<Disk>,
+}
+
+/// A file with its bytes and those that are surely on the disk; a directory with the changes of its names.
+#[derive(Clone, Debug)]
+enum Node {
+    File { bytes: Vec<u8>, synced: Option<Vec<u8>> },
+    Directory { changes: Vec<Change>, synced: usize },
+}
+
+/// What a name stands for from a time on.
+#[derive(Clone, Debug)]
+struct Change {
+    time: usize,
+    name: String,
+    node: Option<Id>,
+    /// The directory that the name was in, or went to, by the same change.
+    other: Option<Id>,
+}
+
+impl Disk {
+    fn add(&mut self, inode: (u64, u64), node: Node) -> Id {
+        self.nodes.push(node);
+        self.ids.insert(inode, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    fn name(&mut self, directory: Id, name: &str, node: Option<Id>, other: Option<Id>) {
+        let time = self.time;
+        if let Node::Directory { changes, .. } = &mut self.nodes[directory] {
+            changes.push(Change { time, name: name.to_owned(), node, other });
+        }
+    }
+
+    fn record(&mut self) {
+        let state = Disk { states: Vec::new(), nodes: self.nodes.clone(), ids: HashMap::new(), time: self.time };
+        self.states.push(state);
+    }
+
+    /// What has a name now.
+    fn named(&self, directory: Id, name: &str) -> Option<Id> {
+        self.names(directory, |_| true).get(name).copied()
+    }
+
+    /// The names after the changes that count.
+    fn names(&self, directory: Id, counts: impl Fn(&Change) -> bool) -> BTreeMap<String, Id> {
+        let mut names = BTreeMap::new();
+        let Node::Directory { changes, .. } = &self.nodes[directory] else { return names };
+        for change in changes.iter().filter(|change| counts(change)) {
+            match change.node {
+                Some(node) => drop(names.insert(change.name.clone(), node)),
+                None => drop(names.remove(&change.name)),
+            }
+        }
+        names
+    }
+
+    /// Removes all names in a directory and in those below it.
+    fn empty(&mut self, directory: Id) {
+        for (name, node) in self.names(directory, |_| true) {
+            self.empty(node);
+            self.name(directory, &name, None, None);
+        }
+    }
+
+    fn sync(&mut self, id: Id) {
+        match &mut self.nodes[id] {
+            Node::File { bytes, synced } => *synced = Some(bytes.clone()),
+            Node::Directory { changes, synced } => *synced = changes.last().map_or(0, |change| change.time + 1),
+        }
+    }
+
+    /// Makes a state that a loss of power may leave in an empty directory: of each directory the changes up to some time since it
+    /// was synced, of each file the synced bytes, the newest ones, or some of them.
+    pub(super) fn lose_power(&self, chance: &mut Chance, path: &Path) {
+        let cuts: Vec<(usize, usize)> = self
+            .nodes
+            .iter()
+            .map(|node| match node {
+                Node::Directory { synced, .. } => {
+                    (*synced, synced + chance.below(self.time.saturating_sub(*synced) + 1))
+                }
+                Node::File { .. } => (0, 0),
+            })
+            .collect();
+        self.make(chance, &cuts, ROOT, path);
+    }
+
+    /// `cuts` are the times until which the changes of each directory are surely on the disk, and until which they are.
+    fn make(&self, chance: &mut Chance, cuts: &[(usize, usize)], directory: Id, path: &Path) {
+        let counts = |change: &Change| {
+            let (here, there) = (cuts[directory], cuts[change.other.unwrap_or(directory)]);
+            // Of a change of two directories there is all or nothing.
+            change.time < here.0.max(there.0) || change.time < here.1.min(there.1)
+        };
+        for (name, id) in self.names(directory, counts) {
+            let path = path.join(name);
+            match &self.nodes[id] {
+                Node::Directory { .. } => {
+                    fs::create_dir(&path).expect("made");
+                    self.make(chance, cuts, id, &path);
+                }
+                Node::File { bytes, synced } if synced.as_ref() == Some(bytes) => {
+                    fs::write(path, bytes).expect("written")
+                }
+                Node::File { bytes, synced } => {
+                    let bytes = match chance.below(3) {
+                        0 => synced.clone().unwrap_or_default(),
+                        1 => bytes.clone(),
+                        _ => bytes[..chance.below(bytes.len() + 1)].to_vec(),
+                    };
+                    fs::write(path, bytes).expect("written");
+                }
+            }
+        }
+    }
+}
+
+impl Recorded {
+    pub(super) fn over(store: &FilesystemStore) -> Arc<Self> {
+        let inode = store.vfs.stat("").expect("the root").inode;
+        let recorded = Self { inner: Arc::clone(&store.vfs), disk: Mutex::default() };
+        assert_eq!(recorded.disk().add(inode, Node::Directory { changes: Vec::new(), synced: 0 }), ROOT);
+        Arc::new(recorded)
+    }
+
+    pub(super) fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().expect("sound")
+    }
+
+    fn id(&self, directory: &Directory) -> io::Result<Id> {
+        let inode = match directory {
+            Directory::Path(path) => Stat::of(&fs::metadata(path)?).inode,
+            #[cfg(target_os = "linux")]
+            Directory::Handle(handle) => Stat::of(&File::from(handle.try_clone()?).metadata()?).inode,
+        };
+        Ok(self.disk().ids[&inode])
+    }
+
+    fn id_of(&self, file: &File) -> io::Result<Id> {
+        let inode = Stat::of(&file.metadata()?).inode;
+        Ok(self.disk().ids[&inode])
+    }
+
+    fn new_file(&self, file: &File) -> io::Result<Id> {
+        let inode = Stat::of(&file.metadata()?).inode;
+        Ok(self.disk().add(inode, Node::File { bytes: Vec::new(), synced: None }))
+    }
+
+    /// Notes a change of names once it was made.
+    fn change(&self, directory: &Directory, made: io::Result<()>, note: impl FnOnce(&mut Disk, Id)) -> io::Result<()> {
+        made?;
+        let id = self.id(directory)?;
+        let mut disk = self.disk();
+        note(&mut disk, id);
+        disk.time += 1;
+        disk.record();
+        Ok(())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Vfs for Recorded {
+    fn open(&self, path: &str) -> io::Result<File> {
+        self.inner.open(path)
+    }
+
+    fn stat(&self, path: &str) -> io::Result<Stat> {
+        self.inner.stat(path)
+    }
+
+    fn stat_file(&self, file: &File) -> io::Result<Stat> {
+        self.inner.stat_file(file)
+    }
+
+    fn open_to_lock(&self, path: &str) -> io::Result<File> {
+        self.inner.open_to_lock(path)
+    }
+
+    fn open_directory(&self, path: &str) -> io::Result<File> {
+        self.inner.open_directory(path)
+    }
+
+    fn lock(&self, file: &File) -> io::Result<()> {
+        self.inner.lock(file)
+    }
+
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        self.inner.try_lock(file)
+    }
+
+    fn close(&self, file: File) -> io::Result<()> {
+        self.inner.close(file)
+    }
+
+    fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.inner.read_at(file, into, offset)
+    }
+
+    fn read_first(&self, file: &File, into: &mut [u8], more: &mut [u8]) -> io::Result<usize> {
+        self.inner.read_first(file, into, more)
+    }
+
+    fn directory(&self, path: &str) -> io::Result<Directory> {
+        self.inner.directory(path)
+    }
+
+    fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
+        self.inner.identity(directory)
+    }
+
+    fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
+        self.inner.stat_name(parent, name)
+    }
+
+    fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        self.inner.open_name(parent, name)
+    }
+
+    fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        let made = self.inner.make_directory(parent, name);
+        let inode = match &made {
+            Ok(()) => self.inner.stat_name(parent, name)?.inode,
+            Err(_) => (0, 0),
+        };
+        self.change(parent, made, |disk, id| {
+            let new = disk.add(inode, Node::Directory { changes: Vec::new(), synced: 0 });
+            disk.name(id, name, Some(new), None);
+        })
+    }
+
+    fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        let file = self.inner.make_file(parent, name)?;
+        let new = self.new_file(&file)?;
+        self.change(parent, Ok(()), |disk, id| disk.name(id, name, Some(new), None))?;
+        Ok(file)
+    }
+
+    fn make_unnamed(&self, parent: &Directory) -> io::Result<Option<File>> {
+        let file = self.inner.make_unnamed(parent)?;
+        file.as_ref().map(|file| self.new_file(file)).transpose()?;
+        Ok(file)
+    }
+
+    fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
+        let named = self.id_of(file)?;
+        self.change(parent, self.inner.give_name(file, parent, name), |disk, id| disk.name(id, name, Some(named), None))
+    }
+
+    fn write(&self, file: &File, written: &[u8]) -> io::Result<()> {
+        self.inner.write(file, written)?;
+        let id = self.id_of(file)?;
+        if let Node::File { bytes, .. } = &mut self.disk().nodes[id] {
+            bytes.extend_from_slice(written);
+        }
+        Ok(())
+    }
+
+    fn stamp(&self, file: &File, time: std::time::SystemTime) -> io::Result<()> {
+        self.inner.stamp(file, time)
+    }
+
+    // What is synced is only noted: the model has no power to lose.
+    fn sync_file(&self, file: &File) -> io::Result<()> {
+        let id = self.id_of(file)?;
+        let mut disk = self.disk();
+        disk.sync(id);
+        disk.record();
+        Ok(())
+    }
+
+    fn sync_directory(&self, directory: &Directory) -> io::Result<()> {
+        let id = self.id(directory)?;
+        let mut disk = self.disk();
+        disk.sync(id);
+        disk.record();
+        Ok(())
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        let mut disk = self.disk();
+        (0..disk.nodes.len()).for_each(|id| disk.sync(id));
+        disk.record();
+        Ok(())
+    }
+
+    fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        self.change(parent, self.inner.rename(parent, from, to), |disk, id| {
+            let node = disk.named(id, from);
+            disk.name(id, to, node, None);
+            disk.name(id, from, None, None);
+        })
+    }
+
+    fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        self.change(parent, self.inner.link(parent, from, to), |disk, id| {
+            let node = disk.named(id, from);
+            disk.name(id, to, node, None);
+        })
+    }
+
+    fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()> {
+        let there = self.id(to_parent)?;
+        self.change(parent, self.inner.rename_directory(parent, from, to_parent, to), |disk, id| {
+            let node = disk.named(id, from);
+            disk.name(there, to, node, Some(id));
+            disk.name(id, from, None, Some(there));
+        })
+    }
+
+    fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.change(parent, self.inner.remove_file(parent, name), |disk, id| disk.name(id, name, None, None))
+    }
+
+    fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.change(parent, self.inner.remove_directory(parent, name), |disk, id| disk.name(id, name, None, None))
+    }
+
+    fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.change(parent, self.inner.remove_tree(parent, name), |disk, id| {
+            if let Some(node) = disk.named(id, name) {
+                disk.empty(node);
+            }
+            disk.name(id, name, None, None);
+        })
+    }
+
+    fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {
+        self.inner.list(path, wanted)
+    }
+}
