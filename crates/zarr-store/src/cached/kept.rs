@@ -287,4 +287,3 @@ pub(super) fn with_version<'r>(ranges: &'r [ByteRange], how: &Coalesce) -> Cow<'
     }
     ranges.iter().cloned().chain([ByteRange::Suffix(0)]).collect()
 }
-
