@@ -87,7 +87,8 @@ impl ArrayToBytes for BytesCodec {
     }
 
     fn is_memory_order(&self) -> bool {
-        self.swaps.is_empty()
+        // Parts of larger elements could not be checked by themselves.
+        self.swaps.is_empty() && (self.any_bits || self.item == 1)
     }
 
     fn settle(&self, items: &mut [u8]) -> Result<(), Error> {

@@ -61,7 +61,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     let mut node = node.clone();
     let mut notes = Vec::new();
     carry::restore(&mut node, dialect);
-    if from.is_none_or(|from| !carry::is_same_family(from, dialect)) && !dialect.has_bare_numbers() {
+    if from != Some(dialect) && !dialect.has_bare_numbers() {
         bare::to_texts(node.attributes_mut(), &mut notes);
     }
     match (&mut node, dialect) {

@@ -39,7 +39,11 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
     };
     let rest = Rest::find(&**source, &from, &**target, &to, &copies).map_err(in_source)?;
     match rest {
-        Ok(rest) if rest.is_of_move(is_implied) => rest.erase(&**source).map(|()| true).map_err(in_source),
+        Ok(rest) if rest.is_of_move(is_implied) => {
+            // The copy is on the disk before the rest is gone.
+            target.barrier().map_err(|error| in_store(&**target, error.into()))?;
+            rest.erase(&**source).map(|()| true).map_err(in_source)
+        }
         // A group that is there is in the way of no other message.
         Ok(_) => Ok(false),
         Err(_) if is_implied => Ok(false),
@@ -141,8 +145,10 @@ impl Rest {
                 ranked.entry(rank).or_default().push(key);
             }
         }
-        for key in ranked.into_values().flatten() {
-            source.erase(&Key::new(&key)?)?;
+        // In this order through a loss of power as well.
+        for keys in ranked.into_values() {
+            keys.iter().try_for_each(|key| source.erase(&Key::new(key)?))?;
+            source.barrier()?;
         }
         self.chunks.iter().try_for_each(|key| source.erase(key))?;
         Ok(source.flush()?)

@@ -3,7 +3,7 @@
 use super::{ConvertOptions, Shards};
 use crate::{NewArray, Registry, Result};
 use zarr_meta::conventions::{self, Convention, FILL_VALUE};
-use zarr_meta::json::{Map, Value};
+use zarr_meta::json::{Leniency, Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node};
 
 /// The node to be written, what in it becomes different by the dialect, and what will be taken for something else. `named`:
@@ -65,7 +65,8 @@ pub(super) fn target(
 fn fallback_of(found: &Found, dialect: Dialect) -> Option<Value> {
     found.fallback.as_ref().filter(|_| found.dialect != dialect)?;
     let document = found.documents.get(found.document_key()?)?;
-    Value::from_json(std::str::from_utf8(document).ok()?).ok()?.get("data_type").cloned()
+    let parsed = zarr_meta::json::parse(document, Leniency::ALL).ok()?;
+    parsed.value.get("data_type").cloned()
 }
 
 /// Numbers in attributes that JSON does not have become texts where the dialect is JSON, which other software reads as texts.

@@ -128,6 +128,10 @@ impl Conversion {
         }
         let in_target = |error: Error| in_store(target, error);
         self.check_whole(&**target, &to).map_err(in_target)?;
+        if self.options.overwrite {
+            // What is in the way is erased before it turns out whether a rename will do.
+            self.check_complete().map_err(|error| in_store(&self.source, error))?;
+        }
         if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
             for planned in &self.nodes {
                 progress(Progress::Begin(planned));
@@ -142,7 +146,8 @@ impl Conversion {
         self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         let found = open_node(source, &from.to_string(), None)?;
         self.list_in(source, false).map_err(|error| in_store(source, error))?;
-        run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))
+        run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))?;
+        source.flush().map_err(|error| in_store(source, error.into()))
     }
 
     /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.

@@ -195,7 +195,10 @@ fn float_value(bits: u64, size: usize, number: &Number) -> Value {
     let value = match size {
         2 => shortest(value, |short, _| half_bits(short) == bits),
         // Readers find the same, whether they go by way of f64 or not.
-        4 => shortest(value, |short, text| short as f32 == value as f32 && text.parse() == Ok(value as f32)),
+        4 => match (value as f32).to_string().parse::<f64>() {
+            Ok(short) if short as f32 == value as f32 => short,
+            _ => shortest(value, |short, text| short as f32 == value as f32 && text.parse() == Ok(value as f32)),
+        },
         _ => value,
     };
     match JsonNumber::from_f64(value) {

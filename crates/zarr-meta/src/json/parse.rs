@@ -390,7 +390,8 @@ impl<'t> Parser<'t> {
             // Runs end at ASCII bytes, and so between characters.
             let plain = self.rest().iter().take_while(|&&byte| byte != b'"' && byte != b'\\' && byte >= 0x20).count();
             let run = self.checked.get(self.at..self.at + plain).unwrap_or_default();
-            let run = if self.is_ascii { Cow::Borrowed(run) } else { surrogate::held(run) };
+            let is_held = self.leniency.lone_surrogates && !self.is_ascii;
+            let run = if is_held { surrogate::held(run) } else { Cow::Borrowed(run) };
             match text.is_empty() {
                 true => text = run,
                 false => text.to_mut().push_str(&run),
@@ -444,7 +445,8 @@ impl<'t> Parser<'t> {
             }
         };
         match char::from_u32(code) {
-            Some(c) => surrogate::push_char(text, c),
+            Some(c) if self.leniency.lone_surrogates => surrogate::push_char(text, c),
+            Some(c) => text.push(c),
             None if self.leniency.lone_surrogates => {
                 self.lone_surrogates = true;
                 surrogate::push(text, code);

@@ -2,7 +2,8 @@
 //!
 //! Python reads and writes `"\ud800"`. So that such a text can be written as it was read, each lone surrogate in it is held as
 //! three noncharacters, which no text that is interchanged has: U+FDD8 to U+FDDF, then twice U+FDD0 to U+FDDF, four bits each.
-//! Where a text has one of these itself, or U+FDE0, it is held with U+FDE0 in front.
+//! Where a text has one of these itself, or U+FDE0, it is held with U+FDE0 in front. Texts that are read without
+//! [`lone_surrogates`](super::Leniency::lone_surrogates), such as those of chunks, are held as they are.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -82,9 +83,19 @@ mod tests {
 
     #[test]
     fn they_differ_from_what_they_are_held_as() {
-        let escaped = parse(br#""\ufdd8\ufdd0\ufdd0""#, Leniency::default()).unwrap().value;
+        let escaped = parse(br#""\ufdd8\ufdd0\ufdd0""#, Leniency::ALL).unwrap().value;
         assert_eq!(escaped.to_string(), "\"\u{fdd8}\u{fdd0}\u{fdd0}\"");
         assert_ne!(escaped, parse(br#""\ud800""#, Leniency::ALL).unwrap().value);
+    }
+
+    #[test]
+    fn texts_that_cannot_have_them_are_held_as_they_are() {
+        for text in ["\u{fdd0}", "a\u{fde0}b", "\u{fddf}\u{fde0}"] {
+            for json in [format!("\"{text}\""), format!("\"{}\"", text.escape_default()).replace(['{', '}'], "")] {
+                let value = parse(json.as_bytes(), Leniency::default()).unwrap().value;
+                assert_eq!(value.as_str(), Some(text), "{json}");
+            }
+        }
     }
 
     #[test]

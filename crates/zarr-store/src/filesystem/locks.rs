@@ -73,6 +73,8 @@ impl FilesystemStore {
         let directory = match self.vfs.open_directory(path) {
             Ok(directory) => directory,
             Err(error) if is_absent(&error) => return Ok(Some(threads)),
+            // That says nothing of the locks of others.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Some(threads)),
             Err(error) if is_refused(&error) => return Ok(Some(self.without(threads))),
             Err(error) => return Err(fail(error)),
         };

@@ -117,7 +117,11 @@ impl Vfs for Plain {
     fn sync_all(&self) -> io::Result<()> {
         let mut todo = vec![self.root.clone()];
         while let Some(directory) = todo.pop() {
-            for entry in fs::read_dir(&directory)? {
+            let entries = match fs::read_dir(&directory) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries?,
+            };
+            for entry in entries {
                 let entry = entry?;
                 let kind = entry.file_type()?;
                 if kind.is_dir() {
@@ -131,7 +135,10 @@ impl Vfs for Plain {
                     }
                 }
             }
-            self.sync_directory(&Directory::Path(directory))?;
+            match sync_directory(&directory) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
         Ok(())
     }

@@ -58,7 +58,8 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
     if shape.iter().any(|&len| i64::try_from(len).is_err()) {
         return None;
     }
-    let is_small = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len)).is_some_and(|n| n <= MAX_LISTED);
+    let product = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len));
+    let is_small = product.is_some_and(|count| count <= MAX_LISTED) && shape.iter().all(|&len| len <= MAX_LISTED);
     let (axes, on_blocks) = match selection {
         Selection::Axes(axes) => (axes, false),
         Selection::Blocks(axes) => (axes, true),
@@ -68,7 +69,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
             let on = (0_u64..).zip(mask).filter(|(_, on)| **on).map(|(place, _)| place);
             return fits.then(|| is_small.then(|| on.collect()));
         }
-        Selection::Region(region) => return of_region(region, shape).map(|places| places.filter(|_| is_small)),
+        Selection::Region(region) => return of_region(region, shape, is_small),
     };
     let ellipsis = axes.iter().position(|axis| *axis == AxisSelection::Ellipsis);
     let named = axes.iter().filter(|axis| **axis != AxisSelection::Ellipsis).count();
@@ -87,7 +88,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
         }
         // Larger axes are checked, and not listed.
         let list = positions(axis, count, is_small)?;
-        lists.push(if on_blocks {
+        lists.push(if on_blocks && is_small {
             list.into_iter().flat_map(|cell| of_chunk(grid, place, cell)).collect()
         } else {
             list
@@ -159,7 +160,7 @@ fn points(lists: &[Vec<i64>], shape: &[u64]) -> Option<Vec<u64>> {
 }
 
 #[expect(clippy::option_option, reason = "as above")]
-fn of_region(region: &Region, shape: &[u64]) -> Option<Option<Vec<u64>>> {
+fn of_region(region: &Region, shape: &[u64], is_small: bool) -> Option<Option<Vec<u64>>> {
     let fits = region.rank() == shape.len()
         && region.axes().iter().zip(shape).all(|(range, &len)| match range.last() {
             Some(last) => last < len,
@@ -169,8 +170,7 @@ fn of_region(region: &Region, shape: &[u64]) -> Option<Option<Vec<u64>>> {
     if !fits {
         return None;
     }
-    if region.axes().iter().try_fold(1_u64, |count, range| count.checked_mul(range.len)).is_none_or(|n| n > MAX_LISTED)
-    {
+    if !is_small {
         return Some(None);
     }
     Some(Some(region.axes().iter().zip(shape).fold(vec![0_u64], |places, (range, len)| {

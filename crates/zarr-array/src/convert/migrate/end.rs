@@ -22,7 +22,7 @@ pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
         }
         std::thread::sleep(backoff(attempt));
     }
-    let message = "another process or thread is migrating this store, or finishes or undoes a migration, right now";
+    let message = "another process or thread holds the lock of the root, as those do who migrate the store, or finish or undo that";
     Err(Error::new(ErrorKind::Conflict, message).with_hint("wait until it has ended"))
 }
 
