@@ -80,6 +80,10 @@ pub fn entry_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialec
     let mut documents = documents.clone();
     let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();
     for key in ENTRY_KEYS {
+        // The root of a hierarchy of 2022 has its document at these keys, too.
+        if key.starts_with("meta/") && all.iter().flatten().any(|(_, known)| *known == Dialect::D2022) {
+            continue;
+        }
         match of_entry(key, &mut documents) {
             Ok(None) => {}
             Ok(Some(dialect)) if all.iter().flatten().any(|(_, known)| *known == dialect) => {}
@@ -127,7 +131,7 @@ mod tests {
     #[test]
     fn several_hierarchies_in_one_store() {
         let documents: Documents = [
-            ("zarr.json", r#"{"zarr_format": "https://purl.org/zarr/spec/core/3.0"}"#),
+            ("zarr.json", r#"{"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0"}"#),
             ("meta/group.json", "{}"),
             ("meta/array.json", "{}"),
             ("meta", r#"{"zarr_format": 7}"#),
@@ -136,9 +140,22 @@ mod tests {
         .into_iter()
         .collect();
         let all = entry_dialects(&documents);
-        assert_eq!(all[0], Ok(("zarr.json", Dialect::D2022)));
+        assert_eq!(all[0], Ok(("zarr.json", Dialect::P2020)));
         assert_eq!(all[1], Ok(("meta/group.json", Dialect::P2019)));
         assert_eq!(all[2].as_ref().unwrap_err().kind(), ErrorKind::UnsupportedVersion);
         assert_eq!(all.len(), 3);
+    }
+
+    #[test]
+    fn the_root_of_2022_is_none_of_2019() {
+        let documents: Documents = [
+            ("zarr.json", r#"{"zarr_format": "https://purl.org/zarr/spec/core/3.0"}"#),
+            ("meta/array.json", r#"{"shape": [1]}"#),
+        ]
+        .map(|(key, text)| (key.to_owned(), text.into()))
+        .into_iter()
+        .collect();
+        let told: Vec<_> = entry_dialects(&documents).into_iter().flatten().collect();
+        assert_eq!(told, [("zarr.json", Dialect::D2022)]);
     }
 }
