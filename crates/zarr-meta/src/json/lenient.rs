@@ -5,7 +5,7 @@ use std::fmt;
 /// What to accept beyond JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leniency {
-    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](Number::is_json).
+    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](super::Number::is_json).
     pub bare_nan: bool,
     /// A comma before `}` or `]`.
     pub trailing_comma: bool,
