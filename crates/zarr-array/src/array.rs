@@ -14,7 +14,7 @@ use zarr_dtype::{DataType, Element, FillValue, Heap};
 use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
 use zarr_meta::json::Map;
 use zarr_meta::{ArrayMetadata, Dialect, Found, NodePath};
-use zarr_store::{Bytes, Key, Store, block_on};
+use zarr_store::{Bytes, Durability, Key, Store, block_on};
 
 /// A Zarr array in a store.
 ///
@@ -319,7 +319,8 @@ impl Array {
         let (capabilities, coalesce) = (self.store.capabilities(), self.store.coalesce());
         if let Resolved::Box(selected) = resolved {
             let turned = plan::turned_view(data, &selected.flipped);
-            return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce));
+            let region = &selected.region;
+            return self.run(WriteJob::new(&self.core, region, turned, Durability::None, capabilities, &coalesce));
         }
         let gather = Gather::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;

@@ -13,7 +13,7 @@ use zarr_dtype::{DataType, Element, Heap};
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_meta::json::Map;
 use zarr_meta::{ArrayMetadata, Found, NodePath};
-use zarr_store::{AsyncStore, Bytes, Job, Key, run_async};
+use zarr_store::{AsyncStore, Bytes, Durability, Job, Key, run_async};
 
 /// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
 ///
@@ -202,7 +202,9 @@ impl AsyncArray {
         let (capabilities, coalesce) = (self.store.capabilities(), self.store.coalesce());
         if let Resolved::Box(selected) = resolved {
             let turned = plan::turned_view(data, &selected.flipped);
-            return self.run(WriteJob::new(&self.core, &selected.region, turned, capabilities, &coalesce)).await;
+            let region = &selected.region;
+            let job = WriteJob::new(&self.core, region, turned, Durability::None, capabilities, &coalesce);
+            return self.run(job).await;
         }
         let gather = Gather::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;

@@ -17,10 +17,12 @@ use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region, Resolved};
 use zarr_meta::{ArrayMetadata, Node};
-use zarr_store::{Key, Lock};
+use zarr_store::{Durability, Key, Lock};
 
 /// So many chunks are asked for one by one; to look for more, the chunks that are stored are listed.
 const FEW: u64 = 64;
+/// To change the shape loses no element that a chunk had, by a loss of power neither.
+const BESIDE_ELEMENTS: Durability = Durability::File;
 /// How many keys are erased at a time where the store cannot list.
 const BATCH: usize = 1024;
 
@@ -76,7 +78,8 @@ pub(crate) async fn append<D: Drive>(
     let appended = Appended::new(drive, &newest, axis, data).await?;
     if let Some(region) = &appended.region {
         let data = appended.data.clone();
-        let job = WriteJob::beside_elements(&appended.grown, region, data, drive.capabilities(), &drive.coalesce());
+        let job =
+            WriteJob::new(&appended.grown, region, data, BESIDE_ELEMENTS, drive.capabilities(), &drive.coalesce());
         drive.run(&appended.grown, job).await?;
     }
     barrier(drive, &newest).await?;
@@ -196,7 +199,7 @@ async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<
         .map_err(|_| Error::argument("the shape has more elements than can be addressed"))?;
     // All elements are the one item.
     let view = View::from_strides(&item, item.len(), &shape, 0, &vec![0; shape.len()])?.with_heap(heap);
-    drive.run(core, WriteJob::beside_elements(core, region, view, drive.capabilities(), &drive.coalesce())).await
+    drive.run(core, WriteJob::new(core, region, view, BESIDE_ELEMENTS, drive.capabilities(), &drive.coalesce())).await
 }
 
 /// The elements that a larger grid has and a smaller one has not, in boxes.

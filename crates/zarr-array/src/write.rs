@@ -100,26 +100,17 @@ impl Data<'_> {
 }
 
 impl<'a> WriteJob<'a> {
-    /// Writes `data`, which has the region's shape, to `region` of an array in a store that is such.
+    /// Writes `data`, which has the region's shape, to `region` of an array in a store that is such. Chunks that keep other
+    /// elements are replaced with this durability.
     pub(crate) fn new(
         core: &'a ArrayCore,
         region: &Region,
         data: View<'a>,
+        durability: Durability,
         capabilities: Capabilities,
         coalesce: &Coalesce,
     ) -> Self {
-        Self::of(core, region, Data::All(data), Durability::None, capabilities, coalesce, None)
-    }
-
-    /// As [`new`](Self::new), such that a loss of power leaves what the chunks had before: to change the shape loses no element.
-    pub(crate) fn beside_elements(
-        core: &'a ArrayCore,
-        region: &Region,
-        data: View<'a>,
-        capabilities: Capabilities,
-        coalesce: &Coalesce,
-    ) -> Self {
-        Self::of(core, region, Data::All(data), Durability::File, capabilities, coalesce, None)
+        Self::of(core, region, Data::All(data), durability, capabilities, coalesce, None)
     }
 
     /// As [`new`](Self::new), of those chunks only whose `states` are given, each on the condition that it still has that: else

@@ -107,7 +107,6 @@ impl NodePath {
     }
 }
 
-/// Refuses names that could lead out of the hierarchy.
 /// Checks names joined by `/` that come behind so many others.
 fn check_names(before: usize, names: &str) -> Result<()> {
     for (number, name) in names.split('/').enumerate() {
@@ -120,6 +119,7 @@ fn check_names(before: usize, names: &str) -> Result<()> {
     Ok(())
 }
 
+/// Refuses names that could lead out of the hierarchy.
 fn check_name(name: &str) -> Result<()> {
     let what = if name.is_empty() {
         "an empty name"

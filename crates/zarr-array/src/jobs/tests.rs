@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_codec::{Access, View, ViewMut};
 use zarr_grid::Region;
 use zarr_meta::{Dialect, Node};
-use zarr_store::{Capabilities, Coalesce, Job, MemoryStore, Next, Reply, Store, run};
+use zarr_store::{Capabilities, Coalesce, Durability, Job, MemoryStore, Next, Reply, Store, run};
 
 /// A job whose driver answers other requests than were asked, after so many right answers.
 #[derive(Debug)]
@@ -71,7 +71,8 @@ const ALL: Capabilities = Capabilities {
 fn a_write_of_whole_chunks_and_of_parts_takes_no_other_reply() {
     let write = |core, range: std::ops::Range<u64>| {
         let data = View::new(&[7; 5][..usize::try_from(range.end - range.start).unwrap()], 1, &[4]);
-        WriteJob::new(core, &Region::from_ranges(std::slice::from_ref(&range)), data.unwrap(), ALL, &Coalesce::NEVER)
+        let region = Region::from_ranges(std::slice::from_ref(&range));
+        WriteJob::new(core, &region, data.unwrap(), Durability::None, ALL, &Coalesce::NEVER)
     };
     // A get and a set for each part.
     answered_wrongly(1, |core| write(core, 0..4));

@@ -34,17 +34,18 @@ pub(crate) fn requests(
 ) -> Result<Vec<Vec<Request>>> {
     let steps = in_steps(dialect, path, after, changes);
     let last = steps.len().saturating_sub(1);
-    let request = |number: usize, (key, value): (String, Option<Vec<u8>>)| {
+    let request = |is_last: bool, (key, value): (String, Option<Vec<u8>>)| {
         let key = Key::new(&key)?;
         Ok(match value {
             Some(value) => {
-                let (is_last, when) = (number == last, when(&key, number == last));
+                let when = when(&key, is_last);
                 jobs::set_document(key, value, when, is_last)
             }
             None => Request::Erase { key },
         })
     };
-    let step = |(number, step): (usize, Vec<_>)| step.into_iter().map(|change| request(number, change)).collect();
+    let step =
+        |(number, step): (usize, Vec<_>)| step.into_iter().map(|change| request(number == last, change)).collect();
     steps.into_iter().enumerate().map(step).collect()
 }
 

@@ -279,6 +279,7 @@ fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
 fn whole_size(ranges: &[ByteRange], fetched: &Fetched) -> Option<u64> {
     ranges.iter().zip(fetched.parts()).find_map(|(range, part)| range.whole_size(part))
 }
+
 /// The ranges, and where requests are cheap one more that has no bytes, but is resolved only with the size of the value: local
 /// stores then tell its version as well, which they leave out where that would cost a system call.
 pub(super) fn with_version<'r>(ranges: &'r [ByteRange], how: &Coalesce) -> Cow<'r, [ByteRange]> {
