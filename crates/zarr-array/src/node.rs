@@ -15,7 +15,7 @@ mod revise;
 
 pub(crate) use ancestors::Ancestors;
 pub(crate) use change::{ChangeNode, create};
-pub(crate) use claim::{AwaitClaim, Claim, TakeClaim};
+pub(crate) use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
 pub(crate) use dialect::{DEFAULT, FindDialect, same_hierarchy};
 pub use elsewhere::with_place;
 pub(crate) use erase::{EraseBroken, EraseNode};

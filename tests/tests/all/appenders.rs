@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use zarr_array::{AsyncArray, Dialect, Error, NewArray, View, json};
+use zarr_array::{AsyncArray, Dialect, ErrorKind, NewArray, View, json};
 use zarr_store::{
-    AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock,
-    MemoryStore, Precondition, Prefix, Result, Store, StoreExt, Version,
+    AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock,
+    MemoryStore, Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
 };
 use zarr_tests::random::Random;
 
@@ -23,6 +24,8 @@ struct Process {
     turn: Arc<AtomicBool>,
     random: Arc<Mutex<Random>>,
     late: Arc<Mutex<Vec<Set>>>,
+    /// Whether chunks cannot be set.
+    is_full: bool,
 }
 
 /// A set that a process has sent.
@@ -46,6 +49,29 @@ impl Drop for Sent<'_> {
 }
 
 impl Process {
+    /// A process beside which there is no other.
+    fn alone(store: &Arc<MemoryStore>) -> Self {
+        let (turn, random) = (Arc::default(), Arc::new(Mutex::new(Random::new(0))));
+        Self { store: Arc::clone(store), turn, random, late: Arc::default(), is_full: false }
+    }
+
+    /// Appends two elements to an array. `each` is called before each request.
+    fn append(self, mut each: impl FnMut()) -> std::result::Result<(), zarr_array::Error> {
+        let turn = Arc::clone(&self.turn);
+        let store: Arc<dyn AsyncStore> = Arc::new(self);
+        let mut append = Box::pin(async {
+            let mut array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
+            array.append(0, View::new(&[1, 2], 1, &[2])?).await
+        });
+        loop {
+            turn.store(true, SeqCst);
+            if let Poll::Ready(done) = append.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                return done;
+            }
+            each();
+        }
+    }
+
     /// Waits until it is the turn of a request: of those that wait at the same time, any.
     fn turn(&self) -> impl Future<Output = ()> + Send {
         std::future::poll_fn(|_| {
@@ -96,6 +122,10 @@ impl AsyncStore for Process {
             let mut sent = Sent { process: self, set: Some(set) };
             self.turn().await;
             sent.set = None;
+            if self.is_full && !key.as_str().ends_with("zarr.json") {
+                let (store, operation, key) = (self.to_string(), Operation::Set, key.to_string());
+                return Err(Error::Io { store, operation, key, source: io::Error::other("full") });
+            }
             self.store.set(key, &value, when)
         })
     }
@@ -143,7 +173,7 @@ fn row(id: i32) -> [i32; COLUMNS] {
 }
 
 /// What a process does, with the numbers of the rows of each append that has succeeded.
-type Work<'w> = Pin<Box<dyn Future<Output = std::result::Result<(), Error>> + 'w>>;
+type Work<'w> = Pin<Box<dyn Future<Output = std::result::Result<(), zarr_array::Error>> + 'w>>;
 type Appended = Mutex<Vec<Vec<i32>>>;
 
 async fn appends(
@@ -151,7 +181,7 @@ async fn appends(
     number: i32,
     (seed, most): (u64, usize),
     done: &Appended,
-) -> std::result::Result<(), Error> {
+) -> std::result::Result<(), zarr_array::Error> {
     let mut random = Random::new(seed);
     let store: Arc<dyn AsyncStore> = Arc::new(process.clone());
     let mut array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
@@ -171,7 +201,7 @@ async fn appends(
 }
 
 /// Changes the document that the shape is in, and elements in the chunks that rows are appended to.
-async fn changes(process: &Process, seed: u64) -> std::result::Result<(), Error> {
+async fn changes(process: &Process, seed: u64) -> std::result::Result<(), zarr_array::Error> {
     let mut random = Random::new(seed);
     let store: Arc<dyn AsyncStore> = Arc::new(process.clone());
     for turn in 0..random.below(4) {
@@ -211,10 +241,9 @@ fn run(seed: u64, dialect: Dialect, chunk: [u64; 2], most: usize) -> usize {
     zarr::create_array(&store, "/a", new).unwrap();
     let late = Arc::default();
     let process = |seed| Process {
-        store: Arc::clone(&memory),
-        turn: Arc::default(),
         random: Arc::new(Mutex::new(Random::new(seed))),
         late: Arc::clone(&late),
+        ..Process::alone(&memory)
     };
     let processes: Vec<Process> = (0..4).map(|number| process(seed * 10 + number)).collect();
     let done = Appended::default();
@@ -281,31 +310,59 @@ fn nothing_is_left_of_a_claim_when_an_append_is_done() {
         zarr::create_array(&store, "/a", NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
         append(&memory);
         assert_eq!(zarr::open_array(&store, "/a").unwrap().read::<i8>(..).unwrap(), [0, 0, 0, 1, 2]);
-        store.get_all(&Key::new("a/zarr.json").unwrap()).unwrap()
+        store.get_all(&document_key()).unwrap()
     };
     let locked = document(&|memory| {
         let store: Arc<dyn Store> = Arc::clone(memory) as Arc<dyn Store>;
         zarr::open_array(&store, "/a").unwrap().append(0, View::new(&[1, 2], 1, &[2]).unwrap()).unwrap();
     });
     let claimed = document(&|memory| {
-        let (turn, random) = (Arc::default(), Arc::new(Mutex::new(Random::new(0))));
-        let process = Process { store: Arc::clone(memory), turn: Arc::clone(&turn), random, late: Arc::default() };
-        let store: Arc<dyn AsyncStore> = Arc::new(process);
-        let mut append = Box::pin(async {
-            let mut array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
-            array.append(0, View::new(&[1, 2], 1, &[2])?).await
-        });
         let mut claims = 0;
-        loop {
-            turn.store(true, SeqCst);
-            if let Poll::Ready(done) = append.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                done.unwrap();
-                break;
-            }
-            let text = memory.get_all(&Key::new("a/zarr.json").unwrap()).unwrap().unwrap();
-            claims += usize::from(text.ends_with(b" ") || text.ends_with(b"\t"));
-        }
+        let count = || claims += usize::from(is_claimed(&memory.get_all(&document_key()).unwrap().unwrap()));
+        Process::alone(memory).append(count).unwrap();
         assert!(claims > 0);
     });
     assert_eq!(locked, claimed);
+}
+
+fn document_key() -> Key {
+    Key::new("a/zarr.json").unwrap()
+}
+
+fn is_claimed(document: &[u8]) -> bool {
+    document.ends_with(b" ") || document.ends_with(b"\t")
+}
+
+#[test]
+fn an_append_that_fails_takes_its_claim_away() {
+    let memory = Arc::new(MemoryStore::new());
+    let store: Arc<dyn Store> = Arc::clone(&memory) as Arc<dyn Store>;
+    zarr::create_array(&store, "/a", NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
+    let before = store.get_all(&document_key()).unwrap().unwrap();
+    let mut claims = 0;
+    let count = || claims += usize::from(is_claimed(&memory.get_all(&document_key()).unwrap().unwrap()));
+    let error = Process { is_full: true, ..Process::alone(&memory) }.append(count).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+    assert!(claims > 0);
+    assert_eq!(store.get_all(&document_key()).unwrap().unwrap(), before);
+    // Nobody has to wait for it.
+    Process::alone(&memory).append(|| ()).unwrap();
+}
+
+#[test]
+fn a_copy_is_not_claimed_by_who_appends_to_the_source() {
+    let memory = || -> Arc<dyn Store> { Arc::new(MemoryStore::new()) };
+    let (store, other, registry) = (memory(), memory(), zarr::registry());
+    let array = zarr::create_array(&store, "/g/a", NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
+    array.write(.., &[1_i8, 2, 3]).unwrap();
+    let key = Key::new("g/a/zarr.json").unwrap();
+    let bare = store.get_all(&key).unwrap().unwrap();
+    store.set_all(&key, &[&bare[..], b"\n", &[b'\t'; 64]].concat()).unwrap();
+    zarr::copy_node(&store, "/g", &other, "/g", &registry, false).unwrap();
+    assert!(!is_claimed(&other.get_all(&key).unwrap().unwrap()));
+    // The rest of a move that was interrupted while it erased the source.
+    store.erase(&Key::new("g/zarr.json").unwrap()).unwrap();
+    assert!(zarr::finish_move(&store, "/g", &other, "/g").unwrap());
+    assert_eq!(store.list().unwrap(), [Key::new("zarr.json").unwrap()]);
+    assert_eq!(zarr::open_array(&other, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2, 3]);
 }

@@ -4,7 +4,7 @@ use super::is_same;
 use crate::chunk_keys::Keys;
 use crate::hierarchy::in_store;
 use crate::jobs::DOCUMENT;
-use crate::node::{Ancestors, order, parse_path, reread};
+use crate::node::{Ancestors, order, parse_path, reread, unclaimed};
 use crate::{Error, ErrorKind, Result, open_node, walk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Rest {
                 if !source.get(&key, &[ByteRange::Full], &mut fetched[0])? {
                     continue;
                 }
-                if copy.documents.get(copied) != Some(fetched[0].part(0)) {
+                if copy.documents.get(copied).map(unclaimed) != Some(unclaimed(fetched[0].part(0))) {
                     return Ok(Err(key));
                 }
                 is_gone = false;

@@ -3,7 +3,7 @@
 use super::{Conversion, Planned};
 use crate::chunk_keys::Keys;
 use crate::jobs::{DOCUMENT, InSteps, Made, document_options};
-use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy};
+use crate::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed};
 use crate::{Error, ErrorKind, Group, NewGroup, Result, open_node};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -165,7 +165,8 @@ impl Documents {
             let to = zarr_meta::document_keys(dialect, path, entry);
             for (from, to) in from.iter().zip(to) {
                 if let Some(document) = source.documents.get(from).filter(|_| previous.get(&to).is_none()) {
-                    previous.insert(to, document);
+                    // Whoever appends to the source does not append to the copy.
+                    previous.insert(to, unclaimed(document));
                 }
             }
         }

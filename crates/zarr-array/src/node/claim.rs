@@ -11,7 +11,7 @@ use super::newest::{Newest, ReadNewest};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use zarr_store::{Job, Key, Next, Precondition, Reply, Request, backoff};
 
 /// How many marks a claim has: a bit each.
@@ -22,6 +22,8 @@ const MARKS: usize = 64;
 pub(crate) struct Claim {
     key: Key,
     text: Vec<u8>,
+    /// The document without a claim.
+    bare: Vec<u8>,
 }
 
 impl Claim {
@@ -29,10 +31,10 @@ impl Claim {
     fn new(key: Key, document: &[u8]) -> Self {
         let mut text = document.trim_ascii_end().to_vec();
         text.push(b'\n');
-        // The standard library's only source of chance.
-        let chance = RandomState::new().hash_one(document);
+        // The standard library's only source of chance, which processes share that were forked from one another.
+        let chance = RandomState::new().hash_one((document, std::process::id(), SystemTime::now()));
         text.extend((0..MARKS).map(|bit| if chance >> bit & 1 == 0 { b' ' } else { b'\t' }));
-        Self { key, text }
+        Self { key, text, bare: unclaimed(document).to_vec() }
     }
 
     /// Whether nothing changed the document since it was claimed.
@@ -52,6 +54,14 @@ fn marks(document: &[u8]) -> Option<&[u8]> {
     let (before, marks) = document.split_at_checked(document.len().checked_sub(MARKS)?)?;
     let is_claim = before.last() == Some(&b'\n') && marks.iter().all(|byte| matches!(byte, b' ' | b'\t'));
     is_claim.then_some(marks)
+}
+
+/// A document without the claim in it, if there is one.
+pub(crate) fn unclaimed(document: &[u8]) -> &[u8] {
+    match marks(document) {
+        Some(marks) => document.get(..document.len() - marks.len()).unwrap_or(document),
+        None => document,
+    }
 }
 
 /// Reads the documents of an array, again and again while another has a claim in them: until it gives the array its new shape, or
@@ -129,8 +139,7 @@ impl TakeClaim {
         Self { state: State::Own(own) }
     }
 
-    fn set(&mut self, key: Key, document: &[u8], when: Precondition) -> Next<Self> {
-        let claim = Claim::new(key, document);
+    fn set(&mut self, claim: Claim, when: Precondition) -> Next<Self> {
         let request = jobs::set_document(claim.key.clone(), claim.text.clone(), when, true);
         self.state = State::Set(claim);
         Next::Ask(vec![request])
@@ -143,7 +152,7 @@ impl Job for TakeClaim {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match (std::mem::replace(&mut self.state, State::Done), replies) {
-            (State::Begin { document, key, when }, _) => Ok(self.set(key, &document, when)),
+            (State::Begin { document, key, when }, _) => Ok(self.set(Claim::new(key, &document), when)),
             (State::Own(own), _) => {
                 let request = jobs::get_document(own.key.clone());
                 self.state = State::Read(own);
@@ -152,12 +161,45 @@ impl Job for TakeClaim {
             (State::Read(own), [Reply::Got(fetched)]) => match fetched {
                 Some(fetched) if fetched.part(0) == own.text => {
                     let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                    Ok(self.set(own.key, &own.text, when))
+                    let claim = Claim { bare: own.bare, ..Claim::new(own.key, &own.text) };
+                    Ok(self.set(claim, when))
                 }
                 _ => Err(void()),
             },
             (State::Set(claim), [Reply::Set]) => Ok(Next::Done(claim)),
             (State::Set(_), [Reply::Conflict]) => Err(void()),
+            _ => Err(jobs::unfit()),
+        }
+    }
+}
+
+/// Takes a claim out of its document, if it is still there, so that others need not wait until its owner seems to be dead.
+#[derive(Debug)]
+pub(crate) struct DropClaim {
+    claim: Claim,
+    is_asked: bool,
+}
+
+impl DropClaim {
+    pub(crate) fn new(claim: Claim) -> Self {
+        Self { claim, is_asked: false }
+    }
+}
+
+impl Job for DropClaim {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let Claim { key, text, bare } = &self.claim;
+        match replies {
+            [] if !std::mem::replace(&mut self.is_asked, true) => Ok(Next::Ask(vec![jobs::get_document(key.clone())])),
+            [Reply::Got(Some(fetched))] if fetched.part(0) == text => {
+                let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
+                Ok(Next::Ask(vec![jobs::set_document(key.clone(), bare.clone(), when, true)]))
+            }
+            // Another has it by now.
+            [Reply::Got(_) | Reply::Set | Reply::Conflict] => Ok(Next::Done(())),
             _ => Err(jobs::unfit()),
         }
     }
@@ -176,8 +218,10 @@ mod tests {
         assert_eq!((first.text.len(), second.text.len()), (3 + MARKS, 3 + MARKS));
         assert_ne!(first.text, second.text);
         assert!(marks(&first.text).is_some() && marks(&second.text) != marks(&first.text));
+        assert_eq!((&first.bare[..], &second.bare[..]), (&b"{}\n"[..], &b"{}\n"[..]));
+        assert_eq!(unclaimed(&second.text), b"{}\n");
         for text in [&b""[..], b"{}", b"{}\n", &[b' '; 64], &[b'\n'; 200]] {
-            assert_eq!(marks(text), None);
+            assert_eq!((marks(text), unclaimed(text)), (None, text));
         }
     }
 }

@@ -19,6 +19,8 @@
 //! Chunks are claimed for in batches: by the claims of one append, each of which replaces the one before on the condition that it is
 //! still there, nobody else comes in between, and the above holds for each batch. Each new claim shows others that its owner is alive.
 //!
+//! An append that fails takes its claim away: no shape of it is published, so the above does not change.
+//!
 //! Who finds a claim of another waits for it to go. If it stays as it is for longer than the other may need for a batch, the other
 //! is taken to be dead. If it is not, it loses its claim and begins anew. Both then wait longer than before, so that one of them gets
 //! through. Nobody has to tell the living from the dead for the elements to be safe.
@@ -30,7 +32,7 @@
 use super::Appended;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
-use crate::node::{AwaitClaim, Claim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
+use crate::node::{AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
 use crate::read::{decoded_size, too_few_cells};
 use crate::write::{ChunkStates, WriteJob};
 use crate::{Error, ErrorKind, Result, jobs};
@@ -39,7 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zarr_codec::View;
 use zarr_grid::Region;
-use zarr_meta::Node;
+use zarr_meta::{Found, Node};
 use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
 
 /// How often an append begins anew, or writes a batch of chunks anew, when others keep changing what it counts on.
@@ -85,11 +87,32 @@ async fn append_to<D: Drive>(
 ) -> Result<ArrayCore> {
     let newest = core.with_found(documents.found.clone())?;
     let appended = Appended::new(drive, &newest, axis, data).await?;
+    let mut claim = None;
+    match write_and_publish(drive, &newest, documents, appended, &mut claim).await {
+        Ok(found) => newest.with_found(found),
+        Err(error) => {
+            if let Some(claim) = claim {
+                // Should this fail as well, others wait for as long as if its owner were dead.
+                drop(drive.run(&newest, DropClaim::new(claim)).await);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Writes the elements, and gives the array its new shape. The `claim` that was made last is there for as long as the array has its
+/// old shape.
+async fn write_and_publish<D: Drive>(
+    drive: &D,
+    newest: &ArrayCore,
+    documents: Newest,
+    appended: Appended<'_>,
+    claim: &mut Option<Claim>,
+) -> Result<Found> {
     let Appended { grown, region, data, metadata } = &appended;
     let edit = Edit::reshape(&newest.found, Node::Array(metadata.clone()));
-    let mut claim: Option<Claim> = None;
     if let Some((region, count)) = region.as_ref().map(|region| (region, grown.grid.meet(region).len())) {
-        let key = edit.last_key(&documents)?;
+        let key = edit.last_key(&documents)?.ok_or_else(|| Error::internal("an append changes no document"))?;
         let size = decoded_size(&grown.codecs, &grown.grid.largest_chunk_shape());
         let batch = (MAX_BATCH_SIZE / size.max(1)).clamp(1, MAX_BATCH);
         let (mut start, mut tries) = (0, 0);
@@ -98,31 +121,29 @@ async fn append_to<D: Drive>(
             // What lies beyond the shape is taken to be not there, until that turns out to be wrong.
             let is_asked = |index: &[u64]| tries > 0 || newest.grid.check_index(index).is_ok();
             let states = drive.run(grown, ReadStates::new(grown, region, &cells, is_asked)?).await?;
-            let take = match (claim.take(), &key) {
-                (Some(own), _) => TakeClaim::further(own),
-                (None, Some(key)) => TakeClaim::first(&documents, key.clone()),
-                (None, None) => return Err(Error::internal("an append changes no document")),
+            let take = match claim.clone() {
+                Some(own) => TakeClaim::further(own),
+                None => TakeClaim::first(&documents, key.clone()),
             };
-            claim = Some(drive.run(&newest, take).await?);
+            *claim = Some(drive.run(newest, take).await?);
             let states = ChunkStates::new(cells.clone(), states);
             let how = (drive.capabilities(), &drive.coalesce());
             match drive.run(grown, WriteJob::on_states(grown, region, data.clone(), states, how)).await {
                 Ok(()) => (start, tries) = (cells.end, 0),
                 Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
                     tries += 1;
-                    drive.wait(&newest, jobs::pause(backoff(tries))).await?;
+                    drive.wait(newest, jobs::pause(backoff(tries))).await?;
                 }
                 Err(error) => return Err(error),
             }
         }
     }
-    super::barrier(drive, &newest).await?;
-    let replace = match claim {
+    super::barrier(drive, newest).await?;
+    let replace = match claim.clone() {
         Some(claim) => ReplaceNode::claimed(&newest.found, edit, claim, drive.capabilities()),
         None => ReplaceNode::of_newest(documents, edit, drive.capabilities()),
     };
-    let found = drive.run(&newest, replace).await?;
-    newest.with_found(found)
+    drive.run(newest, replace).await
 }
 
 /// Reads which states chunks have.
