@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zarr_array::{
     Array, AsyncArray, Conversion, ConvertOptions, Dialect, ErrorKind, Group, NewArray, NewGroup, Options, View, json,
 };
+use zarr_store::testing::Altered;
 use zarr_store::{AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
 
 const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
@@ -264,4 +265,27 @@ fn what_was_made_in_the_source_of_a_move_meanwhile_is_not_erased() {
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Conflict, Some("/g/new")), "{error}");
     assert_eq!(zarr::open_array(&source, "/g/new").unwrap().read::<i8>(..).unwrap(), [5]);
     assert_eq!(zarr::open_array(&source, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn what_is_made_in_the_source_while_a_move_erases_it_is_not_erased() {
+    let document = Key::new("g/a/zarr.json").unwrap();
+    let target = memory();
+    let (copy, looked_at) = (Arc::clone(&target), document.clone());
+    let source = Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
+        let found = store.get(key, ranges, into)?;
+        // When the source is compared with the copy, all that lies below the group was looked for.
+        if *key == looked_at && copy.size(key)?.is_some() {
+            store.set_all(&Key::new("g/new/zarr.json")?, &copy.get_all(key)?.unwrap_or_default())?;
+            store.set_all(&Key::new("g/new/c/0")?, &[5, 6])?;
+        }
+        Ok(found)
+    });
+    let source: Arc<dyn Store> = Arc::new(source);
+    let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs_text("bytes").unwrap();
+    zarr::create_array(&source, "/g/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
+    zarr::move_node(&source, "/g", &target, "/g", &zarr::registry(), false).unwrap();
+    assert_eq!(source.get_all(&document).unwrap(), None);
+    assert_eq!(zarr::open_array(&source, "/g/new").unwrap().read::<i8>(..).unwrap(), [5, 6]);
+    assert_eq!(zarr::open_array(&target, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2]);
 }

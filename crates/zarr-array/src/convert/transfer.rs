@@ -3,7 +3,7 @@
 use super::{Conversion, ConvertOptions, How, Planned, Progress, finish_move, is_same, place};
 use crate::hierarchy::in_store;
 use crate::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
-use crate::{Error, ErrorKind, Registry, Result, open_node};
+use crate::{Error, ErrorKind, Registry, Result, Walk, open_node};
 use std::sync::Arc;
 use zarr_meta::{Dialect, Found, NodePath};
 use zarr_store::{Prefix, Store, run};
@@ -129,7 +129,7 @@ impl Conversion {
         let in_target = |error: Error| in_store(target, error);
         self.check_whole(&**target, &to).map_err(in_target)?;
         if self.options.overwrite {
-            // What is in the way is erased before it turns out whether a rename will do.
+            // What is in the way is erased before it turns out whether the store renames.
             self.check_complete().map_err(|error| in_store(&self.source, error))?;
         }
         if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
@@ -143,10 +143,11 @@ impl Conversion {
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
         self.run(target, progress)?;
         let source = &*self.source;
-        self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
-        let found = open_node(source, &from.to_string(), None)?;
+        let copied = self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         self.list_in(source, false).map_err(|error| in_store(source, error))?;
-        run(source, EraseNode::moved(found, source.capabilities())).map_err(|error| in_store(source, error))?;
+        if let Some(erase) = EraseNode::moved(&copied, source.capabilities()) {
+            run(source, erase).map_err(|error| in_store(source, error))?;
+        }
         source.flush().map_err(|error| in_store(source, error.into()))
     }
 
@@ -165,15 +166,15 @@ impl Conversion {
     }
 
     /// Checks that the source has the nodes that were copied, and no others: what was created or changed meanwhile is not erased.
-    /// Chunks that were written meanwhile are not noticed.
-    fn check_unchanged(&self, from: &NodePath) -> Result<()> {
+    /// Chunks that were written meanwhile are not noticed. Returns the nodes.
+    fn check_unchanged(&self, from: &NodePath) -> Result<Walk> {
         let changed = |path: &NodePath| {
             let message = "the source was changed while it was copied; nothing was erased";
             Error::new(ErrorKind::Conflict, message).at_path(path)
         };
-        let crate::Walk { nodes, broken, .. } = crate::walk(&*self.source, &from.to_string(), None)?;
-        if let Some(error) = broken.into_iter().next() {
-            return Err(error.with_hint("nothing was erased"));
+        let mut walk = crate::walk(&*self.source, &from.to_string(), None)?;
+        if !walk.broken.is_empty() {
+            return Err(walk.broken.swap_remove(0).with_hint("nothing was erased"));
         }
         let copied = |found: &Found| {
             let same = |planned: &&Planned| {
@@ -182,9 +183,9 @@ impl Conversion {
             };
             self.nodes.iter().any(|planned| same(&planned))
         };
-        match nodes.iter().find(|found| !found.implicit && !copied(found)) {
+        match walk.nodes.iter().find(|found| !found.implicit && !copied(found)) {
             Some(found) => Err(changed(&found.path)),
-            None => Ok(()),
+            None => Ok(walk),
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Ancestors, order};
 use crate::chunk_keys::Keys;
 use crate::convert::MIGRATION_RECORD;
 use crate::hierarchy::WalkJob;
+use crate::jobs::InSteps;
 use crate::{Error, Result, Walk, jobs};
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_meta::{Dialect, Documents, Found, NodePath, consolidated};
@@ -18,8 +19,8 @@ use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 ///            (other nodes begin at List, or need no listing where a prefix vanishes at once)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
-/// anything: there only what belongs to nodes is erased, and so it is where the node was moved, so that nothing is erased that
-/// was not copied.
+/// anything: there only what belongs to nodes is erased, and so it is where the node was moved: what was not copied, be it created
+/// meanwhile, is not erased.
 #[derive(Debug)]
 pub(crate) struct EraseNode {
     found: Found,
@@ -36,7 +37,7 @@ enum Extent {
     Path,
     /// What belongs to nodes, and all under the paths of arrays.
     Nodes,
-    /// Documents and chunks, of one dialect.
+    /// Documents and chunks of nodes that are known.
     Keys,
 }
 
@@ -47,8 +48,7 @@ enum State {
     Own,
     Walk(Box<WalkJob>),
     List,
-    /// To be taken from the end.
-    Steps(Vec<Vec<Request>>),
+    Steps(Box<InSteps>),
 }
 
 /// What is to be erased.
@@ -69,9 +69,11 @@ impl EraseNode {
         Self { found, capabilities, extent, belongings: Belongings::default(), state: State::Begin }
     }
 
-    /// To erase what was moved: nothing that is no document and no chunk.
-    pub(crate) fn moved(found: Found, capabilities: Capabilities) -> Self {
-        Self { extent: Extent::Keys, ..Self::new(found, capabilities) }
+    /// To erase what was moved: the documents of the nodes that a walk found, and their chunks. The first is the one that was moved.
+    pub(crate) fn moved(walk: &Walk, capabilities: Capabilities) -> Option<Self> {
+        let found = walk.nodes.first()?.clone();
+        let belongings = Belongings::of_nodes(walk, found.dialect, Extent::Keys);
+        Some(Self { extent: Extent::Keys, belongings, ..Self::new(found, capabilities) })
     }
 
     /// To erase what is in the way of a node whose ancestors are looked at in any case.
@@ -87,10 +89,11 @@ impl EraseNode {
 
     /// Finds out what belongs to the node.
     fn own(&mut self) -> Result<Next<Self>> {
-        if self.extent != Extent::Path {
-            return self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[]);
+        match self.extent {
+            Extent::Path => self.belongings = Belongings::of_node(&self.found),
+            Extent::Nodes => return self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[]),
+            Extent::Keys => {}
         }
-        self.belongings = Belongings::of_node(&self.found);
         self.list()
     }
 
@@ -159,27 +162,21 @@ impl EraseNode {
             }
         }
         steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
-        Ok(self.next(in_order(steps, self.capabilities)))
+        self.erase(Box::new(in_order(steps, self.capabilities)), &[])
     }
 
-    fn next(&mut self, mut steps: Vec<Vec<Request>>) -> Next<Self> {
-        match steps.pop() {
-            Some(requests) => {
-                self.state = State::Steps(steps);
-                Next::Ask(requests)
-            }
-            None => Next::Done(()),
-        }
+    fn erase(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = State::Steps(steps);
+        jobs::within(self, steps, replies, wait, |_, _| Ok(Next::Done(())))
     }
 }
 
-/// Steps to be taken from the end. A loss of power keeps their order as well.
-fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> Vec<Vec<Request>> {
+/// Steps whose order a loss of power keeps as well.
+fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps {
     steps.retain(|step| !step.is_empty());
     let barriers = steps.len().saturating_sub(1) * usize::from(capabilities.durable);
     let mut barriers = (0..barriers).map(|_| vec![Request::Barrier]);
-    let steps: Vec<_> = steps.into_iter().flat_map(|step| [Some(step), barriers.next()]).flatten().collect();
-    steps.into_iter().rev().collect()
+    InSteps::new(steps.into_iter().flat_map(|step| [Some(step), barriers.next()]).flatten().collect())
 }
 
 /// Tells documents from chunks by their keys.
@@ -300,55 +297,56 @@ fn is_plain(dialect: Dialect) -> bool {
 
 /// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
 /// where anything may lie, only documents.
+///
+/// Listings, where prefixes do not vanish at once ──► Steps: its documents, those of nodes below, the rest ──► Done
 #[derive(Debug)]
 pub(crate) struct EraseBroken {
     path: NodePath,
     dialect: Dialect,
     capabilities: Capabilities,
-    /// To be taken from the end.
-    steps: Vec<Vec<Request>>,
-    begun: bool,
+    is_listed: bool,
+    steps: Option<InSteps>,
 }
 
 impl EraseBroken {
     pub(crate) fn new(path: NodePath, dialect: Dialect, capabilities: Capabilities) -> Self {
-        Self { path, dialect, capabilities, steps: Vec::new(), begun: false }
+        Self { path, dialect, capabilities, is_listed: false, steps: None }
     }
 
     /// The keys at which it may have documents. Those of the oldest dialects are words that a file may have for a name.
-    fn documents(&self) -> Result<Vec<Request>> {
+    fn documents(&self) -> Result<BTreeSet<Key>> {
         let none = Documents::new();
         let dialects = Dialect::ALL.into_iter().filter(|dialect| *dialect > Dialect::V1);
         let keys = dialects.flat_map(|dialect| zarr_meta::document_keys(dialect, &self.path, &none));
-        keys.map(|key| Ok(Request::Erase { key: Key::new(&key)? })).collect()
+        keys.map(|key| Ok(Key::new(&key)?)).collect()
     }
 
-    /// What comes after its documents: listings, or prefixes that vanish at once.
-    fn below(&self) -> Result<Vec<Vec<Request>>> {
+    /// Prefixes below which everything goes.
+    fn prefixes(&self) -> Result<Vec<Prefix>> {
         if self.path.is_root() {
             return Ok(Vec::new());
         }
         let prefixes = zarr_meta::owned(self.dialect, &self.path, &Documents::new()).prefixes;
-        let prefixes = prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect::<Result<Vec<_>>>()?;
-        Ok(match self.capabilities.erases_at_once {
-            true => prefixes.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]).collect(),
-            false => vec![prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect()],
-        })
+        prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
     }
 
-    /// Documents of nodes below, and then the rest.
-    fn listed(&self, replies: &[Reply]) -> Result<Vec<Vec<Request>>> {
-        let known = Documents::new();
+    fn steps(&self, listed: &[Reply]) -> Result<InSteps> {
+        let (known, own) = (Documents::new(), self.documents()?);
         let is_document = DocumentKeys::new(self.dialect, &known);
-        let mut steps: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
-        for reply in replies {
+        let mut others: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+        for reply in listed {
             let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
-            for key in keys {
+            for key in keys.iter().filter(|key| !own.contains(*key)) {
                 let rank = is_document.rank(key).unwrap_or(usize::MAX);
-                steps.entry(rank).or_default().push(Request::Erase { key: key.clone() });
+                others.entry(rank).or_default().push(Request::Erase { key: key.clone() });
             }
         }
-        Ok(in_order(steps.into_values().collect(), self.capabilities))
+        let mut steps = vec![own.into_iter().map(|key| Request::Erase { key }).collect()];
+        steps.extend(others.into_values());
+        if self.capabilities.erases_at_once {
+            steps.extend(self.prefixes()?.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]));
+        }
+        Ok(in_order(steps, self.capabilities))
     }
 }
 
@@ -357,18 +355,21 @@ impl Job for EraseBroken {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if !self.begun {
-            self.begun = true;
-            let mut steps = vec![self.documents()?];
-            steps.extend(self.below()?);
-            self.steps = in_order(steps, self.capabilities);
+        if let Some(steps) = &mut self.steps {
+            return Ok(match steps.step(replies)? {
+                Next::Ask(requests) | Next::Fill(requests) => Next::Ask(requests),
+                Next::Done(_) => Next::Done(()),
+                Next::Fork(_) => return Err(jobs::unfit()),
+            });
         }
-        if matches!(replies.first(), Some(Reply::Keys(_))) {
-            self.steps = self.listed(replies)?;
-        } else {
-            jobs::any_conflict(replies)?;
+        if !std::mem::replace(&mut self.is_listed, true) && !self.capabilities.erases_at_once {
+            let prefixes = self.prefixes()?;
+            if !prefixes.is_empty() {
+                return Ok(Next::Ask(prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect()));
+            }
         }
-        Ok(self.steps.pop().map_or(Next::Done(()), Next::Ask))
+        self.steps = Some(self.steps(replies)?);
+        self.step(&[])
     }
 }
 
@@ -386,10 +387,7 @@ impl Job for EraseNode {
             State::Own => self.own(),
             State::Walk(walk) => self.walk(walk, replies),
             State::List => self.listed(replies),
-            State::Steps(steps) => {
-                jobs::any_conflict(replies)?;
-                Ok(self.next(steps))
-            }
+            State::Steps(steps) => self.erase(steps, replies),
         }
     }
 }
