@@ -1,6 +1,6 @@
 //! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use std::time::Duration;
 use zarr_store::{
     ByteRange, Bytes, Durability, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, SetOptions,
@@ -217,11 +217,29 @@ impl Job for Sizes {
 pub(crate) struct TakeLock {
     prefix: Prefix,
     tries: u32,
+    waited: Duration,
 }
+
+/// For so long another may have a lock that is waited for: an append of much data has it until all is written.
+const LOCK_PATIENCE: Duration = Duration::from_secs(600);
 
 impl TakeLock {
     pub(crate) fn new(prefix: Prefix) -> Self {
-        Self { prefix, tries: 0 }
+        Self { prefix, tries: 0, waited: Duration::ZERO }
+    }
+
+    /// Waits, unless it has done so for too long.
+    fn wait(&mut self) -> Result<Next<Self>> {
+        if self.waited > LOCK_PATIENCE {
+            let seconds = LOCK_PATIENCE.as_secs();
+            let message = format!("another writer has held the lock of this directory for {seconds} s");
+            let error = Error::new(ErrorKind::Conflict, message).at(|at| at.key = Some(self.prefix.to_string()));
+            return Err(error.with_hint("wait until it is done, and then repeat the change"));
+        }
+        self.tries = self.tries.saturating_add(1);
+        let duration = backoff(self.tries);
+        self.waited = self.waited.saturating_add(duration);
+        Ok(Next::Ask(vec![Request::Pause { duration }]))
     }
 }
 
@@ -232,10 +250,7 @@ impl Job for TakeLock {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match replies {
             [Reply::Locked(Some(lock))] => Ok(Next::Done(lock.clone())),
-            [Reply::Locked(None)] => {
-                self.tries = self.tries.saturating_add(1);
-                Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
-            }
+            [Reply::Locked(None)] => self.wait(),
             [] | [Reply::Paused] => Ok(Next::Ask(vec![Request::Lock { prefix: self.prefix.clone() }])),
             _ => Err(unfit()),
         }

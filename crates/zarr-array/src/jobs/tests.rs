@@ -1,13 +1,15 @@
+use super::{LOCK_PATIENCE, TakeLock};
 use crate::core::ArrayCore;
 use crate::node::{self, EraseBroken, EraseNode, ReplaceNode};
 use crate::read::{ReadContext, ReadJob};
 use crate::write::WriteJob;
 use crate::{Array, Error, ErrorKind, NewArray, Registry, Result};
 use std::sync::Arc;
+use std::time::Duration;
 use zarr_codec::{Access, View, ViewMut};
 use zarr_grid::Region;
 use zarr_meta::{Dialect, Node};
-use zarr_store::{Capabilities, Coalesce, Durability, Job, MemoryStore, Next, Reply, Store, run};
+use zarr_store::{Capabilities, Coalesce, Durability, Job, MemoryStore, Next, Prefix, Reply, Request, Store, run};
 
 /// A job whose driver answers other requests than were asked, after so many right answers.
 #[derive(Debug)]
@@ -103,4 +105,26 @@ fn nodes_are_read_written_and_erased_by_no_other_reply() {
         answered_wrongly(3, |core| node::create(path(new), Dialect::V2, &core.found.node, false, ALL).unwrap());
     }
     answered_wrongly(3, |core| node::create(path("/a"), Dialect::V2, &core.found.node, true, ALL).unwrap());
+}
+
+#[test]
+fn a_lock_that_is_never_given_back_is_not_waited_for_forever() {
+    let mut take = TakeLock::new(Prefix::new("g/a/").unwrap());
+    let (mut waited, mut reply) = (Duration::ZERO, Vec::new());
+    let error = loop {
+        match take.step(&reply) {
+            Ok(Next::Ask(requests)) => match requests.as_slice() {
+                [Request::Lock { .. }] => reply = vec![Reply::Locked(None)],
+                [Request::Pause { duration }] => {
+                    waited += *duration;
+                    reply = vec![Reply::Paused];
+                }
+                _ => panic!("unexpected {requests:?}"),
+            },
+            Ok(next) => panic!("unexpected {next:?}"),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::Conflict, Some("g/a/")));
+    assert!(waited > LOCK_PATIENCE && waited < 2 * LOCK_PATIENCE, "{waited:?}");
 }
