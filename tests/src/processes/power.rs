@@ -201,6 +201,54 @@ impl Store for Volatile {
     }
 }
 
+/// The disks that the stores of a scenario are on.
+struct Disks([Arc<Volatile>; 2]);
+
+impl Disks {
+    /// Ones that have what is in these stores.
+    fn new(stores: &Stores, like_files: bool) -> Result<Self> {
+        let disk = |store| -> Result<_> { Ok(Arc::new(Volatile::new(&contents(store)?, like_files)?)) };
+        Ok(Self([disk(&stores.main)?, disk(&stores.target)?]))
+    }
+
+    /// The stores on them, whose calls fail from a step on.
+    fn stopping(&self, steps: &Arc<Steps>) -> Stores {
+        let [main, target] = self.0.each_ref().map(|disk| {
+            let store: Arc<dyn Store> = disk.clone();
+            Stopping::over(&store, steps)
+        });
+        Stores { main, target }
+    }
+
+    /// What a loss of power may leave on them.
+    fn after_a_loss(&self, random: &mut Random) -> Result<Stores> {
+        let stores = Stores::in_memory();
+        for (store, disk) in [&stores.main, &stores.target].into_iter().zip(&self.0) {
+            restore(store, &disk.after_a_loss(random).into_iter().collect())?;
+        }
+        Ok(stores)
+    }
+}
+
+/// Does a verb again, loses the power in that or afterwards, and returns what is left, and whether the verb was done.
+fn lose_in_rerun(scenario: Scenario, stores: &Stores, like_files: bool, random: &mut Random) -> Result<(Stores, bool)> {
+    // It may have nothing left to do, or fail, as where nothing stops it.
+    let rerun = |disks: &Disks, steps: &Arc<Steps>| scenario.rerun(&disks.stopping(steps)).unwrap_or(false);
+    let undisturbed = Steps::until(u64::MAX, true);
+    rerun(&Disks::new(stores, like_files)?, &undisturbed);
+    let calls = undisturbed.made().max(1);
+    // What there was before goes at the end.
+    let from_end = match random.below(4) {
+        0 => 0,
+        1 => random.number() % calls.div_ceil(8),
+        _ => random.number() % calls,
+    };
+    let disks = Disks::new(stores, like_files)?;
+    let steps = Steps::until(calls - from_end, true);
+    let done = rerun(&disks, &steps) && !steps.failed();
+    Ok((disks.after_a_loss(random)?, done))
+}
+
 /// Cuts the power at each step of a verb, on arrays of every layout. What was there before is on the disk.
 pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
@@ -217,26 +265,38 @@ pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
 fn lose_at_each(scenario: Scenario, like_files: bool, losses: u64, name: &str, tally: &mut Tally) -> Result<()> {
     let prepared = Stores::in_memory();
     scenario.prepare(&prepared)?;
-    let (main, target) = (contents(&prepared.main)?, contents(&prepared.target)?);
     for last in 0..MAX_STEPS {
-        let volatile = [Arc::new(Volatile::new(&main, like_files)?), Arc::new(Volatile::new(&target, like_files)?)];
+        let disks = Disks::new(&prepared, like_files)?;
         let steps = Steps::until(last, true);
-        let over = |store: &Arc<Volatile>| {
-            let store: Arc<dyn Store> = store.clone();
-            Stopping::over(&store, &steps)
-        };
-        let done = scenario.run(&Stores { main: over(&volatile[0]), target: over(&volatile[1]) });
+        let done = scenario.run(&disks.stopping(&steps));
         for loss in 0..losses {
             let mut random = Random::new(last * 1000 + loss);
-            let stores = Stores::in_memory();
-            for (store, volatile) in [&stores.main, &stores.target].into_iter().zip(&volatile) {
-                restore(store, &volatile.after_a_loss(&mut random).into_iter().collect())?;
-            }
+            let stores = disks.after_a_loss(&mut random)?;
             tally.done("losses", 1);
             let at = || format!("{name}, before call {last}, loss {loss}: ");
             for fault in scenario.faults_when_interrupted(&stores) {
                 tally.fault("states that no reader should see", || at() + &fault);
             }
+            if !steps.failed() && scenario.verb.ends_with_a_flush() {
+                for fault in scenario.faults_after_rerun(&stores) {
+                    tally.fault("verbs that were done and lost something", || at() + &fault);
+                }
+            }
+            // Of an append that is done again nobody knows how often it was done.
+            let stores = if loss % 2 == 1 && scenario.verb != Verb::Append {
+                let (stores, done) = lose_in_rerun(scenario, &stores, like_files, &mut random)?;
+                for fault in scenario.faults_when_interrupted(&stores) {
+                    tally.fault("states that no reader should see after a rerun", || at() + &fault);
+                }
+                if done && scenario.verb.ends_with_a_flush() {
+                    for fault in scenario.faults_after_rerun(&stores) {
+                        tally.fault("reruns that were done and lost something", || at() + &fault);
+                    }
+                }
+                stores
+            } else {
+                stores
+            };
             match scenario.rerun(&stores) {
                 Ok(true) => {
                     for fault in scenario.faults_after_rerun(&stores) {

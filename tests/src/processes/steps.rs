@@ -31,6 +31,11 @@ impl Steps {
         Arc::new(Self { made: AtomicU64::new(0), last, for_good })
     }
 
+    /// How many calls were made, those included that failed.
+    pub(super) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+
     /// Whether a call failed.
     pub(super) fn failed(&self) -> bool {
         self.made.load(Ordering::Relaxed) > self.last

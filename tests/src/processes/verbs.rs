@@ -67,6 +67,13 @@ pub(super) const VERBS: [(&str, Verb); 13] = [
     ("undo", Verb::Undo),
 ];
 
+impl Verb {
+    /// Whether all that it did is on the disk when it returns.
+    pub(super) fn ends_with_a_flush(self) -> bool {
+        matches!(self, Self::Move | Self::MoveOver | Self::Convert | Self::Migrate | Self::Finish | Self::Undo)
+    }
+}
+
 /// How the arrays are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
@@ -370,6 +377,10 @@ impl Scenario {
                 }
                 check(store, "/g/a", &gone);
                 check(store, "/g/b", &gone);
+                match Prefix::new("g/").and_then(|prefix| store.list_prefix(&prefix)) {
+                    Ok(left) if left.is_empty() => {}
+                    left => faults.push(format!("left of /g: {left:?}")),
+                }
             }
             Verb::Append => {
                 // A user does not know whether it was done before it was interrupted.

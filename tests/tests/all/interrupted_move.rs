@@ -3,7 +3,7 @@
 use crate::interrupted::{DIALECTS, OLD, at_each_call, create, interrupted, is_whole, open};
 use std::sync::Arc;
 use zarr_array::{Dialect, ErrorKind};
-use zarr_store::{Key, MemoryStore, Store, StoreExt};
+use zarr_store::{Counted, Key, MemoryStore, Store, StoreExt};
 
 #[test]
 fn a_move_leaves_the_node_whole_at_one_place() {
@@ -127,4 +127,17 @@ fn what_a_move_left_and_differs_from_the_copy_is_not_erased() {
     // What was never there is not found, whatever lies at the other place.
     let error = zarr::move_node(&store, "/none", &store, "/b", &zarr::registry(), false).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+}
+
+#[test]
+fn a_copy_is_on_the_disk_before_the_rest_of_the_source_is_erased() {
+    let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    create(&source, "/a", Dialect::V3, &OLD).unwrap();
+    let target = Arc::new(Counted::new(MemoryStore::new()));
+    let copy: Arc<dyn Store> = Arc::clone(&target) as Arc<dyn Store>;
+    zarr::copy_node(&source, "/a", &copy, "/a", &zarr::registry(), false).unwrap();
+    source.erase(&Key::new("a/zarr.json").unwrap()).unwrap();
+    let before = target.counts().flushes;
+    assert!(zarr::finish_move(&source, "/a", &copy, "/a").unwrap());
+    assert_eq!(target.counts().flushes, before + 1);
 }
