@@ -165,7 +165,7 @@ impl Way<'_> {
             conversion => conversion.map_err(|error| format!("{}: {error}", error.kind().name()))?,
         };
         let notes = conversion.nodes().iter().flat_map(|node| &node.notes);
-        let notes = notes.map(|note| note.split(':').next().unwrap_or_default().to_owned()).collect();
+        let notes = notes.map(|note| note.pointer.clone()).collect();
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
         conversion.run(&target, &|_| {}).map_err(|error| format!("converting: {error}"))?;
         Ok(Ok((target, notes)))

@@ -19,7 +19,7 @@ use crate::chunk_keys::Keys;
 use crate::node::ListNode;
 use crate::{Error, Options, Registry, Result, consolidate};
 use std::sync::Arc;
-use zarr_meta::{Dialect, Found, Node, NodePath};
+use zarr_meta::{Dialect, Found, Node, NodePath, Note};
 use zarr_store::{Store, run};
 
 pub use finish_move::finish_move;
@@ -114,7 +114,7 @@ pub struct Planned {
     /// How it is converted.
     pub how: How,
     /// What becomes different in its metadata.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// What will be taken for something else by other software: fill values by those who follow a convention, and attributes that
     /// were numbers.
     pub warning: Option<String>,

@@ -23,6 +23,20 @@ pub struct Note {
     pub pointer: String,
     /// What becomes of it.
     pub what: String,
+    /// Whether it is lost: the new documents do not say it in any way.
+    pub is_loss: bool,
+}
+
+impl Note {
+    /// Something is said otherwise.
+    pub fn change(pointer: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), what: what.into(), is_loss: false }
+    }
+
+    /// Something is left out; `why`, or what else says it.
+    pub fn loss(pointer: impl Into<String>, why: &str) -> Self {
+        Self { pointer: pointer.into(), what: format!("left out; {why}"), is_loss: true }
+    }
 }
 
 impl fmt::Display for Note {
@@ -85,7 +99,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
         let pointer = format!("/{}", escaped(name));
         let other = after.get(name).cloned().unwrap_or_default();
         if let Some((pointer, was, is)) = first_difference(value, &other, &pointer) {
-            note(&mut notes, &pointer, format!("{was} becomes {is}"));
+            notes.push(Note::change(pointer, format!("{was} becomes {is}")));
         }
     }
     let mut written = parsed.node;
@@ -98,10 +112,6 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     Ok((written, notes))
 }
 
-fn note(notes: &mut Vec<Note>, pointer: &str, what: impl Into<String>) {
-    notes.push(Note { pointer: pointer.to_owned(), what: what.into() });
-}
-
 fn is_ignorable(value: &Value) -> bool {
     value.get("must_understand") == Some(&Value::Bool(false))
 }
@@ -111,14 +121,14 @@ fn drop_extra(extra: &mut Map, keep: impl Fn(&str, &Value) -> bool, notes: &mut 
         extra.iter().filter(|(name, value)| !keep(name, value)).map(|(name, _)| name.to_owned()).collect();
     for name in dropped {
         extra.remove(&name);
-        note(notes, &format!("/{}", escaped(&name)), "left out; the dialect has no such member");
+        notes.push(Note::loss(format!("/{}", escaped(&name)), "the dialect has no such member"));
     }
 }
 
 /// Dialects that have no null need a value. A type whose zero is not known keeps null, which is then refused.
 fn define_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     if let (None, Some(zero)) = (&array.fill_value, zero(&array.data_type)) {
-        note(notes, "/fill_value", format!("undefined becomes {}", zero.excerpt()));
+        notes.push(Note::change("/fill_value", format!("undefined becomes {}", zero.excerpt())));
         array.fill_value = Some(zero);
     }
 }
@@ -128,7 +138,7 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     define_fill_value(array, notes);
     let data_type = settled_fields(&array.data_type);
     if data_type != array.data_type {
-        note(notes, "/data_type", "raw bytes in a struct become raw_bytes");
+        notes.push(Note::change("/data_type", "raw bytes in a struct become raw_bytes"));
         rename(array, data_type);
     }
     let is_xarray = array.attributes.get(ARRAY_DIMENSIONS).and_then(Value::as_array).is_some_and(|names| {
@@ -137,7 +147,7 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     });
     if is_xarray {
         array.attributes.remove(ARRAY_DIMENSIONS);
-        note(notes, "/attributes/_ARRAY_DIMENSIONS", "becomes dimension_names");
+        notes.push(Note::change("/attributes/_ARRAY_DIMENSIONS", "becomes dimension_names"));
     }
     if array.dimension_names.as_ref().is_some_and(Vec::is_empty) {
         array.dimension_names = None;
@@ -147,14 +157,11 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         let pointer = format!("/codecs/{place}/configuration");
         if codec.configuration.remove("field_endian").is_some() {
             codec.configuration.insert("endian", "little");
-            note(notes, &format!("{pointer}/endian"), "fields of mixed byte orders become little-endian");
+            notes.push(Note::change(format!("{pointer}/endian"), "fields of mixed byte orders become little-endian"));
         }
         if codec.configuration.remove("index_checksum_optional").is_some() {
-            note(
-                notes,
-                &format!("{pointer}/index_codecs"),
-                "shard indexes get a checksum, which they may not have had",
-            );
+            let what = "shard indexes get a checksum, which they may not have had";
+            notes.push(Note::change(format!("{pointer}/index_codecs"), what));
         }
     }
 }

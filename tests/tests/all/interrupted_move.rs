@@ -3,7 +3,7 @@
 use crate::interrupted::{DIALECTS, OLD, at_each_call, create, interrupted, is_whole, open};
 use std::sync::Arc;
 use zarr_array::{Dialect, ErrorKind};
-use zarr_store::{Counted, Key, MemoryStore, Store, StoreExt};
+use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
 
 #[test]
 fn a_move_leaves_the_node_whole_at_one_place() {
@@ -140,4 +140,25 @@ fn a_copy_is_on_the_disk_before_the_rest_of_the_source_is_erased() {
     let before = target.counts().flushes;
     assert!(zarr::finish_move(&source, "/a", &copy, "/a").unwrap());
     assert_eq!(target.counts().flushes, before + 1);
+}
+
+#[test]
+fn what_is_in_the_way_stays_where_a_move_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path().join("store")).unwrap());
+    for store in [Arc::new(MemoryStore::new()) as Arc<dyn Store>, files] {
+        create(&store, "/h", Dialect::V3, &OLD).unwrap();
+        create(&store, "/g/a", Dialect::V3, &OLD).unwrap();
+        // An array of another dialect in the same group.
+        let other: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        create(&other, "/g/b", Dialect::V2, &OLD).unwrap();
+        for key in other.list().unwrap().iter().filter(|key| key.as_str().starts_with("g/b/")) {
+            store.set_all(key, &other.get_all(key).unwrap().unwrap()).unwrap();
+        }
+        let keys = store.list().unwrap();
+        let error = zarr::move_node(&store, "/g", &store, "/h", &zarr::registry(), true).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+        assert_eq!(store.list().unwrap(), keys);
+        assert!(is_whole(&store, "/h"));
+    }
 }

@@ -4,7 +4,7 @@ use super::{ConvertOptions, Shards};
 use crate::{NewArray, Registry, Result};
 use zarr_meta::conventions::{self, Convention, FILL_VALUE};
 use zarr_meta::json::{Leniency, Map, Value};
-use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node};
+use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node, Note};
 
 /// The node to be written, what in it becomes different by the dialect, and what will be taken for something else. `named`:
 /// there are arrays with dimension names in the hierarchy.
@@ -14,7 +14,7 @@ pub(super) fn target(
     named: bool,
     options: &ConvertOptions,
     registry: &Registry,
-) -> Result<(Node, Vec<String>, Option<String>)> {
+) -> Result<(Node, Vec<Note>, Option<String>)> {
     let mut node = found.node.clone();
     let (mut warning, mut missing) = (None, None);
     match &mut node {
@@ -55,10 +55,10 @@ pub(super) fn target(
         fitted => fitted?,
     };
     let warning = [bare_numbers(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
-    let taken = fallback
-        .filter(|_| !options.carry)
-        .map(|original| format!("/data_type: {} is not known, and left out; its fallback stays", original.excerpt()));
-    Ok((node, notes.iter().map(ToString::to_string).chain(missing).chain(taken).collect(), warning))
+    let taken = fallback.filter(|_| !options.carry).map(|original| {
+        Note::loss("/data_type", &format!("{} is not known, and its fallback stays", original.excerpt()))
+    });
+    Ok((node, notes.into_iter().chain(missing).chain(taken).collect(), warning))
 }
 
 /// The data type as it stands in the document of an array which is read as the fallback that it names; `None` if it stays there.
@@ -77,18 +77,18 @@ fn bare_numbers(found: &Found, node: &Node) -> Option<String> {
 
 /// Lets the fill value mark missing data to xarray where it did: adds the attribute for version 3, and drops it where the fill
 /// value says the same. Answers what changes.
-fn keep_missing(found: &Found, array: &mut ArrayMetadata, dialect: Dialect) -> Option<String> {
+fn keep_missing(found: &Found, array: &mut ArrayMetadata, dialect: Dialect) -> Option<Note> {
     let (was_v2, is_v2) = (found.dialect <= Dialect::V2, dialect <= Dialect::V2);
     let value = conventions::missing_data(array)?;
     let attribute = array.attributes.get(FILL_VALUE);
     if was_v2 && !is_v2 && attribute.is_none() && found.dimension_names_from == Some(Convention::Xarray) {
-        let note = format!("/attributes/{FILL_VALUE}: {} is written, to mark missing data", value.excerpt());
+        let what = format!("{} is written, to mark missing data", value.excerpt());
         array.attributes.insert(FILL_VALUE, value);
-        return Some(note);
+        return Some(Note::change(format!("/attributes/{FILL_VALUE}"), what));
     }
     if !was_v2 && is_v2 && attribute.is_some_and(|attribute| attribute.clone().without_bare().same(&value)) {
         array.attributes.remove(FILL_VALUE);
-        return Some(format!("/attributes/{FILL_VALUE}: left out; the fill value says it"));
+        return Some(Note::change(format!("/attributes/{FILL_VALUE}"), "goes, since the fill value says it"));
     }
     None
 }

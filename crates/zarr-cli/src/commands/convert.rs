@@ -66,8 +66,8 @@ pub(crate) fn carry_out(
 /// Tells what is lost. What merely stands in another place now is no loss.
 fn warn(nodes: &[Planned]) {
     let of_node = |node: &Planned| {
-        let lost = node.notes.iter().filter(|note| note.contains("left out"));
-        lost.chain(&node.warning).map(|note| format!("{}: {note}", node.source.path)).collect::<Vec<_>>()
+        let lost = node.notes.iter().filter(|note| note.is_loss).map(ToString::to_string);
+        lost.chain(node.warning.clone()).map(|note| format!("{}: {note}", node.source.path)).collect::<Vec<_>>()
     };
     let losses: Vec<String> = nodes.iter().flat_map(of_node).collect();
     losses.iter().take(MAX_WARNINGS).for_each(|loss| report::warning(loss));
@@ -90,7 +90,7 @@ pub(crate) fn facts(node: &Planned) -> Map {
     object.insert("dialect", node.dialect.name());
     object.insert("how", how);
     object.insert("bytes", node.size);
-    object.insert("notes", node.notes.clone());
+    object.insert("notes", node.notes.iter().map(ToString::to_string).collect::<Vec<_>>());
     object.insert("warning", node.warning.as_deref().map_or(Value::Null, Value::from));
     object
 }

@@ -54,8 +54,8 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
         }
         text.push_str(line.trim_end());
         text.push('\n');
-        for note in node.notes.iter().chain(&node.warning) {
-            text.push_str(&format!("{:width$}    {}\n", "", escape::line(note)));
+        for note in node.notes.iter().map(ToString::to_string).chain(node.warning.clone()) {
+            text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
         }
     }
     let total = total(stored);

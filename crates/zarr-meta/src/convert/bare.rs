@@ -3,7 +3,7 @@
 //! Python writes `NaN`, `Infinity` and `-Infinity` as bare tokens. Documents of version 3 and of some drafts are JSON: there a text
 //! stands for each.
 
-use super::{Note, note};
+use super::Note;
 use crate::json::{Map, Number, Value};
 use crate::pointer::escaped;
 
@@ -15,7 +15,7 @@ pub(super) fn to_texts(attributes: &mut Map, notes: &mut Vec<Note>) {
             (_, Value::Number(number)) => format!("{number}, a number that JSON does not have, becomes a text"),
             (count, _) => format!("{count} times NaN or an infinity, numbers that JSON does not have, become texts"),
         };
-        note(notes, &format!("/attributes/{}", escaped(name)), what);
+        notes.push(Note::change(format!("/attributes/{}", escaped(name)), what));
     }
     *attributes = std::mem::take(attributes).without_bare();
 }

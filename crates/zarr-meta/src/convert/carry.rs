@@ -1,6 +1,6 @@
 //! What a dialect cannot say, carried in an attribute until the node is in its own dialect again.
 
-use super::{Note, bare, for_dialect, for_dialect_from, note, rename, zero};
+use super::{Note, bare, for_dialect, for_dialect_from, rename, zero};
 use crate::dialect::typestr::{self, Dtype};
 use crate::error::{ErrorKind, Result};
 use crate::json::{Map, Value};
@@ -82,7 +82,7 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
     for name in members.keys() {
         let pointer = format!("/{}", escaped(name));
         notes.retain(|note| note.pointer != pointer);
-        note(&mut notes, &pointer, format!("carried in the attribute {CARRIED}"));
+        notes.push(Note::change(pointer, format!("carried in the attribute {CARRIED}")));
     }
     Ok((fitted, notes))
 }

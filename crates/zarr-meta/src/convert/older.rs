@@ -1,7 +1,7 @@
 //! What nodes become in dialects before version 3.
 
 use super::carry::UNKNOWN_TYPE;
-use super::{Note, define_fill_value, drop_extra, is_ignorable, note};
+use super::{Note, define_fill_value, drop_extra, is_ignorable};
 use crate::conventions::{self, ARRAY_DIMENSIONS};
 use crate::dialect::{codecs, layout, rules};
 use crate::error::{Error, ErrorKind, Result};
@@ -10,11 +10,10 @@ use crate::{ArrayMetadata, Dialect, Documents, GroupMetadata, NamedConfig};
 
 pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     if group.consolidated.take().is_some() {
-        let what = match dialect {
-            Dialect::V2 => "left out; in version 2 it is a document of its own",
-            _ => "left out; the dialect has none",
-        };
-        note(notes, "/consolidated_metadata", what);
+        notes.push(match dialect {
+            Dialect::V2 => Note::change("/consolidated_metadata", "goes to a document of its own"),
+            _ => Note::loss("/consolidated_metadata", "the dialect has none"),
+        });
     }
     drop_extra(&mut group.extra, |name, value| is_extra(dialect, false, name, value), notes);
 }
@@ -32,7 +31,7 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
     drop_extra(&mut array.extra, |name, value| is_extra(dialect, true, name, value), notes);
     if !array.storage_transformers.is_empty() {
         array.storage_transformers.clear();
-        note(notes, "/storage_transformers", format!("left out; {dialect} has none of this name"));
+        notes.push(Note::loss("/storage_transformers", &format!("{dialect} has none of this name")));
     }
     dimension_names(array, dialect, notes)?;
     chunk_keys(array, dialect, notes);
@@ -43,7 +42,7 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
     let known = |codec: &NamedConfig| codec.must_understand || codecs::kind(&codec.name).is_some();
     if !array.codecs.iter().all(known) {
         array.codecs.retain(known);
-        note(notes, "/codecs", "codecs that may be ignored are left out");
+        notes.push(Note::loss("/codecs", "codecs that may be ignored, and that the dialect does not have"));
     }
     if matches!(dialect, Dialect::P2020 | Dialect::D2022)
         && let [shard] = array.codecs.as_mut_slice()
@@ -66,7 +65,7 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
     let Some(names) = names.filter(|names| array.dimension_names.as_ref() != Some(names)) else { return Ok(()) };
     // No names at all say nothing.
     if names.iter().all(Option::is_none) && !names.is_empty() {
-        note(notes, "/dimension_names", "left out; they name no dimension");
+        notes.push(Note::loss("/dimension_names", "they name no dimension"));
         return Ok(());
     }
     let no = |expected: String| {
@@ -81,7 +80,7 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
     }
     array.attributes.insert(ARRAY_DIMENSIONS, Value::Array(texts));
     conventions::refresh(array);
-    note(notes, "/dimension_names", "become the attribute _ARRAY_DIMENSIONS");
+    notes.push(Note::change("/dimension_names", "become the attribute _ARRAY_DIMENSIONS"));
     Ok(())
 }
 
@@ -109,11 +108,8 @@ fn become_keys(encoding: &mut NamedConfig, was: (&str, &str), keys: NamedConfig,
     let Some((name, separator)) = layout::innermost(&keys) else { return };
     // A separator that goes without saying is no difference.
     if was != (name.as_str(), separator.as_str()) || keys.name != encoding.name {
-        note(
-            notes,
-            "/chunk_key_encoding",
-            format!("{} becomes {} with the separator {separator}", encoding.name, keys.name),
-        );
+        let what = format!("{} becomes {} with the separator {separator}", encoding.name, keys.name);
+        notes.push(Note::change("/chunk_key_encoding", what));
     }
     *encoding = keys;
 }
@@ -126,10 +122,13 @@ fn plain_index(shard: &mut NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
     let optional = configuration.remove("index_checksum_optional").is_some();
     if optional || configuration.get("index_codecs").is_none_or(|index| !index.same(&plain)) {
         configuration.insert("index_codecs", plain);
-        note(notes, &format!("{pointer}/index_codecs"), "the index of shards loses its codecs, as its checksum");
+        notes.push(Note::change(
+            format!("{pointer}/index_codecs"),
+            "the index of shards loses its codecs, as its checksum",
+        ));
     }
     if configuration.get("index_location").is_some_and(|place| place.as_str() != Some("end")) {
-        note(notes, &format!("{pointer}/index_location"), "the index of shards goes to their end");
+        notes.push(Note::change(format!("{pointer}/index_location"), "the index of shards goes to their end"));
     }
     configuration.insert("index_location", "end");
     if let Some(Value::Array(inner)) = configuration.get_mut("codecs")
