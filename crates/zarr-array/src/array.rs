@@ -7,7 +7,7 @@ use crate::drive::{Blocking, settle_place};
 use crate::gather::Gather;
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, Options, Registry, Result, execute, jobs, node, plan, reshape};
+use crate::{ArrayData, Error, Options, Registry, Result, Warning, execute, jobs, node, plan, reshape};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, FillValue, Heap};
@@ -185,7 +185,7 @@ impl Array {
     }
 
     /// What was odd in the metadata, but no error.
-    pub fn warnings(&self) -> &[String] {
+    pub fn warnings(&self) -> &[Warning] {
         &self.core.warnings
     }
 

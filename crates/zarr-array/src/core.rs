@@ -1,8 +1,9 @@
 //! What blocking and async arrays have in common: everything but the store.
 
 use crate::cache::{ArrayCache, Changing, StoreId};
+use crate::options::check_warnings;
 use crate::read::{CachedRead, ReadContext};
-use crate::{Checksums, Error, ErrorKind, Options, Registry, Result};
+use crate::{Checksums, Error, ErrorKind, Options, Registry, Result, Warning};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use zarr_codec::{Access, ElementSpec, Pipeline, Warnings};
@@ -23,7 +24,7 @@ pub(crate) struct ArrayCore {
     pub(crate) codecs: Arc<Pipeline>,
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
     /// Where chunks may lie instead, in the order to be tried.
     others: Vec<Place>,
     place: FoundPlace,
@@ -107,11 +108,14 @@ impl ArrayCore {
         let prefix = found.chunk_prefix();
         let others = other_places(&found, &prefix, metadata.shape.len())?;
         let place = FoundPlace(AtomicU8::new(if others.is_empty() { 0 } else { UNKNOWN }));
-        let mut all_warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+        let mut all_warnings = found.warnings.clone();
         all_warnings.extend(warnings.into_vec().into_iter().map(|warning| {
-            let (pointer, what) = warning.split_once(": ").unwrap_or(("", &warning));
-            format!("{}: {what}", found.document_pointer(&format!("/codecs{pointer}")))
+            let pointer = found.document_pointer(&format!("/codecs{}", warning.pointer));
+            Warning::new(found.document_key().unwrap_or_default(), pointer, warning.what)
         }));
+        if options.strict {
+            check_warnings(&found, &all_warnings)?;
+        }
         Ok(Self {
             found,
             store,

@@ -53,5 +53,5 @@ pub use node::with_place;
 pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry, check_strictly};
 pub use zarr_codec::{Limits, View, ViewMut};
 pub use zarr_grid::{IntoSelection, Selection};
-pub use zarr_meta::{Dialect, Found, Node, NodePath, Note, json};
+pub use zarr_meta::{Dialect, Found, Node, NodePath, Note, Warning, json};
 pub use zarr_store::{AsyncStore, Store};

@@ -1,6 +1,6 @@
 //! How arrays are read and written.
 
-use crate::{ChunkCache, Error, ErrorKind, Result};
+use crate::{ChunkCache, Error, ErrorKind, Result, Warning};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,13 +67,20 @@ impl Options {
     }
 }
 
-/// Refuses a node in whose documents something is odd, as [`Options::strict`] does for arrays.
+/// Refuses a node in whose documents something is odd, as [`Options::strict`] does for arrays, of which the codecs are looked at
+/// as well.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the first document and place of which there is a
-/// warning.
+/// warning, or attributes that are no JSON.
 pub fn check_strictly(found: &Found) -> Result<()> {
-    let Some(warning) = found.warnings.first() else { return Ok(()) };
+    found.attributes().map_err(|error| Error::from(error.clone()))?;
+    check_warnings(found, &found.warnings)
+}
+
+/// Refuses a node of which there is a warning.
+pub(crate) fn check_warnings(found: &Found, warnings: &[Warning]) -> Result<()> {
+    let Some(warning) = warnings.first() else { return Ok(()) };
     let error = Error::new(ErrorKind::InvalidMetadata, format!("{}, which is not read strictly", warning.what));
     Err(error.at(|place| {
         place.path = Some(found.path.to_string());

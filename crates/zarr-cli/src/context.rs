@@ -90,7 +90,7 @@ impl Context {
     pub(crate) fn array(&self, place: &Place) -> Result<Array> {
         let found = place.found()?;
         let array = Array::from_found(&place.store, found.clone(), &self.registry, self.options())?;
-        self.warnings(array.warnings());
+        self.warnings(&array.warnings().iter().map(ToString::to_string).collect::<Vec<_>>());
         self.hint_of_hidden([&found]);
         Ok(array)
     }
@@ -148,6 +148,15 @@ impl Context {
         if !more.is_empty() {
             self.warnings(&[format!("{} more like these", more.len())]);
         }
+    }
+
+    /// Refuses a hierarchy in which something is odd, if so asked, before it is changed.
+    pub(crate) fn check_all(&self, place: &Place) -> Result<()> {
+        if !self.global.strict {
+            return Ok(());
+        }
+        let walk = self.walked(place, zarr::walk(&*place.store, &place.path.to_string(), place.dialect)?);
+        walk.broken.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// What a walk found, as the options want it.

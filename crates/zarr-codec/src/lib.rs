@@ -34,6 +34,6 @@ pub use places::Places;
 pub use scratch::Scratch;
 pub use sink::Sink;
 pub use size::{Limits, Size};
-pub use table::{BuildContext, CodecEntry, Codecs, Warnings};
+pub use table::{BuildContext, CodecEntry, Codecs, Warning, Warnings};
 pub use variable::{read_variable, write_variable};
 pub use view::{Dims, Strides, Tiles, View, ViewMut, Windows};

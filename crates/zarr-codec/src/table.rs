@@ -33,14 +33,23 @@ pub struct BuildContext<'a> {
     pub warnings: &'a Warnings,
 }
 
-/// What was odd in the metadata of codecs but no error, each with a JSON pointer from the list of codecs in front.
+/// Something odd in the metadata of codecs that is no error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where, as a JSON pointer from the list of codecs.
+    pub pointer: String,
+    /// What is odd, and what was done about it.
+    pub what: String,
+}
+
+/// What was odd in the metadata of codecs but no error.
 #[derive(Debug, Default)]
-pub struct Warnings(RefCell<Vec<String>>);
+pub struct Warnings(RefCell<Vec<Warning>>);
 
 impl Warnings {
     /// Adds a warning.
-    pub fn add(&self, warning: String) {
-        self.0.borrow_mut().push(warning);
+    pub fn add(&self, pointer: impl Into<String>, what: impl Into<String>) {
+        self.0.borrow_mut().push(Warning { pointer: pointer.into(), what: what.into() });
     }
 
     /// How many there are.
@@ -49,7 +58,7 @@ impl Warnings {
     }
 
     /// All warnings in the order they were added.
-    pub fn into_vec(self) -> Vec<String> {
+    pub fn into_vec(self) -> Vec<Warning> {
         self.0.into_inner()
     }
 }

@@ -304,7 +304,8 @@ impl Probe {
                 Error::new(ErrorKind::Path, "", format!("node name {name:?} {found}"), expected)
             };
             let error = rules.check_name(name, &forbidden).err()?;
-            Some(Warning::new(self.path.as_relative(), "", error.to_string()))
+            // It is of no document: the path says where.
+            Some(Warning::new("", "", format!("{}: {error}", self.path)))
         })
     }
 

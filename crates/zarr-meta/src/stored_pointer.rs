@@ -66,17 +66,31 @@ impl Found {
         self.in_list(&codecs, &stored, list, rest)
     }
 
-    /// The pointer to a member that is none of the codecs.
+    /// The pointer to a member that is none of the codecs, or to their list.
     fn member(&self, pointer: &str) -> String {
         let names: &[(&str, &str)] = match self.dialect {
             Dialect::V3 | Dialect::V3Of2023 => &[],
-            Dialect::V0 | Dialect::V1 | Dialect::V2 => {
-                &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/chunk_key_encoding", "/dimension_separator")]
+            Dialect::V0 | Dialect::V1 => {
+                &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")]
             }
+            Dialect::V2 => &[
+                ("/data_type", "/dtype"),
+                ("/chunk_grid", "/chunks"),
+                ("/chunk_key_encoding", "/dimension_separator"),
+                ("/codecs", "/filters"),
+            ],
+            Dialect::P2019 => &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/chunk_codecs")],
+            Dialect::P2020 => &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/compressor")],
             _ => &[("/chunk_key_encoding", "/chunk_grid/separator")],
         };
         let known = names.iter().find(|(name, _)| pointer.strip_prefix(name).is_some_and(|it| !it.starts_with('_')));
-        known.map_or_else(|| pointer.to_owned(), |(_, stored)| (*stored).to_owned())
+        match known {
+            Some((_, stored)) => (*stored).to_owned(),
+            // The members of a grid of the drafts lie in it.
+            None if !names.is_empty() && pointer == "/chunk_grid/name" => "/chunk_grid/type".to_owned(),
+            None if !names.is_empty() => pointer.replacen("/chunk_grid/configuration/", "/chunk_grid/", 1),
+            None => pointer.to_owned(),
+        }
     }
 
     /// The pointer to `rest`, which begins with the place of a codec, where `codecs` were read from `stored`, and those that are not
@@ -154,6 +168,7 @@ mod tests {
                 ("/chunk_grid/configuration", "/chunks"),
                 ("/chunk_key_encoding", "/dimension_separator"),
                 ("/fill_value", "/fill_value"),
+                ("/codecs", "/filters"),
             ],
         );
         check(
@@ -184,6 +199,8 @@ mod tests {
                 ("/codecs/0/configuration/codecs/0", "/data_type"),
                 ("/codecs/0/configuration/codecs/1/configuration/level", "/codecs/0/configuration/level"),
                 ("/chunk_key_encoding", "/chunk_grid/separator"),
+                ("/chunk_grid/configuration/chunk_shape/0", "/chunk_grid/chunk_shape/0"),
+                ("/chunk_grid/name", "/chunk_grid/type"),
             ],
         );
         let array = r#"{"shape":[4,4],"data_type":"<i4","chunk_grid":{"type":"regular","chunk_shape":[4,4]},

@@ -123,3 +123,25 @@ fn strict_opening_refuses_what_is_read_with_a_warning() {
     assert!(Array::from_found(&plain, found, &zarr::registry(), strict).is_ok());
     assert_eq!(zarr::open_array(&plain, "/a").unwrap().metadata().attributes.get("a"), Some(&json!(1)));
 }
+
+#[test]
+fn strict_opening_refuses_odd_codecs_and_attributes_that_are_no_json() {
+    let document = r#"{"zarr_format":3,"node_type":"array","shape":[2],"data_type":"int8","fill_value":0,"attributes":{},
+        "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"default"},
+        "codecs":["bytes",{"name":"gzip","configuration":{"level":1,"odd":true}}]}"#;
+    let store =
+        store(&[("a/zarr.json", document), ("b/.zarray", &ZARRAY.replace("NaN", "0")), ("b/.zattrs", "{\"a\":")]);
+    let strict = Options { strict: true, ..Options::default() };
+    let array = zarr::open_array(&store, "/a").unwrap();
+    let [warning] = array.warnings() else { panic!("{:?}", array.warnings()) };
+    assert_eq!((warning.key.as_str(), warning.pointer.as_str()), ("a/zarr.json", "/codecs/1/configuration/odd"));
+    let error = array.with(strict.clone()).unwrap_err();
+    let location = error.location();
+    assert_eq!(
+        (error.kind(), location.key.as_deref(), location.pointer.as_deref()),
+        (ErrorKind::InvalidMetadata, Some("a/zarr.json"), Some("/codecs/1/configuration/odd"))
+    );
+    let array = zarr::open_array(&store, "/b").unwrap();
+    let error = array.with(strict).unwrap_err();
+    assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::InvalidJson, Some("b/.zattrs")));
+}

@@ -186,7 +186,7 @@ fn fallbacks_of_data_types_are_told_and_may_be_refused() {
     let url = cases.iter().find(|case| case.name == "data_type_extension").unwrap().url();
     let source = zarr::open_store(&url).unwrap();
     let array = zarr::open_array(&source, "/unknown_one").unwrap();
-    assert!(array.warnings().iter().any(|warning| warning.contains("fallback")), "{:?}", array.warnings());
+    assert!(array.warnings().iter().any(|warning| warning.what.contains("fallback")), "{:?}", array.warnings());
     let refusing = Options { refuse_fallbacks: true, ..Options::default() };
     let error = array.with(refusing.clone()).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::UnknownExtension, Some("/unknown_one")));
@@ -202,5 +202,5 @@ fn fallbacks_of_data_types_are_told_and_may_be_refused() {
     assert_eq!(array.with(of("int8")).unwrap_err().kind(), ErrorKind::Argument);
     // A type that is known needs none.
     let known = zarr::open_array(&source, "/datetime").unwrap();
-    assert!(known.with(refusing).unwrap().warnings().iter().all(|warning| !warning.contains("fallback")));
+    assert!(known.with(refusing).unwrap().warnings().iter().all(|warning| !warning.what.contains("fallback")));
 }

@@ -12,6 +12,7 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     let path = place.path.to_string();
     if !args.check {
         zarr::Migration::check_settled(&place.store)?;
+        context.check_all(&place)?;
     }
     if args.drop {
         return Ok(zarr::drop_consolidated(&*place.store, &path, place.dialect)?);

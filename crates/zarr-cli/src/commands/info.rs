@@ -147,10 +147,8 @@ impl Facts {
     }
 
     fn warnings(&mut self, found: &Found, array: Option<&Array>) {
-        let warnings: Vec<String> = match array {
-            Some(array) => array.warnings().to_vec(),
-            None => found.warnings.iter().map(ToString::to_string).collect(),
-        };
+        let warnings = array.map_or(found.warnings.as_slice(), Array::warnings);
+        let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         for warning in &warnings {
             self.line("Warning", warning);
         }

@@ -39,7 +39,7 @@ fn errors_point_into_the_document_that_is_there() {
     folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "i4", "--codecs", "gzip", "--dialect", "v2"]);
     edit(&folder, "s/.zarray", "\"level\"", "\"mood\": 1, \"level\"");
     let ran = folder.run(&["read", "s", "/"]);
-    assert!(ran.err.contains("warning: /compressor/mood: unknown member, ignored"), "{}", ran.err);
+    assert!(ran.err.contains("warning: .zarray /compressor/mood: unknown member, ignored"), "{}", ran.err);
     // A grid of an extension.
     folder.ok(&["create", "t", "/", "--shape", "4", "--dtype", "i4", "--dialect", "d2022"]);
     edit(&folder, "t/meta/array.json", "\"type\": \"regular\"", "\"extension\": \"x:y\", \"type\": \"regular\"");
@@ -71,6 +71,17 @@ fn node_names_that_are_paths_elsewhere_are_refused() {
         assert_eq!(ran.code, Some(2), "{dialect}: {}", ran.err);
         assert!(ran.err.contains("has a `\\`") && !folder.path("s").exists(), "{dialect}: {}", ran.err);
     }
+}
+
+#[test]
+fn odd_documents_are_not_consolidated_strictly() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "i4"]);
+    edit(&folder, "s/g/a/zarr.json", "\"attributes\": {}", "\"attributes\": {\"x\": NaN}");
+    let ran = folder.run(&["consolidate", "s", "--strict"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert!(ran.err.contains("/g/a") && ran.err.contains("bare token NaN"), "{}", ran.err);
+    folder.ok(&["consolidate", "s"]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Place<'_> {
         };
         let built = (entry.build)(&context).map_err(|error| error.under(&pointer()))?;
         for member in config.unread() {
-            self.warnings.add(format!("{}/configuration/{member}: unknown member, ignored", pointer()));
+            self.warnings.add(format!("{}/configuration/{member}", pointer()), "unknown member, ignored");
         }
         Ok(built)
     }
@@ -133,7 +133,8 @@ impl Pipeline {
             let misplaced =
                 |what: &str| Error::Metadata { pointer: pointer(), what: format!("codec {:?} {what}", codec.name) };
             if table.get(&codec.name).is_none() && !codec.must_understand {
-                warnings.add(format!("/{number}: unknown codec {:?} is ignored, as it says it may be", codec.name));
+                let what = format!("unknown codec {:?} is ignored, as it says it may be", codec.name);
+                warnings.add(format!("/{number}"), what);
                 continue;
             }
             let place = Place { element: &current, codecs: table, limits, nesting, warnings };
