@@ -266,6 +266,19 @@ impl Array {
         self.read_all(&plan, out)
     }
 
+    /// Reads a region of which only these chunks are stored, sorted: others are not asked for.
+    pub(crate) fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
+        if chunks.len() as u64 >= self.core.grid.meet(region).len() / 2 {
+            return self.read_data(region);
+        }
+        let mut data = ArrayData::zeroed(self.core.element(), &region.shape())?;
+        self.core.reading(&self.store.coalesce(), true).fill(&mut data.view_mut())?;
+        let out = data.view_mut();
+        let plan = ReadPlan::chunks(&self.core, &self.store.coalesce(), region, chunks, out.size());
+        self.read_all(&plan, out)?;
+        Ok(data)
+    }
+
     fn read_all(&self, plan: &ReadPlan<'_>, out: ViewMut<'_>) -> Result<()> {
         let mut reading = plan.begin(out)?;
         while let Some(job) = reading.job()? {

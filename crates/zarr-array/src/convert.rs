@@ -10,6 +10,7 @@ mod place;
 mod plan;
 mod recode;
 mod slabs;
+mod sparse;
 mod target;
 #[cfg(test)]
 mod tests;

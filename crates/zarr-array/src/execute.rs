@@ -113,17 +113,24 @@ pub(crate) fn pool(threads: NonZeroUsize) -> crate::Result<Arc<rayon::ThreadPool
     Ok(pool)
 }
 
+/// Does work where an array's decoding runs.
+///
+/// # Errors
+/// If the system has no threads for it.
+pub(crate) fn within<T: Send>(core: &ArrayCore, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
+    #[cfg(feature = "parallel")]
+    if let Some(pool) = core.pool()? {
+        return Ok(pool.install(work));
+    }
+    let _ = core;
+    Ok(work())
+}
+
 /// Runs a job of an array on a blocking store.
 pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
     let pool = Pool {
         #[cfg(feature = "parallel")]
         spreads_requests: false,
     };
-    let work = || with_scratch(|scratch| run_in(scratch, &pool, store, job));
-    #[cfg(feature = "parallel")]
-    if let Some(pool) = core.pool()? {
-        return pool.install(work);
-    }
-    let _ = core;
-    work()
+    within(core, || with_scratch(|scratch| run_in(scratch, &pool, store, job)))?
 }

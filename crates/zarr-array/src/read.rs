@@ -174,17 +174,31 @@ impl<'a> ReadJob<'a> {
         Ok(Self::Spread(Spread { context, cuts: Arc::new(cuts), tiles, source: Source::Chunks, cell_size }))
     }
 
-    /// The same of one chunk only.
-    fn of_chunk(context: &'a ReadContext<'a>, region: &Region, out: ViewMut<'a>, chunk: &[u64]) -> Result<Self> {
-        match (Self::new(context, region, out)?, context.core.grid.meet(region).position(chunk)) {
-            (Self::Spread(spread), Some(number)) => {
-                let number = usize::try_from(number).unwrap_or(usize::MAX);
-                let [_, from] = spread.split_at(number);
-                let [chunk, _] = from.split_at(1);
-                Ok(Self::Spread(chunk))
+    /// The same of some chunks only, which are sorted.
+    fn of_chunks(
+        context: &'a ReadContext<'a>,
+        region: &Region,
+        out: ViewMut<'a>,
+        chunks: &[ChunkIndex],
+    ) -> Result<Self> {
+        let Self::Spread(mut rest) = Self::new(context, region, out)? else { return Ok(Self::Done) };
+        let number = |chunk: &ChunkIndex| usize::try_from(rest.cuts.position(chunk)?).ok();
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for number in chunks.iter().filter_map(number) {
+            match runs.last_mut() {
+                Some(run) if run.end == number => run.end += 1,
+                _ => runs.push(number..number + 1),
             }
-            _ => Ok(Self::Done),
         }
+        let mut jobs = Vec::with_capacity(runs.len());
+        for run in runs {
+            let before = run.start.saturating_sub(rest.tiles.position());
+            let [_, from] = rest.split_at(before);
+            let [cells, others] = from.split_at(run.len());
+            jobs.push(Self::Spread(cells));
+            rest = others;
+        }
+        Ok(Self::Many(jobs))
     }
 }
 
@@ -405,7 +419,7 @@ impl ReadContext<'_> {
     }
 
     /// Fills what is not stored.
-    fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
+    pub(crate) fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
         let element = self.core.element();
         if self.zeroed && element.fill.bytes().iter().all(|&byte| byte == 0) && !element.is_variable() {
             return Ok(());

@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result, plan};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
-use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region, Resolved};
+use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved};
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
 
@@ -179,7 +179,7 @@ async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> 
     for (chunk, _) in inside {
         let chunk = new.grid.chunk_region(&chunk);
         for region in &growth.overhang {
-            if let Some(region) = common(region, &chunk) {
+            if let Some(region) = region.overlap(&chunk) {
                 fill(drive, new, &region).await?;
             }
         }
@@ -236,14 +236,6 @@ fn between(inner: &[u64], outer: &[u64]) -> Vec<Region> {
         Region::from_ranges(&axes.iter().enumerate().map(range).collect::<Vec<_>>())
     };
     (0..axes.len()).map(one).filter(|region| region.axes().iter().all(|axis| !axis.is_empty())).collect()
-}
-
-/// The elements that two boxes have in common.
-fn common(a: &Region, b: &Region) -> Option<Region> {
-    let end = |axis: &AxisRange| axis.start + axis.len;
-    let both = a.axes().iter().zip(b.axes());
-    let ranges: Vec<Range<u64>> = both.map(|(a, b)| a.start.max(b.start)..end(a).min(end(b))).collect();
-    ranges.iter().all(|range| !range.is_empty()).then(|| Region::from_ranges(&ranges))
 }
 
 #[cfg(test)]

@@ -136,6 +136,27 @@ impl Region {
         self.0.iter().any(AxisRange::is_empty)
     }
 
+    /// The box that two boxes have in common; `None` if they have nothing in common. Steps are not regarded: of a region with
+    /// steps, the box is the one around it.
+    ///
+    /// ```
+    /// # use zarr_grid::Region;
+    /// let (a, b) = (Region::from_ranges(&[0..3, 5..9]), Region::from_ranges(&[2..4, 0..6]));
+    /// assert_eq!(a.overlap(&b), Some(Region::from_ranges(&[2..3, 5..6])));
+    /// assert_eq!(a.overlap(&Region::from_ranges(&[3..4, 0..6])), None);
+    /// ```
+    pub fn overlap(&self, other: &Self) -> Option<Self> {
+        let common = |(a, b): (&AxisRange, &AxisRange)| {
+            let start = a.start.max(b.start);
+            let len = a.last()?.min(b.last()?).checked_sub(start)?.checked_add(1)?;
+            Some(AxisRange::new(start, len))
+        };
+        (self.rank() == other.rank())
+            .then(|| self.0.iter().zip(&other.0).map(common).collect::<Option<_>>())
+            .flatten()
+            .map(Self)
+    }
+
     /// Whether these are all elements of an array of this shape.
     pub fn is_whole(&self, shape: &[u64]) -> bool {
         self.rank() == shape.len()

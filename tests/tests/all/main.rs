@@ -36,5 +36,6 @@ mod places;
 mod requests;
 mod scale;
 mod selections;
+mod sparse;
 mod writers;
 mod xarray;

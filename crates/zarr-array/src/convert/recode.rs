@@ -1,8 +1,9 @@
 //! Decoding and encoding an array, slab by slab.
 
-use super::slabs::Slabs;
+use super::slabs::{COMFORT, Slabs};
+use super::sparse::{Part, Parts};
 use super::{Conversion, ConvertOptions, Planned, target};
-use crate::{Array, ArrayData, Error, Options, Result};
+use crate::{Array, ArrayData, Error, MissingChunks, Options, Result, execute};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use zarr_store::Store;
 const OVERHEAD: u64 = 16 << 20;
 /// How many places of an array of elements of variable length are looked at for their usual length.
 const SAMPLES: u64 = 3;
+/// As many small parts are under way at once.
+const BATCH: usize = 1024;
 
 /// Checks that memory suffices, as far as metadata tells.
 pub(super) fn check(source: &Array, sink: &Array, options: &ConvertOptions) -> Result<()> {
@@ -47,27 +50,56 @@ pub(super) fn recode(
         // What is missing reads as another value in the target: all of it is written.
         false => None,
     };
-    // Where they are agreed, chunks of nothing but fill values are left out anyway.
-    let only = stored.as_ref().filter(|_| !written.fill_value_agreed);
+    let logical = source.data_type().item_size() as u64;
+    let size = |region: &Region| region.len_checked().unwrap_or(u64::MAX).saturating_mul(item);
     let mut done: u64 = 0;
-    for slab in plan.slabs_to_do(&source, stored.as_ref()) {
-        let region = plan.slabs.region(&slab);
-        let data = source.read_data(&region)?;
-        match only {
-            None => sink.write_from(&region, data.view())?,
-            Some(stored) => write_met(&source, stored, &sink, &region, &data)?,
-        }
-        let elements = region.len_checked().unwrap_or(0);
-        let bytes = elements.saturating_mul(source.data_type().item_size() as u64);
+    let mut advanced = |region: &Region| {
+        let bytes = region.len_checked().unwrap_or(0).saturating_mul(logical);
         done = done.saturating_add(bytes);
         advance(bytes);
+    };
+    let Some(stored) = stored else {
+        for slab in plan.slabs.all() {
+            let region = plan.slabs.region(&slab);
+            sink.write_from(&region, source.read_data(&region)?.view())?;
+            advanced(&region);
+        }
+        advance(planned.size.saturating_sub(done));
+        return Ok(());
+    };
+    let mut parts = Parts::new(source.chunk_grid(), stored, &plan.slabs, item, written.fill_value_agreed).peekable();
+    while parts.peek().is_some() {
+        let mut batch = Vec::new();
+        let mut batch_size = 0_u64;
+        while let Some(part) = parts.next_if(|part| {
+            let grown = batch_size.saturating_add(size(&part.region));
+            batch.is_empty() || (grown <= plan.room && batch.len() < BATCH)
+        }) {
+            batch_size = batch_size.saturating_add(size(&part.region));
+            batch.push(part);
+        }
+        let regions: Vec<Region> = batch.iter().map(|part| part.region.clone()).collect();
+        let all = || execute::map(batch, |part| recode_part(&source, &sink, &part));
+        execute::within(&source.core, all)?.into_iter().collect::<Result<()>>()?;
+        regions.iter().for_each(&mut advanced);
     }
     advance(planned.size.saturating_sub(done));
     Ok(())
 }
 
+/// Reads what is stored of a part, and writes the chunks that are met by it.
+fn recode_part(source: &Array, sink: &Array, part: &Part) -> Result<()> {
+    let data = source.read_stored(&part.region, &part.stored)?;
+    match part.met(source.chunk_grid(), sink.chunk_grid()) {
+        None => sink.write_from(&part.region, data.view()),
+        Some(met) => write_met(sink, &part.region, &data, &met),
+    }
+}
+
 struct Plan {
     slabs: Slabs,
+    /// Bytes of elements that may be held where parts are smaller than slabs.
+    room: u64,
     /// Fewer than were asked for, where memory does not suffice for all.
     threads: Option<NonZeroUsize>,
 }
@@ -85,59 +117,38 @@ impl Plan {
         (1..=wanted).rev().find_map(|threads| {
             let budget = memory.checked_sub(for_thread.checked_mul(threads as u64)?)?;
             let slabs = Slabs::plan(sink.chunk_grid(), &part, item, budget)?;
-            Some(Self { slabs, threads: NonZeroUsize::new(threads).filter(|_| threads < wanted) })
+            Some(Self {
+                slabs,
+                room: budget.min(COMFORT),
+                threads: NonZeroUsize::new(threads).filter(|_| threads < wanted),
+            })
         })
     }
-
-    /// The slabs in which one of these chunks lies; all if none are named.
-    fn slabs_to_do(
-        &self,
-        source: &Array,
-        stored: Option<&BTreeSet<ChunkIndex>>,
-    ) -> Box<dyn Iterator<Item = ChunkIndex> + '_> {
-        let Some(stored) = stored else { return Box::new(self.slabs.all()) };
-        let mut met = BTreeSet::new();
-        for chunk in stored {
-            met.extend(self.slabs.meeting(&source.chunk_grid().chunk_region(chunk)));
-            if met.len() as u64 == self.slabs.len() {
-                break;
-            }
-        }
-        Box::new(met.into_iter())
-    }
 }
 
-/// The chunks that are stored; `None` if all are, or it cannot be known which.
-fn some_stored(source: &Array) -> Result<Option<BTreeSet<ChunkIndex>>> {
-    if !source.store().capabilities().list {
+/// The chunks that are stored, sorted; `None` if all are, it cannot be known which, or what is missing is an error.
+fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
+    if !source.store().capabilities().list || !matches!(source.options().missing_chunks, MissingChunks::Fill) {
         return Ok(None);
     }
-    let stored = source.stored_chunks()?;
+    let mut stored = source.stored_chunks()?;
+    stored.sort_unstable();
+    stored.dedup();
     let all = zarr_grid::element_count(&source.chunk_grid().grid_shape());
-    Ok((all != Some(stored.len() as u64)).then(|| stored.into_iter().collect()))
+    Ok((all != Some(stored.len() as u64)).then_some(stored))
 }
 
-/// Writes `data`, the elements of `region`, but for chunks that meet none of those that are stored of the source.
-fn write_met(
-    source: &Array,
-    stored: &BTreeSet<ChunkIndex>,
-    sink: &Array,
-    region: &Region,
-    data: &ArrayData,
-) -> Result<()> {
-    let meets = |chunk: &[u64]| {
-        let cuts = source.chunk_grid().meet(&sink.chunk_grid().chunk_region(chunk));
-        cuts.iter().any(|cell| stored.contains(&cell.index))
-    };
+/// Writes those chunks that are named of `data`, the elements of `region`.
+fn write_met(sink: &Array, region: &Region, data: &ArrayData, met: &BTreeSet<ChunkIndex>) -> Result<()> {
     let cuts = sink.chunk_grid().meet(region);
     let mut cells = cuts.iter().peekable();
     while let Some(first) = cells.next() {
-        if !meets(&first.index) {
+        if !met.contains(&first.index) {
             continue;
         }
         // Chunks behind one another on the last axis are written together, so that there is something to do for all threads.
         let mut last = first.clone();
-        while let Some(next) = cells.next_if(|next| follows(&last.index, &next.index) && meets(&next.index)) {
+        while let Some(next) = cells.next_if(|next| follows(&last.index, &next.index) && met.contains(&next.index)) {
             last = next;
         }
         let ends = first

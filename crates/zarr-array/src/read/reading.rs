@@ -17,6 +17,8 @@ use zarr_store::Coalesce;
 
 /// How often chunks are read again that others keep replacing while they are read.
 const MAX_TRIES: u32 = 1000;
+/// As many chunks that lie apart are read by one job: each takes memory.
+const MAX_APART: usize = 1024;
 
 /// How the same is read at first, and how it is read again.
 #[derive(Debug)]
@@ -117,6 +119,8 @@ pub(crate) struct ReadPlan<'c> {
 enum What<'c> {
     /// A region, and the axes of the output that are turned around.
     Region(&'c Region, &'c [bool]),
+    /// What some chunks have of a region.
+    Chunks(&'c Region, &'c [ChunkIndex]),
     /// Parts that are staged.
     Parts(Box<Gather>),
 }
@@ -145,6 +149,17 @@ impl<'c> ReadPlan<'c> {
         Self::of(core, coalesce, What::Region(region, &[]), size, true)
     }
 
+    /// Of what some chunks, which are sorted, have of a region, into memory of `size` bytes.
+    pub(crate) fn chunks(
+        core: &'c ArrayCore,
+        coalesce: &Coalesce,
+        region: &'c Region,
+        chunks: &'c [ChunkIndex],
+        size: usize,
+    ) -> Self {
+        Self::of(core, coalesce, What::Chunks(region, chunks), size, false)
+    }
+
     fn of(core: &'c ArrayCore, coalesce: &Coalesce, what: What<'c>, size: usize, zeroed: bool) -> Self {
         Self { core, attempts: Attempts::cached(core, coalesce, zeroed, size), what }
     }
@@ -152,7 +167,13 @@ impl<'c> ReadPlan<'c> {
     /// Begins to read into `out`, which has the output shape.
     pub(crate) fn begin<'p>(&'p self, out: ViewMut<'p>) -> Result<Reading<'p>> {
         let way = match &self.what {
-            What::Region(region, flipped) => Way::Region(region, plan::turned(out, flipped), Tried::Not),
+            What::Region(region, flipped) => {
+                Way::Region { region, out: plan::turned(out, flipped), tried: Tried::Not, some: None }
+            }
+            What::Chunks(region, chunks) => {
+                let some = Some(Apart { now: &[], later: chunks });
+                Way::Region { region, out, tried: Tried::Done, some }
+            }
             What::Parts(gather) => {
                 let staging = Staging::new(out)?;
                 Way::Parts { batches: gather.batches(staging.heap()), batch: None, staging }
@@ -171,10 +192,18 @@ pub(crate) struct Reading<'p> {
     checked: bool,
 }
 
+/// Chunks of a region that are read, without those between them.
+#[derive(Debug)]
+struct Apart<'p> {
+    /// Those under way.
+    now: &'p [ChunkIndex],
+    later: &'p [ChunkIndex],
+}
+
 #[derive(Debug)]
 enum Way<'p> {
-    /// With its output.
-    Region(&'p Region, ViewMut<'p>, Tried),
+    /// With its output, and what is read of it if that is not all.
+    Region { region: &'p Region, out: ViewMut<'p>, tried: Tried, some: Option<Apart<'p>> },
     Parts {
         batches: Batches<'p>,
         /// The one under way.
@@ -191,15 +220,21 @@ impl Reading<'_> {
             return Ok(None);
         }
         let job = match &mut self.way {
-            Way::Region(region, out, tried) => match (tried.next(attempts), tried.only()) {
-                (None, _) => None,
-                (Some(context), None) => Some(ReadJob::new(context, region, out.reborrow())?),
-                // One after another: each takes a part of the same output, and they are few.
-                (Some(context), Some(chunks)) => match chunks.first() {
-                    Some(chunk) => Some(ReadJob::of_chunk(context, region, out.reborrow(), chunk)?),
-                    None => None,
-                },
-            },
+            Way::Region { region, out, tried, some } => {
+                if let (Some(apart), Tried::Done) = (&mut *some, &*tried)
+                    && !apart.later.is_empty()
+                {
+                    (apart.now, apart.later) = apart.later.split_at(apart.later.len().min(MAX_APART));
+                    *tried = Tried::Not;
+                }
+                // Of those that are read again one after another: each takes a part of the same output, and they are few.
+                let chunks = tried.only().map(|again| again.get(..1).unwrap_or_default());
+                match (tried.next(attempts), chunks.or(some.as_ref().map(|apart| apart.now))) {
+                    (None, _) => None,
+                    (Some(context), None) => Some(ReadJob::new(context, region, out.reborrow())?),
+                    (Some(context), Some(chunks)) => Some(ReadJob::of_chunks(context, region, out.reborrow(), chunks)?),
+                }
+            }
             Way::Parts { batches, batch, staging } => {
                 if batch.is_none() {
                     *batch = batches.next_batch(core.element())?;
@@ -230,7 +265,7 @@ impl Reading<'_> {
         }
         let attempts = &self.plan.attempts;
         match &mut self.way {
-            Way::Region(_, _, tried) => tried.ended_in_turn(attempts, done)?,
+            Way::Region { tried, .. } => tried.ended_in_turn(attempts, done)?,
             Way::Parts { batch, staging, .. } => {
                 if let Some(under_way) = batch
                     && under_way.ended(attempts, done)?

@@ -1,0 +1,39 @@
+//! Arrays of very many chunks of which few are stored: what is done with them takes as long as what is stored.
+
+use std::sync::Arc;
+use zarr_array::{Conversion, ConvertOptions, Dialect, NewArray, Shards};
+use zarr_store::{Counted, MemoryStore, Store};
+
+/// Two chunks of 16 elements in 2^26 took as many requests as there were chunks near them, and seconds.
+#[test]
+fn conversions_ask_for_what_is_stored() {
+    const LEN: u64 = 1 << 26;
+    for (dialect, shards) in [(Dialect::V2, None), (Dialect::V3, None), (Dialect::V3, Some(1_000_000))] {
+        let store = Arc::new(Counted::new(MemoryStore::new()));
+        let source: Arc<dyn Store> = Arc::clone(&store) as _;
+        let new = NewArray::new(&[LEN], "float64").chunks(&[16]).codecs_text(r#"["bytes"]"#).unwrap();
+        let array = zarr::create_array(&source, "/a", new.fill(-1)).unwrap();
+        let parts = [160..176, LEN / 2 + 160..LEN / 2 + 176];
+        for (number, part) in parts.iter().enumerate() {
+            array.write(part.clone(), &[number as f64; 16]).unwrap();
+        }
+        store.take();
+        let options = ConvertOptions {
+            dialect: Some(dialect),
+            chunks: Some(vec![1000]),
+            shards: shards.map(|len| Shards::Of(vec![len])),
+            ..ConvertOptions::default()
+        };
+        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        Conversion::plan(&source, &zarr::registry(), options).unwrap().run(&target, &|_| {}).unwrap();
+        let gets = store.take().gets;
+        assert!(gets < 20, "{gets} gets from the source, for {dialect} in shards of {shards:?}");
+        let converted = zarr::open_array(&target, "/a").unwrap();
+        assert_eq!(converted.stored_chunks().unwrap().len(), 2, "chunks that meet one of the source");
+        for (number, part) in parts.into_iter().enumerate() {
+            let around = converted.read::<f64>(part.start - 1..part.end + 1).unwrap();
+            let expected: Vec<f64> = [-1.0].into_iter().chain([number as f64; 16]).chain([-1.0]).collect();
+            assert_eq!(around, expected);
+        }
+    }
+}
