@@ -101,6 +101,7 @@ pub const TARGETS: &[Target] = &[
     chunk("chunk-vlen-array", "numcodecs.vlen-array"),
     chunk("chunk-zarrs-vlen", "zarrs.vlen"),
     chunk("chunk-conditional", "conditional"),
+    chunk("chunk-array-view", "array_view"),
     chunk("chunk-optional", "optional"),
     chunk("chunk-categorize", "numcodecs.categorize"),
     chunk("chunk-json2", "numcodecs.json2"),

@@ -1,8 +1,10 @@
 //! Lists in JSON, as Python writes it.
 
+mod encoding;
 mod read;
 mod write;
 
+use self::encoding::Encoding;
 use crate::objects::{self, Notation, Shape};
 use zarr_codec::{Codec, CodecEntry, Config, Error};
 use zarr_meta::json::Value;
@@ -24,6 +26,7 @@ pub const JSON: CodecEntry = CodecEntry {
 /// How JSON is written.
 #[derive(Clone, Debug)]
 struct Json {
+    encoding: Encoding,
     ensure_ascii: bool,
     allow_nan: bool,
     sort_keys: bool,
@@ -35,13 +38,11 @@ struct Json {
 
 impl Json {
     fn from_config(config: &Config<'_>) -> Result<Self, Error> {
-        if let Some(encoding) = config.text("encoding")? {
-            let name = encoding.to_ascii_lowercase().replace('_', "-");
-            if !matches!(name.as_str(), "utf-8" | "utf8" | "ascii" | "us-ascii") {
-                let found = Value::from(encoding);
-                return Err(config.unexpected("encoding", "\"utf-8\" or \"ascii\"", &found));
-            }
-        }
+        let encoding = match config.text("encoding")? {
+            None => Encoding::Utf8,
+            Some(name) => Encoding::named(name)
+                .ok_or_else(|| config.unexpected("encoding", Encoding::KNOWN, &Value::from(name)))?,
+        };
         // These matter to Python's own objects and checks only.
         for member in ["skipkeys", "check_circular", "strict"] {
             config.bool(member)?;
@@ -67,6 +68,7 @@ impl Json {
             },
         };
         Ok(Self {
+            encoding,
             ensure_ascii: config.bool("ensure_ascii")?.unwrap_or(true),
             allow_nan: config.bool("allow_nan")?.unwrap_or(true),
             sort_keys: config.bool("sort_keys")?.unwrap_or(true),
@@ -79,13 +81,12 @@ impl Json {
 
 impl Notation for Json {
     fn parse(&self, bytes: &[u8]) -> Result<Value, String> {
-        read::list(bytes)
+        read::list(&self.encoding.decode(bytes)?)
     }
 
     fn write(&self, list: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         let mut text = String::new();
         self.write_value(list, 0, &mut text)?;
-        out.extend_from_slice(text.as_bytes());
-        Ok(())
+        self.encoding.encode(&text, out)
     }
 }

@@ -135,7 +135,7 @@ fn chunks_that_do_not_fit_are_corrupt() {
 #[test]
 fn configurations_are_checked() {
     for (entry, configuration) in [
-        (&JSON2, r#"{"encoding": "utf-16"}"#),
+        (&JSON2, r#"{"encoding": "utf-7"}"#),
         (&JSON2, r#"{"indent": 65}"#),
         (&JSON2, r#"{"separators": ","}"#),
         (&JSON2, r#"{"sort_keys": 1}"#),

@@ -47,6 +47,11 @@ impl ArrayToArray for PackBits {
         Ok(smallvec![count.div_ceil(8) + 1])
     }
 
+    fn decoded_count(&self, encoded: &[u8]) -> Option<u64> {
+        let (&padding, packed) = encoded.split_first()?;
+        (packed.len() as u64 * 8).checked_sub(u64::from(padding)).filter(|_| padding < 8)
+    }
+
     fn encode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let mut gathered = Scratch::empty();
         let bools = match chunk.as_contiguous() {

@@ -3,6 +3,7 @@
 use crate::config::PcodecConfig;
 use crate::numbers;
 use half::f16;
+use pco::data_types::NumberType;
 use std::sync::Arc;
 use zarr_codec::{ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Size, View, ViewMut};
 use zarr_dtype::{Layout, Scalar};
@@ -57,6 +58,21 @@ impl Number {
         })
     }
 
+    fn stored(number: NumberType) -> Option<Self> {
+        Some(match number {
+            NumberType::I16 => Self::I16,
+            NumberType::I32 => Self::I32,
+            NumberType::I64 => Self::I64,
+            NumberType::U16 => Self::U16,
+            NumberType::U32 => Self::U32,
+            NumberType::U64 => Self::U64,
+            NumberType::F16 => Self::F16,
+            NumberType::F32 => Self::F32,
+            NumberType::F64 => Self::F64,
+            _ => return None,
+        })
+    }
+
     fn size(self) -> u64 {
         match self {
             Self::I16 | Self::U16 | Self::F16 => 2,
@@ -102,7 +118,9 @@ impl ArrayToBytes for Pcodec {
         }
         let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
         let whole = region.is_whole(shape);
-        match self.number {
+        // What comes through `bitround` of numcodecs are integers to it, as wide as the floats.
+        let stored = numbers::stored_type(encoded).and_then(Number::stored);
+        match stored.filter(|stored| stored.size() == self.number.size()).unwrap_or(self.number) {
             Number::I16 => numbers::decode::<i16>(encoded, &dims, region, whole, out),
             Number::I32 => numbers::decode::<i32>(encoded, &dims, region, whole, out),
             Number::I64 => numbers::decode::<i64>(encoded, &dims, region, whole, out),

@@ -4,7 +4,7 @@ use crate::claims;
 use crate::codec::NAME;
 use bytemuck::Pod;
 use pco::ChunkConfig;
-use pco::data_types::Number;
+use pco::data_types::{Number, NumberType};
 use pco::errors::{ErrorKind, PcoError};
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use zarr_codec::{Error, Scratch, View, ViewMut};
@@ -47,6 +47,12 @@ pub(crate) fn decode<T: Number + Pod>(
     read(encoded, numbers)?;
     out.copy_from(&View::new(bytemuck::cast_slice(numbers), size_of::<T>(), dims)?.window(region));
     Ok(())
+}
+
+/// The type of the first numbers of a file, if there are any.
+pub(crate) fn stored_type(encoded: &[u8]) -> Option<NumberType> {
+    let (file, rest) = FileDecompressor::new(encoded).ok()?;
+    file.peek_number_type_or_termination(rest).ok()?
 }
 
 /// Reads all numbers of a file, which must be just as many as `out` takes.

@@ -19,6 +19,13 @@ pub trait ArrayToArray: Debug + Send + Sync {
     /// [`Error::Metadata`] if the codec cannot take chunks of `shape`.
     fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error>;
 
+    /// How many elements the chunk of one dimension had that was encoded to a chunk of one dimension, whose elements are `encoded`;
+    /// `None` if there is no such chunk. By default as many as there are.
+    fn decoded_count(&self, encoded: &[u8]) -> Option<u64> {
+        let item = self.encoded().item_size();
+        (item > 0 && encoded.len().is_multiple_of(item)).then(|| (encoded.len() / item) as u64)
+    }
+
     /// The axis order if permuting axes is all that this codec does: encoded axis `i` is decoded axis `order[i]`. No byte
     /// is moved for such a codec; views are turned instead, and `encode` and `decode` are not called.
     fn permutation(&self) -> Option<&[usize]> {

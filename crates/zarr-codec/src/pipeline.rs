@@ -1,6 +1,7 @@
 //! Chains of codecs.
 
 mod build;
+mod count;
 mod shared;
 
 pub(crate) use shared::Last;

@@ -8,6 +8,7 @@ mod bare;
 pub use carry::{CARRIED, for_dialect_carrying};
 
 use crate::conventions::ARRAY_DIMENSIONS;
+use crate::dialect::typestr::{self, Dtype, Endian};
 use crate::dialect::{codecs, packed, rules};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Map, Value};
@@ -153,6 +154,7 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         array.dimension_names = None;
     }
     older::settled_keys(&mut array.chunk_key_encoding, notes);
+    without_views(&mut array.codecs, &array.data_type, "/codecs", notes);
     for (place, codec) in array.codecs.iter_mut().enumerate() {
         let pointer = format!("/codecs/{place}/configuration");
         if codec.configuration.remove("field_endian").is_some() {
@@ -162,6 +164,37 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         if codec.configuration.remove("index_checksum_optional").is_some() {
             let what = "shard indexes get a checksum, which they may not have had";
             notes.push(Note::change(format!("{pointer}/index_codecs"), what));
+        }
+    }
+}
+
+/// Leaves out codecs of arrays behind codecs of bytes, which version 3 does not have; chunks are encoded without them. Other
+/// filters go too: what they make of values that did not come from them might be other values.
+fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
+    if let Some(first) = chain.iter().position(|codec| codec.name == codecs::VIEW) {
+        let behind = chain.split_off(first);
+        // A shuffle takes whole elements, which the bytes that come without the views need not be.
+        let stays = |codec: &NamedConfig| ![codecs::VIEW, "numcodecs.shuffle"].contains(&codec.name.as_str());
+        chain.extend(behind.into_iter().filter(stays));
+        if let Ok(dtype) = typestr::from_model(data_type)
+            && dtype != Dtype::Object
+            && let Some(to_bytes) = codecs::array_to_bytes(chain)
+        {
+            let plain = dtype.bytes_codec(&Endian::all_little(&dtype));
+            let transposes = chain.iter().take_while(|codec| codec.name == "transpose").count();
+            chain.splice(transposes..=to_bytes, [plain]);
+        }
+        let why = "filters that take bytes for an array of another type, and those in front of them, have no place in the \
+                   dialect; chunks are encoded without them";
+        notes.push(Note::loss(pointer, why));
+    }
+    for (place, shard) in chain.iter_mut().enumerate().filter(|(_, codec)| codec.name == "sharding_indexed") {
+        let Some(Value::Array(inner)) = shard.configuration.get_mut("codecs") else { continue };
+        let Some(mut codecs) = inner.iter().map(NamedConfig::from_value).collect::<Option<Vec<_>>>() else { continue };
+        let before = notes.len();
+        without_views(&mut codecs, data_type, &format!("{pointer}/{place}/configuration/codecs"), notes);
+        if notes.len() > before {
+            *inner = codecs.iter().map(NamedConfig::to_value).collect();
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::json::{Map, Value};
 /// | `v2_object` | data type | elements are values of any kind, as the object codec (`numcodecs.json2`, `numcodecs.msgpack2`, `numcodecs.pickle`..) has them |
 /// | `vlen-array` | data type | elements are lists of the item type in `data_type` of its configuration |
 /// | `subarray` | data type of a struct field | `shape` items of `data_type` in C order |
+/// | `array_view` | codec | bytes are taken for an array of another type: what its `bytes_codecs` make of elements of its `data_type` is encoded by its `codecs` instead |
 /// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct that has mixed ones: a list with `"little"`, `"big"`, null (of no consequence) or, for a nested struct, a list |
 /// | `index_checksum_optional` | configuration of `sharding_indexed` | true: `index_codecs` were not in the document; the index may or may not have a checksum |
 #[derive(Clone, Debug, PartialEq)]

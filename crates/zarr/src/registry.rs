@@ -108,6 +108,8 @@ static CODECS: &[&[CodecEntry]] = &[
     ],
     #[cfg(feature = "conditional")]
     &[zarr_codec_conditional::ENTRY],
+    #[cfg(feature = "view")]
+    &[zarr_codec_view::ENTRY],
     #[cfg(feature = "optional")]
     &[zarr_codec_optional::ENTRY],
     #[cfg(feature = "categorize")]
@@ -161,6 +163,7 @@ static ELSEWHERE: &[(&str, &str)] = &[
     ("numcodecs.json2", "enable feature `object`"),
     ("numcodecs.msgpack", "enable feature `object`"),
     ("numcodecs.msgpack2", "enable feature `object`"),
+    ("array_view", "enable feature `view`"),
     ("zstd", "enable feature `zstd`"),
     (
         "numcodecs.pickle",

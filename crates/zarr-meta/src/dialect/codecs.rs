@@ -13,8 +13,11 @@ pub(crate) enum Kind {
     BytesToBytes,
 }
 
+/// The codec of the model that takes bytes for an array of another type, which filters of numcodecs do.
+pub(crate) const VIEW: &str = "array_view";
+
 /// The kinds of the codecs with registered names. `numcodecs.<id>` is as `<id>` in the second table.
-const KINDS: [(&str, Kind); 23] = [
+const KINDS: [(&str, Kind); 24] = [
     ("transpose", Kind::ArrayToArray),
     ("bitround", Kind::ArrayToArray),
     ("cast_value", Kind::ArrayToArray),
@@ -38,6 +41,7 @@ const KINDS: [(&str, Kind); 23] = [
     ("blosc", Kind::BytesToBytes),
     ("crc32c", Kind::BytesToBytes),
     ("conditional", Kind::BytesToBytes),
+    (VIEW, Kind::BytesToBytes),
 ];
 
 /// The kinds of the codecs of numcodecs.
@@ -118,6 +122,11 @@ pub(crate) fn missing_array_to_bytes(chain: &[NamedConfig]) -> Option<usize> {
         return None;
     }
     Some(kinds.iter().take_while(|kind| **kind == Some(Kind::ArrayToArray)).count())
+}
+
+/// Which codec of the chain turns the array into bytes.
+pub(crate) fn array_to_bytes(chain: &[NamedConfig]) -> Option<usize> {
+    chain.iter().position(|codec| kind(&codec.name) == Some(Kind::ArrayToBytes))
 }
 
 /// The codec `bytes`; without byte order where elements consist of single bytes.

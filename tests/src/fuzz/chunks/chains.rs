@@ -46,6 +46,7 @@ pub(super) fn chains(codec: &str) -> Vec<Chain> {
         "numcodecs.lzma" => lzma(),
         "numcodecs.shuffle" => [3, 4, 16].map(|size| bytes(codec, json!({"elementsize": size}))).into(),
         "conditional" => conditional(),
+        "array_view" => array_view(),
         "numcodecs.pcodec" => pcodec(),
         "zfp" => zfp(),
         "sharding_indexed" => sharding(),
@@ -185,6 +186,24 @@ fn conditional() -> Vec<Chain> {
         |codecs, _| json!([{"name": "conditional", "configuration": {"codecs": codecs}}]),
     );
     vec![bytes("conditional", json!({"codecs": inner})), bytes("conditional", json!({"codecs": deep}))]
+}
+
+fn array_view() -> Vec<Chain> {
+    let view = |data_type: &str, plain: Value, codec: Value| {
+        let codecs = json!([codec, (plain.clone())]);
+        json!({"name": "array_view", "configuration": {"data_type": data_type, "bytes_codecs": [plain], "codecs": codecs}})
+    };
+    let big = || json!({"name": "bytes", "configuration": {"endian": "big"}});
+    let zstd = json!({"name": "zstd", "configuration": {"level": 1, "checksum": false}});
+    let delta = |dtype: &str| json!({"name": "numcodecs.delta", "configuration": {"dtype": dtype}});
+    let packbits = json!({"name": "numcodecs.packbits"});
+    let of = |data_type: &str, codecs: Value| chain(data_type, &[24, 30], codecs);
+    vec![
+        of("int16", json!([(little()), (view("int32", big(), delta(">i4")))])),
+        // Only what is stored tells how long it was.
+        of("int32", json!([(little()), (zstd.clone()), (view("uint8", json!({"name": "bytes"}), delta("|u1")))])),
+        of("bool", json!([{"name": "bytes"}, (view("bool", json!({"name": "bytes"}), packbits)), zstd])),
+    ]
 }
 
 fn pcodec() -> Vec<Chain> {

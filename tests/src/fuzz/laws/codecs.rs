@@ -211,6 +211,10 @@ fn nested(name: &str, codec: &NamedConfig, shape: Option<&[u64]>, nesting: usize
             chain(&list("index_codecs").expect("offsets have codecs"), None, deeper);
             chain(&list("data_codecs").expect("elements have codecs"), None, deeper);
         }
+        "array_view" => {
+            chain(&list("bytes_codecs").expect("elements have codecs"), None, deeper);
+            chain(&list("codecs").expect("elements have codecs"), None, deeper);
+        }
         "conditional" => {
             for codec in list("codecs").expect("there are codecs to choose from") {
                 assert!(deeper <= MAX_NESTING, "codecs that lie {deeper} levels deep");

@@ -213,7 +213,7 @@ fn chain(
         Some((0, word, _)) => Endian::all(dtype, word),
         _ => endian,
     };
-    let (data_type, mut chain) = numcodecs::to_model(&stored, dtype, &endian)?;
+    let (data_type, mut chain) = numcodecs::to_model_in_one_order(&stored, dtype, &endian)?;
     if let Some((place, word, item)) = said {
         let Some(bytes) = chain.get_mut(place).filter(|codec| codec.name == "bytes") else {
             return Err(item.invalid("a codec of arrays in this place"));

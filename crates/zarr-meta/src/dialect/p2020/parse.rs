@@ -174,7 +174,6 @@ fn codecs(
     }
     let mut chain = At::new(&filters, "/attributes/filters").items()?;
     chain.extend(compressor.as_ref().map(|(codec, pointer)| At::new(codec, pointer)));
-    numcodecs::check_byte_orders(&chain, dtype, endian)?;
     numcodecs::to_model(&chain, dtype, endian)
 }
 

@@ -79,7 +79,6 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
     let compressor = at.get_non_null("compressor");
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
-    numcodecs::check_byte_orders(&stored, &dtype, &endian)?;
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
     odd.extend(numcodecs::oddities(&stored));
     let is_unknown = unknown.is_some();

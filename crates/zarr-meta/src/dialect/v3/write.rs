@@ -1,6 +1,6 @@
 //! Writing documents of version 3, in the spelling that readers of 3.0 understand.
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, codecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Map, Value, parse};
 use crate::{NamedConfig, Node};
@@ -57,6 +57,10 @@ fn check_data_type(data_type: &NamedConfig, pointer: &str) -> Result<()> {
 
 fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
     let mut codec = codec.clone();
+    if codec.name == codecs::VIEW {
+        let found = "codecs of arrays behind codecs of bytes";
+        return Err(Error::new(ErrorKind::NotExpressible, "", found, "codecs of arrays in front of codecs of bytes"));
+    }
     if codec.configuration.contains_key("field_endian") {
         let found = "struct fields of mixed byte orders";
         return Err(Error::new(ErrorKind::NotExpressible, "/configuration/endian", found, "one byte order for all"));
@@ -68,10 +72,12 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
         }
         codec.configuration.remove("index_codecs");
     }
-    // Shards in shards.
+    // Of shards, which may be in shards.
     if let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") {
         for (place, value) in inner.iter_mut().enumerate() {
-            if let Some(named) = NamedConfig::from_value(value).filter(|named| named.name == "sharding_indexed") {
+            let named = NamedConfig::from_value(value);
+            if let Some(named) = named.filter(|named| ["sharding_indexed", codecs::VIEW].contains(&named.name.as_str()))
+            {
                 let below = |error: Error| error.below(&format!("/configuration/codecs/{place}"));
                 *value = codec_value(dialect, &named).map_err(below)?;
             }

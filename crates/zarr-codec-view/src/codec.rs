@@ -1,0 +1,102 @@
+//! The codec.
+
+use std::sync::Arc;
+use zarr_codec::{
+    BuildContext, BytesToBytes, Codec, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Sink, Size, ViewMut,
+    chunk_view,
+};
+use zarr_dtype::{DataType, FillValue};
+use zarr_grid::Region;
+use zarr_meta::NamedConfig;
+
+const NAME: &str = "array_view";
+
+/// Codec `array_view`, for the table of codecs.
+pub const ENTRY: CodecEntry = CodecEntry { names: &[NAME], build };
+
+fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+    let config = context.config;
+    let named = config.required("data_type")?;
+    let data_type = NamedConfig::from_value(named).and_then(|named| DataType::from_config(&named).ok());
+    let data_type = data_type.filter(|data_type| !data_type.is_variable() && data_type.item_size() > 0);
+    let expected = "a data type whose elements have a size";
+    let data_type = data_type.ok_or_else(|| config.unexpected("data_type", expected, named))?;
+    let element = ElementSpec::new(data_type.clone(), FillValue::zero(&data_type));
+    let view = ArrayView {
+        plain: context.chain("bytes_codecs", &element)?,
+        encoded: context.chain("codecs", &element)?,
+        element,
+    };
+    // Bytes are divided into elements before anything is decoded.
+    if view.plain.encoded_size(&[1]) != Size::Exact(view.item()) {
+        let what = format!("expected codecs that store each element of {data_type} in {} bytes", view.item());
+        return Err(config.error("bytes_codecs", what));
+    }
+    Ok(Codec::BytesToBytes(Arc::new(view)))
+}
+
+#[derive(Debug)]
+struct ArrayView {
+    element: ElementSpec,
+    /// How elements lie in the bytes that are encoded.
+    plain: Pipeline,
+    /// How they lie in the bytes that these are encoded to.
+    encoded: Pipeline,
+}
+
+impl ArrayView {
+    fn item(&self) -> u64 {
+        self.element.item_size() as u64
+    }
+
+    /// Decodes `count` elements by the codecs `from`, and encodes them by the codecs `to`.
+    fn recode(&self, count: u64, from: &Pipeline, bytes: &[u8], to: &Pipeline, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut scratch = Scratch::take();
+        let mut elements: ViewMut<'_> = chunk_view(&mut scratch, &self.element, &[count], from.limits())?;
+        from.decode(bytes, &[count], &Region::whole(&[count]), &mut elements)?;
+        to.encode(&elements.as_view(), out)
+    }
+
+    /// How many elements are in `bytes` bytes.
+    fn count(&self, bytes: u64) -> Option<u64> {
+        bytes.is_multiple_of(self.item()).then(|| bytes / self.item())
+    }
+}
+
+impl BytesToBytes for ArrayView {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_size(&self, decoded: Size) -> Size {
+        match decoded {
+            Size::Exact(size) => self.count(size).map_or(Size::Unknown, |count| self.encoded.encoded_size(&[count])),
+            Size::AtMost(_) | Size::Unknown => Size::Unknown,
+        }
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let count = self.count(bytes.len() as u64).ok_or_else(|| Error::Encode {
+            codec: NAME,
+            what: format!("{} bytes are no array of {}", bytes.len(), self.element.data_type),
+        })?;
+        self.recode(count, &self.plain, bytes, &self.encoded, out)
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
+        let count = match out.expected() {
+            Some(size) => self.count(size as u64).ok_or_else(|| Error::Corrupt {
+                codec: NAME,
+                what: format!("{size} bytes are due, which are no array of {}", self.element.data_type),
+            })?,
+            None => self.encoded.decoded_count(bytes).ok_or_else(|| Error::Unsupported {
+                codec: NAME,
+                what: "behind a codec whose output has no fixed size, its codecs must say how many elements there are"
+                    .to_owned(),
+            })?,
+        };
+        let mut plain = Scratch::empty();
+        self.recode(count, &self.encoded, bytes, &self.plain, &mut plain)?;
+        out.extend(&plain)
+    }
+}

@@ -1,0 +1,230 @@
+//! The chain of codecs that filters and a compressor of numcodecs make.
+
+use super::{OBJECT_CODECS, form};
+use crate::NamedConfig;
+use crate::dialect::codecs::{self, Kind};
+use crate::dialect::typestr::{Class, Dtype, Endian, NUMBERS};
+use crate::error::{Error, ErrorKind, Result};
+use crate::json::Value;
+use crate::pointer::At;
+
+/// Where byte orders are said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Orders {
+    /// In types: a filter of another byte order than the elements takes their bytes for other numbers.
+    OfTypes,
+    /// By a codec for all elements of the array.
+    One,
+}
+
+/// What comes to the next codec.
+enum Arriving {
+    /// An array.
+    Elements(Dtype, Endian),
+    Bytes,
+}
+
+/// A chain of codecs as far as it is known.
+pub(super) struct Chain {
+    data_type: NamedConfig,
+    codecs: Vec<NamedConfig>,
+    arriving: Arriving,
+    /// Whether a codec has turned the array into bytes; what takes an array then takes a view of bytes.
+    is_bytes: bool,
+    /// The size of the elements of the array.
+    item_size: u64,
+    orders: Orders,
+}
+
+impl Chain {
+    /// No codecs, for elements of `dtype`.
+    pub(super) fn new(dtype: &Dtype, endian: &Endian, orders: Orders) -> Self {
+        Self {
+            data_type: dtype.data_type(),
+            codecs: Vec::new(),
+            arriving: Arriving::Elements(dtype.clone(), endian.clone()),
+            is_bytes: false,
+            item_size: dtype.size().unwrap_or(1),
+            orders,
+        }
+    }
+
+    /// The data type and the chain with the codecs `stored`.
+    pub(super) fn through(mut self, stored: &[At<'_>]) -> Result<(NamedConfig, Vec<NamedConfig>)> {
+        for at in stored {
+            let id = at.member("id")?.text()?;
+            match codecs::numcodecs_kind(id) {
+                kind if self.is_object() => self.object(at, id, kind)?,
+                Some(Kind::ArrayToArray) => self.array_to_array(at, id)?,
+                Some(Kind::ArrayToBytes) => self.array_to_bytes(at, id)?,
+                Some(Kind::BytesToBytes) | None => self.bytes_to_bytes(at, id)?,
+            }
+        }
+        if self.is_object() {
+            return Err(no_object_codec("/filters"));
+        }
+        self.turn_into_bytes();
+        Ok((self.data_type, self.codecs))
+    }
+
+    fn is_object(&self) -> bool {
+        matches!(self.arriving, Arriving::Elements(Dtype::Object, _))
+    }
+
+    /// The codec of objects.
+    fn object(&mut self, at: &At<'_>, id: &str, kind: Option<Kind>) -> Result<()> {
+        let object_type = OBJECT_CODECS.iter().find(|(known, _)| *known == id).map(|(_, data_type)| *data_type);
+        match (object_type, kind) {
+            (Some("vlen-array"), _) => self.data_type = ragged(at)?,
+            (Some(name), _) => self.data_type = NamedConfig::new(name),
+            // It may well be an object codec, of somebody else.
+            (None, None) => {}
+            (None, Some(_)) => return Err(no_object_codec(&at.pointer())),
+        }
+        self.codecs.push(form::of_model(at, id, 1, self.item_size)?);
+        self.is_bytes = true;
+        self.arriving = match (id, at.get_non_null("astype")) {
+            ("categorize", Some(astype)) => {
+                let (dtype, endian) = Dtype::parse(&astype)?;
+                Arriving::Elements(dtype, endian)
+            }
+            _ => Arriving::Bytes,
+        };
+        Ok(())
+    }
+
+    fn array_to_array(&mut self, at: &At<'_>, id: &str) -> Result<()> {
+        let (dtype, endian) = match (decoded_type(id, at)?, &self.arriving) {
+            (Some((Dtype::Object, _)), _) => return Err(at.invalid("a data type other than objects")),
+            (Some(own), _) => own,
+            (None, Arriving::Elements(dtype, endian)) => (dtype.clone(), endian.clone()),
+            (None, Arriving::Bytes) => {
+                return Err(at.error(ErrorKind::UnknownExtension, "codecs of arrays in front of codecs of bytes"));
+            }
+        };
+        let codec = form::of_model(at, id, 1, self.item_size)?;
+        let after = encoded_type(id, at, &dtype, &endian)?;
+        if !self.is_bytes && self.comes_as(&dtype, &endian) {
+            self.codecs.push(codec);
+        } else {
+            self.turn_into_bytes();
+            self.codecs.push(view(&dtype, &endian, vec![codec, after.0.bytes_codec(&after.1)]));
+        }
+        self.arriving = Arriving::Elements(after.0, after.1);
+        Ok(())
+    }
+
+    fn array_to_bytes(&mut self, at: &At<'_>, id: &str) -> Result<()> {
+        let (dtype, endian) = match &self.arriving {
+            // numcodecs takes times for integers of the machine's byte order there, whatever theirs is.
+            Arriving::Elements(Dtype::Time { .. }, Endian::Big)
+                if matches!(id, "pcodec" | "zfpy") && self.orders == Orders::OfTypes =>
+            {
+                self.turn_into_bytes();
+                (number("int64"), Endian::Little)
+            }
+            Arriving::Elements(dtype, endian) => (dtype.clone(), endian.clone()),
+            Arriving::Bytes => (number("uint8"), Endian::None),
+        };
+        let codec = form::of_model(at, id, 1, self.item_size)?;
+        self.codecs.push(if self.is_bytes { view(&dtype, &endian, vec![codec]) } else { codec });
+        self.is_bytes = true;
+        self.arriving = Arriving::Bytes;
+        Ok(())
+    }
+
+    fn bytes_to_bytes(&mut self, at: &At<'_>, id: &str) -> Result<()> {
+        let typesize = match &self.arriving {
+            Arriving::Elements(dtype, _) => dtype.size().unwrap_or(1),
+            Arriving::Bytes => 1,
+        };
+        self.turn_into_bytes();
+        self.codecs.push(form::of_model(at, id, typesize, self.item_size)?);
+        self.arriving = Arriving::Bytes;
+        Ok(())
+    }
+
+    /// Puts in the codec that turns the elements into bytes, if they are none yet.
+    fn turn_into_bytes(&mut self) {
+        if let (Arriving::Elements(dtype, endian), false) = (&self.arriving, self.is_bytes) {
+            self.codecs.push(dtype.bytes_codec(endian));
+        }
+        self.is_bytes = true;
+    }
+
+    /// Whether the elements that come are, as they lie in memory, those of this type: then no bytes need be looked at.
+    fn comes_as(&self, dtype: &Dtype, endian: &Endian) -> bool {
+        let Arriving::Elements(coming, order) = &self.arriving else { return false };
+        let is_same = match (coming, dtype) {
+            (a, b) if a == b => true,
+            // Whose bytes have to be looked at: there are others than 0 and 1.
+            (_, Dtype::Number(number)) if number.class == Class::Bool => false,
+            (a, b) if a.size() == Some(1) && b.size() == Some(1) => true,
+            (a, b) => is_one_number(a) && is_one_number(b) && a.size() == b.size(),
+        };
+        is_same && (self.orders == Orders::One || endian.uniform() == order.uniform())
+    }
+}
+
+/// Whether elements are one number each, so that turning the bytes of each is all that a byte order is about.
+fn is_one_number(dtype: &Dtype) -> bool {
+    match dtype {
+        Dtype::Number(number) => number.class != Class::Complex,
+        Dtype::Time { .. } => true,
+        _ => false,
+    }
+}
+
+fn number(name: &str) -> Dtype {
+    NUMBERS.iter().find(|number| number.name == name).map_or(Dtype::Raw(1), Dtype::Number)
+}
+
+/// The codec that takes bytes for elements of a type, and sends these through `codecs`.
+fn view(dtype: &Dtype, endian: &Endian, codecs: Vec<NamedConfig>) -> NamedConfig {
+    let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(NamedConfig::to_value).collect());
+    let members = [
+        ("data_type".to_owned(), dtype.data_type().short_value()),
+        ("bytes_codecs".to_owned(), list(&[dtype.bytes_codec(endian)])),
+        ("codecs".to_owned(), list(&codecs)),
+    ];
+    NamedConfig::with(codecs::VIEW, members.into_iter().collect())
+}
+
+fn no_object_codec(pointer: &str) -> Error {
+    let expected = "a codec of objects as the first filter, such as vlen-utf8";
+    Error::new(ErrorKind::InvalidMetadata, pointer, "none, for dtype \"|O\"", expected)
+}
+
+fn ragged(at: &At<'_>) -> Result<NamedConfig> {
+    let (item, _) = Dtype::parse(&at.member("dtype")?)?;
+    let data_type = item.data_type().short_value();
+    Ok(NamedConfig::with("vlen-array", [("data_type".to_owned(), data_type)].into_iter().collect()))
+}
+
+/// The member that names the type of the elements in front of an array-to-array codec.
+pub(super) fn own_type(id: &str) -> Option<&'static str> {
+    match id {
+        "delta" | "fixedscaleoffset" | "quantize" => Some("dtype"),
+        "astype" => Some("decode_dtype"),
+        _ => None,
+    }
+}
+
+/// The type that an array-to-array codec takes bytes for, if it is not that of what comes.
+fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(Dtype, Endian)>> {
+    if id == "packbits" {
+        return Ok(Some((number("bool"), Endian::None)));
+    }
+    own_type(id).and_then(|member| at.get_non_null(member)).map(|own| Dtype::parse(&own)).transpose()
+}
+
+/// The type of the elements behind an array-to-array codec.
+pub(super) fn encoded_type(id: &str, at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(Dtype, Endian)> {
+    let member = match id {
+        "delta" | "fixedscaleoffset" | "quantize" => at.get_non_null("astype").or_else(|| at.get_non_null("dtype")),
+        "astype" => at.get_non_null("encode_dtype"),
+        "packbits" => return Ok((number("uint8"), Endian::None)),
+        _ => None,
+    };
+    member.map_or_else(|| Ok((dtype.clone(), endian.clone())), |member| Dtype::parse(&member))
+}
