@@ -19,8 +19,8 @@ pub enum Spelling {
     #[default]
     Strict,
     /// As older formats and their writers have it besides: integers as `5.0`, bools as 0 and 1, a number for a complex
-    /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, and `0x...` or `0b...`
-    /// for `r8`, `r16`..., read as a number whose little-endian bytes they are.
+    /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, points in time as ISO 8601 text,
+    /// and `0x...` or `0b...` for `r8`, `r16`..., read as a number whose little-endian bytes they are.
     Lenient,
     /// As Zarr v3 says, and besides that points in time as ISO 8601 text and durations as a number with a unit: what people write.
     Readable,
@@ -36,15 +36,15 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
         DataType::Complex64 => complex(value, &float::F32, lenient),
         DataType::Complex128 => complex(value, &float::F64, lenient),
         DataType::SmallFloat(small) => float(value, &small.format()),
-        DataType::DateTime64(unit) if spelling == Spelling::Readable => readable(
-            value,
-            |text| unit.parse_date(text),
-            &format!("a date that the unit {} can say, or a count of it", unit.unit),
-        ),
         DataType::TimeDelta64(unit) if spelling == Spelling::Readable => readable(
             value,
             |text| unit.parse_delta(text),
             &format!("a duration such as \"5 {0}\", or a count of {0}", unit.unit),
+        ),
+        DataType::DateTime64(unit) if spelling != Spelling::Strict && value.as_str().is_some() => readable(
+            value,
+            |text| unit.parse_date(text),
+            &format!("a date that the unit {} can say, or a count of it", unit.unit),
         ),
         DataType::DateTime64(_) | DataType::TimeDelta64(_) => time(value, lenient),
         DataType::RawBits(size) => raw_bits(value, to_usize(*size), lenient),

@@ -204,3 +204,25 @@ fn fallbacks_of_data_types_are_told_and_may_be_refused() {
     let known = zarr::open_array(&source, "/datetime").unwrap();
     assert!(known.with(refusing).unwrap().warnings().iter().all(|warning| !warning.what.contains("fallback")));
 }
+
+#[test]
+fn dates_as_fill_values_of_version_2_are_counted() {
+    for (unit, date, count) in
+        [("Y", "1971", 1_i64), ("D", "1970-01-03", 2), ("ns", "1970-01-01T00:00:00.000000005", 5)]
+    {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let document = format!(
+            r#"{{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<M8[{unit}]","fill_value":"{date}","order":"C",
+                "filters":null,"compressor":null}}"#
+        );
+        store.set_all(&Key::new(".zarray").unwrap(), document.as_bytes()).unwrap();
+        let read = |store| zarr::open_array(store, "/").unwrap().read::<i64>(..).unwrap();
+        assert_eq!(read(&store), [count; 2]);
+        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let options = ConvertOptions { dialect: Some(Dialect::V3), ..ConvertOptions::default() };
+        Conversion::plan(&store, &zarr::registry(), options).unwrap().run(&target, &|_| {}).unwrap();
+        assert_eq!(read(&target), [count; 2]);
+        let array = zarr::open_array(&target, "/").unwrap();
+        assert_eq!(array.metadata().fill_value, Some(json!(count)));
+    }
+}

@@ -1,7 +1,9 @@
 //! What a node becomes.
 
 use super::{ConvertOptions, Shards};
+use crate::core::element;
 use crate::{NewArray, Registry, Result};
+use zarr_codec::ElementSpec;
 use zarr_meta::conventions::{self, Convention, FILL_VALUE};
 use zarr_meta::json::{Leniency, Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Found, NamedConfig, Node, Note};
@@ -21,6 +23,7 @@ pub(super) fn target(
         // It is made anew at the end.
         Node::Group(group) => group.consolidated = None,
         Node::Array(array) => {
+            count_date(array, found.dialect, registry)?;
             rechunk(array, dialect, options, registry)?;
             if dialect != Dialect::V2 && found.dialect <= Dialect::V2 {
                 let mut separator = Map::new();
@@ -59,6 +62,16 @@ pub(super) fn target(
         Note::loss("/data_type", &format!("{} is not known, and its fallback stays", original.excerpt()))
     });
     Ok((node, notes.into_iter().chain(missing).chain(taken).collect(), warning))
+}
+
+/// Makes the count of it of a fill value that is a date. Only in version 2 may it be a text.
+fn count_date(array: &mut ArrayMetadata, dialect: Dialect, registry: &Registry) -> Result<()> {
+    let is_text = array.fill_value.as_ref().is_some_and(|value| value.as_str().is_some());
+    if is_text && array.data_type.name == "numpy.datetime64" {
+        let ElementSpec { data_type, fill, .. } = element(array, dialect, &registry.data_types)?;
+        array.fill_value = Some(fill.to_json(&data_type));
+    }
+    Ok(())
 }
 
 /// The data type as it stands in the document of an array which is read as the fallback that it names; `None` if it stays there.

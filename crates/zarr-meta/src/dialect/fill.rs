@@ -26,6 +26,8 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &
         _ if value.is_null() => return Ok(None),
         Dtype::Number(number) => self::number(at, number)?,
         Dtype::Time { .. } if value.as_str() == Some("NaT") => value.clone(),
+        // A date, which zarr-python 3.0 wrote; `zarr-dtype` knows how these are counted.
+        Dtype::Time { is_span: false, .. } if value.as_str().is_some() => value.clone(),
         Dtype::Time { .. } => integer(at, i128::from(i64::MIN), i128::from(i64::MAX))?,
         Dtype::Bytes(_) | Dtype::Text(_) if is_zero => Value::from(""),
         Dtype::Bytes(size) => bytes(at, *size)?,

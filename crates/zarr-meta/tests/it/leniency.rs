@@ -285,3 +285,25 @@ fn parameters_of_codecs_of_2019_have_one_place() {
         assert_eq!(found.node.as_array().unwrap().codecs[1].configuration.get("level"), Some(&json!(5)));
     }
 }
+
+#[test]
+fn texts_of_a_fixed_length_behind_a_codec_of_any_length_are_read_as_such() {
+    // As zarr-python 3.0.0 to 3.0.10 wrote them by default.
+    for (dtype, id, data_type) in [("<U3", "vlen-utf8", "string"), ("|S3", "vlen-bytes", "bytes")] {
+        let changes = format!(r#"{{"dtype": "{dtype}", "fill_value": "", "filters": [{{"id": "{id}"}}]}}"#);
+        let found = v2(&changes).found("/");
+        assert_eq!(found.node.as_array().unwrap().data_type.name, data_type);
+        assert_eq!(told(&found), [(".zarray", "/dtype")]);
+    }
+}
+
+#[test]
+fn dates_as_fill_values_are_read() {
+    // As zarr-python 3.0.7 to 3.0.10 wrote them: of a unit of years they look like numbers.
+    for (dtype, date) in [("<M8[ns]", "1970-01-01T00:00:00.000000005"), ("<M8[Y]", "1970")] {
+        let found = v2(&format!(r#"{{"dtype": "{dtype}", "fill_value": "{date}"}}"#)).found("/");
+        assert_eq!(found.node.as_array().unwrap().fill_value, Some(json!(date)));
+    }
+    let error = refused(&v2(r#"{"dtype": "<m8[s]", "fill_value": "1970-01-01"}"#));
+    assert_eq!((error.kind(), error.pointer()), (ErrorKind::InvalidMetadata, "/fill_value"));
+}

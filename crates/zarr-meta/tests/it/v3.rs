@@ -1,6 +1,7 @@
 //! Documents of version 3, settled and not.
 
 use crate::store::{Store, changed};
+use zarr_meta::json::Value;
 use zarr_meta::{Dialect, ErrorKind, Found, documents, json};
 
 fn document(changes: &str) -> String {
@@ -210,4 +211,39 @@ fn documents_of_2023() {
     let text = found(r#"{"data_type": "string", "fill_value": "+Infinity", "codecs": ["vlen-utf8"]}"#);
     assert_eq!(text.dialect, Dialect::V3);
     assert_eq!(text.node.as_array().unwrap().fill_value, Some(json!("+Infinity")));
+}
+
+#[test]
+fn filters_of_numcodecs_for_big_endian_elements_are_told() {
+    let filter = |dtype: &str| {
+        let filter = format!(r#"{{"name": "numcodecs.delta", "configuration": {{"dtype": "{dtype}"}}}}"#);
+        found(&format!(r#"{{"codecs": [{filter}, {{"name": "bytes", "configuration": {{"endian": "big"}}}}]}}"#))
+    };
+    assert!(filter("<i4").warnings.is_empty());
+    assert_eq!(filter(">i4").warnings[0].pointer, "/codecs/0/configuration/dtype");
+}
+
+#[test]
+fn codecs_of_numcodecs_are_written_with_a_configuration() {
+    let found = found(r#"{"codecs": ["bytes", {"name": "numcodecs.crc32"}]}"#);
+    let written = documents(Dialect::V3, &found.path, &found.node, None).unwrap();
+    let document = String::from_utf8(written[0].1.clone().unwrap()).unwrap();
+    let document = Value::from_json(&document).unwrap();
+    assert_eq!(
+        document.get("codecs").unwrap().as_array().unwrap()[1],
+        json!({"name": "numcodecs.crc32", "configuration": {}})
+    );
+}
+
+#[test]
+fn bare_tokens_in_copies_of_documents_do_not_break_the_group() {
+    // As zarr-python 3.0.0 to 3.0.6 wrote them, while the array's own document has a text.
+    let copy = document(r#"{"data_type": "float64", "fill_value": "NaN"}"#).replace("\"NaN\"", "NaN");
+    let group = format!(
+        r#"{{"zarr_format": 3, "node_type": "group",
+            "consolidated_metadata": {{"kind": "inline", "must_understand": false, "metadata": {{"a": {copy}}}}}}}"#
+    );
+    let found = Store::with(&[("zarr.json", &group)]).found("/");
+    assert_eq!(found.warnings[0].pointer, "/consolidated_metadata/metadata/a/fill_value");
+    assert!(found.node.as_group().unwrap().consolidated.is_some());
 }

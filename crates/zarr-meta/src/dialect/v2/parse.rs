@@ -79,6 +79,13 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
     let compressor = at.get_non_null("compressor");
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
+    let dtype = match of_variable_length(&dtype, stored.first()) {
+        Some(what) => {
+            odd.push((stored_type.pointer(), what.to_owned()));
+            Dtype::Object
+        }
+        None => dtype,
+    };
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
     odd.extend(numcodecs::oddities(&stored));
     let is_unknown = unknown.is_some();
@@ -114,6 +121,19 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         extra: extra(at, &MEMBERS)?,
     };
     Ok((array, separator.is_none()))
+}
+
+/// What is odd in elements of a fixed length behind a filter for those of any length, which zarr-python 3.0 wrote by default: they
+/// are stored as texts or bytes of any length.
+fn of_variable_length(dtype: &Dtype, filter: Option<&At<'_>>) -> Option<&'static str> {
+    let id = filter?.get("id")?;
+    match (dtype, id.value().as_str()?) {
+        (Dtype::Text(_), "vlen-utf8") => Some("texts of a fixed length behind vlen-utf8, read as texts of any length"),
+        (Dtype::Bytes(_), "vlen-bytes") => {
+            Some("bytes of a fixed length behind vlen-bytes, read as bytes of any length")
+        }
+        _ => None,
+    }
 }
 
 /// A data type of the model for a type that is not known: its JSON text, since a bare name might be one of version 3.

@@ -2,6 +2,7 @@
 
 use crate::consolidated::Consolidated;
 use crate::dialect::age::Age;
+use crate::dialect::codecs::Kind;
 use crate::dialect::{Dialect, Parsed, codecs, detect};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Map, Number, Oddity, Value};
@@ -32,19 +33,35 @@ const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidate
 pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes bare tokens into attributes, and what is right or wrong there is the user's business.
     let leniency = Leniency { trailing_comma: false, ..Leniency::ALL };
-    let Some((value, oddities)) = documents.json(key, leniency, in_attributes)? else { return Ok(None) };
+    let Some((value, oddities)) = documents.json(key, leniency, is_permitted)? else { return Ok(None) };
     let mut warnings: Vec<Warning> = oddities.into_iter().map(|oddity| oddity.warning(key)).collect();
     let parsed = document(key, &value, &mut warnings).map_err(|error| error.in_document(key))?;
     let (dialect, node) = parsed;
     Ok(Some(Parsed::new(dialect, node, warnings)))
 }
 
-fn in_attributes(oddity: &Oddity) -> bool {
+/// The types of filters of numcodecs that are big-endian. numcodecs takes the elements that zarr-python 3 gives it, which are
+/// little-endian, for such: what it stores are differences of other numbers than those of the array.
+fn of_other_order<'c>(codecs: &'c [NamedConfig], list: &'c str) -> impl Iterator<Item = (String, String)> + 'c {
+    let of_codec = move |(place, codec): (usize, &'c NamedConfig)| {
+        let is_filter = codec.name.starts_with("numcodecs.") && codecs::kind(&codec.name) == Some(Kind::ArrayToArray);
+        let members = codec.configuration.iter().filter(move |(member, _)| is_filter && member.ends_with("type"));
+        members.filter_map(move |(member, value)| {
+            let size: u32 = value.as_str()?.strip_prefix('>')?.get(1..)?.parse().ok()?;
+            let what = format!("{}, read as said, though zarr-python 3 may have meant other numbers", value.excerpt());
+            (size > 1).then(|| (format!("{list}/{place}/configuration/{member}"), what))
+        })
+    };
+    codecs.iter().enumerate().flat_map(of_codec)
+}
+
+fn is_permitted(oddity: &Oddity) -> bool {
     let mut names = oddity.pointer.split('/').skip(1);
     match names.next() {
         Some("attributes") => names.next().is_some(),
-        // Names in consolidated metadata hold `/`, but escaped.
-        Some("consolidated_metadata") => names.nth(2) == Some("attributes") && names.next().is_some(),
+        // In copies of other documents: zarr-python 3.0 wrote bare tokens for fill values there, and texts in the documents themselves.
+        // Names of nodes hold `/`, but escaped.
+        Some("consolidated_metadata") => names.nth(2).is_some(),
         _ => false,
     }
 }
@@ -119,6 +136,7 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
             vec![codecs::bytes(Some("little"))]
         }
     };
+    warnings.extend(of_other_order(&codecs, "/codecs").map(|(pointer, what)| Warning::new(key, pointer, what)));
     let fill_value = at.member("fill_value")?;
     let fill_value = match fill_value.value() {
         // Types that are defined elsewhere may have it for a value.

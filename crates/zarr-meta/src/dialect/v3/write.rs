@@ -76,12 +76,26 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
     if let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") {
         for (place, value) in inner.iter_mut().enumerate() {
             let named = NamedConfig::from_value(value);
-            if let Some(named) = named.filter(|named| ["sharding_indexed", codecs::VIEW].contains(&named.name.as_str()))
-            {
+            if let Some(named) = named.filter(|named| is_spelled_apart(&named.name)) {
                 let below = |error: Error| error.below(&format!("/configuration/codecs/{place}"));
                 *value = codec_value(dialect, &named).map_err(below)?;
             }
         }
     }
-    Ok(codec.to_value())
+    let mut value = codec.to_value();
+    if let (true, Value::Object(members)) = (codec.name.starts_with(NUMCODECS), &mut value) {
+        // zarr-python 3 demands it of these codecs, be it empty.
+        if !members.contains_key("configuration") {
+            members.insert("configuration", Map::new());
+        }
+    }
+    Ok(value)
+}
+
+/// What the names of codecs of numcodecs begin with.
+const NUMCODECS: &str = "numcodecs.";
+
+/// Whether [`codec_value`] changes a codec of this name.
+fn is_spelled_apart(name: &str) -> bool {
+    ["sharding_indexed", codecs::VIEW].contains(&name) || name.starts_with(NUMCODECS)
 }
