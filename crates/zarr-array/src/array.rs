@@ -208,7 +208,7 @@ impl Array {
     pub fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;
-        let len = plan::len(&resolved)?;
+        let len = plan::len(&resolved, self.data_type().item_size())?;
         let mut memory = plan::Memory::<T>::zeroed(self.data_type(), len)?;
         let Some(bytes) = memory.bytes() else {
             return self.read_resolved(&resolved)?.to_vec();
@@ -237,7 +237,7 @@ impl Array {
     }
 
     pub(crate) fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
-        plan::len(resolved)?;
+        plan::len(resolved, self.data_type().item_size())?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
         self.read_planned(resolved, data.view_mut(), true)?;
         Ok(data.reshaped(resolved.result_shape()))

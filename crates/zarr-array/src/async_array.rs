@@ -113,7 +113,8 @@ impl AsyncArray {
     pub async fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;
-        let mut memory = plan::Memory::<T>::zeroed(self.data_type(), plan::len(&resolved)?)?;
+        let mut memory =
+            plan::Memory::<T>::zeroed(self.data_type(), plan::len(&resolved, self.data_type().item_size())?)?;
         let Some(bytes) = memory.bytes() else {
             return self.read_resolved(&resolved).await?.to_vec();
         };
@@ -132,7 +133,7 @@ impl AsyncArray {
     }
 
     pub(crate) async fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
-        plan::len(resolved)?;
+        plan::len(resolved, self.data_type().item_size())?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
         self.read_planned(resolved, data.view_mut(), true).await?;
         Ok(data.reshaped(resolved.result_shape()))

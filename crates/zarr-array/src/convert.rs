@@ -120,7 +120,7 @@ pub struct Planned {
     /// were numbers.
     pub warning: Option<String>,
     /// Bytes of all its elements, decoded (of variable length: 16 for each).
-    pub size: u64,
+    pub size: u128,
 }
 
 /// What happens while a conversion runs.
@@ -129,7 +129,7 @@ pub enum Progress<'a> {
     /// A node is begun.
     Begin(&'a Planned),
     /// So many bytes of elements, as [`Planned::size`] counts them, are done.
-    Done(u64),
+    Done(u128),
 }
 
 /// A conversion of a hierarchy, or of one array in it.
@@ -253,8 +253,8 @@ impl Conversion {
     }
 
     /// Bytes of the elements of all nodes.
-    pub fn size(&self) -> u64 {
-        self.nodes.iter().fold(0, |sum: u64, node| sum.saturating_add(node.size))
+    pub fn size(&self) -> u128 {
+        self.nodes.iter().fold(0, |sum: u128, node| sum.saturating_add(node.size))
     }
 
     /// Writes everything to `target`. The source is not changed.
@@ -308,7 +308,7 @@ impl Conversion {
         for planned in &self.nodes {
             progress(Progress::Begin(planned));
             let documents = place::Documents::new(planned, place.entry())?;
-            let advance = |bytes: u64| progress(Progress::Done(bytes));
+            let advance = |bytes: u128| progress(Progress::Done(bytes));
             if matches!(planned.how, How::Copy | How::Recode) {
                 // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
                 place::check_free(&**target, planned).map_err(in_target)?;

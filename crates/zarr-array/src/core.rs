@@ -89,17 +89,11 @@ impl ArrayCore {
                 place.pointer = Some("/storage_transformers".to_owned());
             }));
         }
-        // The size of the whole array must be representable, chunk by chunk and in all.
-        let item = element.item_size() as u64;
-        let too_large =
-            |what: &str| Error::new(ErrorKind::InvalidMetadata, format!("the size of {what} overflows 64 bits"));
-        zarr_grid::element_count(&metadata.shape)
-            .and_then(|count| count.checked_mul(item))
-            .ok_or_else(|| too_large("the array"))?;
+        // A chunk is held in memory as a whole; the array need not be, and may have any size.
         let largest = grid.largest_chunk_shape();
         zarr_grid::element_count(&largest)
-            .and_then(|count| count.checked_mul(item))
-            .ok_or_else(|| too_large("a chunk"))?;
+            .and_then(|count| count.checked_mul(element.item_size() as u64))
+            .ok_or_else(|| Error::new(ErrorKind::InvalidMetadata, "the size of a chunk overflows 64 bits"))?;
         let warnings = Warnings::default();
         let codecs = registry
             .codecs

@@ -18,16 +18,22 @@ pub(crate) fn resolve(core: &ArrayCore, what: impl IntoSelection) -> Result<Reso
     Ok(what.into_selection()?.resolve_on(&core.grid)?)
 }
 
-/// How many elements a selection has.
-pub(crate) fn len(resolved: &Resolved) -> Result<usize> {
-    let len = resolved.len_checked().and_then(|len| usize::try_from(len).ok());
-    len.ok_or_else(|| Error::argument("the selection has more elements than can be addressed"))
+/// How many elements of `item` bytes a selection has, which are to be held in memory.
+pub(crate) fn len(resolved: &Resolved, item: usize) -> Result<usize> {
+    let size = zarr_grid::total_size(&resolved.output_shape(), item as u64);
+    match isize::try_from(size) {
+        Ok(size) => Ok(size.unsigned_abs() / item.max(1)),
+        Err(_) => {
+            let message = format!("the selection has {size} bytes, more than memory can hold");
+            Err(Error::new(ErrorKind::Limit, message).with_hint("read it in parts"))
+        }
+    }
 }
 
 /// Checks that there is an element for each that is selected.
 pub(crate) fn check_len(resolved: &Resolved, found: usize) -> Result<()> {
-    match len(resolved)? {
-        expected if expected == found => Ok(()),
+    match zarr_grid::total_size(&resolved.output_shape(), 1) {
+        expected if expected == found as u128 => Ok(()),
         expected => Err(Error::argument(format!("found {found} elements, expected {expected} for the selection"))),
     }
 }

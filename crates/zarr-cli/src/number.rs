@@ -9,7 +9,8 @@ pub(crate) struct Lengths(pub(crate) Vec<u64>);
 pub(crate) struct LengthsOrNone(pub(crate) Option<Vec<u64>>);
 
 /// `1_323_648`.
-pub(crate) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: impl Into<u128>) -> String {
+    let number = number.into();
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -22,8 +23,9 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// `90.2 MiB`.
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+pub(crate) fn size(bytes: impl Into<u128>) -> String {
+    const UNITS: [&str; 8] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
+    let bytes = bytes.into();
     if bytes < 1024 {
         return format!("{bytes} B");
     }
@@ -40,12 +42,12 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// How many times `whole` is `part`: `18.9`; `-` where there is no part.
-pub(crate) fn ratio(whole: u64, part: u64) -> String {
+pub(crate) fn ratio(whole: u128, part: u64) -> String {
     if part == 0 { "-".to_owned() } else { format!("{:.1}", whole as f64 / part as f64) }
 }
 
 /// `15 %`.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u128) -> String {
     if whole == 0 { "100 %".to_owned() } else { format!("{:.0} %", 100.0 * part as f64 / whole as f64) }
 }
 
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1_000"), (1_323_648, "1_323_648")] {
+        for (number, text) in [(0_u64, "0"), (999, "999"), (1000, "1_000"), (1_323_648, "1_323_648")] {
             assert_eq!(grouped(number), text);
         }
         for (bytes, text) in [
@@ -137,6 +139,10 @@ mod tests {
         ] {
             assert_eq!(size(bytes), text);
         }
+        assert_eq!(
+            (grouped(1_u128 << 64), size(1_u128 << 80)),
+            ("18_446_744_073_709_551_616".to_owned(), "1.0 YiB".to_owned())
+        );
         assert_eq!((ratio(10, 4), ratio(1, 0)), ("2.5".to_owned(), "-".to_owned()));
         assert_eq!(tuple(&[365, 1_000_000]), "(365, 1_000_000)");
         assert_eq!((tuple(&[]), tuple(&[7])), ("()".to_owned(), "(7,)".to_owned()));

@@ -21,4 +21,4 @@ pub use parts::{Move, Part, Parts};
 pub use region::{AxisRange, Region};
 pub use resolved::{AxisPicks, BoxSelection, OrthogonalSelection, Pick, PointSelection, Resolved};
 pub use selection::{AxisSelection, IntoSelection, Selection};
-pub use shape::{ChunkIndex, Shape, element_count};
+pub use shape::{ChunkIndex, Shape, element_count, total_size};

@@ -8,6 +8,8 @@ pub type ChunkIndex = SmallVec<[u64; 6]>;
 
 /// The product of `shape`: 1 for a 0-d shape, 0 as soon as one axis is empty, `None` if it does not fit 64 bits.
 ///
+/// For what memory is to hold: a chunk, a selection. A whole array may have more elements, see [`total_size`].
+///
 /// ```
 /// assert_eq!(zarr_grid::element_count(&[3, 4]), Some(12));
 /// assert_eq!(zarr_grid::element_count(&[]), Some(1));
@@ -19,4 +21,19 @@ pub fn element_count(shape: &[u64]) -> Option<u64> {
         return Some(0);
     }
     shape.iter().try_fold(1u64, |n, &len| n.checked_mul(len))
+}
+
+/// The bytes of `shape` elements of `item` bytes each, whatever can hold them: `u128::MAX` if there are more. Of items of one byte,
+/// how many there are.
+///
+/// ```
+/// assert_eq!(zarr_grid::total_size(&[1 << 40, 1 << 40], 8), 1 << 83);
+/// assert_eq!(zarr_grid::total_size(&[1 << 62, 1 << 62, 1 << 62], 1), u128::MAX);
+/// assert_eq!(zarr_grid::total_size(&[1 << 62, 1 << 62, 1 << 62, 0], 1), 0);
+/// ```
+pub fn total_size(shape: &[u64], item: u64) -> u128 {
+    if shape.contains(&0) {
+        return 0;
+    }
+    shape.iter().fold(u128::from(item), |size, &len| size.saturating_mul(u128::from(len)))
 }

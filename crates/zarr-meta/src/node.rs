@@ -2,7 +2,6 @@
 
 use crate::NamedConfig;
 use crate::consolidated::Consolidated;
-use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Map, Value};
 
 /// An array in the vocabulary of Zarr v3, whatever dialect it was stored in.
@@ -152,17 +151,5 @@ fn add_extra(map: &mut Map, extra: &Map) {
         if !map.contains_key(name) {
             map.insert(name, value.clone());
         }
-    }
-}
-
-impl ArrayMetadata {
-    /// Refuses shapes whose number of elements does not fit 64 bits.
-    pub(crate) fn check_shape(shape: &[u64]) -> Result<()> {
-        let elements = shape.iter().try_fold(1_u64, |product, &length| product.checked_mul(length));
-        if elements.is_some() || shape.contains(&0) {
-            return Ok(());
-        }
-        let found = format!("{shape:?}");
-        Err(Error::new(ErrorKind::InvalidMetadata, "", found, "a shape with at most 2^64-1 elements"))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-use zarr_array::{Array, ChunkCache, NewArray, Options};
+use zarr_array::{Array, ChunkCache, Conversion, ConvertOptions, Dialect, ErrorKind, NewArray, Options};
+use zarr_grid::Region;
 use zarr_store::testing::Altered;
 use zarr_store::{MemoryStore, Store};
 
@@ -23,6 +24,53 @@ fn an_array_of_2_to_the_62_elements_reads_one() {
         start.elapsed()
     });
     assert!(times.min().unwrap() < Duration::from_millis(20));
+}
+
+/// An array of more than 2^64 bytes, or elements, was refused.
+#[test]
+fn arrays_may_be_larger_than_any_memory() {
+    use Dialect::{D2022, P2019, P2020, V1, V2, V3, V3Of2023};
+    let shapes: [&[u64]; 3] = [&[1 << 62], &[1 << 40, 1 << 40], &[1 << 62, 1 << 62, 1 << 62]];
+    for dialect in [V1, V2, P2019, P2020, D2022, V3Of2023, V3] {
+        for shape in shapes {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let path = if dialect == V1 { "/" } else { "/a" };
+            let chunks = vec![16; shape.len()];
+            let new = NewArray::new(shape, "float64").chunks(&chunks).codecs_text(r#"["bytes"]"#).unwrap().fill(-1);
+            zarr::create_array(&store, path, new.dialect(dialect)).unwrap();
+            let array = zarr::open_array(&store, path).unwrap();
+            let last: Vec<_> = shape.iter().map(|&len| len - 1..len).collect();
+            array.write(&Region::from_ranges(&last), &[7.0]).unwrap();
+            let corner: Vec<_> = shape.iter().map(|&len| len - 2..len).collect();
+            let corner = Region::from_ranges(&corner);
+            let mut expected = vec![-1.0; 1 << shape.len()];
+            *expected.last_mut().unwrap() = 7.0;
+            assert_eq!(array.read::<f64>(&corner).unwrap(), expected, "{dialect} {shape:?}");
+            assert_eq!(array.stored_chunks().unwrap().len(), 1);
+
+            for error in [array.read::<f64>(..).unwrap_err(), array.read_data(..).unwrap_err()] {
+                assert_eq!(error.kind(), ErrorKind::Limit);
+                let size = zarr_grid::total_size(shape, 8).to_string();
+                assert!(error.to_string().contains(&format!("{size} bytes")), "{error}");
+            }
+
+            let options =
+                ConvertOptions { dialect: Some(V3), chunks: Some(vec![10; shape.len()]), ..ConvertOptions::default() };
+            let conversion = Conversion::plan(&store, &zarr::registry(), options).unwrap();
+            assert_eq!(conversion.size(), zarr_grid::total_size(shape, 8));
+            let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            conversion.run(&target, &|_| {}).unwrap();
+            let converted = zarr::open_array(&target, path).unwrap();
+            assert_eq!(converted.read::<f64>(&corner).unwrap(), expected, "{dialect} {shape:?}");
+
+            let mut array = converted;
+            let mut smaller = shape.to_vec();
+            smaller[0] -= 1;
+            array.resize(&smaller).unwrap();
+            array.resize(shape).unwrap();
+            assert_eq!(array.read::<f64>(&corner).unwrap(), vec![-1.0; 1 << shape.len()], "{dialect} {shape:?}");
+        }
+    }
 }
 
 /// A store in memory whose gets of chunks return once so many are under way.

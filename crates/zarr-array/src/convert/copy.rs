@@ -15,7 +15,7 @@ pub(super) fn copy(
     planned: &Planned,
     written: &Found,
     target: &Arc<dyn Store>,
-    advance: &(dyn Fn(u64) + Sync),
+    advance: &(dyn Fn(u128) + Sync),
 ) -> Result<()> {
     let source = &conversion.source;
     let place = |error: Error| {
@@ -27,8 +27,8 @@ pub(super) fn copy(
     let to = Keys::new(written).map_err(place)?;
     let chunks = from.stored(&**source).map_err(place)?;
     let elements = |chunk: &[u64]| from.grid().chunk_region(chunk).len_checked().unwrap_or(0);
-    let all = zarr_grid::element_count(from.grid().shape()).unwrap_or(0).max(1);
-    let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u64;
+    let all = zarr_grid::total_size(from.grid().shape(), 1).max(1);
+    let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u128;
     let one = |(key, chunk): &(Key, ChunkIndex), fetched: &mut Fetched| {
         let located = |error: Error| {
             place(error.at(|place| (place.chunk, place.key) = (Some(chunk.clone()), Some(key.to_string()))))
@@ -42,7 +42,7 @@ pub(super) fn copy(
         advance(share(chunk));
         Ok(())
     };
-    let done: u64 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
+    let done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
     in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
     advance(planned.size.saturating_sub(done));
     Ok(())

@@ -155,7 +155,7 @@ impl Migration {
         for planned in conversion.nodes().iter().rev() {
             progress(Progress::Begin(planned));
             let documents = Documents::new(planned, &zarr_meta::Documents::new())?;
-            let advance = |bytes: u64| progress(Progress::Done(bytes));
+            let advance = |bytes: u128| progress(Progress::Done(bytes));
             match planned.how {
                 How::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 How::Group => {}

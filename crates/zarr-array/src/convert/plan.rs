@@ -209,13 +209,11 @@ fn with_way_out(error: Error) -> Error {
 }
 
 /// Bytes of the elements of an array that need not be opened; 0 if its data type is not known.
-pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> u64 {
-    let count = zarr_grid::element_count(&array.shape).unwrap_or(u64::MAX);
+pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> u128 {
     let item = crate::core::element(array, dialect, types).map_or(0, |element| element.item_size() as u64);
-    count.saturating_mul(item)
+    zarr_grid::total_size(&array.shape, item)
 }
 
-fn size(array: &Array) -> u64 {
-    let count = zarr_grid::element_count(array.shape()).unwrap_or(u64::MAX);
-    count.saturating_mul(array.data_type().item_size() as u64)
+fn size(array: &Array) -> u128 {
+    zarr_grid::total_size(array.shape(), array.data_type().item_size() as u64)
 }

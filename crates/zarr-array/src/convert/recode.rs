@@ -31,7 +31,7 @@ pub(super) fn recode(
     planned: &Planned,
     written: &Found,
     target: &Arc<dyn Store>,
-    advance: &(dyn Fn(u64) + Sync),
+    advance: &(dyn Fn(u128) + Sync),
 ) -> Result<()> {
     let open = |store: &Arc<dyn Store>, found: &Found, options: &Options| {
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
@@ -52,9 +52,9 @@ pub(super) fn recode(
     };
     let logical = source.data_type().item_size() as u64;
     let size = |region: &Region| region.len_checked().unwrap_or(u64::MAX).saturating_mul(item);
-    let mut done: u64 = 0;
+    let mut done: u128 = 0;
     let mut advanced = |region: &Region| {
-        let bytes = region.len_checked().unwrap_or(0).saturating_mul(logical);
+        let bytes = zarr_grid::total_size(&region.shape(), logical);
         done = done.saturating_add(bytes);
         advance(bytes);
     };
@@ -134,8 +134,8 @@ fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
     let mut stored = source.stored_chunks()?;
     stored.sort_unstable();
     stored.dedup();
-    let all = zarr_grid::element_count(&source.chunk_grid().grid_shape());
-    Ok((all != Some(stored.len() as u64)).then_some(stored))
+    let all = zarr_grid::total_size(&source.chunk_grid().grid_shape(), 1);
+    Ok((all != stored.len() as u128).then_some(stored))
 }
 
 /// Writes those chunks that are named of `data`, the elements of `region`.

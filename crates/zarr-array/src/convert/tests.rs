@@ -56,10 +56,10 @@ proptest! {
         let done = AtomicU64::new(0);
         conversion.run(&target, &|progress| {
             if let super::Progress::Done(bytes) = progress {
-                done.fetch_add(bytes, Ordering::Relaxed);
+                done.fetch_add(bytes as u64, Ordering::Relaxed);
             }
         }).unwrap();
-        prop_assert_eq!(done.into_inner(), conversion.size());
+        prop_assert_eq!(u128::from(done.into_inner()), conversion.size());
         let converted = Array::open(&target, "/g/a", &registry).unwrap();
         prop_assert_eq!(converted.read::<i16>(..).unwrap(), expected);
         let grid = converted.chunk_grid().regular_chunk_shape().unwrap();

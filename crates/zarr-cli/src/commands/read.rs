@@ -2,11 +2,12 @@
 
 use crate::args::{Form, Missing, Read};
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::format::format;
+use crate::number;
 use crate::output::Output;
 use crate::pieces::Pieces;
-use zarr::grid::ChunkIndex;
+use zarr::grid::{ChunkIndex, total_size};
 use zarr::{ArrayData, MissingChunks, MissingReport, Options, Selection};
 
 /// Elements are held in memory in pieces of at most so many bytes.
@@ -37,6 +38,12 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
             none.data_type().clone()
         }
     };
+    let bytes = total_size(&resolved.output_shape(), array.data_type().item_size() as u64);
+    if i64::try_from(bytes).is_err() {
+        let (all, brief) = (number::grouped(bytes), number::size(bytes));
+        let message = format!("the selection has {all} bytes ({brief}), more than any file can hold");
+        return Err(Failure::usage(message).with_hint("choose a part of it with --select"));
+    }
     let read = |selection: Selection| match &args.field {
         None => array.read_data(selection),
         Some(name) => array.read_field(name, selection),

@@ -123,3 +123,28 @@ fn an_array_that_is_a_store_is_copied_into_hierarchies() {
         assert_eq!((ran.code, folder.files("same")), (Some(2), before), "{}", ran.err);
     }
 }
+
+/// Of an array of more than 2^64 bytes nothing was shown, and all of one was printed without an end.
+#[test]
+fn arrays_larger_than_any_file() {
+    let folder = Folder::new();
+    for (shape, chunks, size) in [
+        ("4611686018427387904", "16", "36893488147419103232"),
+        ("1099511627776,1099511627776", "16,16", "9671406556917033397649408"),
+    ] {
+        folder.ok(&["create", "s", size, "--shape", shape, "--dtype", "f8", "--chunks", chunks, "--fill", "3"]);
+        let told = facts(&folder, "s", size);
+        assert_eq!(told.get("logical_bytes").map(ToString::to_string).as_deref(), Some(size));
+        assert!(folder.ok(&["info", "s", size]).contains(if chunks == "16" { "32.0 EiB" } else { "8.0 YiB" }));
+        let last = if chunks == "16" { "-1:" } else { "-1:, -1:" };
+        assert!(folder.ok(&["read", "s", size, "--select", last]).contains('3'));
+        let ran = folder.run(&["read", "s", size]);
+        let grouped =
+            if chunks == "16" { "36_893_488_147_419_103_232 bytes" } else { "9_671_406_556_917_033_397_649_408 bytes" };
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains(grouped), "{}", ran.err);
+    }
+    assert!(folder.ok(&["tree", "s"]).contains("1_099_511_627_776"));
+    folder.ok(&["convert", "s", "t", "--dialect", "v2"]);
+    assert!(folder.ok(&["convert", "s", "u", "--dry-run"]).contains("8.0 YiB"));
+}

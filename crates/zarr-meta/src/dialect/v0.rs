@@ -108,7 +108,6 @@ fn key_encoding() -> NamedConfig {
 
 fn array(at: &At<'_>) -> Result<ArrayMetadata> {
     let shape = at.member("shape")?.sizes()?;
-    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let dtype_at = at.member("dtype")?;
     let (dtype, endian) = Dtype::parse(&dtype_at)?;
     if dtype == Dtype::Object {

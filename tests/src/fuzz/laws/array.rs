@@ -15,8 +15,10 @@ pub(in crate::fuzz) fn check(array: &Array) {
     let metadata = array.metadata();
     let shape = &metadata.shape;
     assert_eq!(array.shape(), &shape[..]);
-    let count = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len));
-    assert!(count.is_some() || shape.contains(&0), "more elements than 64 bits can count: {shape:?}");
+    // An array may have any size, a chunk is held in memory.
+    let (chunk, item) = (array.chunk_grid().largest_chunk_shape(), array.data_type().item_size() as u64);
+    let size = chunk.iter().try_fold(item, |size, &len| size.checked_mul(len));
+    assert!(size.is_some() || chunk.contains(&0), "chunks {chunk:?} of more bytes than 64 bits can count");
     let names = metadata.dimension_names.as_ref().map(Vec::len);
     assert!(names.is_none_or(|names| names == shape.len()), "{names:?} names for {} dimensions", shape.len());
     assert!(metadata.storage_transformers.iter().all(|transformer| !transformer.must_understand));

@@ -9,12 +9,17 @@ use zarr::Progress;
 #[derive(Debug)]
 pub(crate) struct Bar(Option<ProgressBar>);
 
+/// What the bar can count of a size. Nothing that takes so long is counted to the end.
+fn counted(bytes: u128) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 impl Bar {
-    pub(crate) fn new(size: u64, quiet: bool) -> Self {
+    pub(crate) fn new(size: u128, quiet: bool) -> Self {
         if quiet || size == 0 || !std::io::stderr().is_terminal() {
             return Self(None);
         }
-        let bar = ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::stderr_with_hz(10));
+        let bar = ProgressBar::with_draw_target(Some(counted(size)), ProgressDrawTarget::stderr_with_hz(10));
         let template = "[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("##-"));
@@ -26,7 +31,7 @@ impl Bar {
         let Some(bar) = &self.0 else { return };
         match progress {
             Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
-            Progress::Done(bytes) => bar.inc(bytes),
+            Progress::Done(bytes) => bar.inc(counted(bytes)),
         }
     }
 

@@ -4,20 +4,20 @@ use super::Facts;
 use crate::failure::Result;
 use crate::number;
 use zarr::Array;
-use zarr::grid::{ChunkGrid, element_count};
+use zarr::grid::{ChunkGrid, total_size};
 use zarr::meta::json::Value;
 
 /// How much of an array is stored, and how large it is decoded.
 #[derive(Debug)]
 pub(super) struct Stored {
     /// Bytes of all elements.
-    logical: Option<u64>,
+    logical: Option<u128>,
     /// Bytes of all chunks at full size, beyond the edges of the array too.
-    padded: Option<u64>,
+    padded: Option<u128>,
     /// Bytes of the chunks that are stored, decoded.
-    written: Option<u64>,
+    written: Option<u128>,
     /// Chunks of the grid.
-    chunks: u64,
+    chunks: u128,
     /// Encoded sizes of the chunks that are stored, sorted; `None` if the store cannot list.
     sizes: Option<Vec<u64>>,
 }
@@ -27,13 +27,13 @@ impl Stored {
     pub(super) fn of(array: &Array) -> Result<Self> {
         let item = (!array.data_type().is_variable()).then(|| array.data_type().item_size() as u64);
         let grid = array.chunk_grid();
-        let bytes = |shape: &[u64]| element_count(shape)?.checked_mul(item?);
-        let chunks = element_count(&grid.grid_shape()).unwrap_or(u64::MAX);
+        let bytes = |shape: &[u64]| Some(total_size(shape, item?));
+        let chunks = total_size(&grid.grid_shape(), 1);
         let (mut sizes, mut written) = (None, None);
         if array.store().capabilities().list {
             let stored = array.stored_chunk_sizes()?;
             let decoded = |chunk: &[u64]| bytes(&grid.chunk_shape(chunk));
-            written = stored.iter().try_fold(0_u64, |sum, (chunk, _)| sum.checked_add(decoded(chunk)?));
+            written = stored.iter().try_fold(0_u128, |sum, (chunk, _)| Some(sum.saturating_add(decoded(chunk)?)));
             let mut all: Vec<u64> = stored.into_iter().map(|(_, size)| size).collect();
             all.sort_unstable();
             sizes = Some(all);
@@ -51,17 +51,17 @@ impl Stored {
     pub(super) fn tell(&self, facts: &mut Facts, array: &Array) {
         let stored = self.sizes.as_ref().map(|sizes| sizes.iter().sum::<u64>());
         let count = self.sizes.as_ref().map(|sizes| sizes.len() as u64);
-        let number = |value: Option<u64>| value.map_or(Value::Null, Value::from);
+        let number = |value: Option<u128>| value.map_or(Value::Null, Value::from);
         let ratio = match (self.logical, stored) {
             (Some(logical), Some(stored)) if stored > 0 => Value::from(logical as f64 / stored as f64),
             _ => Value::Null,
         };
         for (name, value) in [
             ("chunks", Value::from(self.chunks)),
-            ("chunks_stored", number(count)),
+            ("chunks_stored", number(count.map(u128::from))),
             ("logical_bytes", number(self.logical)),
             ("padded_bytes", number(self.padded)),
-            ("stored_bytes", number(stored)),
+            ("stored_bytes", number(stored.map(u128::from))),
             ("ratio", ratio),
         ] {
             facts.json.insert(name, value);

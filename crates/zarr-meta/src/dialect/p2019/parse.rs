@@ -100,7 +100,6 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
 
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
     let shape = at.member("shape")?.sizes()?;
-    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let Elements { dtype, endian, fallback } = data_type::parse(&at.member("data_type")?, Accept::TypeStrings)?;
     let chunk_grid = members::regular_grid(&at.member("chunk_grid")?, &shape, dtype.size().unwrap_or(1))?;
     let stored = stored_codecs(at)?;

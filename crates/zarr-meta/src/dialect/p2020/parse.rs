@@ -105,7 +105,6 @@ fn group(at: &At<'_>) -> Result<Parsed> {
 fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     let mut warnings = Vec::new();
     let shape = at.member("shape")?.sizes()?;
-    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let data_type_at = at.member("data_type")?;
     let elements = data_type::parse(&data_type_at)?;
     let (dtype, endian) = (&elements.dtype, &elements.endian);

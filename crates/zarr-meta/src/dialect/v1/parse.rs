@@ -61,7 +61,6 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         return Err(format.error(ErrorKind::UnsupportedVersion, "1"));
     }
     let shape = at.member("shape")?.sizes()?;
-    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let dtype_at = at.member("dtype")?;
     let (dtype, endian) = Dtype::parse(&dtype_at)?;
     if dtype == Dtype::Object {

@@ -64,7 +64,6 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, bool)> {
     check_format(at)?;
     let shape = at.member("shape")?.sizes()?;
-    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let stored_type = at.member("dtype")?;
     let (dtype, endian, unknown) = match Dtype::parse(&stored_type) {
         Ok((dtype, endian)) => (dtype, endian, None),

@@ -111,7 +111,6 @@ fn missing(name: &str) -> Error {
 
 fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> Result<ArrayMetadata> {
     let shape = at.member("shape")?.sizes()?;
-    ArrayMetadata::check_shape(&shape).map_err(|error| error.below("/shape"))?;
     let data_type = at.member("data_type")?;
     if data_type.get("fallback").is_some() {
         age.note(data_type.pointer(), "`fallback` in a data type");
