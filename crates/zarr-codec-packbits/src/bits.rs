@@ -82,23 +82,66 @@ impl Field {
         }
     }
 
+    /// Writes the numbers whose bits follow each other in `packed` from bit `at` on to `items`.
+    pub(crate) fn unpack(&self, packed: &[u8], at: u64, items: &mut [u8]) {
+        let width = u64::from(self.width);
+        if self.size > 1 || self.width > 1 || self.first > 0 || self.signed {
+            for (item, number) in items.chunks_exact_mut(self.size).zip(0..) {
+                self.unpack_one(packed, at + number * width, item);
+            }
+            return;
+        }
+        // Up to the next whole byte one by one, then eight at a time.
+        let lead = (at.next_multiple_of(8) - at).min(items.len() as u64);
+        let (first, others) = items.split_at_mut(lead as usize);
+        for (item, number) in first.chunks_exact_mut(1).zip(0..) {
+            self.unpack_one(packed, at + number, item);
+        }
+        let start = usize::try_from(at.div_ceil(8)).unwrap_or(usize::MAX);
+        expand(packed.get(start..).unwrap_or_default(), |byte| byte, others);
+    }
+
     /// Writes the number whose bits begin at bit `at` of `packed` to `item`.
     #[inline(always)]
-    pub(crate) fn unpack(&self, packed: &[u8], at: u64, item: &mut [u8]) {
+    fn unpack_one(&self, packed: &[u8], at: u64, item: &mut [u8]) {
         let start = usize::try_from(at / 8).unwrap_or(usize::MAX);
         let shift = (at % 8) as u32;
-        // At most 7 bits and a number of 64 bits: 9 bytes.
-        let mut wide = [0; 16];
         let bytes = packed.get(start..).unwrap_or_default();
-        let needed = (shift + self.width).div_ceil(8) as usize;
-        for (to, from) in wide.iter_mut().zip(bytes).take(needed) {
-            *to = *from;
-        }
-        let bits = (u128::from_le_bytes(wide) >> shift) as u64 & ones(self.width);
+        let bits = match bytes.first_chunk() {
+            Some(eight) if shift + self.width <= 64 => u64::from_le_bytes(*eight) >> shift,
+            // At most 7 bits and a number of 64 bits: 9 bytes.
+            _ => {
+                let mut wide = [0; 16];
+                let needed = (shift + self.width).div_ceil(8) as usize;
+                for (to, from) in wide.iter_mut().zip(bytes).take(needed) {
+                    *to = *from;
+                }
+                (u128::from_le_bytes(wide) >> shift) as u64
+            }
+        };
+        let bits = bits & ones(self.width);
         // Up to the highest bit, and down again: the bits above the field become its sign or 0.
         let unused = 64 - self.width;
         let number = if self.signed { ((bits << unused).cast_signed() >> unused).cast_unsigned() } else { bits };
         store(number << self.first, item);
+    }
+}
+
+/// Writes the bits of bytes, least significant first, as bytes of 0 or 1 to `out`; `order` is applied to each byte before.
+pub(crate) fn expand(packed: &[u8], order: impl Fn(u8) -> u8, out: &mut [u8]) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let eight = |byte: u8| {
+        // Of a copy of the byte for each bit that bit alone, which makes the highest bit of its byte 1.
+        let bits = (u64::from(order(byte)) * EACH) & 0x8040_2010_0804_0201;
+        (((bits + 0x7f * EACH) >> 7) & EACH).to_le_bytes()
+    };
+    let (whole, rest) = out.as_chunks_mut::<8>();
+    let (bytes, last) = packed.split_at(whole.len().min(packed.len()));
+    for (to, &byte) in whole.iter_mut().zip(bytes) {
+        *to = eight(byte);
+    }
+    if let Some(&byte) = last.first() {
+        rest.iter_mut().zip(eight(byte)).for_each(|(to, bit)| *to = bit);
     }
 }
 

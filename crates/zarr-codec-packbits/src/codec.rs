@@ -103,18 +103,31 @@ impl PackBits {
     }
 
     /// Writes the elements at `positions` to `out`. `packed` are the bytes of packed elements from byte `start` on.
-    pub(crate) fn unpack(&self, packed: &[u8], start: u64, mut positions: Positions, out: &mut ViewMut<'_>) {
-        let (field, each) = (self.field, self.element_bits());
-        out.all_mut(|item| {
-            let Some(position) = positions.next() else { return false };
-            // The bits of the chunk were counted when its size was.
-            let mut at = position * each - start * 8;
-            for number in item.chunks_exact_mut(field.size) {
-                field.unpack(packed, at, number);
-                at += u64::from(field.width);
+    pub(crate) fn unpack(
+        &self,
+        packed: &[u8],
+        start: u64,
+        positions: Positions,
+        out: &mut ViewMut<'_>,
+    ) -> Result<(), Error> {
+        let each = self.element_bits();
+        let size = positions.run().saturating_mul(out.item_size() as u64);
+        let size = usize::try_from(size).unwrap_or(usize::MAX).max(1);
+        let all = |items: &mut [u8]| {
+            for (items, position) in items.chunks_exact_mut(size).zip(positions) {
+                // The bits of the chunk were counted when its size was.
+                self.field.unpack(packed, position * each - start * 8, items);
             }
-            true
-        });
+        };
+        if let Some(items) = out.as_contiguous() {
+            all(items);
+            return Ok(());
+        }
+        let mut scratch = Scratch::empty();
+        let items = scratch.sized(out.size())?;
+        all(items);
+        out.copy_from(&View::new(items, out.item_size(), out.shape())?);
+        Ok(())
     }
 }
 
@@ -149,8 +162,7 @@ impl ArrayToBytes for PackBits {
 
     fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let elements = self.elements(encoded, shape)?;
-        self.unpack(elements, 0, Positions::new(shape, region), out);
-        Ok(())
+        self.unpack(elements, 0, Positions::new(shape, region), out)
     }
 
     fn partial(self: Arc<Self>, shape: &[u64], region: &Region, _: &Access) -> Option<Box<dyn Decode>> {

@@ -1,5 +1,6 @@
 //! Codec `packbits` of numcodecs.
 
+use crate::bits::expand;
 use smallvec::smallvec;
 use std::sync::Arc;
 use zarr_codec::{ArrayToArray, BuildContext, Codec, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
@@ -89,12 +90,14 @@ impl ArrayToArray for PackBits {
             let what = format!("{found} bits of padding, expected {expected}");
             return Err(Error::Corrupt { codec: NAME, what });
         }
-        let mut bits = packed.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1));
-        out.all_mut(|item| {
-            let Some(bit) = bits.next() else { return false };
-            item.fill(bit);
-            true
-        });
+        if let Some(bools) = out.as_contiguous() {
+            expand(packed, u8::reverse_bits, bools);
+            return Ok(());
+        }
+        let mut scratch = Scratch::empty();
+        let bools = scratch.sized(out.size())?;
+        expand(packed, u8::reverse_bits, bools);
+        out.copy_from(&View::new(bools, out.item_size(), out.shape())?);
         Ok(())
     }
 }

@@ -48,7 +48,7 @@ impl Decode for Part {
                 if found < expected {
                     return Err(Error::Truncated { codec: NAME, found, expected });
                 }
-                self.codec.unpack(packed, self.bytes.start, positions, out);
+                self.codec.unpack(packed, self.bytes.start, positions, out)?;
                 Ok(Step::Done)
             }
             State::Start(_) | State::Done => Ok(Step::Done),

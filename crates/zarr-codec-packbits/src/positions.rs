@@ -1,9 +1,10 @@
-//! Where the elements of a region are among those of a chunk.
+//! Where the elements of a region are among those of a chunk, run by run.
 
 use smallvec::SmallVec;
 use zarr_grid::{AxisRange, Region};
 
-/// The numbers, in C order of the chunk, of the elements of a region, in C order of the region.
+/// The numbers, in C order of the chunk, of the first elements of the runs of a region, in C order of the region. The elements of
+/// a run follow each other in both.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions {
     /// Axes of the region, and elements of the chunk from one index to the next.
@@ -11,13 +12,15 @@ pub(crate) struct Positions {
     /// How many steps were taken along each axis.
     taken: SmallVec<[u64; 6]>,
     next: Option<u64>,
+    /// Elements of a run.
+    run: u64,
 }
 
 impl Positions {
     /// The positions of `region` in a chunk of `shape`, whose elements can be counted.
     pub(crate) fn new(shape: &[u64], region: &Region) -> Self {
         if region.axes().iter().any(|axis| axis.len == 0) {
-            return Self { axes: SmallVec::new(), taken: SmallVec::new(), next: None };
+            return Self { axes: SmallVec::new(), taken: SmallVec::new(), next: None, run: 0 };
         }
         let mut stride = 1;
         let mut axes: SmallVec<[(AxisRange, u64); 6]> = SmallVec::new();
@@ -25,17 +28,28 @@ impl Positions {
             axes.push((axis, stride));
             stride *= len;
         }
-        axes.reverse();
         let first = axes.iter().map(|(axis, stride)| axis.start * stride).sum();
+        let mut run = 1;
+        // An axis is a part of the run if those behind it are so as a whole.
+        while let Some((axis, _)) = axes.first().filter(|(axis, stride)| axis.step == 1 && *stride == run) {
+            run *= axis.len;
+            axes.remove(0);
+        }
+        axes.reverse();
         let taken = SmallVec::from_elem(0, axes.len());
-        Self { axes, taken, next: Some(first) }
+        Self { axes, taken, next: Some(first), run }
     }
 
-    /// The first and the last one.
+    /// Elements of each run.
+    pub(crate) fn run(&self) -> u64 {
+        self.run
+    }
+
+    /// The first and the last element.
     pub(crate) fn ends(&self) -> Option<(u64, u64)> {
         let first = self.next?;
         let span: u64 = self.axes.iter().map(|(axis, stride)| (axis.len - 1) * axis.step * stride).sum();
-        Some((first, first + span))
+        Some((first, first + span + (self.run - 1)))
     }
 }
 
