@@ -70,6 +70,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
                 if slow && round > 0 {
                     continue;
                 }
+                if program.lacks(measurement.case) {
+                    if round == 0 {
+                        println!("{:<20} {:<18} does not have it", measurement.name(), program.name);
+                    }
+                    continue;
+                }
                 let (warm, repetitions) = if slow { (0, 1) } else { (1, options.repetitions) };
                 let line = places.measure(program, *measurement, warm, repetitions)?;
                 let found: &mut Found = row.entry(program.name).or_default();

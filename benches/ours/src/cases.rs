@@ -35,7 +35,7 @@ impl Sizes {
     }
 }
 
-const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
+pub(crate) const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
 const BIG: &str = r#"{"name":"bytes","configuration":{"endian":"big"}}"#;
 const ZSTD: &str = r#"{"name":"zstd","configuration":{"level":3,"checksum":false}}"#;
 const GZIP: &str = r#"{"name":"gzip","configuration":{"level":5}}"#;

@@ -1,7 +1,8 @@
 //! This library, as it is measured.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use zarr::dtype::DataType;
 use zarr::grid::{Region, Selection};
 use zarr::store::{Key, MemoryStore, StoreExt};
 use zarr::{Array, ArrayData, ChunkCache, Node, Options, Store, View, ViewMut};
@@ -12,12 +13,25 @@ const CACHE: usize = 1 << 30;
 
 pub(crate) struct Ours;
 
-/// Elements as they were read.
-pub(crate) struct Elements(ArrayData);
+/// Elements as they were read, or are to be written.
+pub(crate) struct Elements {
+    data: ArrayData,
+    /// Those of variable length, one behind the other.
+    joined: OnceLock<Vec<u8>>,
+}
+
+impl Elements {
+    fn new(data: ArrayData) -> Self {
+        Self { data, joined: OnceLock::new() }
+    }
+}
 
 impl AsRef<[u8]> for Elements {
     fn as_ref(&self) -> &[u8] {
-        self.0.items()
+        match self.data.variable() {
+            Some(elements) => self.joined.get_or_init(|| elements.collect::<Vec<_>>().concat()),
+            None => self.data.items(),
+        }
     }
 }
 
@@ -40,6 +54,11 @@ impl Library for Ours {
 
     fn open(&self, directory: &Path) -> Result<Array, Failure> {
         Ok(zarr::open_array(&store(directory)?, "/")?)
+    }
+
+    fn open_members(&self, directory: &Path, names: &[String]) -> Result<Vec<Array>, Failure> {
+        let store = store(directory)?;
+        names.iter().map(|name| Ok(zarr::open_array(&store, name)?)).collect()
     }
 
     fn open_cached(&self, directory: &Path) -> Result<Option<Array>, Failure> {
@@ -75,12 +94,29 @@ impl Library for Ours {
     }
 
     fn read(&self, array: &Array, subset: &Subset) -> Result<Elements, Failure> {
-        Ok(Elements(array.read_data(selection(subset))?))
+        Ok(Elements::new(array.read_data(selection(subset))?))
     }
 
     fn write(&self, array: &Array, subset: &Subset, elements: &[u8]) -> Result<(), Failure> {
         let view = View::new(elements, self.item_size(array), &dims(&subset.len))?;
         Ok(array.write_from(selection(subset), view)?)
+    }
+
+    fn input(&self, array: &Array, raw: Vec<u8>) -> Result<Elements, Failure> {
+        let (data_type, shape) = (array.data_type(), array.shape());
+        let lines = || raw.split(|&byte| byte == b'\n').map(<[u8]>::to_vec);
+        Ok(Elements::new(match data_type {
+            DataType::String => {
+                let texts = lines().map(String::from_utf8).collect::<Result<Vec<_>, _>>()?;
+                ArrayData::from_elements(data_type, shape, &texts)?
+            }
+            _ if data_type.is_variable() => ArrayData::from_elements(data_type, shape, &lines().collect::<Vec<_>>())?,
+            _ => ArrayData::from_items(data_type, shape, &raw, None)?,
+        }))
+    }
+
+    fn write_all(&self, array: &Array, elements: &Elements) -> Result<(), Failure> {
+        Ok(array.write_from(.., elements.data.view())?)
     }
 
     fn resize(&self, array: &mut Array, shape: &[u64]) -> Result<(), Failure> {

@@ -4,9 +4,11 @@
 
 mod cases;
 mod count;
+mod kinds;
 mod library;
 mod make;
 mod noise;
+mod tables;
 
 use zarr_bench_protocol::Failure;
 

@@ -1,12 +1,14 @@
 //! Makes the data that is read and written.
 
 use crate::cases::{Case, Sizes, cases, listed_array};
+use crate::kinds::KINDS;
 use crate::library::Ours;
 use crate::noise::Noise;
+use crate::tables;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use zarr_bench_protocol::{Failure, Library, Subset};
+use zarr_bench_protocol::{Failure, Library};
 
 /// Random boxes of one kind.
 const BOXES: usize = 400;
@@ -28,7 +30,14 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     raw("u16_mid", &|out| microscope(sizes.mid, out))?;
     raw("f32_mid", &|out| temperature(sizes.float, out))?;
     raw("u16_tiny", &|out| hashes(sizes.tiny.iter().product(), out))?;
-    for case in cases(&sizes) {
+    for (kind, seed) in KINDS.iter().zip(11..) {
+        raw(kind.name, &|out| {
+            let mut elements = Vec::new();
+            (kind.raw)(&mut Noise::new(seed), kind.count(small), &mut elements);
+            Ok(out.write_all(&elements)?)
+        })?;
+    }
+    for case in cases(&sizes).into_iter().chain(KINDS.iter().map(|kind| kind.case(small))) {
         let empty = directory.join("empty").join(format!("{}.zarr", case.name));
         fs::create_dir_all(&empty)?;
         fs::write(empty.join(case.document), &case.metadata)?;
@@ -37,6 +46,8 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
             once(&directory.join(format!("{}.zarr", case.name)), |path| fill(&case, path, &raw))?;
         }
     }
+    once(&directory.join("vcf.zarr"), |path| tables::genotypes(path, small))?;
+    once(&directory.join("anndata.zarr"), |path| tables::cells(path, small))?;
     once(&directory.join("L.zarr"), |path| hierarchy(path, false))?;
     once(&directory.join("LC.zarr"), |path| hierarchy(path, true))?;
     fs::create_dir_all(directory.join("subsets"))?;
@@ -74,11 +85,15 @@ fn fill(case: &Case, path: &Path, raw: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path)?;
     fs::write(path.join(case.document), &case.metadata)?;
     let array = Ours.open(path)?;
-    let len = Ours.shape(&array);
-    let size = len.iter().product::<u64>() as usize * Ours.item_size(&array);
-    let raw = fs::read(raw)?;
-    let elements = raw.get(..size).ok_or("too little raw data")?;
-    Ours.write(&array, &Subset { start: vec![0; len.len()], len }, elements)
+    let mut raw = fs::read(raw)?;
+    if !array.data_type().is_variable() {
+        let size = array.shape().iter().product::<u64>() as usize * Ours.item_size(&array);
+        if raw.len() < size {
+            return Err("too little raw data".into());
+        }
+        raw.truncate(size);
+    }
+    Ours.write_all(&array, &Ours.input(&array, raw)?)
 }
 
 /// The data of the benchmarks at <https://github.com/LDeakin/zarr_benchmarks>: ramps along the last axis.

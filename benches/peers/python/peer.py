@@ -30,6 +30,9 @@ class Tensorstore:
     def open(self, directory):
         return self.ts.open(self.spec({"driver": "file", "path": str(directory)}, directory), context=self.context).result()
 
+    def open_members(self, directory, names):
+        return [self.open(directory / name) for name in names]
+
     def open_in_memory(self, directory):
         store = self.ts.KvStore.open({"driver": "memory"}, context=self.context).result()
         for name, content in files(directory):
@@ -79,6 +82,10 @@ class ZarrPython:
     def open(self, directory):
         return self.zarr.open_array(str(directory), mode="r+")
 
+    def open_members(self, directory, names):
+        store = self.zarr.storage.LocalStore(str(directory), read_only=True)
+        return [self.zarr.open_array(store, path=name, mode="r") for name in names]
+
     def open_in_memory(self, directory):
         from zarr.core.buffer.cpu import Buffer
 
@@ -123,6 +130,15 @@ def erase_chunks(directory):
             shutil.rmtree(path)
         elif path.name not in METADATA:
             path.unlink()
+
+
+def content(elements):
+    """The bytes of elements; those of variable length one behind the other."""
+    elements = np.asarray(elements)
+    if elements.dtype.kind not in "OT":
+        return elements
+    items = elements.reshape(-1).tolist()
+    return np.frombuffer(b"".join(item if isinstance(item, bytes) else item.encode() for item in items), np.uint8)
 
 
 def check_sum(elements):
@@ -170,15 +186,38 @@ def read_into(library, array):
 
 def read(library, directory):
     array, last = library.open(directory), []
-    result = measure(lambda: last.append(library.read(array, ...)), last.clear)
-    return result | {"peak_rss": peak_memory(), "check": check_sum(last[0]), "bytes": last[0].nbytes}
+    result = measure(lambda: last.append(library.read(array, ...)), last.clear) | {"peak_rss": peak_memory()}
+    elements = content(last[0])
+    return result | {"check": check_sum(elements), "bytes": elements.nbytes}
+
+
+def read_all(library, directory):
+    names = sorted(path.parent.relative_to(directory).as_posix() for path in directory.rglob(".zarray"))
+    found = []
+
+    def body():
+        found.extend(library.read(array, ...) for array in library.open_members(directory, names))
+
+    result = measure(body, found.clear) | {"peak_rss": peak_memory()}
+    elements = [content(part) for part in found]
+    check = sum(check_sum(part) for part in elements) % 2**64
+    return result | {"check": check, "bytes": sum(part.nbytes for part in elements)}
+
+
+def raw_elements(library, array):
+    """What is to be written: raw data has the bytes of elements, or a line for each of variable length."""
+    dtype = np.dtype(library.dtype(array))
+    if dtype.kind not in "OT":
+        return np.fromfile(os.environ["BENCH_RAW"], dtype).reshape(array.shape)
+    lines = Path(os.environ["BENCH_RAW"]).read_bytes().split(b"\n")
+    return np.array(lines if dtype.kind == "O" else [line.decode() for line in lines], dtype)
 
 
 def write(library, directory):
     array = library.open(directory)
-    elements = np.fromfile(os.environ["BENCH_RAW"], library.dtype(array)).reshape(array.shape)
+    elements = raw_elements(library, array)
     result = measure(lambda: library.write(library.open(directory), ..., elements), lambda: erase_chunks(directory))
-    return result | {"bytes": elements.nbytes}
+    return result | {"bytes": Path(os.environ["BENCH_RAW"]).stat().st_size}
 
 
 def roundtrip(library, directory):
@@ -268,7 +307,8 @@ def main():
         counts = []
         result = measure(lambda: counts.append(library.list(directory, case == "LC"))) | {"check": counts[-1]}
     else:
-        operations = {"read": read, "write": write, "roundtrip": roundtrip, "partial_write": partial_write, "append": append}
+        operations = {"read": read, "read_all": read_all, "write": write, "roundtrip": roundtrip}
+        operations |= {"partial_write": partial_write, "append": append}
         if operation not in operations:
             return print(json.dumps({"unsupported": True}))
         result = operations[operation](library, directory)

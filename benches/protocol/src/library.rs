@@ -23,7 +23,7 @@ pub struct Subset {
 pub trait Library {
     /// An opened array.
     type Array;
-    /// Elements in memory that the library allocated.
+    /// Elements in memory that the library allocated; as bytes, those of variable length one behind the other.
     type Elements: AsRef<[u8]>;
 
     /// Whether an operation of the protocol is there at all.
@@ -37,7 +37,13 @@ pub trait Library {
     /// Those of the library.
     fn open(&self, directory: &Path) -> Result<Self::Array, Failure>;
 
-    /// The same with whatever cache of shard indexes and chunks the library offers; `None` if it offers none.
+    /// Opens arrays of the hierarchy in a directory, by their paths from there.
+    ///
+    /// # Errors
+    /// Those of the library.
+    fn open_members(&self, directory: &Path, names: &[String]) -> Result<Vec<Self::Array>, Failure>;
+
+    /// The same as [`open`](Self::open) with whatever cache of shard indexes and chunks the library offers; `None` if it offers none.
     ///
     /// # Errors
     /// Those of the library.
@@ -75,6 +81,22 @@ pub trait Library {
     /// # Errors
     /// Those of the library.
     fn write(&self, array: &Self::Array, subset: &Subset, elements: &[u8]) -> Result<(), Failure>;
+
+    /// The elements of a whole array as the library takes them: `raw` has their bytes, or a line for each if they are of
+    /// variable length.
+    ///
+    /// # Errors
+    /// Those of the library.
+    fn input(&self, array: &Self::Array, raw: Vec<u8>) -> Result<Self::Elements, Failure>;
+
+    /// Writes a whole array.
+    ///
+    /// # Errors
+    /// Those of the library.
+    fn write_all(&self, array: &Self::Array, elements: &Self::Elements) -> Result<(), Failure> {
+        let len = self.shape(array);
+        self.write(array, &Subset { start: vec![0; len.len()], len }, elements.as_ref())
+    }
 
     /// Changes the shape, and stores that.
     ///

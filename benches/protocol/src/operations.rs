@@ -38,6 +38,7 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
         "read_into" => read_into(library, &library.open(path)?),
         "mem_read" => read_into(library, &library.open_in_memory(files(path)?)?),
         "read" => read(library, path),
+        "read_all" => read_all(library, path),
         "write" => write(library, path),
         "roundtrip" => copy(library, path),
         "rand" => random(library, &library.open(path)?),
@@ -101,21 +102,45 @@ fn read<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
         *last = Some(library.read(&array, &subset)?);
         Ok(())
     })?;
-    let outcome = Outcome::new(times, size(library, &array))?;
-    Ok(Outcome { check: last.map_or(0, |elements| check_sum(elements.as_ref())), ..outcome })
+    let elements = last.as_ref().map_or(&[][..], AsRef::as_ref);
+    let outcome = Outcome::new(times, elements.len() as u64)?;
+    Ok(Outcome { check: check_sum(elements), ..outcome })
+}
+
+/// Opens all arrays of a hierarchy of Zarr v2, and reads them one after another.
+fn read_all<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
+    let names = files(path)?.into_iter();
+    let mut names: Vec<_> = names.filter_map(|(name, _)| Some(name.strip_suffix("/.zarray")?.to_owned())).collect();
+    names.sort();
+    let mut all = Vec::new();
+    let forget = |all: &mut Vec<L::Elements>| {
+        all.clear();
+        Ok(())
+    };
+    let times = Times::of(&mut all, forget, |all| {
+        for array in library.open_members(path, &names)? {
+            all.push(library.read(&array, &whole(library, &array))?);
+        }
+        Ok(())
+    })?;
+    let bytes = all.iter().map(|elements| elements.as_ref().len() as u64).sum();
+    let check = all.iter().fold(0_u64, |sum, elements| sum.wrapping_add(check_sum(elements.as_ref())));
+    Ok(Outcome { check, ..Outcome::new(times, bytes)? })
 }
 
 fn write<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
     let raw = fs::read(std::env::var("BENCH_RAW")?)?;
+    let bytes = raw.len() as u64;
+    let elements = library.input(&library.open(path)?, raw)?;
     let times = Times::of(
         &mut (),
         |()| erase_chunks(path),
         |()| {
             let array = library.open(path)?;
-            library.write(&array, &whole(library, &array), &raw)
+            library.write_all(&array, &elements)
         },
     )?;
-    Outcome::new(times, raw.len() as u64)
+    Outcome::new(times, bytes)
 }
 
 /// Everything decoded and encoded again, one row of chunks at a time.

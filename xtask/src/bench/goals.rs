@@ -27,9 +27,15 @@ impl Measurement {
             "D" | "E" | "G" | "JT" | "JB" => "u16_mid",
             "F" => "f32_mid",
             "I" | "IS" => "u16_tiny",
+            kind if is_of_type(kind) => kind,
             _ => "u16_big",
         }
     }
+}
+
+/// Whether a case is there for its data type: such cases have data of their own, and the only names in lower case.
+pub(super) fn is_of_type(case: &str) -> bool {
+    case.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
 const fn goal(case: &'static str, operation: &'static str, goal: f64) -> Measurement {
@@ -81,4 +87,28 @@ pub(super) const MEASUREMENTS: &[Measurement] = &[
     goal("L", "list", 2.0),
     goal("LC", "list", 4.0),
     goal("O", "append", 1.3),
+    goal("bool", "read_into", 1.0),
+    goal("int8", "read_into", 1.0),
+    goal("float16", "read_into", 1.0),
+    goal("complex64", "read_into", 1.0),
+    goal("datetime", "read_into", 1.0),
+    goal("fixed_text", "read_into", 1.0),
+    goal("struct", "read_into", 1.0),
+    goal("bool_packed", "read_into", 1.0),
+    goal("uint4", "read_into", 1.0),
+    goal("text", "read", 1.0),
+    goal("bytes", "read", 1.0),
+    goal("vcf", "read_all", 1.0),
+    goal("anndata", "read_all", 1.0),
+    goal("bool", "write", 1.0),
+    free("int8", "write"),
+    free("float16", "write"),
+    free("complex64", "write"),
+    free("datetime", "write"),
+    free("fixed_text", "write"),
+    free("struct", "write"),
+    free("bool_packed", "write"),
+    free("uint4", "write"),
+    free("text", "write"),
+    free("bytes", "write"),
 ];

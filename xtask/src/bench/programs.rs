@@ -1,5 +1,6 @@
 //! The programs that are measured.
 
+use super::goals::is_of_type;
 use crate::cargo;
 use crate::interop::python;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,14 @@ const SLOW: [(&str, &[&str]); 4] = [
     ("zarr-python+zarrs", &["I", "JT"]),
 ];
 
+/// Data types that a peer does not have, by the cases of them.
+const LACKS: [(&str, &[&str]); 4] = [
+    ("zarrs", &["struct"]),
+    ("tensorstore", &["datetime", "fixed_text", "struct", "bool_packed", "text", "bytes", "vcf", "anndata"]),
+    ("zarr-python", &["bool_packed", "uint4"]),
+    ("zarr-python+zarrs", &["bool_packed", "uint4"]),
+];
+
 /// A program, and the arguments that come before those of the protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
@@ -34,6 +43,12 @@ impl Program {
         let mut command = Command::new(self.command.first().map_or(Path::new(""), PathBuf::as_path));
         command.args(self.command.iter().skip(1));
         command
+    }
+
+    /// Whether it cannot read the case at all.
+    pub(super) fn lacks(&self, case: &str) -> bool {
+        let lacks = LACKS.iter().any(|(name, cases)| *name == self.name && cases.contains(&case));
+        lacks || (self.name == FLOOR && is_of_type(case))
     }
 
     pub(super) fn is_slow(&self, case: &str) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use unsafe_cell_slice::UnsafeCellSlice;
 use zarr_bench_protocol::{Failure, Files, Library, Subset};
 use zarrs::array::codec::api::ArrayBytesDecodeIntoTarget;
-use zarrs::array::{Array, ArrayBytes, ArrayBytesFixedDisjointView, ArraySubset};
+use zarrs::array::{Array, ArrayBytes, ArrayBytesFixedDisjointView, ArrayBytesOffsets, ArraySubset};
 use zarrs::filesystem::FilesystemStore;
 use zarrs::node::{Node, NodeMetadata};
 use zarrs::storage::store::MemoryStore;
@@ -15,11 +15,15 @@ type Storage = dyn ReadableWritableListableStorageTraits;
 
 struct Zarrs;
 
-struct Elements(Vec<u8>);
+struct Elements(ArrayBytes<'static>);
 
 impl AsRef<[u8]> for Elements {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        match &self.0 {
+            ArrayBytes::Fixed(bytes) => bytes,
+            ArrayBytes::Variable(elements) => elements.bytes(),
+            ArrayBytes::Optional(_) => &[],
+        }
     }
 }
 
@@ -37,6 +41,11 @@ impl Library for Zarrs {
 
     fn open(&self, directory: &Path) -> Result<Self::Array, Failure> {
         Ok(Array::open(storage(directory)?, "/")?)
+    }
+
+    fn open_members(&self, directory: &Path, names: &[String]) -> Result<Vec<Self::Array>, Failure> {
+        let storage = storage(directory)?;
+        names.iter().map(|name| Ok(Array::open(storage.clone(), &format!("/{name}"))?)).collect()
     }
 
     fn open_cached(&self, _: &Path) -> Result<Option<Self::Array>, Failure> {
@@ -74,11 +83,34 @@ impl Library for Zarrs {
 
     fn read(&self, array: &Self::Array, subset: &Subset) -> Result<Elements, Failure> {
         let bytes: ArrayBytes<'static> = array.retrieve_array_subset(&region(subset)?)?;
-        Ok(Elements(bytes.into_fixed()?.into_owned()))
+        Ok(Elements(bytes))
     }
 
     fn write(&self, array: &Self::Array, subset: &Subset, elements: &[u8]) -> Result<(), Failure> {
         Ok(array.store_array_subset(&region(subset)?, ArrayBytes::new_flen(elements))?)
+    }
+
+    fn input(&self, array: &Self::Array, raw: Vec<u8>) -> Result<Elements, Failure> {
+        if array.data_type().fixed_size().is_some() {
+            return Ok(Elements(ArrayBytes::new_flen(raw)));
+        }
+        let (mut bytes, mut offsets) = (Vec::with_capacity(raw.len()), vec![0]);
+        for line in raw.split(|&byte| byte == b'\n') {
+            bytes.extend_from_slice(line);
+            offsets.push(bytes.len());
+        }
+        Ok(Elements(ArrayBytes::new_vlen(bytes, ArrayBytesOffsets::new(offsets)?)?))
+    }
+
+    fn write_all(&self, array: &Self::Array, elements: &Elements) -> Result<(), Failure> {
+        let borrowed = match &elements.0 {
+            ArrayBytes::Fixed(bytes) => ArrayBytes::new_flen(&bytes[..]),
+            ArrayBytes::Variable(elements) => {
+                ArrayBytes::new_vlen(&elements.bytes()[..], ArrayBytesOffsets::new(&elements.offsets()[..])?)?
+            }
+            ArrayBytes::Optional(_) => return Err("optional elements".into()),
+        };
+        Ok(array.store_array_subset(&array.subset_all(), borrowed)?)
     }
 
     fn resize(&self, array: &mut Self::Array, shape: &[u64]) -> Result<(), Failure> {
