@@ -40,7 +40,7 @@ fn arrays_may_be_larger_than_any_memory() {
             zarr::create_array(&store, path, new.dialect(dialect)).unwrap();
             let array = zarr::open_array(&store, path).unwrap();
             let last: Vec<_> = shape.iter().map(|&len| len - 1..len).collect();
-            array.write(&Region::from_ranges(&last), &[7.0]).unwrap();
+            array.write(Region::from_ranges(&last), &[7.0]).unwrap();
             let corner: Vec<_> = shape.iter().map(|&len| len - 2..len).collect();
             let corner = Region::from_ranges(&corner);
             let mut expected = vec![-1.0; 1 << shape.len()];
