@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
+use zarr_meta::codec_names::{codec_typed, written_name};
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
 use zarr_store::Capabilities;
@@ -95,7 +96,8 @@ impl NewArray {
         let text = text.trim();
         if !text.starts_with('[') {
             let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-            return Ok(self.codecs(names.map(NamedConfig::new).collect()));
+            let known = |name| codec_typed(name).map_or(name, |codec| codec.v3);
+            return Ok(self.codecs(names.map(|name| NamedConfig::new(known(name))).collect()));
         }
         let list = Value::from_json(text).map_err(|error| Error::argument(format!("codecs: {error}")))?;
         let codecs: Option<_> = list.as_array().and_then(|list| list.iter().map(NamedConfig::from_value).collect());
@@ -228,28 +230,51 @@ impl NewArray {
     ) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
         let data_type = &element.data_type;
-        let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
         // The only compressor of what came before version 1, and the usual one there.
         let old = matches!(dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);
         let Some(given) = self.codecs.as_ref().or(old.as_ref()) else {
+            let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
             let compressor = defaults.compressor.map(|compressor| compressor(data_type));
             return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());
         };
-        let complete = |codec: &NamedConfig| match defaults.complete {
-            Some(complete) => complete(codec.clone(), data_type),
-            None => codec.clone(),
-        };
-        let mut codecs: Vec<NamedConfig> = given.iter().map(complete).collect();
-        // The first codec that takes bytes, or the end: where the array has to have become bytes.
-        let mut place = codecs.len();
-        for (at, codec) in codecs.iter().enumerate() {
-            match kind(codec, element, registry)? {
-                Some(Codec::ArrayToBytes(_)) => return Ok(codecs),
-                Some(Codec::BytesToBytes(_)) => place = place.min(at),
-                _ => {}
+        let has_ids = !matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
+        let mut codecs: Vec<NamedConfig> = Vec::new();
+        // The first codec that takes bytes, or the end: where the array has to have become bytes, and what it consists of there.
+        let mut place = given.len();
+        let mut current = element.stored();
+        let mut order = order;
+        let mut is_bytes = false;
+        for (at, codec) in given.iter().enumerate() {
+            // A name that only this library reads is not written.
+            let mut codec = NamedConfig { name: written_name(&codec.name, has_ids).to_owned(), ..codec.clone() };
+            let is_numcodecs = codec.name.starts_with("numcodecs.");
+            // Where codecs have ids, what they lack is added when the document is written.
+            if let Some(complete) = defaults.complete.filter(|_| !(is_numcodecs && has_ids)) {
+                let stored = current.data_type == *element.data_type.storage();
+                codec = complete(codec, if stored { data_type } else { &current.data_type });
             }
+            // Behind one that turns the array into bytes nothing has to be known.
+            match if is_bytes { None } else { kind(&codec, &current, registry)? } {
+                Some(Codec::ArrayToBytes(_)) => is_bytes = true,
+                Some(Codec::BytesToBytes(_)) => place = place.min(at),
+                Some(Codec::ArrayToArray(built)) => {
+                    current = built.encoded().clone();
+                    // zarr-python takes the bytes for elements in the order that the type of the filter says, which is this one
+                    // where none does.
+                    if is_numcodecs && !has_ids {
+                        order = ByteOrder::Little;
+                    }
+                }
+                None => {}
+            }
+            codecs.push(codec);
         }
-        if let Some(serializer) = serializer {
+        if is_bytes {
+            return Ok(codecs);
+        }
+        let stays = current.data_type == *element.data_type.storage();
+        let data_type = if stays { data_type } else { &current.data_type };
+        if let Some(serializer) = defaults.serializer.map(|serializer| serializer(data_type, order)) {
             codecs.insert(place, serializer);
         }
         Ok(codecs)
@@ -268,7 +293,7 @@ fn kind(codec: &NamedConfig, element: &ElementSpec, registry: &Registry) -> Resu
     let context = BuildContext {
         name: &codec.name,
         config: &Config::new(&codec.configuration),
-        element: &element.stored(),
+        element,
         codecs: &registry.codecs,
         limits: &zarr_codec::Limits::default(),
         nesting: 0,
@@ -302,7 +327,12 @@ fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder
         return from_npy_descr(native).map_err(in_type);
     }
     if text.starts_with(['<', '>', '|']) {
-        return from_npy_descr(text).map_err(in_type);
+        let (data_type, order) = from_npy_descr(text).map_err(in_type)?;
+        // By the name that zarr-python reads; `r24` can be asked for by that.
+        return Ok(match data_type {
+            DataType::RawBits(len) => (DataType::RawBytes { len }, order),
+            other => (other, order),
+        });
     }
     let named = match (types.from_config(&NamedConfig::new(text)), from_npy_descr(text)) {
         (Ok(named), _) => (named, ByteOrder::Little),

@@ -3,16 +3,26 @@
 //! Names alone are given the configuration that Zarr v3 demands of them: not all readers have defaults.
 
 use crate::failure::{Failure, Result};
+use zarr::Registry;
+use zarr::meta::codec_names::{CODEC_NAMES, codec_typed};
 use zarr::meta::json::{Map, Value};
 
-/// The JSON list of a Zarr v3 document that `text` stands for. `none` is an empty list; JSON stays as it is.
-pub(crate) fn expand(text: &str) -> Result<String> {
+/// The JSON list of a Zarr v3 document that `text` stands for, of codecs that `registry` has. `none` is an empty list; JSON stays
+/// as it is.
+pub(crate) fn expand(text: &str, registry: &Registry) -> Result<String> {
     let text = text.trim();
     if text.starts_with('[') {
         return Ok(text.to_owned());
     }
     let list = split(text).into_iter().filter(|name| !name.is_empty() && *name != "none");
-    Ok(Value::Array(list.map(codec).collect::<Result<_>>()?).to_string())
+    Ok(Value::Array(list.map(|text| codec(text, registry)).collect::<Result<_>>()?).to_string())
+}
+
+/// The names that can be typed for codecs that `registry` has.
+pub(crate) fn names(registry: &Registry) -> String {
+    // The name that a codec has beside another one of the same meaning is not told.
+    let known = CODEC_NAMES.iter().filter(|codec| registry.codecs.get(codec.v3).is_some());
+    known.map(|codec| codec.typed).collect::<Vec<_>>().join(", ")
 }
 
 /// Splits at the commas outside of parentheses.
@@ -29,7 +39,7 @@ fn split(text: &str) -> Vec<&str> {
     text.split(is_comma).map(str::trim).collect()
 }
 
-fn codec(text: &str) -> Result<Value> {
+fn codec(text: &str, registry: &Registry) -> Result<Value> {
     let (name, arguments) = match text.split_once('(') {
         None => (text, Vec::new()),
         Some((name, rest)) => {
@@ -38,44 +48,32 @@ fn codec(text: &str) -> Result<Value> {
             (name.trim(), inner.split(',').map(str::trim).filter(|argument| !argument.is_empty()).collect())
         }
     };
+    let known = codec_typed(name).filter(|codec| registry.codecs.get(codec.v3).is_some());
+    if known.is_none() && registry.codecs.get(name).is_none() {
+        let hint = match codec_typed(name).and_then(|codec| registry.codecs.hint(codec.v3)) {
+            Some(hint) => hint.to_owned(),
+            None => format!("there are {}", names(registry)),
+        };
+        let mut failure = Failure::usage(format!("unknown codec {name:?}")).with_hint(hint);
+        failure.kind = "unknown-extension";
+        return Err(failure);
+    }
+    // A full name stays, if others read it.
+    let full_name = match known {
+        Some(codec) if !codec.kept.contains(&name) || codec.typed == name => codec.v3,
+        _ => name,
+    };
     let mut members = Map::new();
     let mut arguments = arguments.into_iter();
-    let mut next = |default: Value| arguments.next().map_or(default, value);
-    let full_name = match name {
-        "gzip" => {
-            members.insert("level", next(Value::from(5)));
-            name
+    if full_name == "transpose" {
+        members.insert("order", arguments.by_ref().map(value).collect::<Vec<_>>());
+    }
+    for (member, default) in known.map(|codec| codec.arguments).unwrap_or_default() {
+        let default = default.and_then(|json| Value::from_json(json).ok());
+        if let Some(value) = arguments.next().map(value).or(default) {
+            members.insert(*member, value);
         }
-        "zstd" => {
-            members.insert("level", next(Value::from(0)));
-            members.insert("checksum", false);
-            name
-        }
-        "blosc" => {
-            members.insert("cname", next(Value::from("lz4")));
-            members.insert("clevel", next(Value::from(5)));
-            members.insert("shuffle", next(Value::from("shuffle")));
-            members.insert("blocksize", 0);
-            name
-        }
-        "zlib" | "numcodecs.zlib" => {
-            members.insert("level", next(Value::from(1)));
-            "numcodecs.zlib"
-        }
-        "lz4" | "numcodecs.lz4" => {
-            members.insert("acceleration", next(Value::from(1)));
-            "numcodecs.lz4"
-        }
-        "bytes" => {
-            members.insert("endian", next(Value::from("little")));
-            name
-        }
-        "transpose" => {
-            members.insert("order", arguments.by_ref().map(value).collect::<Vec<_>>());
-            name
-        }
-        other => other,
-    };
+    }
     if let Some(more) = arguments.next() {
         let failure = Failure::usage(format!("codec {text:?}: {more:?} is one argument too many"));
         return Err(failure.with_hint("give the codecs as the JSON list of a Zarr v3 document"));
@@ -88,9 +86,10 @@ fn codec(text: &str) -> Result<Value> {
     Ok(Value::Object(codec))
 }
 
-/// A number, or a word.
+/// A number, `true` or `false`, or a word.
 fn value(text: &str) -> Value {
-    Value::from_json(text).ok().filter(|value| value.as_number().is_some()).unwrap_or_else(|| Value::from(text))
+    let plain = |value: &Value| value.as_number().is_some() || matches!(value, Value::Bool(_));
+    Value::from_json(text).ok().filter(plain).unwrap_or_else(|| Value::from(text))
 }
 
 #[cfg(test)]
@@ -98,8 +97,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn unknown_names_are_told_what_there_is() {
+        let failure = codec("zlid", &zarr::registry()).unwrap_err();
+        let hint = failure.hint.clone().unwrap_or_default();
+        for name in ["bz2", "shuffle", "pcodec", "lz4", "zlib", "crc32", "packbits", "base64"] {
+            assert!(hint.contains(name), "{hint}");
+        }
+        assert!(!hint.contains("szip"), "{hint}");
+        assert!(
+            codec("pickle", &zarr::registry()).unwrap_err().hint.as_deref().unwrap_or_default().contains("pickles")
+        );
+    }
+
+    #[test]
     fn names_become_documents() {
-        let check = |text: &str, json: &str| assert_eq!(expand(text).unwrap(), json, "{text}");
+        let check = |text: &str, json: &str| assert_eq!(expand(text, &zarr::registry()).unwrap(), json, "{text}");
         check("none", "[]");
         check("", "[]");
         check("gzip", r#"[{"name":"gzip","configuration":{"level":5}}]"#);
@@ -113,9 +125,16 @@ mod tests {
         );
         check("crc32c", r#"[{"name":"crc32c"}]"#);
         check("zlib", r#"[{"name":"numcodecs.zlib","configuration":{"level":1}}]"#);
+        check("lz4", r#"[{"name":"numcodecs.lz4","configuration":{"acceleration":1}}]"#);
+        check("numcodecs.zstd", r#"[{"name":"numcodecs.zstd","configuration":{"level":0,"checksum":false}}]"#);
+        check("bitround(3)", r#"[{"name":"bitround","configuration":{"keepbits":3}}]"#);
+        check(
+            "delta, shuffle(4), adler32",
+            r#"[{"name":"numcodecs.delta"},{"name":"numcodecs.shuffle","configuration":{"elementsize":4}},{"name":"numcodecs.adler32"}]"#,
+        );
         check(r#" ["mine"] "#, r#"["mine"]"#);
         for text in ["gzip(1", "gzip(1,2)", "crc32c(1)"] {
-            assert!(expand(text).is_err(), "{text}");
+            assert!(expand(text, &zarr::registry()).is_err(), "{text}");
         }
     }
 }

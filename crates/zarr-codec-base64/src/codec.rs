@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.base64"], build };
+pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.base64", "base64"], build };
 
 const NAME: &str = "base64";
 /// Bytes that go into, and characters that come out of, one group.

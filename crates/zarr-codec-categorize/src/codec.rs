@@ -12,7 +12,7 @@ use zarr_meta::json::Value;
 const NAME: &str = "categorize";
 
 /// Codec `categorize`, for the table of codecs.
-pub const CATEGORIZE: CodecEntry = CodecEntry { names: &["numcodecs.categorize"], build };
+pub const CATEGORIZE: CodecEntry = CodecEntry { names: &["numcodecs.categorize", "categorize"], build };
 
 fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
     let (config, data_type) = (context.config, &context.element.data_type);

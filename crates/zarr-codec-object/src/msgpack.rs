@@ -9,7 +9,7 @@ use zarr_meta::json::Value;
 
 /// Codec `msgpack2`, for the table of codecs.
 pub const MSGPACK2: CodecEntry = CodecEntry {
-    names: &["numcodecs.msgpack2"],
+    names: &["numcodecs.msgpack2", "msgpack2"],
     build: |context| objects::build(context, "msgpack2", MsgPack::from_config(context.config)?, Shape::Stored),
 };
 

@@ -10,7 +10,7 @@ use zarr_dtype::{Layout, Scalar};
 use zarr_grid::{Region, element_count};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.pcodec"], build };
+pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.pcodec", "pcodec"], build };
 
 pub(crate) const NAME: &str = "pcodec";
 

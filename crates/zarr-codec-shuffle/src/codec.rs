@@ -5,7 +5,7 @@ use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Siz
 use zarr_kernels::Isa;
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.shuffle"], build };
+pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.shuffle", "shuffle"], build };
 
 const NAME: &str = "shuffle";
 
@@ -23,7 +23,8 @@ impl ShuffleConfig {
     /// [`Error::Metadata`] if `elementsize` is no size.
     pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
         let size = context.config.integer("elementsize", 0..=i64::from(i32::MAX))?;
-        let own = || context.element.item_size();
+        // Elements of any length are bytes.
+        let own = || if context.element.is_variable() { 1 } else { context.element.item_size() };
         Ok(Self { elementsize: size.map_or_else(own, |size| usize::try_from(size).unwrap_or(usize::MAX)) })
     }
 }

@@ -14,7 +14,7 @@ pub const ZFP: CodecEntry =
     CodecEntry { names: &["zfp", "zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"], build: build_zfp };
 
 /// Codec `zfpy`, for the table of codecs.
-pub const ZFPY: CodecEntry = CodecEntry { names: &["numcodecs.zfpy"], build: build_zfpy };
+pub const ZFPY: CodecEntry = CodecEntry { names: &["numcodecs.zfpy", "zfpy"], build: build_zfpy };
 
 /// The most bits that a header can give a block.
 const MAX_BLOCK: u64 = 1 << 15;

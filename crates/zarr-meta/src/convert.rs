@@ -7,6 +7,7 @@ mod bare;
 
 pub use carry::{CARRIED, for_dialect_carrying};
 
+use crate::codec_names::written_name;
 use crate::conventions::ARRAY_DIMENSIONS;
 use crate::dialect::typestr::{self, Dtype, Endian};
 use crate::dialect::{codecs, packed, rules};
@@ -80,7 +81,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
         bare::to_texts(node.attributes_mut(), &mut notes);
     }
     match (&mut node, dialect) {
-        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, &mut notes),
+        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, from, &mut notes),
         (Node::Array(array), _) => older::array(array, dialect, &mut notes)?,
         (Node::Group(group), Dialect::V3 | Dialect::V3Of2023) => {
             drop_extra(&mut group.extra, |_, value| is_ignorable(value), &mut notes);
@@ -134,12 +135,19 @@ fn define_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     }
 }
 
-fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
+fn array_for_v3(array: &mut ArrayMetadata, from: Option<Dialect>, notes: &mut Vec<Note>) {
     drop_extra(&mut array.extra, |_, value| is_ignorable(value), notes);
     define_fill_value(array, notes);
-    let data_type = settled_fields(&array.data_type);
+    // Version 3 has two names for them: what is there already stays.
+    let is_v3 = matches!(from, Some(Dialect::V3 | Dialect::V3Of2023));
+    let data_type = match raw_bytes(&array.data_type).filter(|_| !is_v3) {
+        Some(raw) => raw,
+        None => settled_fields(&array.data_type),
+    };
     if data_type != array.data_type {
-        notes.push(Note::change("/data_type", "raw bytes in a struct become raw_bytes"));
+        if data_type.name != "raw_bytes" {
+            notes.push(Note::change("/data_type", "raw bytes in a struct become raw_bytes"));
+        }
         rename(array, data_type);
     }
     let is_xarray = array.attributes.get(ARRAY_DIMENSIONS).and_then(Value::as_array).is_some_and(|names| {
@@ -154,6 +162,7 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         array.dimension_names = None;
     }
     older::settled_keys(&mut array.chunk_key_encoding, notes);
+    read_names(&mut array.codecs);
     without_views(&mut array.codecs, &array.data_type, "/codecs", notes);
     for (place, codec) in array.codecs.iter_mut().enumerate() {
         let pointer = format!("/codecs/{place}/configuration");
@@ -164,6 +173,25 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         if codec.configuration.remove("index_checksum_optional").is_some() {
             let what = "shard indexes get a checksum, which they may not have had";
             notes.push(Note::change(format!("{pointer}/index_codecs"), what));
+        }
+    }
+}
+
+/// Calls codecs by the names that other software reads.
+fn read_names(chain: &mut [NamedConfig]) {
+    for codec in chain {
+        let name = written_name(&codec.name, false);
+        if name != codec.name {
+            codec.name = name.to_owned();
+        }
+        let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") else { continue };
+        for value in inner {
+            let Some(named) = NamedConfig::from_value(value) else { continue };
+            let mut renamed = [named.clone()];
+            read_names(&mut renamed);
+            if renamed[0] != named {
+                *value = renamed[0].to_value();
+            }
         }
     }
 }
@@ -230,6 +258,13 @@ fn respelled(data_type: &NamedConfig, value: Value) -> Value {
     }
 }
 
+/// The data type `r8` or its like by the name that zarr-python reads.
+fn raw_bytes(data_type: &NamedConfig) -> Option<NamedConfig> {
+    data_type.name.strip_prefix('r')?.parse::<u64>().ok()?;
+    let size = codecs::item_size(data_type)?;
+    Some(NamedConfig::with("raw_bytes", [("length_bytes".to_owned(), Value::from(size))].into_iter().collect()))
+}
+
 /// Fields of raw bytes by the name that zarr-python reads inside of structs.
 fn settled_fields(data_type: &NamedConfig) -> NamedConfig {
     let mut settled = data_type.clone();
@@ -240,14 +275,7 @@ fn settled_fields(data_type: &NamedConfig) -> NamedConfig {
     for field in fields {
         let Value::Object(field) = field else { continue };
         let Some(data_type) = field.get("data_type").and_then(NamedConfig::from_value) else { continue };
-        let is_raw = data_type.name.strip_prefix('r').is_some_and(|bits| bits.parse::<u64>().is_ok());
-        let settled = match codecs::item_size(&data_type).filter(|_| is_raw) {
-            Some(size) => {
-                let configuration = [("length_bytes".to_owned(), Value::from(size))].into_iter().collect();
-                NamedConfig::with("raw_bytes", configuration)
-            }
-            None => settled_fields(&data_type),
-        };
+        let settled = raw_bytes(&data_type).unwrap_or_else(|| settled_fields(&data_type));
         if settled != data_type {
             field.insert("data_type", settled.short_value());
         }

@@ -8,6 +8,7 @@ pub mod json;
 pub mod pointer;
 
 mod children;
+pub mod codec_names;
 mod convert;
 mod dialect;
 mod documents;

@@ -206,6 +206,16 @@ fn complete(mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
         "bytes" if needs_endian(&codec, data_type) => vec![("endian", Value::from("little"))],
         "gzip" => vec![("level", Value::from(5))],
         "zstd" => vec![("level", Value::from(0)), ("checksum", Value::from(false))],
+        // zarr-python adds some of these types and not others.
+        "numcodecs.delta" | "numcodecs.fixedscaleoffset" | "numcodecs.quantize" => {
+            npy_descr(data_type).map(|descr| ("dtype", Value::from(descr))).into_iter().collect()
+        }
+        "numcodecs.astype" => {
+            npy_descr(data_type).map(|descr| ("decode_dtype", Value::from(descr))).into_iter().collect()
+        }
+        "numcodecs.shuffle" => {
+            vec![("elementsize", Value::from(if data_type.is_variable() { 1 } else { data_type.item_size() }))]
+        }
         "blosc" => vec![
             ("cname", Value::from("zstd")),
             ("clevel", Value::from(5)),

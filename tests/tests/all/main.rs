@@ -9,6 +9,7 @@ mod blocks;
 mod bombs;
 mod cached_requests;
 mod caches;
+mod codec_names;
 mod concurrent;
 mod conformance;
 mod creating;

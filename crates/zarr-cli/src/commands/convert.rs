@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         dialect: args.dialect,
         chunks: args.chunks.as_ref().map(|chunks| chunks.0.clone()),
         shards,
-        codecs: args.codecs.as_deref().map(codecs::expand).transpose()?,
+        codecs: args.codecs.as_deref().map(|text| codecs::expand(text, &context.registry)).transpose()?,
         node: args.node.as_deref().map(node_path).transpose()?,
         memory: args.memory,
         overwrite: args.overwrite,

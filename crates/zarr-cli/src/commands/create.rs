@@ -69,7 +69,7 @@ fn array(
         new = new.shards(&shards.0);
     }
     if let Some(codecs) = &args.codecs {
-        new = new.codecs_text(&codecs::expand(codecs)?)?;
+        new = new.codecs_text(&codecs::expand(codecs, &context.registry)?)?;
     }
     if let Some(fill) = &args.fill {
         new = new.fill(fill_value(fill, data_type));

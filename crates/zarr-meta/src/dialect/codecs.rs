@@ -1,98 +1,27 @@
 //! What is known of codecs by their names.
 
+use crate::codec_names::{codec_named, codec_of_id};
 use crate::error::Result;
 use crate::json::{Map, Number, Value};
 use crate::pointer::At;
 use crate::{Error, ErrorKind, NamedConfig};
 
-/// What a codec turns into what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    ArrayToArray,
-    ArrayToBytes,
-    BytesToBytes,
-}
+pub(crate) use crate::codec_names::Kind;
 
 /// The codec of the model that takes bytes for an array of another type, which filters of numcodecs do.
 pub(crate) const VIEW: &str = "array_view";
 
-/// The kinds of the codecs with registered names. `numcodecs.<id>` is as `<id>` in the second table.
-const KINDS: [(&str, Kind); 24] = [
-    ("transpose", Kind::ArrayToArray),
-    ("bitround", Kind::ArrayToArray),
-    ("cast_value", Kind::ArrayToArray),
-    ("scale_offset", Kind::ArrayToArray),
-    ("reshape", Kind::ArrayToArray),
-    ("bytes", Kind::ArrayToBytes),
-    ("endian", Kind::ArrayToBytes),
-    ("sharding_indexed", Kind::ArrayToBytes),
-    ("vlen-utf8", Kind::ArrayToBytes),
-    ("vlen-bytes", Kind::ArrayToBytes),
-    ("vlen-array", Kind::ArrayToBytes),
-    ("json2", Kind::ArrayToBytes),
-    ("packbits", Kind::ArrayToBytes),
-    ("zfp", Kind::ArrayToBytes),
-    ("n5_default", Kind::ArrayToBytes),
-    ("optional", Kind::ArrayToBytes),
-    ("zarrs.optional", Kind::ArrayToBytes),
-    ("zarrs.vlen", Kind::ArrayToBytes),
-    ("gzip", Kind::BytesToBytes),
-    ("zstd", Kind::BytesToBytes),
-    ("blosc", Kind::BytesToBytes),
-    ("crc32c", Kind::BytesToBytes),
-    ("conditional", Kind::BytesToBytes),
-    (VIEW, Kind::BytesToBytes),
-];
-
-/// The kinds of the codecs of numcodecs.
-const NUMCODECS: [(&str, Kind); 34] = [
-    ("delta", Kind::ArrayToArray),
-    ("fixedscaleoffset", Kind::ArrayToArray),
-    ("quantize", Kind::ArrayToArray),
-    ("bitround", Kind::ArrayToArray),
-    ("astype", Kind::ArrayToArray),
-    ("packbits", Kind::ArrayToArray),
-    ("zfpy", Kind::ArrayToBytes),
-    ("pcodec", Kind::ArrayToBytes),
-    ("vlen-utf8", Kind::ArrayToBytes),
-    ("vlen-bytes", Kind::ArrayToBytes),
-    ("vlen-array", Kind::ArrayToBytes),
-    ("json", Kind::ArrayToBytes),
-    ("json2", Kind::ArrayToBytes),
-    ("msgpack", Kind::ArrayToBytes),
-    ("msgpack2", Kind::ArrayToBytes),
-    ("pickle", Kind::ArrayToBytes),
-    ("categorize", Kind::ArrayToBytes),
-    ("zlib", Kind::BytesToBytes),
-    ("gzip", Kind::BytesToBytes),
-    ("bz2", Kind::BytesToBytes),
-    ("lzma", Kind::BytesToBytes),
-    ("zstd", Kind::BytesToBytes),
-    ("lz4", Kind::BytesToBytes),
-    ("blosc", Kind::BytesToBytes),
-    ("shuffle", Kind::BytesToBytes),
-    ("bitshuffle", Kind::BytesToBytes),
-    ("base64", Kind::BytesToBytes),
-    ("crc32", Kind::BytesToBytes),
-    ("crc32c", Kind::BytesToBytes),
-    ("adler32", Kind::BytesToBytes),
-    ("fletcher32", Kind::BytesToBytes),
-    ("jenkins_lookup3", Kind::BytesToBytes),
-    ("szip", Kind::BytesToBytes),
-    ("aec", Kind::BytesToBytes),
-];
-
 /// What the codec of this name turns into what, where that is known.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
-    match name.strip_prefix("numcodecs.") {
-        Some(id) => numcodecs_kind(id),
-        None => KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind),
+    match name {
+        VIEW => Some(Kind::BytesToBytes),
+        name => codec_named(name).map(|codec| codec.kind),
     }
 }
 
 /// The same for an id of numcodecs.
 pub(crate) fn numcodecs_kind(id: &str) -> Option<Kind> {
-    NUMCODECS.iter().find(|(known, _)| *known == id).map(|(_, kind)| *kind)
+    codec_of_id(id).map(|codec| codec.kind)
 }
 
 /// Checks as far as names tell that array-to-array codecs come first, then one array-to-bytes codec, then the rest.

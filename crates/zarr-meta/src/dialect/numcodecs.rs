@@ -12,6 +12,7 @@ use self::chain::{Chain, Orders, encoded_type, own_type};
 use super::codecs::{self, Kind};
 use super::typestr::{self, Dtype, Endian};
 use crate::NamedConfig;
+use crate::codec_names::codec_named;
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Map, Value};
 use crate::pointer::At;
@@ -168,11 +169,9 @@ fn complete(map: &mut Map, elements: Option<&Dtype>, order: &str, item_size: u64
 
 /// A codec as version 2 has it; `None` if it has none such.
 fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
-    let id = match codec.name.as_str() {
-        "blosc" | "zstd" | "gzip" | "crc32c" | "vlen-utf8" | "vlen-bytes" | "vlen-array" | "json2" | "bitround" => {
-            codec.name.as_str()
-        }
-        name => name.strip_prefix("numcodecs.")?,
+    let id = match codec_named(&codec.name) {
+        Some(known) => known.id?,
+        None => codec.name.strip_prefix("numcodecs.")?,
     };
     let mut map = Map::new();
     map.insert("id", id);

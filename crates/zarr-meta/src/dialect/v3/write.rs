@@ -75,27 +75,25 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
     // Of shards, which may be in shards.
     if let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") {
         for (place, value) in inner.iter_mut().enumerate() {
+            let below = |error: Error| error.below(&format!("/configuration/codecs/{place}"));
             let named = NamedConfig::from_value(value);
-            if let Some(named) = named.filter(|named| is_spelled_apart(&named.name)) {
-                let below = |error: Error| error.below(&format!("/configuration/codecs/{place}"));
-                *value = codec_value(dialect, &named).map_err(below)?;
-            }
+            *value = match named.filter(|named| ["sharding_indexed", codecs::VIEW].contains(&named.name.as_str())) {
+                Some(named) => codec_value(dialect, &named).map_err(below)?,
+                None => with_configuration(std::mem::take(value)),
+            };
         }
     }
-    let mut value = codec.to_value();
-    if let (true, Value::Object(members)) = (codec.name.starts_with(NUMCODECS), &mut value) {
-        // zarr-python 3 demands it of these codecs, be it empty.
-        if !members.contains_key("configuration") {
-            members.insert("configuration", Map::new());
-        }
-    }
-    Ok(value)
+    Ok(with_configuration(codec.to_value()))
 }
 
-/// What the names of codecs of numcodecs begin with.
-const NUMCODECS: &str = "numcodecs.";
-
-/// Whether [`codec_value`] changes a codec of this name.
-fn is_spelled_apart(name: &str) -> bool {
-    ["sharding_indexed", codecs::VIEW].contains(&name) || name.starts_with(NUMCODECS)
+/// zarr-python refuses its codecs of numcodecs without a configuration, be it an empty one.
+fn with_configuration(mut codec: Value) -> Value {
+    let is_numcodecs = codec.get("name").and_then(Value::as_str).is_some_and(|name| name.starts_with("numcodecs."));
+    if let Value::Object(codec) = &mut codec
+        && is_numcodecs
+        && !codec.contains_key("configuration")
+    {
+        codec.insert("configuration", Map::new());
+    }
+    codec
 }
