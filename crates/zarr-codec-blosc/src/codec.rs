@@ -65,6 +65,14 @@ fn shuffle(value: &Value, type_size: usize) -> Option<Shuffle> {
     }
 }
 
+/// The frame at the start of a chunk. What is behind it is nothing: z5 and z5py wrote 16 bytes more than the frame until April 2021,
+/// and c-blosc never looks there.
+fn frame(chunk: &[u8]) -> Result<Frame<'_>, Error> {
+    let size = chunk.get(12..HEADER_SIZE).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
+    let size = size.map_or(chunk.len(), |size| size as usize);
+    Frame::parse(chunk.get(..size.max(HEADER_SIZE)).unwrap_or(chunk))
+}
+
 impl BytesToBytes for BloscCodec {
     fn name(&self) -> &'static str {
         CODEC
@@ -83,7 +91,7 @@ impl BytesToBytes for BloscCodec {
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), zarr_codec::Error> {
-        let frame = Frame::parse(bytes)?;
+        let frame = frame(bytes)?;
         let found = frame.header().decoded_size();
         match out.expected() {
             Some(expected) if expected != found => Err(Error::DecodedSize { found, expected }.into()),
@@ -97,11 +105,11 @@ impl BytesToBytes for BloscCodec {
     }
 
     fn decode_in_place<'b>(&self, bytes: &'b [u8]) -> Option<Result<&'b [u8], zarr_codec::Error>> {
-        Frame::parse(bytes).ok().and_then(|frame| frame.as_plain()).map(Ok)
+        frame(bytes).ok().and_then(|frame| frame.as_plain()).map(Ok)
     }
 
     fn blocks<'b>(&self, bytes: &'b [u8]) -> Option<Box<dyn Blocks + 'b>> {
-        let frame = Frame::parse(bytes).ok()?;
+        let frame = frame(bytes).ok()?;
         (frame.header().block_count() > 1).then(|| Box::new(frame) as Box<dyn Blocks>)
     }
 }
@@ -143,6 +151,25 @@ mod tests {
                 let codec = bytes_to_bytes(&ENTRY, &configuration, &element);
                 round_trip(&*codec, &samples(element.item_size()));
                 corrupt(&*codec, &samples(element.item_size()), false);
+            }
+        }
+    }
+
+    /// As z5 wrote them.
+    #[test]
+    fn what_is_behind_a_frame_is_nothing() {
+        for shuffle in ["noshuffle", "shuffle"] {
+            let codec = bytes_to_bytes(&ENTRY, &format!(r#"{{"shuffle": "{shuffle}"}}"#), &element("int32"));
+            for bytes in [&b"0123456789abcdef"[..], &[7; 4096]] {
+                let mut chunk = Vec::new();
+                codec.encode(bytes, &mut chunk).unwrap();
+                for size in [Size::Exact(bytes.len() as u64), Size::Unknown] {
+                    for more in [1, 16] {
+                        let padded = [&chunk[..], &vec![0xee; more]].concat();
+                        assert_eq!(decode_bytes(&*codec, &padded, size).unwrap(), bytes);
+                    }
+                    assert!(decode_bytes(&*codec, &chunk[..chunk.len() - 1], size).is_err());
+                }
             }
         }
     }
