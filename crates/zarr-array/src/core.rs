@@ -314,7 +314,7 @@ pub(crate) fn element(metadata: &ArrayMetadata, dialect: Dialect, types: &DataTy
 }
 
 /// The elements of an array, and its codecs, if they are of `data_type` and not of the type that its document falls back to.
-fn instead_of_fallback(
+pub(crate) fn instead_of_fallback(
     metadata: &ArrayMetadata,
     fallback: &ElementSpec,
     data_type: &NamedConfig,

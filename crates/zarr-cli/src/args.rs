@@ -4,8 +4,8 @@ use crate::number;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use zarr::meta::Dialect;
 use zarr::meta::json::Value;
+use zarr::meta::{Dialect, NamedConfig};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -30,6 +30,16 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// A data type by its name in Zarr v3 or its JSON.
+fn fallback_type(text: &str) -> Result<NamedConfig, String> {
+    let value = if text.trim_start().starts_with('{') {
+        Value::from_json(text).map_err(|error| error.to_string())?
+    } else {
+        Value::from(text)
+    };
+    NamedConfig::from_value(&value).ok_or_else(|| "expected a name, or an object with a name".to_owned())
+}
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
     /// Print JSON: results on standard output, errors also as an object on standard error, its last line.
@@ -50,6 +60,10 @@ pub(crate) struct Global {
     /// Refuse an array whose data type is not known, even if it names another to fall back to.
     #[arg(long, global = true)]
     pub(crate) refuse_fallbacks: bool,
+    /// Take this data type, of the size of the fallback, where one is not known and names another to fall back to: a name or the
+    /// JSON of a data type of Zarr v3.
+    #[arg(long, global = true, value_name = "TYPE", value_parser = fallback_type, conflicts_with = "refuse_fallbacks")]
+    pub(crate) fallback_type: Option<NamedConfig>,
     /// Refuse documents that are read although something is odd in them, instead of a warning.
     #[arg(long, global = true)]
     pub(crate) strict: bool,

@@ -71,7 +71,8 @@ impl Context {
     pub(crate) fn options(&self) -> Options {
         let (v1_f_order_is_c, refuse_fallbacks) = (self.global.v1_f_order_is_c, self.global.refuse_fallbacks);
         let (threads, strict) = (self.global.threads, self.global.strict);
-        Options { threads, v1_f_order_is_c, refuse_fallbacks, strict, ..Options::default() }
+        let fallback_type = self.global.fallback_type.clone();
+        Options { threads, v1_f_order_is_c, refuse_fallbacks, fallback_type, strict, ..Options::default() }
     }
 
     /// Opens the store of a node. A path may also stand behind the address: `air.zarr::t2m`.

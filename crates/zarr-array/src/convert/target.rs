@@ -1,8 +1,7 @@
 //! What a node becomes.
 
 use super::{ConvertOptions, Shards};
-use crate::core::element;
-use crate::{NewArray, Registry, Result};
+use crate::{NewArray, Registry, Result, core};
 use zarr_codec::ElementSpec;
 use zarr_meta::conventions::{self, Convention, FILL_VALUE};
 use zarr_meta::json::{Leniency, Map, Value};
@@ -19,10 +18,16 @@ pub(super) fn target(
 ) -> Result<(Node, Vec<Note>, Option<String>)> {
     let mut node = found.node.clone();
     let (mut warning, mut missing) = (None, None);
+    // Where the document stays, what it names does too.
+    let is_overridden = found.fallback.is_some() && found.dialect != dialect;
+    let instead = options.options.fallback_type.clone().filter(|_| is_overridden);
     match &mut node {
         // It is made anew at the end.
         Node::Group(group) => group.consolidated = None,
         Node::Array(array) => {
+            if let Some(data_type) = instead.clone() {
+                take_instead(array, found.dialect, &data_type, registry)?;
+            }
             count_date(array, found.dialect, registry)?;
             rechunk(array, dialect, options, registry)?;
             if dialect != Dialect::V2 && found.dialect <= Dialect::V2 {
@@ -59,7 +64,11 @@ pub(super) fn target(
     };
     let warning = [bare_numbers(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback.filter(|_| !options.carry).map(|original| {
-        Note::loss("/data_type", &format!("{} is not known, and its fallback stays", original.excerpt()))
+        let stays = match &instead {
+            Some(data_type) => format!("{} takes its place", data_type.short_value().excerpt()),
+            None => "its fallback stays".to_owned(),
+        };
+        Note::loss("/data_type", &format!("{} is not known, and {stays}", original.excerpt()))
     });
     Ok((node, notes.into_iter().chain(missing).chain(taken).collect(), warning))
 }
@@ -68,9 +77,19 @@ pub(super) fn target(
 fn count_date(array: &mut ArrayMetadata, dialect: Dialect, registry: &Registry) -> Result<()> {
     let is_text = array.fill_value.as_ref().is_some_and(|value| value.as_str().is_some());
     if is_text && array.data_type.name == "numpy.datetime64" {
-        let ElementSpec { data_type, fill, .. } = element(array, dialect, &registry.data_types)?;
+        let ElementSpec { data_type, fill, .. } = core::element(array, dialect, &registry.data_types)?;
         array.fill_value = Some(fill.to_json(&data_type));
     }
+    Ok(())
+}
+
+/// Gives an array whose data type is a fallback another one of that size.
+fn take_instead(array: &mut ArrayMetadata, from: Dialect, data_type: &NamedConfig, registry: &Registry) -> Result<()> {
+    let fallback = core::element(array, from, &registry.data_types)?;
+    let (element, codecs) = core::instead_of_fallback(array, &fallback, data_type, &registry.data_types)?;
+    array.fill_value = array.fill_value.as_ref().map(|_| element.fill.to_json(&element.data_type));
+    array.data_type = element.data_type.to_config();
+    array.codecs = codecs;
     Ok(())
 }
 

@@ -110,8 +110,13 @@ impl Facts {
         array: &ArrayMetadata,
     ) -> Result<zarr::Result<Option<Array>>> {
         self.node(found);
-        self.line("Data type", &describe::short_type(&array.data_type));
-        for field in describe::fields(&array.data_type) {
+        let instead = context.global.fallback_type.as_ref().filter(|_| found.fallback.is_some());
+        if let Some(data_type) = instead {
+            self.json.insert("data_type", data_type.short_value());
+        }
+        let data_type = instead.unwrap_or(&array.data_type);
+        self.line("Data type", &describe::short_type(data_type));
+        for field in describe::fields(data_type) {
             self.line("", &field);
         }
         let fill = array.fill_value.as_ref().map_or("undefined (null), reads as zero".to_owned(), Value::excerpt);

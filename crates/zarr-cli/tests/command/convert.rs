@@ -260,6 +260,20 @@ fn a_data_type_may_fall_back_or_be_refused() {
     let ran = folder.run(&["read", "s", "a"]);
     assert_eq!((ran.code, ran.out.as_slice()), (Some(0), &b"7\n"[..]), "{}", ran.err);
     assert!(ran.err.starts_with("warning: "), "{}", ran.err);
+    // Another type of that size.
+    std::fs::create_dir_all(folder.path("s/data/a")).unwrap();
+    std::fs::write(folder.path("s/data/a/c0"), [200]).unwrap();
+    assert_eq!(folder.run(&["read", "s", "a"]).out, b"-56\n");
+    assert_eq!(folder.run(&["read", "s", "a", "--fallback-type", "uint8"]).out, b"200\n");
+    assert!(folder.ok(&["info", "s", "a", "--fallback-type", "uint8", "-q"]).contains("uint8"));
+    let json = r#"{"name": "raw_bytes", "configuration": {"length_bytes": 1}}"#;
+    assert_eq!(folder.run(&["read", "s", "a", "--fallback-type", json, "--as", "raw"]).out, [200]);
+    let ran = folder.run(&["convert", "s", "v3", "--dialect", "v3", "--fallback-type", "uint8"]);
+    assert!(ran.code == Some(0) && ran.err.contains("uint8"), "{}", ran.err);
+    assert_eq!(folder.ok(&["read", "v3", "a"]), "200\n");
+    let ran = folder.run(&["read", "s", "a", "--fallback-type", "int16"]);
+    assert!(ran.code == Some(2) && ran.err.contains("another size"), "{}", ran.err);
+    std::fs::remove_dir_all(folder.path("s/data")).unwrap();
     let ran = folder.run(&["read", "s", "a", "--refuse-fallbacks"]);
     assert_eq!(ran.code, Some(4), "{}", ran.err);
     assert!(ran.err.contains("/data_type"), "{}", ran.err);
