@@ -19,8 +19,11 @@ fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Rang
         "gzip" => (true, true, vec![head(3), tail(8)]),
         "numcodecs.zlib" => (true, true, vec![head(2), tail(4)]),
         "zstd" => (true, true, vec![head(4)]),
-        // The versions, and the sizes of what is held and of the frame, behind which there may be more.
-        "blosc" => (false, true, vec![head(1), 4..8, 12..16]),
+        // The versions, and the size of what is held. Behind the frame, and behind all blocks in it, there may be more.
+        "blosc" => {
+            let frame = chunk.get(12..16).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+            (false, frame.is_some_and(|size| size as usize == len), vec![head(1), 4..8])
+        }
         "numcodecs.lz4" => (true, true, vec![head(4)]),
         "numcodecs.bz2" => (true, true, vec![head(3), tail(4).start..len.saturating_sub(1)]),
         "numcodecs.lzma" if chunk.starts_with(b"\xfd7zXZ\0") => (true, true, vec![head(12), tail(12)]),
