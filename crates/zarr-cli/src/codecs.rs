@@ -20,7 +20,6 @@ pub(crate) fn expand(text: &str, registry: &Registry) -> Result<String> {
 
 /// The names that can be typed for codecs that `registry` has.
 pub(crate) fn names(registry: &Registry) -> String {
-    // The name that a codec has beside another one of the same meaning is not told.
     let known = CODEC_NAMES.iter().filter(|codec| registry.codecs.get(codec.v3).is_some());
     known.map(|codec| codec.typed).collect::<Vec<_>>().join(", ")
 }

@@ -115,8 +115,8 @@ impl Conversion {
     /// under its path (v2, v3), it is renamed: others see it at the one place or at the other.
     ///
     /// Else it is copied, and erased when the copy is complete: documents first, the node's own before those below it. An
-    /// interruption leaves the node whole at its old place, or whole at the new one, where [`finish_move`] erases the rest. Of what lies at the old place, chunks and
-    /// documents are erased, and what belongs to no node stays.
+    /// interruption leaves the node whole at its old place, or whole at the new one, where [`finish_move`] erases the rest. Of
+    /// what lies at the old place, chunks and documents are erased, and what belongs to no node stays.
     ///
     /// # Errors
     /// As [`run`](Self::run) and [`erase_node`](crate::erase_node); [`Exists`](crate::ErrorKind::Exists) if what is in the way

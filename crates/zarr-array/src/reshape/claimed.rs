@@ -19,7 +19,8 @@
 //! Chunks are claimed for in batches: by the claims of one append, each of which replaces the one before on the condition that it is
 //! still there, nobody else comes in between, and the above holds for each batch. Each new claim shows others that its owner is alive.
 //!
-//! An append that fails takes its claim away: no shape of it is published, so the above does not change.
+//! An append that fails takes its claim away, as far as it knows that it has one. The document is then as it was before, and so may
+//! its version be; but no shape was published in between, and whoever publishes one reads the states of the chunks anew.
 //!
 //! Who finds a claim of another waits for it to go. If it stays as it is for longer than the other may need for a batch, the other
 //! is taken to be dead. If it is not, it loses its claim and begins anew. Both then wait longer than before, so that one of them gets

@@ -221,6 +221,13 @@ fn filters_of_numcodecs_for_big_endian_elements_are_told() {
     };
     assert!(filter("<i4").warnings.is_empty());
     assert_eq!(filter(">i4").warnings[0].pointer, "/codecs/0/configuration/dtype");
+    let inner = found(
+        r#"{"codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 1],
+            "codecs": [{"name": "numcodecs.delta", "configuration": {"dtype": ">i4"}},
+                {"name": "bytes", "configuration": {"endian": "little"}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]}"#,
+    );
+    assert_eq!(inner.warnings[0].pointer, "/codecs/0/configuration/codecs/0/configuration/dtype");
 }
 
 #[test]

@@ -40,19 +40,29 @@ pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> 
     Ok(Some(Parsed::new(dialect, node, warnings)))
 }
 
-/// The types of filters of numcodecs that are big-endian. numcodecs takes the elements that zarr-python 3 gives it, which are
-/// little-endian, for such: what it stores are differences of other numbers than those of the array.
-fn of_other_order<'c>(codecs: &'c [NamedConfig], list: &'c str) -> impl Iterator<Item = (String, String)> + 'c {
-    let of_codec = move |(place, codec): (usize, &'c NamedConfig)| {
-        let is_filter = codec.name.starts_with("numcodecs.") && codecs::kind(&codec.name) == Some(Kind::ArrayToArray);
-        let members = codec.configuration.iter().filter(move |(member, _)| is_filter && member.ends_with("type"));
-        members.filter_map(move |(member, value)| {
-            let size: u32 = value.as_str()?.strip_prefix('>')?.get(1..)?.parse().ok()?;
-            let what = format!("{}, read as said, though zarr-python 3 may have meant other numbers", value.excerpt());
-            (size > 1).then(|| (format!("{list}/{place}/configuration/{member}"), what))
-        })
-    };
-    codecs.iter().enumerate().flat_map(of_codec)
+/// The types of filters of numcodecs that are big-endian, with pointers below `list`. numcodecs takes the elements that zarr-python 3
+/// gives it, which are little-endian, for such: what it stores are differences of other numbers than those of the array.
+fn of_other_order(codecs: &[NamedConfig], list: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (place, codec) in codecs.iter().enumerate() {
+        let configuration = format!("{list}/{place}/configuration");
+        if let Some(Value::Array(inner)) = codec.configuration.get("codecs") {
+            let inner: Vec<NamedConfig> = inner.iter().filter_map(NamedConfig::from_value).collect();
+            found.extend(of_other_order(&inner, &format!("{configuration}/codecs")));
+        }
+        if !codec.name.starts_with("numcodecs.") || codecs::kind(&codec.name) != Some(Kind::ArrayToArray) {
+            continue;
+        }
+        for (member, value) in codec.configuration.iter().filter(|(member, _)| member.ends_with("type")) {
+            let size = value.as_str().and_then(|text| text.strip_prefix('>')?.get(1..)?.parse::<u32>().ok());
+            if size.is_some_and(|size| size > 1) {
+                let what =
+                    format!("{}, read as said, though zarr-python 3 may have meant other numbers", value.excerpt());
+                found.push((format!("{configuration}/{member}"), what));
+            }
+        }
+    }
+    found
 }
 
 fn is_permitted(oddity: &Oddity) -> bool {
@@ -135,7 +145,8 @@ fn array(key: &str, at: &At<'_>, age: &mut Age, warnings: &mut Vec<Warning>) -> 
             vec![codecs::bytes(Some("little"))]
         }
     };
-    warnings.extend(of_other_order(&codecs, "/codecs").map(|(pointer, what)| Warning::new(key, pointer, what)));
+    warnings
+        .extend(of_other_order(&codecs, "/codecs").into_iter().map(|(pointer, what)| Warning::new(key, pointer, what)));
     let fill_value = at.member("fill_value")?;
     let fill_value = match fill_value.value() {
         // Types that are defined elsewhere may have it for a value.
