@@ -22,7 +22,8 @@ pub enum Spelling {
     /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, points in time as ISO 8601 text,
     /// and `0x...` or `0b...` for `r8`, `r16`..., read as a number whose little-endian bytes they are.
     Lenient,
-    /// As Zarr v3 says, and besides that points in time as ISO 8601 text and durations as a number with a unit: what people write.
+    /// As Zarr v3 says, and besides that points in time as ISO 8601 text, durations as a number with a unit, and raw bytes as a list:
+    /// what people write.
     Readable,
 }
 
@@ -49,6 +50,7 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
         DataType::DateTime64(_) | DataType::TimeDelta64(_) => time(value, lenient),
         DataType::RawBits(size) => raw_bits(value, to_usize(*size), lenient),
         DataType::FixedBytes { len } => fixed_bytes(value, to_usize(*len), lenient),
+        DataType::RawBytes { len } if spelling == Spelling::Readable => raw_bits(value, to_usize(*len), false),
         DataType::RawBytes { len } => raw_bytes(value, to_usize(*len), lenient),
         DataType::FixedUtf32 { len } => fixed_text(value, to_usize(*len), lenient),
         DataType::String => text(value, lenient),
