@@ -226,11 +226,7 @@ impl Subject {
             Err(error) if error.kind() == ErrorKind::UnknownExtension => return Ok(Some(subject)),
             array => array.map_err(|error| error.to_string())?,
         };
-        subject.data_type = Type::Known(match array.data_type() {
-            // Version 3 has two names for them, of which the one that others read is written.
-            DataType::RawBits(size) => DataType::RawBytes { len: *size },
-            data_type => data_type.clone(),
-        });
+        subject.data_type = Type::Known(array.data_type().clone());
         subject.fill_value = metadata.fill_value.map(|_| array.fill_value().bytes().to_vec());
         match array.read_data(Selection::all()) {
             Err(error) if error.kind() == ErrorKind::UnknownExtension => return Ok(None),

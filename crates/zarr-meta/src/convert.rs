@@ -76,12 +76,23 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     let rules = rules(dialect)?;
     let mut node = node.clone();
     let mut notes = Vec::new();
+    let renamed = match (&mut node, dialect) {
+        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => rename_raw_bytes(array, from),
+        _ => None,
+    };
+    // After that, since another name of the data type may be carried.
     carry::restore(&mut node, dialect);
+    if let (Some(renamed), Some(array)) = (renamed, node.as_array())
+        && renamed == array.data_type
+        && renamed.name != "raw_bytes"
+    {
+        notes.push(Note::change("/data_type", "raw bytes in a struct become raw_bytes"));
+    }
     if from != Some(dialect) && !dialect.has_bare_numbers() {
         bare::to_texts(node.attributes_mut(), &mut notes);
     }
     match (&mut node, dialect) {
-        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, from, &mut notes),
+        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, &mut notes),
         (Node::Array(array), _) => older::array(array, dialect, &mut notes)?,
         (Node::Group(group), Dialect::V3 | Dialect::V3Of2023) => {
             drop_extra(&mut group.extra, |_, value| is_ignorable(value), &mut notes);
@@ -135,21 +146,23 @@ fn define_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     }
 }
 
-fn array_for_v3(array: &mut ArrayMetadata, from: Option<Dialect>, notes: &mut Vec<Note>) {
-    drop_extra(&mut array.extra, |_, value| is_ignorable(value), notes);
-    define_fill_value(array, notes);
-    // Version 3 has two names for them: what is there already stays.
+/// Gives raw bytes, and those in structs, the name that zarr-python reads; returns it if it is another one. Version 3 has two
+/// names: an array that is in it already keeps its own.
+fn rename_raw_bytes(array: &mut ArrayMetadata, from: Option<Dialect>) -> Option<NamedConfig> {
     let is_v3 = matches!(from, Some(Dialect::V3 | Dialect::V3Of2023));
     let data_type = match raw_bytes(&array.data_type).filter(|_| !is_v3) {
         Some(raw) => raw,
         None => settled_fields(&array.data_type),
     };
-    if data_type != array.data_type {
-        if data_type.name != "raw_bytes" {
-            notes.push(Note::change("/data_type", "raw bytes in a struct become raw_bytes"));
-        }
-        rename(array, data_type);
-    }
+    (data_type != array.data_type).then(|| {
+        rename(array, data_type.clone());
+        data_type
+    })
+}
+
+fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
+    drop_extra(&mut array.extra, |_, value| is_ignorable(value), notes);
+    define_fill_value(array, notes);
     let is_xarray = array.attributes.get(ARRAY_DIMENSIONS).and_then(Value::as_array).is_some_and(|names| {
         let wanted = array.dimension_names.as_deref().unwrap_or_default();
         names.len() == wanted.len() && names.iter().zip(wanted).all(|(a, b)| a.as_str() == b.as_deref())

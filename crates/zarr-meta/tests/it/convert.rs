@@ -211,3 +211,20 @@ fn raw_bytes_in_structs_have_the_name_that_zarr_python_reads() {
     let (back, _) = for_dialect(&for_dialect(&node, Dialect::V3).unwrap().0, Dialect::V2).unwrap();
     assert_eq!(back, node);
 }
+
+#[test]
+fn the_name_of_raw_bytes_is_carried() {
+    let source = r#"{"zarr_format":3,"node_type":"array","shape":[2],"data_type":"r24","fill_value":[0,0,0],
+        "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},
+        "chunk_key_encoding":{"name":"default"},"codecs":["bytes"]}"#;
+    let source = Store::with(&[("zarr.json", source)]).found("/").node;
+    let data_type = |node: &Node| node.as_array().unwrap().data_type.name.clone();
+    assert_eq!(data_type(&source), "r24");
+    // An array that comes from elsewhere takes the name that zarr-python reads.
+    let (v2, _) = for_dialect(&source, Dialect::V2).unwrap();
+    let (back, notes) = for_dialect(&v2, Dialect::V3).unwrap();
+    assert_eq!((data_type(&back).as_str(), notes), ("raw_bytes", Vec::new()));
+    let (v2, _) = for_dialect_carrying(&source, Dialect::V3, Dialect::V2).unwrap();
+    let (back, notes) = for_dialect(&v2, Dialect::V3).unwrap();
+    assert_eq!((data_type(&back).as_str(), notes), ("r24", Vec::new()));
+}
