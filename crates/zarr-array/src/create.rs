@@ -327,12 +327,7 @@ fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder
         return from_npy_descr(native).map_err(in_type);
     }
     if text.starts_with(['<', '>', '|']) {
-        let (data_type, order) = from_npy_descr(text).map_err(in_type)?;
-        // By the name that zarr-python reads; `r24` can be asked for by that.
-        return Ok(match data_type {
-            DataType::RawBits(len) => (DataType::RawBytes { len }, order),
-            other => (other, order),
-        });
+        return from_npy_descr(text).map_err(in_type);
     }
     let named = match (types.from_config(&NamedConfig::new(text)), from_npy_descr(text)) {
         (Ok(named), _) => (named, ByteOrder::Little),

@@ -93,7 +93,7 @@ fn parse(descr: &str) -> Option<(DataType, ByteOrder)> {
         ('M', _) => DataType::DateTime64(time_unit(size)?),
         ('m', _) => DataType::TimeDelta64(time_unit(size)?),
         ('S', _) => DataType::FixedBytes { len: number(size)? },
-        ('V', _) => DataType::RawBits(number(size)?),
+        ('V', _) => DataType::RawBytes { len: number(size)? },
         ('U', _) => DataType::FixedUtf32 { len: number(size)? },
         _ => return None,
     };

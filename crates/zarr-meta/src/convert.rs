@@ -76,18 +76,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     let rules = rules(dialect)?;
     let mut node = node.clone();
     let mut notes = Vec::new();
-    let renamed = match (&mut node, dialect) {
-        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => rename_raw_bytes(array, from),
-        _ => None,
-    };
-    // After that, since another name of the data type may be carried.
     carry::restore(&mut node, dialect);
-    if let (Some(renamed), Some(array)) = (renamed, node.as_array())
-        && renamed == array.data_type
-        && renamed.name != "raw_bytes"
-    {
-        notes.push(Note::change("/data_type", "raw bytes in a struct become raw_bytes"));
-    }
     if from != Some(dialect) && !dialect.has_bare_numbers() {
         bare::to_texts(node.attributes_mut(), &mut notes);
     }
@@ -144,20 +133,6 @@ fn define_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         notes.push(Note::change("/fill_value", format!("undefined becomes {}", zero.excerpt())));
         array.fill_value = Some(zero);
     }
-}
-
-/// Gives raw bytes, and those in structs, the name that zarr-python reads; returns it if it is another one. Version 3 has two
-/// names: an array that is in it already keeps its own.
-fn rename_raw_bytes(array: &mut ArrayMetadata, from: Option<Dialect>) -> Option<NamedConfig> {
-    let is_v3 = matches!(from, Some(Dialect::V3 | Dialect::V3Of2023));
-    let data_type = match raw_bytes(&array.data_type).filter(|_| !is_v3) {
-        Some(raw) => raw,
-        None => settled_fields(&array.data_type),
-    };
-    (data_type != array.data_type).then(|| {
-        rename(array, data_type.clone());
-        data_type
-    })
 }
 
 fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
@@ -269,31 +244,6 @@ fn respelled(data_type: &NamedConfig, value: Value) -> Value {
         }
         (_, value) => value,
     }
-}
-
-/// The data type `r8` or its like by the name that zarr-python reads.
-fn raw_bytes(data_type: &NamedConfig) -> Option<NamedConfig> {
-    data_type.name.strip_prefix('r')?.parse::<u64>().ok()?;
-    let size = codecs::item_size(data_type)?;
-    Some(NamedConfig::with("raw_bytes", [("length_bytes".to_owned(), Value::from(size))].into_iter().collect()))
-}
-
-/// Fields of raw bytes by the name that zarr-python reads inside of structs.
-fn settled_fields(data_type: &NamedConfig) -> NamedConfig {
-    let mut settled = data_type.clone();
-    let Some(Value::Array(fields)) = settled.configuration.get_mut("fields").filter(|_| data_type.name == "struct")
-    else {
-        return settled;
-    };
-    for field in fields {
-        let Value::Object(field) = field else { continue };
-        let Some(data_type) = field.get("data_type").and_then(NamedConfig::from_value) else { continue };
-        let settled = raw_bytes(&data_type).unwrap_or_else(|| settled_fields(&data_type));
-        if settled != data_type {
-            field.insert("data_type", settled.short_value());
-        }
-    }
-    settled
 }
 
 /// Nested lists of this shape with the same item everywhere.

@@ -148,7 +148,7 @@ impl<T: FieldElement, const N: usize> FieldElement for [T; N] {
 
     fn field_type() -> (DataType, Vec<u64>) {
         match u32::try_from(N) {
-            Ok(size) if is::<T, u8>() => (DataType::RawBits(size), Vec::new()),
+            Ok(len) if is::<T, u8>() => (DataType::RawBytes { len }, Vec::new()),
             _ => {
                 let (data_type, mut shape) = T::field_type();
                 shape.insert(0, u64::try_from(N).unwrap_or(u64::MAX));

@@ -161,7 +161,7 @@ fn cases() -> impl Strategy<Value = (DataType, ByteOrder)> {
         DataType::Float32,
         DataType::Int64,
         DataType::Complex64,
-        DataType::RawBits(3),
+        DataType::RawBytes { len: 3 },
         DataType::FixedUtf32 { len: 2 },
     ];
     let leaf = (prop::sample::select(types.to_vec()), order).prop_map(|(data_type, order)| {

@@ -32,7 +32,7 @@ pub(crate) fn unpack(dtype: &Dtype, endian: &Endian, bytes: &[u8]) -> Option<Val
             let text: String = bytes.chunks_exact(4).map(point).collect::<Option<_>>()?;
             Value::from(text.trim_end_matches('\0'))
         }
-        Dtype::Raw(_) => Value::from(bytes.to_vec()),
+        Dtype::Raw(_) => Value::from(STANDARD.encode(bytes)),
         Dtype::Object => return None,
         Dtype::Struct(fields) => {
             let mut rest = bytes;

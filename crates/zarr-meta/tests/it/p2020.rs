@@ -186,7 +186,7 @@ fn data_types_by_their_type_strings() {
         ("\"|S5\"", r#"{"name":"null_terminated_bytes","configuration":{"length_bytes":5}}"#),
         ("\">U2\"", r#"{"name":"fixed_length_utf32","configuration":{"length_bytes":8}}"#),
         ("\"<M8[ns]\"", r#"{"name":"numpy.datetime64","configuration":{"unit":"ns","scale_factor":1}}"#),
-        (r#"[["", "|V3"]]"#, "\"r24\""),
+        (r#"[["", "|V3"]]"#, r#"{"name":"raw_bytes","configuration":{"length_bytes":3}}"#),
         (r#"[["a", "|u1"]]"#, r#"{"name":"struct","configuration":{"fields":[{"name":"a","data_type":"uint8"}]}}"#),
     ] {
         let found = found(&object(kind));

@@ -22,7 +22,7 @@ impl Dtype {
             }
             Self::Bytes(size) => with_length("null_terminated_bytes", *size),
             Self::Text(len) => with_length("fixed_length_utf32", len.saturating_mul(4)),
-            Self::Raw(size) => NamedConfig::new(format!("r{}", u128::from(*size) * 8)),
+            Self::Raw(size) => with_length("raw_bytes", *size),
             Self::Object => NamedConfig::new("v2_object"),
             Self::Struct(fields) => {
                 let field = |field: &Field| {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn names_of_version_3() {
         let data_type = |value: Value| Dtype::parse(&At::root(&value)).unwrap().0.data_type().short_value().to_string();
-        assert_eq!(data_type(json!("|V3")), "\"r24\"");
+        assert_eq!(data_type(json!("|V3")), r#"{"name":"raw_bytes","configuration":{"length_bytes":3}}"#);
         assert_eq!(data_type(json!("<U3")), r#"{"name":"fixed_length_utf32","configuration":{"length_bytes":12}}"#);
         let fields = r#"{"name":"struct","configuration":{"fields":[{"name":"a","data_type":"int32"}]}}"#;
         assert_eq!(data_type(json!([["a", "<i4"]])), fields);
