@@ -1,6 +1,9 @@
 //! Data types and codecs: which go together, found out by writing and reading an array for each pair.
 
 mod elements;
+mod typed;
+
+pub use typed::{Typed, typed};
 
 use crate::Fault;
 use elements::{TYPES, Values};

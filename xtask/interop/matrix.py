@@ -64,7 +64,7 @@ class Parts:
             self.chunks, self.dtype = document["chunks"], np.dtype(document["dtype"])
             self.filters = document["filters"] or []
             self.compressors = [document["compressor"]] if document["compressor"] else []
-            self.prefix, self.separator = "", "."
+            self.prefix, self.separator, self.order = "", ".", document["order"]
         else:
             document = json.loads((folder / "zarr.json").read_text())
             self.chunks, self.dtype = document["chunk_grid"]["configuration"]["chunk_shape"], np.dtype(object)
@@ -73,7 +73,7 @@ class Parts:
                 raise ValueError("elements are turned into bytes by no codec of numcodecs")
             self.filters = [of_numcodecs(serializer)]
             self.compressors = [of_numcodecs(codec) for codec in compressors]
-            self.prefix, self.separator = "c/", "/"
+            self.prefix, self.separator, self.order = "c/", "/", "C"
         self.shape = document["shape"]
 
     def indices(self):
@@ -109,7 +109,7 @@ def by_numcodecs(folder):
         chunk = np.empty(np.prod(chunks), dtype=dtype)
         chunk[:] = data.reshape(-1) if data.size == chunk.size else data
         place = tuple(slice(i * c, min(i * c + c, n)) for i, c, n in zip(index, chunks, shape))
-        array[place] = chunk.reshape(chunks)[tuple(slice(0, s.stop - s.start) for s in place)]
+        array[place] = chunk.reshape(chunks, order=parts.order)[tuple(slice(0, s.stop - s.start) for s in place)]
     return array
 
 
@@ -153,6 +153,7 @@ def to_numcodecs(folder, array):
     for index in parts.indices():
         part = array[tuple(slice(i * c, i * c + c) for i, c in zip(index, parts.chunks))]
         data = np.pad(part, [(0, c - n) for c, n in zip(parts.chunks, part.shape)], mode="edge")
+        data = data.reshape(-1, order=parts.order).reshape(parts.chunks)
         for codec in parts.filters:
             data = numcodecs.get_codec(codec).encode(data)
         for codec in parts.compressors:

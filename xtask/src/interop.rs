@@ -2,11 +2,12 @@
 //!
 //! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. What it wrote,
 //! and what was to be in it, it says in a manifest ([`manifest`]); ours says the same of what it wrote. numcodecs is asked for each
-//! of its codecs ([`codecs`]).
+//! of its codecs ([`codecs`]), and of all codecs whether it knows the names that are written ([`names`]).
 
 mod codecs;
 mod manifest;
 mod model;
+mod names;
 mod ours;
 pub(crate) mod python;
 mod random;
@@ -20,10 +21,10 @@ use std::time::Instant;
 use zarr_meta::json::Value;
 
 const USAGE: &str = "\
-usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs] [--seed N] [--keep]
+usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs|names] [--seed N] [--keep]
 
   --arrays N   arrays for each peer and direction, and for each codec of numcodecs (200)
-  --peer NAME  this peer alone; may be repeated
+  --peer NAME  this peer alone; may be repeated; names: codecs as people type them
   --seed N     other random arrays (1)
   --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
 
@@ -34,10 +35,11 @@ enum Peer {
     Tensorstore,
     Xarray,
     Numcodecs,
+    Names,
 }
 
 impl Peer {
-    const ALL: [Self; 4] = [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs];
+    const ALL: [Self; 5] = [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs, Self::Names];
 
     fn name(self) -> &'static str {
         match self {
@@ -45,6 +47,7 @@ impl Peer {
             Self::Tensorstore => "tensorstore",
             Self::Xarray => "xarray",
             Self::Numcodecs => "numcodecs",
+            Self::Names => "names",
         }
     }
 }
@@ -77,6 +80,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             if differing == 0 && !options.keep {
                 fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
             }
+            arrays += compared;
+            mismatches += differing;
+            continue;
+        }
+        if peer == Peer::Names {
+            let folder = fresh(&directory.join("names"))?;
+            let (compared, differing) = names::run(&python, &folder)?;
             arrays += compared;
             mismatches += differing;
             continue;

@@ -126,7 +126,7 @@ mod tests {
         check("zlib", r#"[{"name":"numcodecs.zlib","configuration":{"level":1}}]"#);
         check("lz4", r#"[{"name":"numcodecs.lz4","configuration":{"acceleration":1}}]"#);
         check("numcodecs.zstd", r#"[{"name":"numcodecs.zstd","configuration":{"level":0,"checksum":false}}]"#);
-        check("bitround(3)", r#"[{"name":"bitround","configuration":{"keepbits":3}}]"#);
+        check("bitround(3)", r#"[{"name":"numcodecs.bitround","configuration":{"keepbits":3}}]"#);
         check(
             "delta, shuffle(4), adler32",
             r#"[{"name":"numcodecs.delta"},{"name":"numcodecs.shuffle","configuration":{"elementsize":4}},{"name":"numcodecs.adler32"}]"#,

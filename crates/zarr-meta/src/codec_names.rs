@@ -17,7 +17,7 @@ pub enum Kind {
 /// The names of one codec.
 #[derive(Clone, Copy, Debug)]
 pub struct CodecName {
-    /// What people type.
+    /// What people type: of several codecs of one kind, such as `json2` and `json`, the one that is written today has the short name.
     pub typed: &'static str,
     /// The `id` in documents up to version 2 and of the drafts: that of numcodecs.
     pub id: Option<&'static str>,
@@ -47,7 +47,7 @@ pub static CODEC_NAMES: &[CodecName] = &[
     CodecName { typed: "aec", id: Some("aec"), v3: "numcodecs.aec", kept: &[], read: &[], arguments: &[], kind: Kind::BytesToBytes },
     CodecName { typed: "astype", id: Some("astype"), v3: "numcodecs.astype", kept: &[], read: &["astype"], arguments: &[("encode_dtype", None)], kind: Kind::ArrayToArray },
     CodecName { typed: "base64", id: Some("base64"), v3: "numcodecs.base64", kept: &[], read: &["base64"], arguments: &[], kind: Kind::BytesToBytes },
-    CodecName { typed: "bitround", id: Some("bitround"), v3: "bitround", kept: &["numcodecs.bitround"], read: &[], arguments: &[("keepbits", None)], kind: Kind::ArrayToArray },
+    CodecName { typed: "bitround", id: Some("bitround"), v3: "numcodecs.bitround", kept: &["bitround"], read: &[], arguments: &[("keepbits", None)], kind: Kind::ArrayToArray },
     CodecName { typed: "bitshuffle", id: Some("bitshuffle"), v3: "numcodecs.bitshuffle", kept: &[], read: &[], arguments: &[], kind: Kind::BytesToBytes },
     CodecName { typed: "blosc", id: Some("blosc"), v3: "blosc", kept: &["numcodecs.blosc"], read: &[], arguments: &[("cname", Some("\"lz4\"")), ("clevel", Some("5")), ("shuffle", Some("\"shuffle\"")), ("blocksize", Some("0"))], kind: Kind::BytesToBytes },
     CodecName { typed: "bytes", id: None, v3: "bytes", kept: &[], read: &["endian"], arguments: &[("endian", Some("\"little\""))], kind: Kind::ArrayToBytes },
@@ -62,12 +62,12 @@ pub static CODEC_NAMES: &[CodecName] = &[
     CodecName { typed: "fletcher32", id: Some("fletcher32"), v3: "numcodecs.fletcher32", kept: &[], read: &["fletcher32"], arguments: &[], kind: Kind::BytesToBytes },
     CodecName { typed: "gzip", id: Some("gzip"), v3: "gzip", kept: &["numcodecs.gzip"], read: &[], arguments: &[("level", Some("5"))], kind: Kind::BytesToBytes },
     CodecName { typed: "jenkins_lookup3", id: Some("jenkins_lookup3"), v3: "numcodecs.jenkins_lookup3", kept: &[], read: &["jenkins_lookup3"], arguments: &[("initval", None)], kind: Kind::BytesToBytes },
-    CodecName { typed: "json", id: Some("json"), v3: "numcodecs.json", kept: &[], read: &[], arguments: &[], kind: Kind::ArrayToBytes },
-    CodecName { typed: "json2", id: Some("json2"), v3: "numcodecs.json2", kept: &[], read: &["json2"], arguments: &[], kind: Kind::ArrayToBytes },
+    CodecName { typed: "numcodecs.json", id: Some("json"), v3: "numcodecs.json", kept: &[], read: &[], arguments: &[], kind: Kind::ArrayToBytes },
+    CodecName { typed: "json", id: Some("json2"), v3: "numcodecs.json2", kept: &[], read: &["json2"], arguments: &[], kind: Kind::ArrayToBytes },
     CodecName { typed: "lz4", id: Some("lz4"), v3: "numcodecs.lz4", kept: &[], read: &["lz4"], arguments: &[("acceleration", Some("1"))], kind: Kind::BytesToBytes },
     CodecName { typed: "lzma", id: Some("lzma"), v3: "numcodecs.lzma", kept: &[], read: &["lzma"], arguments: &[("format", None), ("check", None), ("preset", None)], kind: Kind::BytesToBytes },
-    CodecName { typed: "msgpack", id: Some("msgpack"), v3: "numcodecs.msgpack", kept: &[], read: &[], arguments: &[], kind: Kind::ArrayToBytes },
-    CodecName { typed: "msgpack2", id: Some("msgpack2"), v3: "numcodecs.msgpack2", kept: &[], read: &["msgpack2"], arguments: &[], kind: Kind::ArrayToBytes },
+    CodecName { typed: "numcodecs.msgpack", id: Some("msgpack"), v3: "numcodecs.msgpack", kept: &[], read: &[], arguments: &[], kind: Kind::ArrayToBytes },
+    CodecName { typed: "msgpack", id: Some("msgpack2"), v3: "numcodecs.msgpack2", kept: &[], read: &["msgpack2"], arguments: &[], kind: Kind::ArrayToBytes },
     CodecName { typed: "n5_default", id: None, v3: "n5_default", kept: &[], read: &[], arguments: &[], kind: Kind::ArrayToBytes },
     CodecName { typed: "optional", id: None, v3: "optional", kept: &["zarrs.optional"], read: &[], arguments: &[], kind: Kind::ArrayToBytes },
     CodecName { typed: "packbits", id: None, v3: "packbits", kept: &[], read: &[], arguments: &[("padding_encoding", None)], kind: Kind::ArrayToBytes },
