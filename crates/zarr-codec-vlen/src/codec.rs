@@ -3,7 +3,8 @@
 use crate::elements::Elements;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Places, Size, View, ViewMut, read_variable, write_variable,
+    ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Places, Size, View, ViewMut, place_variable, read_variable,
+    write_variable,
 };
 use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value};
 use zarr_grid::{Region, element_count};
@@ -135,12 +136,38 @@ impl ArrayToBytes for Vlen {
     fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let corrupt = |what: String| Error::Corrupt { codec: self.name, what };
         let mut elements = Elements::new(self.name, encoded, element_count(shape).unwrap_or(u64::MAX))?;
-        let mut places = Places::new(shape, region);
         let mut block = Vec::new();
-        if region.is_whole(shape) {
-            // Never more than what is there to be copied.
+        let is_whole = region.is_whole(shape);
+        if is_whole {
+            // Never more than is there to be copied.
             block.try_reserve_exact(encoded.len()).map_err(|_| Error::Allocation { size: encoded.len() as u64 })?;
         }
+        if is_whole && !matches!(self.content, Content::Items { .. }) {
+            // As it is, lengths and all: one copy, and what is ASCII as a whole has to be looked at but once.
+            block.extend_from_slice(encoded);
+            let is_checked = elements.rest().is_ascii();
+            let mut failed = None;
+            place_variable(self.name, out, block, || {
+                let start = elements.read() + size_of::<u32>();
+                let element = elements.element().and_then(|bytes| match is_checked {
+                    true => Ok(bytes),
+                    false => self.content.check(bytes).map(|()| bytes).map_err(corrupt),
+                });
+                // Lengths have 32 bits.
+                match element {
+                    Ok(bytes) => Some((start, bytes.len() as u32)),
+                    Err(error) => {
+                        failed = Some(error);
+                        None
+                    }
+                }
+            })?;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            return elements.finish();
+        }
+        let mut places = Places::new(shape, region);
         write_variable(self.name, out, block, |block| {
             let Some(place) = places.next() else { return Ok(()) };
             let bytes = elements.at(place)?;

@@ -56,7 +56,21 @@ impl<'b> Elements<'b> {
         Err(Error::TooLong { codec: self.codec, found, expected: found - left })
     }
 
-    fn element(&mut self) -> Result<&'b [u8], Error> {
+    /// How many bytes were read.
+    pub(crate) fn read(&self) -> usize {
+        self.size - self.rest.len()
+    }
+
+    /// The bytes that were not read yet.
+    pub(crate) fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
+    /// The bytes of the next element.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`].
+    pub(crate) fn element(&mut self) -> Result<&'b [u8], Error> {
         let len = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         self.next += 1;
         self.take(len)
@@ -69,7 +83,7 @@ impl<'b> Elements<'b> {
 
     fn take(&mut self, len: usize) -> Result<&'b [u8], Error> {
         let Some((bytes, rest)) = self.rest.split_at_checked(len) else {
-            let read = self.size - self.rest.len();
+            let read = self.read();
             let (found, expected) = (self.size as u64, read.saturating_add(len) as u64);
             return Err(Error::Truncated { codec: self.codec, found, expected });
         };

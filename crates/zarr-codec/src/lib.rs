@@ -35,5 +35,5 @@ pub use scratch::Scratch;
 pub use sink::Sink;
 pub use size::{Limits, Size};
 pub use table::{BuildContext, CodecEntry, Codecs, Warning, Warnings};
-pub use variable::{read_variable, write_variable};
+pub use variable::{place_variable, read_variable, write_variable};
 pub use view::{Dims, Strides, Tiles, View, ViewMut, Windows};

@@ -1,6 +1,7 @@
 //! Elements of variable length in views: what codecs of them have in common.
 
 use crate::{Error, View, ViewMut};
+use std::ops::Range;
 use std::sync::Arc;
 use zarr_dtype::{Heap, HeapRef};
 
@@ -38,35 +39,61 @@ pub fn write_variable(
     mut next: impl FnMut(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let heap = Arc::clone(heap(codec, out.heap())?);
-    let mut result = Ok(());
-    out.all_mut(|item| {
-        let before = block.len();
-        result = next(&mut block).and_then(|()| refer(item, before, block.len()));
-        result.is_ok()
-    });
-    result?;
     // The number of the block is known only when it is complete.
+    each_item(out, |item| {
+        let before = block.len();
+        next(&mut block)?;
+        refer(item, before..block.len())
+    })?;
     let block = heap.add(block);
-    out.all_mut(|item| {
+    each_item(out, |item| {
         if let Some(element) = HeapRef::from_item(item).filter(|element| element.len > 0) {
             item.copy_from_slice(&HeapRef { block, ..element }.to_bytes());
         }
+        Ok(())
+    })
+}
+
+/// Makes `block` a block of the heap of `out`, and fills `out`, in C order, with the elements that `next` says one by one: the first
+/// byte of each in the block, and its length. `None` ends that; whether it never did.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the view has no heap.
+pub fn place_variable(
+    codec: &'static str,
+    out: &mut ViewMut<'_>,
+    block: Vec<u8>,
+    mut next: impl FnMut() -> Option<(usize, u32)>,
+) -> Result<bool, Error> {
+    let block = heap(codec, out.heap())?.add(block);
+    Ok(out.all_mut(|item| {
+        let Some((start, len)) = next() else { return false };
+        item.copy_from_slice(&reference(block, start, len).to_bytes());
         true
+    }))
+}
+
+/// Calls `each` with every item until it fails.
+fn each_item(out: &mut ViewMut<'_>, mut each: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
+    let mut failed = None;
+    out.all_mut(|item| {
+        failed = each(item).err();
+        failed.is_none()
     });
+    failed.map_or(Ok(()), Err)
+}
+
+/// Makes `item` refer to these bytes of a block that has no number yet.
+fn refer(item: &mut [u8], bytes: Range<usize>) -> Result<(), Error> {
+    let limit = || Error::Limit { what: "element", found: bytes.len() as u64, limit: u64::from(u32::MAX) };
+    let len = u32::try_from(bytes.len()).map_err(|_| limit())?;
+    item.copy_from_slice(&reference(0, bytes.start, len).to_bytes());
     Ok(())
 }
 
-/// Makes `item` refer to the bytes from `start` to `end` of a block that has no number yet.
-fn refer(item: &mut [u8], start: usize, end: usize) -> Result<(), Error> {
-    let found = end.saturating_sub(start);
-    let limit = || Error::Limit { what: "element", found: found as u64, limit: u64::from(u32::MAX) };
-    let element = match u32::try_from(found).map_err(|_| limit())? {
-        // Empty elements are equal, wherever they were found.
-        0 => HeapRef::default(),
-        len => HeapRef { block: 0, len, offset: start as u64 },
-    };
-    item.copy_from_slice(&element.to_bytes());
-    Ok(())
+fn reference(block: u32, start: usize, len: u32) -> HeapRef {
+    // Empty elements are equal, wherever they were found.
+    if len == 0 { HeapRef::default() } else { HeapRef { block, len, offset: start as u64 } }
 }
 
 fn heap<'h>(codec: &'static str, heap: Option<&'h Arc<Heap>>) -> Result<&'h Arc<Heap>, Error> {

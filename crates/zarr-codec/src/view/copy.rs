@@ -47,9 +47,11 @@ fn runs_on(outer: isize, inner: isize, len: usize) -> bool {
 /// Calls `visit` with the byte offset of each item in C order until it says `false`; whether it never did.
 pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) -> bool {
     fn walk(shape: &[usize], strides: &[isize], offset: isize, visit: &mut impl FnMut(isize) -> bool) -> bool {
-        match (shape.split_first(), strides.split_first()) {
-            (Some((&len, shape)), Some((&stride, strides))) => {
-                (0..len).all(|i| walk(shape, strides, offset + i as isize * stride, visit))
+        match (shape, strides) {
+            // A loop of its own, without a call for each item.
+            (&[len], &[stride]) => (0..len as isize).all(|i| visit(offset + i * stride)),
+            (&[len, ref shape @ ..], &[stride, ref strides @ ..]) => {
+                (0..len as isize).all(|i| walk(shape, strides, offset + i * stride, visit))
             }
             _ => visit(offset),
         }
