@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
-use zarr_meta::codec_names::{codec_typed, written_name};
+use zarr_meta::codec_names::{NUMCODECS, codec_typed, written_name};
 use zarr_meta::json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
 use zarr_store::Capabilities;
@@ -247,7 +247,7 @@ impl NewArray {
         for (at, codec) in given.iter().enumerate() {
             // A name that only this library reads is not written.
             let mut codec = NamedConfig { name: written_name(&codec.name, has_ids).to_owned(), ..codec.clone() };
-            let is_numcodecs = codec.name.starts_with("numcodecs.");
+            let is_numcodecs = codec.name.starts_with(NUMCODECS);
             // Where codecs have ids, what they lack is added when the document is written.
             if let Some(complete) = defaults.complete.filter(|_| !(is_numcodecs && has_ids)) {
                 let stored = current.data_type == *element.data_type.storage();

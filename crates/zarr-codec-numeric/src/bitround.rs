@@ -5,6 +5,7 @@ use crate::format;
 use crate::number::{Number, map};
 use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
 use zarr_dtype::{DataType, Layout, Scalar};
+use zarr_meta::codec_names::NUMCODECS;
 
 /// Codec `bitround`: numbers rounded to `keepbits` bits, of two equally near ones to the even.
 ///
@@ -32,7 +33,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         _ => return Err(unsupported(NAME, data_type)),
     };
     // The register of extensions asks for one bit at least; numcodecs, which has floats only, for none.
-    let least = if context.name.starts_with("numcodecs.") && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
+    let least = if context.name.starts_with(NUMCODECS) && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
     context.config.required("keepbits")?;
     let keepbits = context.config.integer("keepbits", least..=i64::from(u32::MAX))?.unwrap_or(least);
     let keepbits = u32::try_from(keepbits).unwrap_or(u32::MAX);

@@ -3,6 +3,9 @@
 //! A codec of version 3 goes by the name that other software reads: the registered one, or `numcodecs.<id>` where zarr-python has it
 //! by that alone. What is not here is known by the name that its author gave it.
 
+/// What stands in version 3 in front of the `id` of a codec of numcodecs.
+pub const NUMCODECS: &str = "numcodecs.";
+
 /// What a codec turns into what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {

@@ -1,6 +1,7 @@
 //! What is told of a node: as JSON, and its codecs in short. All of it comes from metadata alone, so that nodes whose data
 //! types or codecs are unknown can be told of, too.
 
+use zarr::meta::codec_names::NUMCODECS;
 use zarr::meta::json::{Map, Value};
 use zarr::meta::{ArrayMetadata, Found, NamedConfig, Node};
 
@@ -114,7 +115,7 @@ fn codec_text(codec: &NamedConfig) -> String {
     const SHOWN: [&str; 10] =
         ["endian", "order", "cname", "level", "clevel", "shuffle", "keepbits", "elementsize", "astype", "acceleration"];
     let values: Vec<String> = SHOWN.iter().filter_map(|member| word(codec, member)).collect();
-    let name = codec.name.strip_prefix("numcodecs.").unwrap_or(&codec.name);
+    let name = codec.name.strip_prefix(NUMCODECS).unwrap_or(&codec.name);
     if values.is_empty() { name.to_owned() } else { format!("{name}({})", values.join(",")) }
 }
 

@@ -12,7 +12,7 @@ use self::chain::{Chain, Orders, encoded_type, own_type};
 use super::codecs::{self, Kind};
 use super::typestr::{self, Dtype, Endian};
 use crate::NamedConfig;
-use crate::codec_names::codec_named;
+use crate::codec_names::{NUMCODECS, codec_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Map, Value};
 use crate::pointer::At;
@@ -171,7 +171,7 @@ fn complete(map: &mut Map, elements: Option<&Dtype>, order: &str, item_size: u64
 fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
     let id = match codec_named(&codec.name) {
         Some(known) => known.id?,
-        None => codec.name.strip_prefix("numcodecs.")?,
+        None => codec.name.strip_prefix(NUMCODECS)?,
     };
     let mut map = Map::new();
     map.insert("id", id);

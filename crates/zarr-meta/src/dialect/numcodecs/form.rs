@@ -1,5 +1,6 @@
 //! The configurations of codecs of numcodecs in the form of the model, and what is odd in them.
 
+use crate::codec_names::NUMCODECS;
 use crate::dialect::codecs;
 use crate::error::Result;
 use crate::json::{Map, Value};
@@ -67,9 +68,9 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             if configuration.get("elementsize").and_then(Value::as_u64) == Some(0) {
                 configuration.insert("elementsize", item_size);
             }
-            format!("numcodecs.{id}")
+            format!("{NUMCODECS}{id}")
         }
-        _ => format!("numcodecs.{id}"),
+        _ => format!("{NUMCODECS}{id}"),
     };
     Ok(NamedConfig::with(name, configuration))
 }
