@@ -172,15 +172,7 @@ fn read_names(chain: &mut [NamedConfig]) {
         if name != codec.name {
             codec.name = name.to_owned();
         }
-        let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") else { continue };
-        for value in inner {
-            let Some(named) = NamedConfig::from_value(value) else { continue };
-            let mut renamed = [named.clone()];
-            read_names(&mut renamed);
-            if renamed[0] != named {
-                *value = renamed[0].to_value();
-            }
-        }
+        codecs::change_chains(codec, &mut read_names);
     }
 }
 

@@ -110,3 +110,28 @@ pub(crate) fn item_size(data_type: &NamedConfig) -> Option<u64> {
         name => name.strip_prefix('r')?.parse::<u64>().ok().filter(|bits| bits.is_multiple_of(8))? / 8,
     })
 }
+
+/// The members of configurations that are chains of codecs: of shards, `optional`, `zarrs.vlen` and `array_view`.
+pub(crate) const CHAINS: [&str; 5] = ["codecs", "index_codecs", "data_codecs", "mask_codecs", "bytes_codecs"];
+
+/// The chains in the configuration of a codec, each with the member that it is.
+pub(crate) fn chains(codec: &NamedConfig) -> impl Iterator<Item = (&'static str, Vec<NamedConfig>)> {
+    CHAINS.into_iter().filter_map(|member| {
+        let list = codec.configuration.get(member)?.as_array()?;
+        Some((member, list.iter().map(NamedConfig::from_value).collect::<Option<_>>()?))
+    })
+}
+
+/// Changes the codecs of the chains in the configuration of a codec. Those that stay the same stay as they are spelled.
+pub(crate) fn change_chains(codec: &mut NamedConfig, change: &mut dyn FnMut(&mut [NamedConfig])) {
+    let chains: Vec<_> = chains(codec).collect();
+    for (member, mut chain) in chains {
+        change(&mut chain);
+        let Some(Value::Array(list)) = codec.configuration.get_mut(member) else { continue };
+        for (value, codec) in list.iter_mut().zip(chain) {
+            if NamedConfig::from_value(value).as_ref() != Some(&codec) {
+                *value = codec.to_value();
+            }
+        }
+    }
+}

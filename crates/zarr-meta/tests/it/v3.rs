@@ -2,7 +2,7 @@
 
 use crate::store::{Store, changed};
 use zarr_meta::json::Value;
-use zarr_meta::{Dialect, ErrorKind, Found, documents, json};
+use zarr_meta::{Dialect, ErrorKind, Found, NamedConfig, documents, for_dialect_from, json};
 
 fn document(changes: &str) -> String {
     let document = json!({
@@ -240,6 +240,44 @@ fn codecs_of_numcodecs_are_written_with_a_configuration() {
         document.get("codecs").unwrap().as_array().unwrap()[1],
         json!({"name": "numcodecs.crc32", "configuration": {}})
     );
+}
+
+/// The members of `sharding_indexed`, `optional` and `zarrs.vlen` that are chains of codecs.
+#[test]
+fn codecs_in_codecs_are_written_and_named_as_others() {
+    for (outer, member) in [
+        (r#""sharding_indexed", "configuration": {"index_codecs": ["bytes"], "#, "codecs"),
+        (r#""sharding_indexed", "configuration": {"#, "index_codecs"),
+        (r#""optional", "configuration": {"#, "data_codecs"),
+        (r#""optional", "configuration": {"#, "mask_codecs"),
+        (r#""zarrs.vlen", "configuration": {"#, "index_codecs"),
+        (r#""zarrs.vlen", "configuration": {"#, "data_codecs"),
+    ] {
+        let of = |list: &str| format!(r#"{{"codecs": [{{"name": {outer}"{member}": {list}}}}}]}}"#);
+        let inner = |codecs: &[NamedConfig]| codecs[0].configuration.get(member).unwrap().to_string();
+        let written = |found: &Found| {
+            let node = for_dialect_from(&found.node, Dialect::V3, Dialect::V3).unwrap().0;
+            let documents = documents(Dialect::V3, &found.path, &node, None).unwrap();
+            let document = Value::from_json(&String::from_utf8(documents[0].1.clone().unwrap()).unwrap()).unwrap();
+            let codecs = document.get("codecs").unwrap().as_array().unwrap().iter();
+            inner(&codecs.filter_map(NamedConfig::from_value).collect::<Vec<_>>())
+        };
+        let bare = found(&of(r#"["bytes", "numcodecs.adler32", {"name": "numcodecs.crc32"}]"#));
+        assert_eq!(
+            written(&bare),
+            r#"["bytes",{"name":"numcodecs.adler32","configuration":{}},{"name":"numcodecs.crc32","configuration":{}}]"#,
+            "{outer} {member}"
+        );
+        let named = found(&of(r#"["bytes", "zlib", {"name": "crc32", "configuration": {"location": "end"}}]"#));
+        assert_eq!(
+            written(&named),
+            r#"["bytes",{"name":"numcodecs.zlib","configuration":{}},{"name":"numcodecs.crc32","configuration":{"location":"end"}}]"#,
+            "{outer} {member}"
+        );
+        let view = found(&of(r#"["bytes", {"name": "array_view"}]"#));
+        let error = documents(Dialect::V3, &view.path, &view.node, None).unwrap_err();
+        assert_eq!(error.pointer(), format!("/codecs/0/configuration/{member}/1"));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Writing documents of version 3, in the spelling that readers of 3.0 understand.
 
+use crate::codec_names::NUMCODECS;
 use crate::dialect::{Dialect, codecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Leniency, Map, Value, parse};
@@ -72,28 +73,27 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
         }
         codec.configuration.remove("index_codecs");
     }
-    // Of shards, which may be in shards.
-    if let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") {
+    for member in codecs::CHAINS {
+        let Some(Value::Array(inner)) = codec.configuration.get_mut(member) else { continue };
         for (place, value) in inner.iter_mut().enumerate() {
-            let below = |error: Error| error.below(&format!("/configuration/codecs/{place}"));
-            let named = NamedConfig::from_value(value);
-            *value = match named.filter(|named| ["sharding_indexed", codecs::VIEW].contains(&named.name.as_str())) {
-                Some(named) => codec_value(dialect, &named).map_err(below)?,
-                None => with_configuration(std::mem::take(value)),
-            };
+            let below = |error: Error| error.below(&format!("/configuration/{member}/{place}"));
+            // What stays the same stays as it is spelled.
+            if let Some(named) = NamedConfig::from_value(value)
+                && let written = codec_value(dialect, &named).map_err(below)?
+                && written != named.to_value()
+                && written != *value
+            {
+                *value = written;
+            }
         }
     }
-    Ok(with_configuration(codec.to_value()))
-}
-
-/// zarr-python refuses its codecs of numcodecs without a configuration, be it an empty one.
-fn with_configuration(mut codec: Value) -> Value {
-    let is_numcodecs = codec.get("name").and_then(Value::as_str).is_some_and(|name| name.starts_with("numcodecs."));
-    if let Value::Object(codec) = &mut codec
-        && is_numcodecs
-        && !codec.contains_key("configuration")
+    let mut value = codec.to_value();
+    if let Value::Object(members) = &mut value
+        && codec.name.starts_with(NUMCODECS)
+        && codec.configuration.is_empty()
     {
-        codec.insert("configuration", Map::new());
+        // zarr-python refuses its codecs of numcodecs without a configuration, be it an empty one.
+        members.insert("configuration", Map::new());
     }
-    codec
+    Ok(value)
 }
