@@ -63,9 +63,27 @@ impl ArrayView {
     }
 }
 
+fn unknown_count() -> Error {
+    let what = "behind a codec whose output has no fixed size, its codecs must say how many elements there are";
+    Error::Unsupported { codec: NAME, what: what.to_owned() }
+}
+
 impl BytesToBytes for ArrayView {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn check(&self, decoded: Size) -> Result<(), Error> {
+        let count = match decoded {
+            Size::Exact(size) => self.count(size).ok_or_else(|| Error::Metadata {
+                pointer: String::new(),
+                what: format!("{size} bytes come here, which are no array of {}", self.element.data_type),
+            })?,
+            // Nothing else would tell when it is read.
+            Size::AtMost(_) | Size::Unknown if !self.encoded.tells_count() => return Err(unknown_count()),
+            Size::AtMost(_) | Size::Unknown => return Ok(()),
+        };
+        self.encoded.check(&[count]).map_err(|error| error.under("/configuration/codecs"))
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {
@@ -89,10 +107,10 @@ impl BytesToBytes for ArrayView {
                 codec: NAME,
                 what: format!("{size} bytes are due, which are no array of {}", self.element.data_type),
             })?,
-            None => self.encoded.decoded_count(bytes).ok_or_else(|| Error::Unsupported {
+            None if !self.encoded.tells_count() => return Err(unknown_count()),
+            None => self.encoded.decoded_count(bytes).ok_or_else(|| Error::Corrupt {
                 codec: NAME,
-                what: "behind a codec whose output has no fixed size, its codecs must say how many elements there are"
-                    .to_owned(),
+                what: format!("{} bytes are no encoded array of {}", bytes.len(), self.element.data_type),
             })?,
         };
         let mut plain = Scratch::empty();

@@ -68,6 +68,28 @@ fn the_length_need_not_be_known() {
     assert!(testing::decode_bytes(&*codec(BIG).unwrap(), &[1, 0, 0], Size::Unknown).is_err());
 }
 
+/// What could be written and never be read is refused when an array is opened: numbers behind a compressor that are compressed
+/// again do not tell how many there are.
+#[test]
+fn arrays_that_could_not_be_read_are_refused() {
+    let of = |view: &str, before: &str, bytes: u64| {
+        let list = format!(r#"[{{"name": "bytes"}}, {before}{{"name": "array_view", "configuration": {view}}}]"#);
+        chain(&list, "uint8").unwrap().check(&[bytes])
+    };
+    let zipped = r#"{"data_type": "uint8", "bytes_codecs": [{"name": "bytes"}],
+        "codecs": [{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 1}}]}"#;
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 1}}, "#;
+    of(zipped, "", 6).unwrap();
+    for view in [BIG, PACKED] {
+        of(view, gzip, 6).unwrap();
+    }
+    let error = of(zipped, gzip, 6).unwrap_err().to_string();
+    assert!(error.contains("how many elements there are"), "{error}");
+    // Chunks of 5 bytes are no array of int16.
+    let error = of(BIG, "", 5).unwrap_err();
+    assert!(matches!(&error, Error::Metadata { pointer, .. } if pointer == "/1"), "{error}");
+}
+
 #[test]
 fn what_is_no_array_is_refused() {
     let mut out = Vec::new();

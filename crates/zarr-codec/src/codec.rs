@@ -146,6 +146,15 @@ pub trait BytesToBytes: Debug + Send + Sync {
     /// The codec's name, for errors about the size of what it decodes to.
     fn name(&self) -> &'static str;
 
+    /// Whether chunks of which so many bytes come here can be encoded and decoded at all; called when an array is opened.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] or [`Error::Unsupported`] if not.
+    fn check(&self, decoded: Size) -> Result<(), Error> {
+        let _ = decoded;
+        Ok(())
+    }
+
     /// The number of bytes that `decoded` bytes are encoded to.
     fn encoded_size(&self, decoded: Size) -> Size;
 

@@ -28,7 +28,7 @@ pub struct Pipeline {
     to_bytes: Arc<dyn ArrayToBytes>,
     bytes: Vec<Arc<dyn BytesToBytes>>,
     names: Vec<String>,
-    /// Which of the list of codecs the array-to-array codecs and the array-to-bytes codec are.
+    /// Which of the list of codecs these are: array-to-array, array-to-bytes, bytes-to-bytes. The list may have ignored ones.
     places: Vec<usize>,
     limits: Limits,
 }
@@ -47,19 +47,6 @@ impl Pipeline {
     /// The names of the codecs, as in the metadata.
     pub fn names(&self) -> &[String] {
         &self.names
-    }
-
-    /// Whether chunks of `shape` can be encoded by this chain; called when an array is opened.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if not.
-    pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
-        let mut shape = Shape::from_slice(shape);
-        for (codec, place) in self.array.iter().zip(&self.places) {
-            shape = codec.encoded_shape(&shape).map_err(|error| error.under(&format!("/{place}")))?;
-        }
-        let place = || self.places.get(self.array.len()).map_or_else(String::new, |place| format!("/{place}"));
-        self.to_bytes.check(&shape).map_err(|error| error.under(&place()))
     }
 
     /// The shape of what the array-to-bytes codec gets.

@@ -3,6 +3,7 @@
 use super::Pipeline;
 use crate::{BuildContext, BytesToBytes, Codec, Codecs, Config, ElementSpec, Error, Limits, Warnings};
 use std::sync::Arc;
+use zarr_grid::Shape;
 use zarr_meta::NamedConfig;
 use zarr_meta::json::Value;
 
@@ -140,9 +141,7 @@ impl Pipeline {
             let place = Place { element: &current, codecs: table, limits, nesting, warnings };
             let built = place.build(codec, pointer)?;
             names.push(codec.name.clone());
-            if !matches!(built, Codec::BytesToBytes(_)) {
-                places.push(number);
-            }
+            places.push(number);
             match built {
                 Codec::ArrayToArray(codec) if to_bytes.is_none() => {
                     current = codec.encoded().clone();
@@ -160,5 +159,25 @@ impl Pipeline {
             what: "no codec turns the array into bytes".to_owned(),
         })?;
         Ok(Self { element: element.clone(), array, to_bytes, bytes, names, places, limits: limits.clone() })
+    }
+
+    /// Whether chunks of `shape` can be encoded by this chain; called when an array is opened.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if not, [`Error::Unsupported`] if they could not be decoded.
+    pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
+        let mut shape = Shape::from_slice(shape);
+        for (codec, place) in self.array.iter().zip(&self.places) {
+            shape = codec.encoded_shape(&shape).map_err(|error| error.under(&format!("/{place}")))?;
+        }
+        let place = |codec: usize| self.places.get(codec).map_or_else(String::new, |place| format!("/{place}"));
+        let to_bytes = self.array.len();
+        self.to_bytes.check(&shape).map_err(|error| error.under(&place(to_bytes)))?;
+        let mut size = self.to_bytes.encoded_size(&shape);
+        for (codec, at) in self.bytes.iter().zip(to_bytes.saturating_add(1)..) {
+            codec.check(size).map_err(|error| error.under(&place(at)))?;
+            size = codec.encoded_size(size);
+        }
+        Ok(())
     }
 }

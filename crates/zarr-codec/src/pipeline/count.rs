@@ -3,6 +3,11 @@
 use super::Pipeline;
 
 impl Pipeline {
+    /// Whether encoded bytes [tell](Self::decoded_count) of how many elements they are.
+    pub fn tells_count(&self) -> bool {
+        self.bytes.is_empty() && self.array.len() <= 1 && self.to_bytes.encoded_item_size().is_some()
+    }
+
     /// How many elements a chunk of one dimension has that is encoded to `encoded`, where a codec of arrays at most changes
     /// elements that are stored one by one; `None` if that does not tell.
     pub fn decoded_count(&self, encoded: &[u8]) -> Option<u64> {
