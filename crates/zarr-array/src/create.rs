@@ -178,7 +178,10 @@ impl NewArray {
         };
         let fill_value = Some(fill.to_json(&data_type)).filter(|_| !is_undefined);
         let element = ElementSpec::new(data_type.clone(), fill);
-        let codecs = self.chain(&element, order, dialect, registry)?;
+        let mut codecs = self.chain(&element, order, dialect, registry)?;
+        if matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
+            zarr_meta::settle_filter_types(&mut codecs);
+        }
         let (grid, codecs) = match (&self.grid, &self.shards) {
             (Some(grid), None) => (grid.clone(), codecs),
             (Some(_), Some(_)) => return Err(Error::argument("shards and a chunk grid of its own")),
@@ -259,8 +262,7 @@ impl NewArray {
                 Some(Codec::BytesToBytes(_)) => place = place.min(at),
                 Some(Codec::ArrayToArray(built)) => {
                     current = built.encoded().clone();
-                    // zarr-python takes the bytes for elements in the order that the type of the filter says, which is this one
-                    // where none does.
+                    // The one in which all versions of zarr-python 3 read what comes from filters of numcodecs.
                     if is_numcodecs && !has_ids {
                         order = ByteOrder::Little;
                     }

@@ -12,6 +12,7 @@ use crate::conventions::ARRAY_DIMENSIONS;
 use crate::dialect::typestr::{self, Dtype, Endian};
 use crate::dialect::{codecs, packed, rules};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter_types::{settle_filter_types, settle_filter_types_for_ids};
 use crate::json::{Map, Value};
 use crate::pointer::escaped;
 use crate::write::first_difference;
@@ -80,8 +81,18 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     if from != Some(dialect) && !dialect.has_bare_numbers() {
         bare::to_texts(node.attributes_mut(), &mut notes);
     }
+    let is_v3 = |dialect: Dialect| matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
+    if let (Node::Array(array), true) = (&mut node, from.is_some_and(is_v3) && !is_v3(dialect)) {
+        settle_filter_types_for_ids(&mut array.codecs);
+    }
     match (&mut node, dialect) {
-        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => array_for_v3(array, &mut notes),
+        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => {
+            array_for_v3(array, &mut notes);
+            // What is in version 3 already stays as it is spelled.
+            if !from.is_some_and(is_v3) {
+                settle_filter_types(&mut array.codecs);
+            }
+        }
         (Node::Array(array), _) => older::array(array, dialect, &mut notes)?,
         (Node::Group(group), Dialect::V3 | Dialect::V3Of2023) => {
             drop_extra(&mut group.extra, |_, value| is_ignorable(value), &mut notes);

@@ -177,9 +177,10 @@ pub(super) fn same_form(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
         && list(&from.codecs).same(&list(&to.codecs))
 }
 
-/// A codec with the byte order that it has if it does not say: dialects differ in whether it stands there.
+/// A codec with the byte order that it has if it does not say: dialects differ in whether it stands there, and in the orders of
+/// types that filters name.
 fn explicit(codec: &NamedConfig) -> Value {
-    let mut codec = codec.clone();
+    let mut codec = zarr_meta::without_filter_orders(codec);
     if codec.name == "bytes" && !codec.configuration.contains_key("endian") {
         codec.configuration.insert("endian", "little");
     }

@@ -34,6 +34,23 @@ fn data_types_as_numpy_spells_them() {
 }
 
 #[test]
+fn filters_have_little_endian_types_in_version_3() {
+    let folder = Folder::new();
+    let codecs = r#"[{"name": "numcodecs.delta", "configuration": {"dtype": ">i4"}}]"#;
+    for (path, codecs) in [("typed", "delta"), ("json", codecs)] {
+        folder.ok(&["create", "s", path, "--shape", "2", "--dtype", ">i4", "--codecs", codecs]);
+        let document = std::fs::read_to_string(folder.path(&format!("s/{path}/zarr.json"))).unwrap();
+        assert_eq!(
+            Value::from_json(&document).unwrap().get("codecs").unwrap().to_string(),
+            r#"[{"name":"numcodecs.delta","configuration":{"dtype":"<i4"}},{"name":"bytes","configuration":{"endian":"little"}}]"#
+        );
+    }
+    // Where types say the order, as in version 2, the one that was asked for stays.
+    folder.ok(&["create", "v2", "a", "--shape", "2", "--dtype", ">i4", "--codecs", "delta", "--dialect", "v2"]);
+    assert!(folder.ok(&["info", "v2", "a"]).contains("bytes(big)"));
+}
+
+#[test]
 fn groups_take_the_dialect_of_their_hierarchy() {
     for dialect in ["v2", "p2019", "p2020", "d2022", "v3"] {
         let folder = Folder::new();

@@ -8,12 +8,13 @@ mod form;
 
 pub(crate) use form::oddities;
 
-use self::chain::{Chain, Orders, encoded_type, own_type};
+use self::chain::{Chain, Orders, encoded_type};
 use super::codecs::{self, Kind};
 use super::typestr::{self, Dtype, Endian};
 use crate::NamedConfig;
 use crate::codec_names::{NUMCODECS, codec_named};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter_types::own_type;
 use crate::json::{Map, Value};
 use crate::pointer::At;
 

@@ -152,6 +152,13 @@ pub(crate) fn zarray() -> impl Strategy<Value = Map> {
             json!(0.0),
             json!([{"id": "fixedscaleoffset", "scale": 2, "offset": 0, "dtype": ">f4", "astype": "|u1"}])
         )),
+        Just((json!(">i4"), json!(1), json!([{"id": "delta", "dtype": ">i4"}]))),
+        Just((json!(">f4"), json!(0.0), json!([{"id": "quantize", "digits": 2, "dtype": ">f4", "astype": ">f4"}]))),
+        Just((
+            json!(">i4"),
+            json!(0),
+            json!([{"id": "astype", "encode_dtype": ">i8", "decode_dtype": ">i4"}, {"id": "delta", "dtype": ">i8"}])
+        )),
         Just((json!("|b1"), json!(true), json!([{"id": "packbits"}]))),
         Just((json!(">f4"), json!(0.0), json!([{"id": "bitround", "keepbits": 5}]))),
         Just((json!("|O"), json!("x"), json!([{"id": "vlen-utf8"}]))),

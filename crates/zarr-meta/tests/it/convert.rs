@@ -2,7 +2,9 @@
 
 use crate::store::Store;
 use zarr_meta::json::Value;
-use zarr_meta::{Dialect, ErrorKind, NamedConfig, Node, Note, for_dialect, for_dialect_carrying, json};
+use zarr_meta::{
+    Dialect, ErrorKind, NamedConfig, Node, Note, for_dialect, for_dialect_carrying, for_dialect_from, json,
+};
 
 const CLIMATE: &str = r#"{"zarr_format":2,"shape":[4,6],"chunks":[2,3],"dtype":">f4","fill_value":null,"order":"F",
     "filters":[{"id":"shuffle","elementsize":4}],"compressor":{"id":"blosc","cname":"zstd","clevel":3,"shuffle":0,"blocksize":0},
@@ -196,6 +198,59 @@ fn filters_take_bytes_for_arrays_of_their_type() {
     let text = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","fill_value":0,"order":"C","compressor":null,"filters":[{"id":"shuffle"},{"id":"bitround","keepbits":3}]}"#;
     let error = Store::with(&[(".zarray", text)]).probe("/", None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::UnknownExtension, "/filters/1"));
+}
+
+/// What zarr-python 3.1.6 and 3.4.2 read alike, but for `quantize` in front of big-endian bytes, where it is what 3.4.2 reads.
+#[test]
+fn filters_name_types_in_the_orders_that_zarr_python_reads() {
+    let check = |dtype: &str, filters: &str, expected: &[&str]| {
+        let text = format!(
+            r#"{{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"{dtype}","fill_value":0,"order":"C","compressor":null,"filters":[{filters}]}}"#
+        );
+        let node = Store::with(&[(".zarray", &text)]).found("/").node;
+        let (v3, _) = for_dialect_from(&node, Dialect::V2, Dialect::V3).unwrap();
+        let codecs = &v3.as_array().unwrap().codecs;
+        let shown: Vec<_> = codecs.iter().map(|codec| codec.configuration.to_string()).collect();
+        assert_eq!(shown, expected, "{dtype} {filters}");
+        // The chunks are those of version 2 both ways.
+        let (back, _) = for_dialect_from(&v3, Dialect::V3, Dialect::V2).unwrap();
+        let plain = |node: &Node| -> Vec<_> {
+            node.as_array().unwrap().codecs.iter().map(zarr_meta::without_filter_orders).collect()
+        };
+        assert_eq!(plain(&node), plain(&v3), "{dtype} {filters}");
+        assert_eq!(plain(&node), plain(&back), "{dtype} {filters}");
+    };
+    let [little, big] = ["little", "big"].map(|order| format!(r#"{{"endian":"{order}"}}"#));
+    check("<i4", r#"{"id":"delta","dtype":"<i4"}"#, &[r#"{"dtype":"<i4"}"#, &little]);
+    check(">i4", r#"{"id":"delta","dtype":">i4"}"#, &[r#"{"dtype":"<i4","astype":">i4"}"#, &big]);
+    check(">M8[s]", r#"{"id":"delta","dtype":">i8"}"#, &[r#"{"dtype":"<i8","astype":">i8"}"#, &big]);
+    check(">f4", r#"{"id":"quantize","digits":2,"dtype":">f4"}"#, &[r#"{"digits":2,"dtype":"<f4"}"#, &big]);
+    check(
+        ">f4",
+        r#"{"id":"fixedscaleoffset","offset":0,"scale":2,"dtype":">f4","astype":"|u1"}"#,
+        &[r#"{"offset":0,"scale":2,"dtype":"<f4","astype":"|u1"}"#, "{}"],
+    );
+    check(
+        ">i4",
+        r#"{"id":"astype","encode_dtype":">i8","decode_dtype":">i4"},{"id":"delta","dtype":">i8","astype":">i2"}"#,
+        &[r#"{"encode_dtype":"<i8","decode_dtype":"<i4"}"#, r#"{"dtype":"<i8","astype":">i2"}"#, &big],
+    );
+}
+
+#[test]
+fn filters_of_version_3_stay_as_they_are_spelled_in_it() {
+    let text = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int32","fill_value":0,"attributes":{},
+        "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},
+        "chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},
+        "codecs":[{"name":"numcodecs.delta","configuration":{"dtype":">i4"}},
+                  {"name":"bytes","configuration":{"endian":"little"}}]}"#;
+    let node = Store::with(&[("zarr.json", text)]).found("/").node;
+    assert_eq!(for_dialect_from(&node, Dialect::V3, Dialect::V3).unwrap().0, node);
+    // Version 2 takes the order from `bytes`.
+    let (v2, _) = for_dialect_from(&node, Dialect::V3, Dialect::V2).unwrap();
+    let zarray = stored(&v2, Dialect::V2, ".zarray");
+    assert_eq!(zarray.get("dtype"), Some(&json!("<i4")));
+    assert_eq!(zarray.get("filters"), Some(&json!([{"id": "delta", "dtype": "<i4"}])));
 }
 
 #[test]

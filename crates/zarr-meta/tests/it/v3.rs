@@ -221,6 +221,8 @@ fn filters_of_numcodecs_for_big_endian_elements_are_told() {
     };
     assert!(filter("<i4").warnings.is_empty());
     assert_eq!(filter(">i4").warnings[0].pointer, "/codecs/0/configuration/dtype");
+    // What comes out of the filter is numbers, which `bytes` puts into its own order.
+    assert!(filter("<i4\", \"astype\": \">i4").warnings.is_empty());
     let inner = found(
         r#"{"codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 1],
             "codecs": [{"name": "numcodecs.delta", "configuration": {"dtype": ">i4"}},

@@ -5,6 +5,7 @@ use crate::NamedConfig;
 use crate::dialect::codecs::{self, Kind};
 use crate::dialect::typestr::{Class, Dtype, Endian, NUMBERS};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter_types::own_type;
 use crate::json::Value;
 use crate::pointer::At;
 
@@ -199,15 +200,6 @@ fn ragged(at: &At<'_>) -> Result<NamedConfig> {
     let (item, _) = Dtype::parse(&at.member("dtype")?)?;
     let data_type = item.data_type().short_value();
     Ok(NamedConfig::with("vlen-array", [("data_type".to_owned(), data_type)].into_iter().collect()))
-}
-
-/// The member that names the type of the elements in front of an array-to-array codec.
-pub(super) fn own_type(id: &str) -> Option<&'static str> {
-    match id {
-        "delta" | "fixedscaleoffset" | "quantize" => Some("dtype"),
-        "astype" => Some("decode_dtype"),
-        _ => None,
-    }
 }
 
 /// The type that an array-to-array codec takes bytes for, if it is not that of what comes.

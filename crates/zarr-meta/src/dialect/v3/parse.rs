@@ -2,9 +2,9 @@
 
 use crate::consolidated::Consolidated;
 use crate::dialect::age::Age;
-use crate::dialect::codecs::Kind;
 use crate::dialect::{Dialect, Parsed, codecs, detect};
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter_types::of_other_order;
 use crate::json::{Leniency, Map, Number, Oddity, Value};
 use crate::pointer::At;
 use crate::{ArrayMetadata, Documents, GroupMetadata, NamedConfig, Node, Warning};
@@ -38,31 +38,6 @@ pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> 
     let parsed = document(key, &value, &mut warnings).map_err(|error| error.in_document(key))?;
     let (dialect, node) = parsed;
     Ok(Some(Parsed::new(dialect, node, warnings)))
-}
-
-/// The types of filters of numcodecs that are big-endian, with pointers below `list`. numcodecs takes the elements that zarr-python 3
-/// gives it, which are little-endian, for such: what it stores are differences of other numbers than those of the array.
-fn of_other_order(codecs: &[NamedConfig], list: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for (place, codec) in codecs.iter().enumerate() {
-        let configuration = format!("{list}/{place}/configuration");
-        if let Some(Value::Array(inner)) = codec.configuration.get("codecs") {
-            let inner: Vec<NamedConfig> = inner.iter().filter_map(NamedConfig::from_value).collect();
-            found.extend(of_other_order(&inner, &format!("{configuration}/codecs")));
-        }
-        if !codec.name.starts_with("numcodecs.") || codecs::kind(&codec.name) != Some(Kind::ArrayToArray) {
-            continue;
-        }
-        for (member, value) in codec.configuration.iter().filter(|(member, _)| member.ends_with("type")) {
-            let size = value.as_str().and_then(|text| text.strip_prefix('>')?.get(1..)?.parse::<u32>().ok());
-            if size.is_some_and(|size| size > 1) {
-                let what =
-                    format!("{}, read as said, though zarr-python 3 may have meant other numbers", value.excerpt());
-                found.push((format!("{configuration}/{member}"), what));
-            }
-        }
-    }
-    found
 }
 
 fn is_permitted(oddity: &Oddity) -> bool {

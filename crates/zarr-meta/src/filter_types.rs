@@ -1,0 +1,147 @@
+//! The byte orders of the types that filters of numcodecs name in version 3.
+//!
+//! zarr-python 3 gives numcodecs elements as they lie in memory, and numcodecs takes their bytes for elements of the type that the
+//! filter names in front (`dtype`, `decode_dtype`), so that elements of another order become other numbers. What comes out is of
+//! the type that it names behind (`astype`, `encode_dtype`); the codec `bytes` puts these numbers into its own order. So in the
+//! model the orders of these types mean nothing. Which of them all versions of zarr-python read is for [`settle_filter_types`].
+
+use crate::NamedConfig;
+use crate::codec_names::codec_named;
+use crate::dialect::codecs;
+use crate::dialect::typestr::{Dtype, Endian, NUMBERS};
+use crate::json::Value;
+use crate::pointer::At;
+
+/// The members in which a filter names the types in front of it and behind it; without the second one they are the same.
+struct Members {
+    decoded: &'static str,
+    encoded: &'static str,
+    /// zarr-python 3.4 takes what comes back from `bytes` for elements in the order of the type behind the filter. For `quantize`
+    /// it takes them for little-endian ones.
+    has_order: bool,
+}
+
+/// The members of an `id` of numcodecs.
+fn members(id: &str) -> Option<Members> {
+    match id {
+        "delta" | "fixedscaleoffset" => Some(Members { decoded: "dtype", encoded: "astype", has_order: true }),
+        "quantize" => Some(Members { decoded: "dtype", encoded: "astype", has_order: false }),
+        "astype" => Some(Members { decoded: "decode_dtype", encoded: "encode_dtype", has_order: true }),
+        _ => None,
+    }
+}
+
+/// The member in which a filter of numcodecs names the type of the elements in front of it.
+pub(crate) fn own_type(id: &str) -> Option<&'static str> {
+    members(id).map(|members| members.decoded)
+}
+
+fn members_of(codec: &NamedConfig) -> Option<Members> {
+    members(codec_named(&codec.name)?.id?)
+}
+
+/// A type of numpy by its type string, or by the name that zarr-python fills in.
+fn dtype(value: &Value) -> Option<Dtype> {
+    let named = NUMBERS.iter().find(|number| value.as_str() == Some(number.name)).map(Dtype::Number);
+    named.or_else(|| Dtype::parse(&At::root(value)).ok().map(|(dtype, _)| dtype))
+}
+
+/// Whether a type string says big-endian, of elements that have an order.
+fn is_big(value: &Value) -> bool {
+    matches!(Dtype::parse(&At::root(value)), Ok((_, Endian::Big)))
+}
+
+fn in_order(value: &Value, order: &str) -> Option<Value> {
+    let dtype = dtype(value)?;
+    Some(dtype.to_value(&Endian::all(&dtype, order)))
+}
+
+/// Gives the types that filters of numcodecs name in a chain of version 3 the orders by which zarr-python reads what this library
+/// stores: little-endian ones, as it has elements in memory, and behind the last filter that of the codec `bytes`.
+///
+/// # Example
+/// ```
+/// use zarr_meta::{NamedConfig, json, settle_filter_types};
+///
+/// let codecs = [json!({"name": "numcodecs.delta", "configuration": {"dtype": ">i4"}}),
+///               json!({"name": "bytes", "configuration": {"endian": "big"}})];
+/// let mut codecs: Vec<_> = codecs.iter().filter_map(NamedConfig::from_value).collect();
+/// settle_filter_types(&mut codecs);
+/// assert_eq!(codecs[0].configuration.to_string(), r#"{"dtype":"<i4","astype":">i4"}"#);
+/// ```
+pub fn settle_filter_types(chain: &mut [NamedConfig]) {
+    settle(chain, |members| members.has_order);
+}
+
+/// The same for dialects that have filters of numcodecs, where the type behind the last filter says the order of what is stored.
+pub(crate) fn settle_filter_types_for_ids(chain: &mut [NamedConfig]) {
+    settle(chain, |_| true);
+}
+
+fn settle(chain: &mut [NamedConfig], takes_order: fn(&Members) -> bool) {
+    let order = chain.iter().find(|codec| codec.name == "bytes").and_then(|bytes| bytes.configuration.get("endian"));
+    let is_big_in_store = order.and_then(Value::as_str) == Some("big");
+    let last = chain.iter().rposition(|codec| members_of(codec).is_some());
+    for (place, codec) in chain.iter_mut().enumerate() {
+        codecs::change_chains(codec, &mut |chain| settle(chain, takes_order));
+        let Some(members) = members_of(codec) else { continue };
+        let configuration = &mut codec.configuration;
+        for member in [members.decoded, members.encoded] {
+            if let Some(value) = configuration.get(member).filter(|value| is_big(value)) {
+                let Some(value) = in_order(value, "little") else { continue };
+                configuration.insert(member, value);
+            }
+        }
+        let is_last = Some(place) == last && is_big_in_store && takes_order(&members);
+        let encoded = [members.encoded, members.decoded]
+            .into_iter()
+            .find_map(|member| configuration.get(member).filter(|value| !value.is_null()));
+        if let Some(value) = encoded.filter(|_| is_last).and_then(|value| in_order(value, "big")) {
+            configuration.insert(members.encoded, value);
+        }
+    }
+}
+
+/// A codec without what means nothing for the bytes that it stores: the orders of the types of filters of numcodecs, and a type
+/// behind a filter that is the one in front. To compare chains by.
+#[must_use]
+pub fn without_filter_orders(codec: &NamedConfig) -> NamedConfig {
+    let mut codec = codec.clone();
+    codecs::change_chains(&mut codec, &mut |chain| {
+        for codec in chain {
+            *codec = without_filter_orders(codec);
+        }
+    });
+    let Some(members) = members_of(&codec) else { return codec };
+    let configuration = &mut codec.configuration;
+    for member in [members.decoded, members.encoded] {
+        if let Some(value) = configuration.get(member).and_then(|value| in_order(value, "little")) {
+            configuration.insert(member, value);
+        }
+    }
+    if configuration.get(members.encoded) == configuration.get(members.decoded) {
+        configuration.remove(members.encoded);
+    }
+    codec
+}
+
+/// The types in front of filters that are big-endian, with pointers below `list`, and what that may mean.
+pub(crate) fn of_other_order(chain: &[NamedConfig], list: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (place, codec) in chain.iter().enumerate() {
+        let configuration = format!("{list}/{place}/configuration");
+        for (member, chain) in codecs::chains(codec) {
+            found.extend(of_other_order(&chain, &format!("{configuration}/{member}")));
+        }
+        let Some(member) = members_of(codec).map(|members| members.decoded) else { continue };
+        if let Some(value) = codec.configuration.get(member).filter(|value| is_big(value)) {
+            let what = format!(
+                "{}, of which the order means nothing here; zarr-python 3 stores other numbers, and reads them, where it is given \
+                 elements of the other order",
+                value.excerpt()
+            );
+            found.push((format!("{configuration}/{member}"), what));
+        }
+    }
+    found
+}
