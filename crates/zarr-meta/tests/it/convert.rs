@@ -200,6 +200,51 @@ fn filters_take_bytes_for_arrays_of_their_type() {
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::UnknownExtension, "/filters/1"));
 }
 
+/// The draft says one byte order for an array, and filters say theirs: views are the same there, or refused where a filter takes
+/// the bytes of the elements themselves in the other order.
+#[test]
+fn views_of_big_endian_elements_in_the_draft_of_2022() {
+    let delta = |own: &str| format!(r#"{{"id":"delta","dtype":"{own}"}}"#);
+    let astype = |to: &str| format!(r#"{{"id":"astype","encode_dtype":"{to}","decode_dtype":">i4"}}"#);
+    let shuffle = r#"{"id":"shuffle","elementsize":4}"#;
+    let list = |node: &Node| node.as_array().unwrap().codecs.iter().map(shown).collect::<Vec<_>>().join(" ");
+    let check = |dtype: &str, filters: &[&str], chain: &str, expected: Option<&str>| {
+        let text = format!(
+            r#"{{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"{dtype}","fill_value":null,"order":"C","compressor":null,"filters":[{}]}}"#,
+            filters.join(",")
+        );
+        let node = Store::with(&[(".zarray", &text)]).found("/").node;
+        assert_eq!(list(&node), chain, "{dtype} {filters:?}");
+        match (for_dialect_from(&node, Dialect::V2, Dialect::D2022), expected) {
+            (Ok((there, _)), Some(expected)) => {
+                assert_eq!(list(&there), expected, "{dtype} {filters:?}");
+                let (back, _) = for_dialect_from(&there, Dialect::D2022, Dialect::V2).unwrap();
+                assert_eq!(list(&back), expected, "{dtype} {filters:?}");
+            }
+            (Err(error), None) => assert_eq!(error.kind(), ErrorKind::NotExpressible),
+            (found, _) => panic!("{dtype} {filters:?}: {found:?}"),
+        }
+    };
+    for (dtype, own) in [("big", "little"), ("big", "big"), ("little", "big")] {
+        let letter = |order: &str| if order == "big" { ">i4" } else { "<i4" };
+        let chain = format!(r#"bytes:{dtype} shuffle view "int32"(bytes:{own} = delta bytes:{own})"#);
+        check(letter(dtype), &[shuffle, &delta(letter(own))], &chain, Some(&chain));
+    }
+    let chain = r#"bytes:big view "int32"(bytes:big = delta bytes:big)"#;
+    check(">i2", &[&delta(">i4")], chain, Some(chain));
+    let chain = r#"bytes view "int32"(bytes:big = delta bytes:big)"#;
+    check("|V4", &[&delta(">i4")], chain, Some(chain));
+    let chain = "astype delta bytes:little";
+    check(">i4", &[&astype("<i2"), &delta("<i2")], chain, Some(chain));
+    // Of elements that have one order in the draft there is no view: they are encoded anew.
+    let chain = r#"bytes:little view "int32"(bytes:big = delta bytes:big)"#;
+    check("<i4", &[&delta(">i4")], chain, Some("delta bytes:big"));
+    check(">i4", &[&delta("<i4")], r#"bytes:big view "int32"(bytes:little = delta bytes:little)"#, None);
+    let chain = r#"astype bytes:big view "int16"(bytes:little = delta bytes:little)"#;
+    check(">i4", &[&astype(">i2"), &delta("<i2")], chain, None);
+    check(">M8[s]", &[r#"{"id":"pcodec","level":8}"#], r#"bytes:big view "int64"(bytes:little = pcodec)"#, None);
+}
+
 /// What zarr-python 3.1.6 and 3.4.2 read alike, but for `quantize` in front of big-endian bytes, where it is what 3.4.2 reads.
 #[test]
 fn filters_name_types_in_the_orders_that_zarr_python_reads() {
