@@ -33,6 +33,28 @@ fn data_types_as_numpy_spells_them() {
     }
 }
 
+/// zarr-python reads no other name in version 3. What is asked for by another one keeps it.
+#[test]
+fn raw_bytes_of_numpy_have_the_name_that_zarr_python_reads() {
+    let folder = Folder::new();
+    let raw = |size: u32| format!(r#"{{"name":"raw_bytes","configuration":{{"length_bytes":{size}}}}}"#);
+    let fields = r#"[["a", "<i2"], ["b", "|V3"], ["c", [["d", "V1"]]]]"#;
+    let inner = format!(r#"{{"name":"struct","configuration":{{"fields":[{{"name":"d","data_type":{}}}]}}}}"#, raw(1));
+    let outer = format!(
+        r#"{{"name":"struct","configuration":{{"fields":[{{"name":"a","data_type":"int16"}},{{"name":"b","data_type":{}}},{{"name":"c","data_type":{inner}}}]}}}}"#,
+        raw(3)
+    );
+    for (path, spelled, data_type) in
+        [("a", "|V3", &raw(3)), ("b", "V3", &raw(3)), ("c", "r24", &"\"r24\"".to_owned()), ("d", fields, &outer)]
+    {
+        folder.ok(&["create", "s", path, "--shape", "2", "--dtype", spelled]);
+        assert_eq!(&facts(&folder, "s", path).get("data_type").unwrap().to_string(), data_type, "{spelled}");
+    }
+    // An array in a field, which version 3 does not have.
+    folder.ok(&["create", "v2", "a", "--shape", "2", "--dtype", r#"[["a", "|V2", [3]]]"#, "--dialect", "v2"]);
+    assert_eq!(folder.raw("v2", "a"), [0; 12]);
+}
+
 #[test]
 fn filters_have_little_endian_types_in_version_3() {
     let folder = Folder::new();
