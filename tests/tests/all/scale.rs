@@ -26,7 +26,7 @@ fn an_array_of_2_to_the_62_elements_reads_one() {
     assert!(times.min().unwrap() < Duration::from_millis(20));
 }
 
-/// An array of more than 2^64 bytes, or elements, was refused.
+/// Arrays of more than 2^64 bytes, or elements, are written, read in parts, converted and resized as others are.
 #[test]
 fn arrays_may_be_larger_than_any_memory() {
     use Dialect::{D2022, P2019, P2020, V1, V2, V3, V3Of2023};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use zarr_array::{Conversion, ConvertOptions, Dialect, NewArray, Shards};
 use zarr_store::{Counted, MemoryStore, Store};
 
-/// Two chunks of 16 elements in 2^26 took as many requests as there were chunks near them, and seconds.
+/// Two chunks of 16 elements in 2^26 take few requests, whatever the chunks and shards of the target are.
 #[test]
 fn conversions_ask_for_what_is_stored() {
     const LEN: u64 = 1 << 26;

@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Conversions of two chunks in 2^26 elements took as long as there were chunks.
+    /// What is planned depends on the chunks that are stored, however many there could be.
     #[test]
     fn few_parts_are_found_among_very_many_chunks() {
         let source = ChunkGrid::regular(&[1 << 62, 1 << 60], &[16, 16]).unwrap();

@@ -163,7 +163,7 @@ fn an_array_that_is_a_store_is_copied_into_hierarchies() {
     }
 }
 
-/// Of an array of more than 2^64 bytes nothing was shown, and all of one was printed without an end.
+/// Arrays of more than 2^64 bytes are shown with their size, and printing all of one is refused.
 #[test]
 fn arrays_larger_than_any_file() {
     let folder = Folder::new();
