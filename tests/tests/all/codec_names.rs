@@ -51,7 +51,7 @@ fn the_documentation_has_the_table() {
         .split(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c)))
         .map(|word| word.trim_end_matches('.'))
         .collect();
-    for codec in known().filter(|codec| codec.typed != "numcodecs.packbits") {
+    for codec in known().filter(|codec| !codec.typed.starts_with("numcodecs.")) {
         let name = match codec.typed {
             "sharding_indexed" => "sharding",
             typed => typed,

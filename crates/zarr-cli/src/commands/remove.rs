@@ -33,7 +33,22 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         }
     }
     zarr::Migration::check_settled(&place.store)?;
-    Ok(zarr::erase_node(&*place.store, &found)?)
+    zarr::erase_node(&*place.store, &found)?;
+    if found.path.is_root() && args.recursive {
+        erase_others(&place)?;
+    }
+    Ok(())
+}
+
+/// Erases what lies in the store in other dialects: the root has no prefix of its own, with which that would go as well.
+fn erase_others(place: &Place) -> Result<()> {
+    for dialect in Dialect::ALL {
+        if zarr::node_exists(&*place.store, "/", Some(dialect))? {
+            let found = zarr::open_node(&*place.store, "/", Some(dialect))?;
+            zarr::erase_node(&*place.store, &found)?;
+        }
+    }
+    Ok(())
 }
 
 /// A key that would be erased with a group without nodes, and is not of a document of it. Below the root none is.

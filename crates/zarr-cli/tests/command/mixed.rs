@@ -49,6 +49,29 @@ s  v3 group  2 arrays, 1 group
 }
 
 #[test]
+fn nodes_of_every_dialect_are_erased_with_the_root() {
+    for (root, others) in
+        [("v2", &["v3", "p2019"][..]), ("v3", &["v2", "p2019"]), ("p2019", &["v2", "v3"]), ("d2022", &["v2"])]
+    {
+        let folder = Folder::new();
+        let create = |store: &str, path: &str, dialect: &str| {
+            folder.ok(&["create", store, path, "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+        };
+        create("s", "a", root);
+        for dialect in others {
+            create(dialect, &format!("of_{dialect}"), dialect);
+            overlay(&folder, dialect, "s");
+        }
+        std::fs::write(folder.path("s/note.txt"), "x").unwrap();
+        let below = |dialect: &str| folder.files("s").iter().any(|file| file.contains(&format!("of_{dialect}")));
+        assert!(others.iter().all(|dialect| below(dialect)), "{root}");
+        let ran = folder.run(&["rm", "s", "/", "--recursive"]);
+        assert_eq!(ran.code, Some(0), "{root}: {}", ran.err);
+        assert_eq!(folder.files("s"), ["note.txt"], "{root}");
+    }
+}
+
+#[test]
 fn a_node_that_another_dialect_hides_is_named() {
     for (hidden, taken) in [("v2", "v3"), ("p2019", "v2"), ("v2", "d2022"), ("p2019", "v3"), ("v2", "p2020")] {
         let folder = Folder::new();
