@@ -155,7 +155,7 @@ fn tree(random: &mut Random, value: &Value) -> Vec<u8> {
     let mut all = Vec::new();
     collect(value, &mut all);
     let target = random.below(all.len());
-    let change = match random.below(11) {
+    let change = match random.below(12) {
         0..=2 => Change::Replace(Value::Number(number(random))),
         3 => Change::Replace(Value::from(*random.pick(&TEXTS).unwrap_or(&""))),
         4 => Change::Replace(special(random)),
@@ -163,6 +163,7 @@ fn tree(random: &mut Random, value: &Value) -> Vec<u8> {
         6 => Change::Rename(random.pick(&TEXTS).unwrap_or(&"").to_string()),
         7 => Change::Repeat(2 + random.below(2) * random.below(MANY)),
         8 => Change::Nest(many(random)),
+        9 => Change::Replace(reversed(all.get(target).copied().unwrap_or(value))),
         _ => Change::Remove,
     };
     let mut text = String::new();
@@ -195,6 +196,14 @@ fn special(random: &mut Random) -> Value {
         4 => Value::Object(Map::new()),
         5 => Value::Array(vec![Value::Number(number(random)); random.below(5)]),
         _ => Value::Array(vec![Value::Array(vec![Value::Number(number(random)); 2]); 2]),
+    }
+}
+
+/// A list with its items the other way round: as sound by itself, and another order of axes or codecs.
+fn reversed(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.iter().rev().cloned().collect()),
+        other => other.clone(),
     }
 }
 
