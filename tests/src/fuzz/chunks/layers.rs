@@ -105,11 +105,31 @@ fn one(random: &mut Random, codec: &NamedConfig, element: &ElementSpec, shape: &
     {
         return mutate::document(random, bytes, &value);
     }
+    if matches!(codec.name.as_str(), "blosc" | "numcodecs.blosc")
+        && random.below(8) == 0
+        && let Some(changed) = move_block(random, bytes)
+    {
+        return changed;
+    }
     let mut changed = mutate::bytes(random, bytes);
     if random.below(4) > 0 {
         repair::repair(&codec.name, &mut changed);
     }
     changed
+}
+
+/// Lets a block of a frame of blosc begin elsewhere: at a number in front of all blocks, which is a length then, or anywhere.
+fn move_block(random: &mut Random, frame: &[u8]) -> Option<Vec<u8>> {
+    let number = |at: usize| frame.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
+    let blocks = usize::try_from(number(4)?.checked_div(number(8)?)?).ok()?.min(frame.len() / 4);
+    let start = match random.below(2) {
+        0 => 4 * random.below(5 + blocks),
+        _ => random.below(frame.len()),
+    };
+    let mut changed = frame.to_vec();
+    let entry = 16 + 4 * random.below(1 + blocks);
+    changed.get_mut(entry..entry + 4)?.copy_from_slice(&u32::try_from(start).ok()?.to_le_bytes());
+    Some(changed)
 }
 
 /// The codecs of bytes at the end of a chain, the outermost last.
