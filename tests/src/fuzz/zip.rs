@@ -37,7 +37,7 @@ pub(super) fn run(input: &[u8]) -> bool {
 fn read(path: &std::path::Path, file: &[u8]) -> bool {
     let Ok(store) = ZipStore::open(path) else { return false };
     let Ok(keys) = store.list() else { return false };
-    laws::zip::directory(file);
+    let begins = laws::zip::directory(file);
     let mut taken = true;
     for key in keys {
         let safe = !key.as_str().split('/').any(|part| matches!(part, "" | "." | ".."));
@@ -45,7 +45,7 @@ fn read(path: &std::path::Path, file: &[u8]) -> bool {
         let got = store.get_all(&key);
         assert!(!matches!(got, Ok(None)), "{key} is listed and not there");
         if let Ok(Some(value)) = &got {
-            laws::zip::value(file, key.as_str(), value);
+            laws::zip::value(file, key.as_str(), value, &begins);
             parts(&store, &key, value);
         }
         taken &= got.is_ok();

@@ -7,14 +7,14 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 const WIDE: usize = u32::MAX as usize;
 
 /// Checks the directory of a file without numbers of 64 bits: as many entries as it says, each of which lies in front of it and
-/// shares no byte with another one.
-pub(in crate::fuzz) fn directory(file: &[u8]) {
+/// shares no byte with another one. Where the records begin, and the directory behind them.
+pub(in crate::fuzz) fn directory(file: &[u8]) -> Vec<usize> {
     let is_end = |at: &usize| file.get(*at..).is_some_and(|rest| rest.starts_with(&END));
     let fits = |at: &usize| at + 22 + number(file, at + 20, 2) == file.len();
     let end = (0..file.len()).rev().filter(is_end).find(fits).expect("a record of the end");
     let [count, size, start] = [(10, 2), (12, 4), (16, 4)].map(|(at, len)| number(file, end + at, len));
     if count == usize::from(u16::MAX) || size == WIDE || start == WIDE {
-        return;
+        return Vec::new();
     }
     assert!(start + size <= end, "a directory behind the end");
     let (mut at, mut found, mut ranges) = (start, 0, Vec::new());
@@ -33,6 +33,7 @@ pub(in crate::fuzz) fn directory(file: &[u8]) {
     ranges.sort_by_key(|range| range.start);
     assert!(ranges.iter().all(|range| range.end <= start), "an entry in the directory");
     assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start), "entries that share bytes");
+    ranges.iter().map(|range| range.start).chain([start]).collect()
 }
 
 /// Whether the deflate stream behind the record at `local` is as long as the entry says.
@@ -51,12 +52,17 @@ fn is_stream(file: &[u8], local: usize, stored: usize) -> bool {
 }
 
 /// Checks that an entry of the directory has the name, the size and the checksum of a value, and that a record of the same name
-/// stands where it says.
-pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8]) {
+/// stands where it says, of which the bytes end in front of the next one of `begins`.
+pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8], begins: &[usize]) {
     let mut crc = Crc::new();
     crc.update(value);
     let is_named = |at: usize, len: usize| {
         file.get(at..).is_some_and(|rest| rest.starts_with(name.as_bytes()) && len == name.len())
+    };
+    // The record itself says how long its extra field is.
+    let is_apart = |local: usize, stored: usize| {
+        let end = local + 30 + number(file, local + 26, 2) + number(file, local + 28, 2) + stored;
+        stored == WIDE || begins.iter().find(|begin| **begin > local).is_none_or(|next| end <= *next)
     };
     let is_one = |at: usize| {
         let (size, local) = (number(file, at + 24, 4), number(file, at + 42, 4));
@@ -65,7 +71,8 @@ pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8]) {
             && (size == value.len() || size == WIDE)
             && is_named(at + 46, number(file, at + 28, 2))
             && (local == WIDE
-                || file.get(local..).is_some_and(|rest| rest.starts_with(&LOCAL))
+                || is_apart(local, number(file, at + 20, 4))
+                    && file.get(local..).is_some_and(|rest| rest.starts_with(&LOCAL))
                     && is_named(local + 30, number(file, local + 26, 2)))
     };
     let found = file.windows(4).enumerate().any(|(at, bytes)| bytes == CENTRAL && is_one(at));
