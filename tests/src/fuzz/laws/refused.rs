@@ -15,7 +15,16 @@ fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Rang
     let tail = |size: usize| len.saturating_sub(size)..len;
     let head = |end: usize| 0..end;
     match name {
-        "bytes" | "packbits" => (true, true, vec![]),
+        "bytes" => (true, true, vec![]),
+        // How many bits fill up the last byte, where that is stored.
+        "packbits" => {
+            let padding = match codec.configuration.get("padding_encoding").and_then(Value::as_str) {
+                Some("first_byte") => vec![head(1)],
+                Some("last_byte") => vec![tail(1)],
+                _ => vec![],
+            };
+            (true, true, padding)
+        }
         "gzip" => (true, true, vec![head(3), tail(8)]),
         "numcodecs.zlib" => (true, true, vec![head(2), tail(4)]),
         "zstd" => (true, true, vec![head(4)]),
@@ -71,7 +80,87 @@ fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'st
             }
         }
     }
+    variants.extend(by_hand(random, name, codec, chunk));
     variants
+}
+
+/// What one codec alone does not take, where it takes a chunk.
+fn by_hand(random: &mut Random, name: &str, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let with = |at: usize, change: &dyn Fn(u8) -> u8| {
+        let mut changed = chunk.to_vec();
+        let byte = changed.get_mut(at)?;
+        *byte = change(*byte);
+        Some(changed)
+    };
+    let flags = |at: usize| chunk.get(at).copied().unwrap_or(0);
+    let made = match name {
+        "conditional" => vec![("a bit of no codec", bit_of_no_codec(random, codec, chunk))],
+        "gzip" if flags(3) == 0 => {
+            let reserved = 0x20 << random.below(3);
+            vec![
+                ("a flag without meaning", with(3, &|flags| flags | reserved)),
+                ("another checksum of the header", checked_header(random, chunk)),
+            ]
+        }
+        "blosc" if flags(2) & 2 == 0 => {
+            let bit = 1 << random.below(8);
+            vec![
+                ("a flag without meaning", with(2, &|flags| flags | 8)),
+                // Of a frame that holds nothing there is no stream.
+                (
+                    "another version of streams",
+                    with(1, &|version| version ^ bit).filter(|_| chunk.get(4..8) != Some(&[0; 4])),
+                ),
+            ]
+        }
+        "blosc" => vec![("a byte behind bytes as they are", longer(chunk, 12..16))],
+        "optional" if chunk.get(8..16) == Some(&[0; 8]) => vec![("a byte of no value", longer(chunk, 8..16))],
+        "optional" => vec![("values where none is", without_mask(chunk))],
+        _ => vec![],
+    };
+    made.into_iter().filter_map(|(what, variant)| Some((what, variant?))).collect()
+}
+
+/// A chunk with a byte more, which is counted in the little-endian number at a place.
+fn longer(chunk: &[u8], place: Range<usize>) -> Option<Vec<u8>> {
+    let mut changed = [chunk, &[0]].concat();
+    for byte in changed.get_mut(place)? {
+        *byte = byte.wrapping_add(1);
+        if *byte != 0 {
+            break;
+        }
+    }
+    Some(changed)
+}
+
+/// A chunk of `optional` with zeros as its mask: if that is one at all, no value is there.
+fn without_mask(chunk: &[u8]) -> Option<Vec<u8>> {
+    let len = chunk.first_chunk().and_then(|len| usize::try_from(u64::from_le_bytes(*len)).ok())?;
+    let mut changed = chunk.to_vec();
+    changed.get_mut(16..)?.get_mut(..len)?.fill(0);
+    Some(changed)
+}
+
+/// A gzip member without flags with a checksum of its header, of which a bit is wrong.
+fn checked_header(random: &mut Random, member: &[u8]) -> Option<Vec<u8>> {
+    let (header, rest) = member.split_at_checked(10)?;
+    let mut header = header.to_vec();
+    *header.get_mut(3)? |= 2;
+    let mut crc = flate2::Crc::new();
+    crc.update(&header);
+    let wrong = (crc.sum() as u16) ^ 1 << random.below(16);
+    Some([&header, &wrong.to_le_bytes()[..], rest].concat())
+}
+
+/// A chunk of `conditional` with one of the bits that fill up its header, if it has any.
+fn bit_of_no_codec(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Option<Vec<u8>> {
+    let codecs = codec.configuration.get("codecs")?.as_array()?.len();
+    let stored = codec.configuration.get("header_bits").and_then(Value::as_u64);
+    let bits = stored.map_or(Some(codecs.next_multiple_of(8)), |bits| usize::try_from(bits).ok())?;
+    let bit = codecs + random.below(bits.checked_sub(codecs).filter(|&unused| unused > 0)?);
+    let mut changed = chunk.to_vec();
+    *changed.get_mut(bit / 8)? |= 1 << (bit % 8);
+    Some(changed)
 }
 
 /// Where the index of a shard with a checksum lies that is at one end of it.
