@@ -9,6 +9,8 @@ use zarr_meta::json::Value;
 
 /// The largest element.
 const MAX_ITEM_SIZE: usize = 1 << 26;
+/// How deep structs may lie in structs.
+const MAX_DEPTH: usize = 32;
 
 /// Checks what the metadata of an array say.
 pub(in crate::fuzz) fn check(array: &Array) {
@@ -29,6 +31,7 @@ pub(in crate::fuzz) fn check(array: &Array) {
     assert_eq!(again.as_ref(), Ok(fill), "fill value {printed} of {}", array.data_type());
     grid(&metadata.chunk_grid, array.chunk_grid());
     chunk_keys(&metadata.chunk_key_encoding);
+    codecs::packed_bits(&metadata.codecs, array.data_type());
     codecs::chain(&metadata.codecs, array.chunk_grid().regular_chunk_shape(), 0);
 }
 
@@ -44,12 +47,23 @@ pub(in crate::fuzz) fn data_type(data_type: &DataType) {
             let mut names: Vec<_> = fields.fields().iter().map(|field| field.name.as_str()).collect();
             names.sort_unstable();
             assert!(!names.is_empty() && names.windows(2).all(|pair| pair[0] != pair[1]), "fields {names:?}");
+            assert!(depth(data_type) <= MAX_DEPTH, "structs that lie {} deep in each other", depth(data_type));
+            for field in fields.fields() {
+                assert!(!field.shape.contains(&0), "field {:?} of shape {:?}", field.name, field.shape);
+                assert!(!field.data_type.is_variable(), "field {:?} of any length", field.name);
+            }
         }
         DataType::DateTime64(time) | DataType::TimeDelta64(time) => {
             assert!(i32::try_from(time.scale).is_ok_and(|scale| scale > 0), "{} units", time.scale);
         }
         _ => {}
     }
+}
+
+/// How many structs lie in each other.
+fn depth(data_type: &DataType) -> usize {
+    let DataType::Struct(fields) = data_type else { return 0 };
+    1 + fields.fields().iter().map(|field| depth(&field.data_type)).max().unwrap_or(0)
 }
 
 /// Checks that a data type is printed as it was given, but for types that have two names.

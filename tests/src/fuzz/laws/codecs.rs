@@ -1,6 +1,7 @@
 //! What the configurations of codecs may say, from the texts that define them.
 
 use super::super::chunks::registry;
+use zarr_dtype::DataType;
 use zarr_meta::NamedConfig;
 use zarr_meta::json::{Number, Value};
 
@@ -116,6 +117,29 @@ pub(in crate::fuzz) fn chain(codecs: &[NamedConfig], shape: Option<&[u64]>, nest
     assert!(are_bytes, "a chain that ends with elements");
 }
 
+/// Checks that `packbits` takes bits that the numbers of a data type have, where no codec in front of it makes others.
+pub(in crate::fuzz) fn packed_bits(codecs: &[NamedConfig], data_type: &DataType) {
+    let moves = |codec: &&NamedConfig| matches!(canonical(&codec.name), Some("transpose" | "reshape"));
+    let Some(codec) = codecs.iter().find(|codec| !moves(codec)) else { return };
+    if canonical(&codec.name) != Some("packbits") {
+        return;
+    }
+    let name = data_type.to_config().name;
+    // Names say how many bits there are: of both parts in `complex64` and `complex128`, of one in the other complex types.
+    let from_digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let digits = from_digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let bits = match (name.as_str(), digits.parse::<u64>()) {
+        ("bool", _) => 1,
+        ("complex64" | "complex128", Ok(both)) => both / 2,
+        (_, Ok(bits)) => bits,
+        _ => return,
+    };
+    for of in ["first_bit", "last_bit"] {
+        let bit = codec.configuration.get(of).and_then(Value::as_u64).unwrap_or(0);
+        assert!(bit < bits, "{of} of packbits is {bit}, of numbers of {bits} bits: {name}");
+    }
+}
+
 /// Checks the configuration of a codec by itself.
 fn one(name: &str, codec: &NamedConfig) {
     let member = |name: &str| codec.configuration.get(name).filter(|value| !value.is_null());
@@ -179,10 +203,33 @@ fn encoded_shape(name: &str, codec: &NamedConfig, shape: &[u64]) -> Option<Vec<u
                 let count = |shape: &[u64]| shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len));
                 assert_eq!(count(lengths), count(shape), "elements of the shapes that reshape has");
             }
+            merged_axes(items, shape);
             lengths
         }
         "numcodecs.packbits" => None,
         _ => Some(shape.to_vec()),
+    }
+}
+
+/// Checks that axes which `reshape` makes one of have as many elements in front of them as that one has.
+fn merged_axes(items: &[Value], shape: &[u64]) {
+    let product = |mut lens: std::slice::Iter<'_, u64>| lens.try_fold(1_u64, |product, len| product.checked_mul(*len));
+    // Behind a length that is left out it is not known.
+    let mut before = Some(1_u64);
+    for item in items {
+        let length = match item.as_array() {
+            None => item.as_u64(),
+            Some(axes) => {
+                let axes: Vec<_> = axes.iter().filter_map(Value::as_u64).map(|axis| axis as usize).collect();
+                if let Some(&first) = axes.first().filter(|_| before.is_some()) {
+                    let due = shape.get(..first).and_then(|lens| product(lens.iter()));
+                    assert_eq!(before, due, "elements in front of axes {axes:?} of {shape:?}: {items:?}");
+                }
+                let lens: Vec<_> = axes.iter().filter_map(|&axis| shape.get(axis).copied()).collect();
+                product(lens.iter())
+            }
+        };
+        before = before.zip(length).and_then(|(before, length)| before.checked_mul(length));
     }
 }
 
@@ -204,7 +251,15 @@ fn nested(name: &str, codec: &NamedConfig, shape: Option<&[u64]>, nesting: usize
             chain(&list("codecs").expect("a shard has codecs"), Some(&inner), deeper);
             chain(&list("index_codecs").expect("an index has codecs"), None, deeper);
         }
-        "n5_default" => chain(&list("codecs").expect("a block has codecs"), None, deeper),
+        "n5_default" => {
+            let inner = list("codecs").expect("a block has codecs");
+            if let Some(shape) = shape {
+                let order = inner.first().and_then(|transpose| transpose.configuration.get("order"));
+                let axes = order.and_then(Value::as_array).unwrap_or_default().iter().map(Value::as_u64);
+                assert!(axes.eq((0..shape.len() as u64).rev().map(Some)), "the order of blocks is {order:?}");
+            }
+            chain(&inner, None, deeper);
+        }
         "optional" => {
             chain(&list("mask_codecs").expect("a mask has codecs"), None, deeper);
             chain(&list("data_codecs").expect("elements have codecs"), None, deeper);
