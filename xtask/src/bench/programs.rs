@@ -26,7 +26,7 @@ const SLOW: [(&str, &[&str]); 4] = [
 /// Data types that a peer does not have, by the cases of them.
 const LACKS: [(&str, &[&str]); 4] = [
     ("zarrs", &["struct"]),
-    ("tensorstore", &["datetime", "fixed_text", "struct", "bool_packed", "text", "bytes", "vcf", "anndata"]),
+    ("tensorstore", &["datetime", "fixed_text", "struct", "bool_packed", "uint4", "text", "bytes", "vcf", "anndata"]),
     ("zarr-python", &["bool_packed", "uint4"]),
     ("zarr-python+zarrs", &["bool_packed", "uint4"]),
 ];
