@@ -296,6 +296,11 @@ impl Store for FilesystemStore {
         self.rename_tree(from, to)
     }
 
+    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
+        let path = prefix.as_str().trim_end_matches('/');
+        self.first_link(path).map_err(|error| self.fail(Operation::List, path, error))
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         self.lock_prefix(prefix)
     }

@@ -70,6 +70,10 @@ macro_rules! forward {
                 (**self).rename_prefix(from, to)
             }
 
+            fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
+                (**self).find_link(prefix)
+            }
+
             fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
                 (**self).try_lock(prefix)
             }

@@ -116,6 +116,10 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to))
     }
 
+    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
+        self.store.find_link(&self.prefix.join_prefix(prefix))
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         self.store.try_lock(&self.prefix.join_prefix(prefix))
     }

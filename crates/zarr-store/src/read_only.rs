@@ -77,6 +77,10 @@ impl<S: Store> Store for ReadOnly<S> {
         self.refuse(Operation::Set)
     }
 
+    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
+        self.0.find_link(prefix)
+    }
+
     fn try_lock(&self, _prefix: &Prefix) -> Result<Option<Lock>> {
         self.refuse(Operation::Set)
     }

@@ -165,6 +165,16 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(false)
     }
 
+    /// The first symbolic link that there is under `prefix`, or that `prefix` itself is, relative to the root: what lies behind it may
+    /// be under other keys, or of another store. `None` if there is none, as in all stores that have no links.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] if directories cannot be listed.
+    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
+        let _ = prefix;
+        Ok(None)
+    }
+
     /// Takes the lock of `prefix`, which excludes others that ask for it until the [`Lock`] is dropped; `None` if another
     /// holds it. It is advisory: gets, sets and erases go on regardless. By default it is among the threads of this process.
     ///

@@ -165,6 +165,10 @@ impl Store for Volatile {
         Ok(())
     }
 
+    fn find_link(&self, prefix: &Prefix) -> zarr_store::Result<Option<String>> {
+        self.store.find_link(prefix)
+    }
+
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
         if !self.like_files || !self.store.list_prefix(to)?.is_empty() {
             return Ok(false);

@@ -132,6 +132,10 @@ impl Store for Stopping {
         self.list_prefix(prefix)?.iter().try_for_each(|key| self.erase(key))
     }
 
+    fn find_link(&self, prefix: &Prefix) -> zarr_store::Result<Option<String>> {
+        self.store.find_link(prefix)
+    }
+
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
         self.step(Operation::Set, to.as_str())?;
         self.store.rename_prefix(from, to)

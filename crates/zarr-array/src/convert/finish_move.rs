@@ -1,6 +1,7 @@
 //! The rest of a move that was interrupted while it erased the source.
 
 use super::is_same;
+use super::transfer::check_links;
 use crate::chunk_keys::Keys;
 use crate::hierarchy::in_store;
 use crate::jobs::DOCUMENT;
@@ -40,6 +41,9 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
     let rest = Rest::find(&**source, &from, &**target, &to, &copies).map_err(in_source)?;
     match rest {
         Ok(rest) if rest.is_of_move(is_implied) => {
+            if let Some(node) = rest.nodes.first() {
+                check_links(&**source, node).map_err(in_source)?;
+            }
             // The copy is on the disk before the rest is gone.
             target.barrier().map_err(|error| in_store(&**target, error.into()))?;
             rest.erase(&**source).map(|()| true).map_err(in_source)

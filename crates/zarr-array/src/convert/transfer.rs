@@ -108,6 +108,19 @@ pub fn move_node(
     }
 }
 
+/// Checks that nothing but the node lies where it is to be erased key by key: what a symbolic link leads to may be elsewhere.
+pub(super) fn check_links(store: &dyn Store, node: &Found) -> Result<()> {
+    for prefix in node.own_prefixes() {
+        if let Some(link) = store.find_link(&Prefix::new(&prefix)?)? {
+            let message = format!("{link} is a symbolic link: to move it would erase what it leads to");
+            let error =
+                Error::argument(message).with_hint("copy the node, and then erase it, which removes links alone");
+            return Err(error.at_path(&node.path));
+        }
+    }
+    Ok(())
+}
+
 impl Conversion {
     /// Writes everything to `target`, as [`run`](Self::run) does, and then erases it in the source.
     ///
@@ -120,7 +133,8 @@ impl Conversion {
     ///
     /// # Errors
     /// As [`run`](Self::run) and [`erase_node`](crate::erase_node); [`Exists`](crate::ErrorKind::Exists) if what is in the way
-    /// may be the whole of a node, of which an interrupted move left a part in the source.
+    /// may be the whole of a node, of which an interrupted move left a part in the source;
+    /// [`Argument`](crate::ErrorKind::Argument) naming a symbolic link that lies below the node, or that the node is.
     pub fn run_move(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
         let (from, to) = self.paths();
         if is_same(&self.source, target) {
@@ -128,6 +142,9 @@ impl Conversion {
         }
         let in_target = |error: Error| in_store(target, error);
         self.check_whole(&**target, &to).map_err(in_target)?;
+        if let Some(first) = self.nodes.first() {
+            check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error))?;
+        }
         if self.options.overwrite {
             // What is in the way is erased before it turns out whether the store renames.
             self.check_complete().map_err(|error| in_store(&self.source, error))?;

@@ -26,7 +26,7 @@ impl FilesystemStore {
             Err(error) if is_absent(&error) => return Ok(false),
             Err(error) => return Err(fail(error)),
         }
-        if self.has_links(from).map_err(fail)? {
+        if self.first_link(from).map_err(fail)?.is_some() {
             return Ok(false);
         }
         let to_parent = self.make_directories(to_path)?;
@@ -56,23 +56,40 @@ impl FilesystemStore {
         Ok(true)
     }
 
-    /// Whether there is a symbolic link below a directory, or something that a listing does not tell from one.
-    fn has_links(&self, path: &str) -> io::Result<bool> {
+    /// The first symbolic link below a directory, or that its path is.
+    pub(super) fn first_link(&self, path: &str) -> io::Result<Option<String>> {
         let mut todo = vec![path.to_owned()];
+        if !path.is_empty() && self.kind_of(path)? == Some(Kind::Unknown) {
+            return Ok(todo.pop());
+        }
         while let Some(path) = todo.pop() {
             let entries = match self.vfs.list(&path, &|_| true) {
                 Err(error) if is_absent(&error) => continue,
                 entries => entries?,
             };
-            for (name, kind) in entries {
+            for (name, listed) in entries {
+                let inner = if path.is_empty() { name } else { format!("{path}/{name}") };
+                // Where a listing does not say, it has to be looked at.
+                let kind = if listed == Kind::Unknown { self.kind_of(&inner)? } else { Some(listed) };
                 match kind {
-                    Kind::Unknown => return Ok(true),
-                    Kind::Directory => todo.push(format!("{path}/{name}")),
-                    Kind::File | Kind::Other => {}
+                    Some(Kind::Unknown) => return Ok(Some(inner)),
+                    Some(Kind::Directory) => todo.push(inner),
+                    Some(Kind::File | Kind::Other) | None => {}
                 }
             }
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// Of what kind the name at a path is, which is not followed; unknown if it is a link.
+    fn kind_of(&self, path: &str) -> io::Result<Option<Kind>> {
+        let (parent, name) = split(path);
+        let found = self.vfs.directory(parent).and_then(|parent| self.vfs.stat_name(&parent, name));
+        match found {
+            Ok(stat) => Ok(Some(stat.kind)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes a directory: first its name, so that all values in it vanish at once, and then what is in it. It is locked for

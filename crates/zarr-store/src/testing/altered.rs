@@ -145,6 +145,10 @@ impl<S: Store> Store for Altered<S> {
         self.store.rename_prefix(from, to)
     }
 
+    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
+        self.store.find_link(prefix)
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         self.store.try_lock(prefix)
     }
