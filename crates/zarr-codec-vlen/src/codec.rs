@@ -137,35 +137,13 @@ impl ArrayToBytes for Vlen {
         let corrupt = |what: String| Error::Corrupt { codec: self.name, what };
         let mut elements = Elements::new(self.name, encoded, element_count(shape).unwrap_or(u64::MAX))?;
         let mut block = Vec::new();
-        let is_whole = region.is_whole(shape);
-        if is_whole {
+        if region.is_whole(shape) {
             // Never more than is there to be copied.
             block.try_reserve_exact(encoded.len()).map_err(|_| Error::Allocation { size: encoded.len() as u64 })?;
-        }
-        if is_whole && !matches!(self.content, Content::Items { .. }) {
-            // As it is, lengths and all: one copy, and what is ASCII as a whole has to be looked at but once.
-            block.extend_from_slice(encoded);
-            let is_checked = elements.rest().is_ascii();
-            let mut failed = None;
-            place_variable(self.name, out, block, || {
-                let start = elements.read() + size_of::<u32>();
-                let element = elements.element().and_then(|bytes| match is_checked {
-                    true => Ok(bytes),
-                    false => self.content.check(bytes).map(|()| bytes).map_err(corrupt),
-                });
-                // Lengths have 32 bits.
-                match element {
-                    Ok(bytes) => Some((start, bytes.len() as u32)),
-                    Err(error) => {
-                        failed = Some(error);
-                        None
-                    }
-                }
-            })?;
-            if let Some(error) = failed {
-                return Err(error);
+            if !matches!(self.content, Content::Items { .. }) {
+                block.extend_from_slice(encoded);
+                return self.decode_in_place(elements, block, out);
             }
-            return elements.finish();
         }
         let mut places = Places::new(shape, region);
         write_variable(self.name, out, block, |block| {
@@ -175,6 +153,24 @@ impl ArrayToBytes for Vlen {
             let start = block.len();
             block.extend_from_slice(bytes);
             self.content.settle(block.get_mut(start..).unwrap_or_default()).map_err(corrupt)
+        })?;
+        elements.finish()
+    }
+}
+
+impl Vlen {
+    /// Decodes a whole chunk, whose bytes become a block of the heap as they are, lengths and all.
+    fn decode_in_place(&self, mut elements: Elements<'_>, block: Vec<u8>, out: &mut ViewMut<'_>) -> Result<(), Error> {
+        // Texts that are ASCII as a whole need not be looked at one by one.
+        let is_checked = matches!(self.content, Content::Text) && elements.rest().is_ascii();
+        place_variable(self.name, out, block, || {
+            let start = elements.read() + size_of::<u32>();
+            let bytes = elements.element()?;
+            if !is_checked {
+                self.content.check(bytes).map_err(|what| Error::Corrupt { codec: self.name, what })?;
+            }
+            // As long as a number of 32 bits said.
+            Ok((start, bytes.len() as u32))
         })?;
         elements.finish()
     }

@@ -55,22 +55,22 @@ pub fn write_variable(
 }
 
 /// Makes `block` a block of the heap of `out`, and fills `out`, in C order, with the elements that `next` says one by one: the first
-/// byte of each in the block, and its length. `None` ends that; whether it never did.
+/// byte of each in the block, and its length. Bytes between elements stay in the heap.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if the view has no heap.
+/// That of `next`, [`Error::Unsupported`] if the view has no heap.
 pub fn place_variable(
     codec: &'static str,
     out: &mut ViewMut<'_>,
     block: Vec<u8>,
-    mut next: impl FnMut() -> Option<(usize, u32)>,
-) -> Result<bool, Error> {
+    mut next: impl FnMut() -> Result<(usize, u32), Error>,
+) -> Result<(), Error> {
     let block = heap(codec, out.heap())?.add(block);
-    Ok(out.all_mut(|item| {
-        let Some((start, len)) = next() else { return false };
+    each_item(out, |item| {
+        let (start, len) = next()?;
         item.copy_from_slice(&reference(block, start, len).to_bytes());
-        true
-    }))
+        Ok(())
+    })
 }
 
 /// Calls `each` with every item until it fails.

@@ -33,22 +33,24 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         }
     }
     zarr::Migration::check_settled(&place.store)?;
-    zarr::erase_node(&*place.store, &found)?;
-    if found.path.is_root() && args.recursive {
-        erase_others(&place)?;
+    // Found before anything is erased.
+    let others = if args.recursive { other_roots(&place, &found)? } else { Vec::new() };
+    for root in others.iter().chain([&found]) {
+        zarr::erase_node(&*place.store, root)?;
     }
     Ok(())
 }
 
-/// Erases what lies in the store in other dialects: the root has no prefix of its own, with which that would go as well.
-fn erase_others(place: &Place) -> Result<()> {
-    for dialect in Dialect::ALL {
-        if zarr::node_exists(&*place.store, "/", Some(dialect))? {
-            let found = zarr::open_node(&*place.store, "/", Some(dialect))?;
-            zarr::erase_node(&*place.store, &found)?;
-        }
+/// The root groups of the other dialects that have nodes beside those of `root`, if that is the root of the store: it has no prefix
+/// of its own, with which all below it would go.
+fn other_roots(place: &Place, root: &Found) -> Result<Vec<Found>> {
+    if !root.path.is_root() || root.node.as_array().is_some() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    let below = zarr::children(&*place.store, "/", None)?.nodes;
+    let dialects: BTreeSet<Dialect> = below.iter().map(|node| node.dialect).filter(|it| *it != root.dialect).collect();
+    let open = |dialect| zarr::open_node(&*place.store, "/", Some(dialect)).map_err(Failure::from);
+    dialects.into_iter().map(open).collect()
 }
 
 /// A key that would be erased with a group without nodes, and is not of a document of it. Below the root none is.
