@@ -179,6 +179,7 @@ impl NewArray {
         let fill_value = Some(fill.to_json(&data_type)).filter(|_| !is_undefined);
         let element = ElementSpec::new(data_type.clone(), fill);
         let mut codecs = self.chain(&element, order, dialect, registry)?;
+        zarr_meta::spell_out(&mut codecs);
         if matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
             zarr_meta::settle_filter_types(&mut codecs);
         }
@@ -262,8 +263,8 @@ impl NewArray {
                 Some(Codec::BytesToBytes(_)) => place = place.min(at),
                 Some(Codec::ArrayToArray(built)) => {
                     current = built.encoded().clone();
-                    // The one in which all versions of zarr-python 3 read what comes from filters of numcodecs.
-                    if is_numcodecs && !has_ids {
+                    // Little-endian is the only order in which all versions of zarr-python 3 read elements from such filters.
+                    if codec.name.starts_with(NUMCODECS) && !has_ids {
                         order = ByteOrder::Little;
                     }
                 }

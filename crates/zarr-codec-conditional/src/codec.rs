@@ -58,6 +58,15 @@ impl BytesToBytes for Conditional {
         NAME
     }
 
+    fn check(&self, decoded: Size) -> Result<(), Error> {
+        // What comes to the others depends on which of those in front are left out.
+        let sizes = std::iter::once(decoded).chain(std::iter::repeat(Size::Unknown));
+        for (place, (codec, size)) in self.codecs.iter().zip(sizes).enumerate() {
+            codec.check(size).map_err(|error| error.under(&format!("/configuration/codecs/{place}")))?;
+        }
+        Ok(())
+    }
+
     fn encoded_size(&self, _decoded: Size) -> Size {
         Size::Unknown
     }

@@ -36,7 +36,7 @@ impl Sharding {
 impl ArrayToBytes for Sharding {
     fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let grid = self.grid(shape)?.grid_shape();
-        self.index.size(&grid)?;
+        self.index.check(&grid)?;
         self.codecs.check(&self.chunk_shape).map_err(|error| error.under("/configuration/codecs"))
     }
 

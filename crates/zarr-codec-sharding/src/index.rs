@@ -42,6 +42,15 @@ impl Index {
         })
     }
 
+    /// Whether the index of `grid` inner chunks per axis can be encoded.
+    ///
+    /// # Errors
+    /// As [`Self::size`], and those of its codecs.
+    pub(crate) fn check(&self, grid: &[u64]) -> Result<(), Error> {
+        self.size(grid)?;
+        self.codecs.check(&shape(grid)).map_err(|error| error.under("/configuration/index_codecs"))
+    }
+
     /// Which bytes of a shard to ask for to get its index.
     pub(crate) fn range(&self, size: u64) -> ByteRange {
         match self.location {

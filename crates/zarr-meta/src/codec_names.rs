@@ -122,6 +122,13 @@ pub fn written_name(name: &str, has_ids: bool) -> &str {
     }
 }
 
+/// The name that is written for a codec of version 3 in front of elements of a data type. `bitround` of numcodecs is for floats: it
+/// takes the bits of integers for these.
+pub fn name_for<'a>(name: &'a str, data_type: &str) -> &'a str {
+    let is_float = matches!(data_type, "float16" | "float32" | "float64");
+    if name == "numcodecs.bitround" && !is_float { "bitround" } else { name }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

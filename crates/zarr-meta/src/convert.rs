@@ -7,7 +7,7 @@ mod bare;
 
 pub use carry::{CARRIED, for_dialect_carrying};
 
-use crate::codec_names::written_name;
+use crate::codec_names::{name_for, written_name};
 use crate::conventions::ARRAY_DIMENSIONS;
 use crate::dialect::typestr::{self, Dtype, Endian};
 use crate::dialect::{codecs, packed, rules};
@@ -162,6 +162,9 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     }
     older::settled_keys(&mut array.chunk_key_encoding, notes);
     read_names(&mut array.codecs);
+    for codec in &mut array.codecs {
+        codec.name = name_for(&codec.name, &array.data_type.name).to_owned();
+    }
     without_views(&mut array.codecs, &array.data_type, "/codecs", notes);
     for (place, codec) in array.codecs.iter_mut().enumerate() {
         let pointer = format!("/codecs/{place}/configuration");
@@ -233,6 +236,10 @@ fn respelled(data_type: &NamedConfig, value: Value) -> Value {
             Some(bytes) => Value::from(base64::engine::general_purpose::STANDARD.encode(bytes)),
             None => value,
         },
+        (name, Value::String(text)) if name.strip_prefix('r').is_some_and(|bits| bits.parse::<u64>().is_ok()) => {
+            let bytes = base64::engine::general_purpose::STANDARD.decode(&text);
+            bytes.map_or_else(|_| Value::from(text.as_str()), Value::from)
+        }
         ("struct", Value::Object(mut object)) => {
             for field in fields {
                 let name = field.get("name").and_then(Value::as_str);

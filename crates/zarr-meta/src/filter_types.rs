@@ -3,7 +3,7 @@
 //! zarr-python 3 gives numcodecs elements as they lie in memory, and numcodecs takes their bytes for elements of the type that the
 //! filter names in front (`dtype`, `decode_dtype`), so that elements of another order become other numbers. What comes out is of
 //! the type that it names behind (`astype`, `encode_dtype`); the codec `bytes` puts these numbers into its own order. So in the
-//! model the orders of these types mean nothing. Which of them all versions of zarr-python read is for [`settle_filter_types`].
+//! model the orders of these types mean nothing. [`settle_filter_types`] writes those orders that all versions of zarr-python read.
 
 use crate::NamedConfig;
 use crate::codec_names::codec_named;
@@ -136,8 +136,7 @@ pub(crate) fn of_other_order(chain: &[NamedConfig], list: &str) -> Vec<(String, 
         let Some(member) = members_of(codec).map(|members| members.decoded) else { continue };
         if let Some(value) = codec.configuration.get(member).filter(|value| is_big(value)) {
             let what = format!(
-                "{}, of which the order means nothing here; zarr-python 3 stores other numbers, and reads them, where it is given \
-                 elements of the other order",
+                "{}: its byte order is ignored. zarr-python 3 stores wrong numbers there if it is given little-endian elements",
                 value.excerpt()
             );
             found.push((format!("{configuration}/{member}"), what));

@@ -26,6 +26,7 @@ mod write;
 pub use children::{Children, children, document_path, listing_prefix};
 pub use consolidated::Consolidated;
 pub use convert::{CARRIED, Note, for_dialect, for_dialect_carrying, for_dialect_from};
+pub use dialect::codecs::spell_out;
 pub use dialect::detect::{ENTRY_KEYS, entry_dialects};
 pub use dialect::{Dialect, entry_key};
 pub use documents::Documents;

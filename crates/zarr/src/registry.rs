@@ -5,6 +5,7 @@ use zarr_array::{Defaults, Registry};
 use zarr_codec::CodecEntry;
 use zarr_dtype::{ByteOrder, DataType, DataTypeEntry, Layout, npy_descr};
 use zarr_meta::NamedConfig;
+use zarr_meta::codec_names::name_for;
 use zarr_meta::json::{Map, Value};
 
 /// Everything that the features of this build bring. Shared: made once.
@@ -202,11 +203,7 @@ fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
 
 /// The members that the specifications of these codecs demand, with the values that zarr-python gives them.
 fn complete(mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
-    // The codec of numcodecs is one of floats: it takes the bits of integers for these.
-    let is_float = matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64);
-    if codec.name == "numcodecs.bitround" && !is_float {
-        "bitround".clone_into(&mut codec.name);
-    }
+    codec.name = name_for(&codec.name, &data_type.to_config().name).to_owned();
     let members = match codec.name.as_str() {
         "bytes" if needs_endian(&codec, data_type) => vec![("endian", Value::from("little"))],
         "gzip" => vec![("level", Value::from(5))],

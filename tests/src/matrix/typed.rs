@@ -17,15 +17,25 @@ const CONFIGURATIONS: &[(&str, &str)] = &[
     ("astype", r#"{"encode_dtype": "<f8"}"#),
     ("bitround", r#"{"keepbits": 7}"#),
     ("cast_value", r#"{"data_type": "float64"}"#),
+    ("categorize", r#"{"labels": ["red", "grün", "a", "東"], "dtype": "|O", "astype": "|u1"}"#),
     ("conditional", r#"{"codecs": ["zlib"]}"#),
     ("fixedscaleoffset", r#"{"offset": 0, "scale": 2, "astype": "<i2"}"#),
     ("optional", r#"{"mask_codecs": ["packbits"], "data_codecs": ["bytes"]}"#),
     ("quantize", r#"{"digits": 1}"#),
     ("reshape", r#"{"shape": [-1]}"#),
     ("scale_offset", r#"{"offset": 0, "scale": 1}"#),
-    ("sharding_indexed", r#"{"chunk_shape": [2, 1], "codecs": ["bytes", "zlib"]}"#),
+    (
+        "sharding_indexed",
+        r#"{"chunk_shape": [2, 1], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "zlib"],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]}"#,
+    ),
     ("transpose", r#"{"order": [1, 0]}"#),
     ("vlen-array", r#"{"dtype": "<f8"}"#),
+    (
+        "zarrs.vlen",
+        r#"{"index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "data_codecs": ["bytes"],
+            "index_data_type": "uint32", "index_location": "end"}"#,
+    ),
     ("zfp", r#"{"mode": "reversible"}"#),
 ];
 
@@ -44,11 +54,14 @@ pub struct Typed {
     pub dialect: Dialect,
 }
 
+/// The codec that has chunks of N5 alone, for which more has to be said than its own configuration.
+const NOT_TYPED: [&str; 1] = ["n5_default"];
+
 /// Writes an array into `folder` for each codec that can be typed, each data type and byte order, in versions 2 and 3, with a file that
 /// says which elements are in it. Those that are refused are left out.
 ///
 /// # Errors
-/// Says which array is not read as it was written.
+/// Says which array is not read as it was written, or that there is none of a codec.
 pub fn typed(folder: &Path) -> Result<Vec<Typed>, Fault> {
     let mut all = Vec::new();
     for (type_name, make) in TYPES {
@@ -69,7 +82,15 @@ pub fn typed(folder: &Path) -> Result<Vec<Typed>, Fault> {
             }
         }
     }
-    Ok(all)
+    let registry = zarr::registry();
+    let known = CODEC_NAMES.iter().filter(|codec| registry.codecs.get(codec.v3).is_some());
+    match known
+        .map(|codec| codec.typed)
+        .find(|name| !NOT_TYPED.contains(name) && !all.iter().any(|it| it.codec == *name))
+    {
+        Some(name) => Err(format!("no array has the codec {name}")),
+        None => Ok(all),
+    }
 }
 
 /// Whether there is such an array, which then is in the folder.

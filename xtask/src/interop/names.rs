@@ -8,10 +8,11 @@ use zarr_meta::json::Value;
 use zarr_tests::matrix;
 
 /// The codecs, as they are typed, that no software in Python has, and in which dialect.
-const UNKNOWN: [(&str, &str); 12] = [
+const UNKNOWN: [(&str, &str); 13] = [
     ("base64", "v3"),
     // That of integers.
     ("bitround", "v3"),
+    ("categorize", "v3"),
     ("conditional", "v3"),
     ("msgpack", "v3"),
     ("numcodecs.json", "v2"),
@@ -68,7 +69,8 @@ pub(super) fn run(python: &Python, folder: &Path) -> Result<(usize, usize), Stri
     let mut mismatches = 0;
     for ((codec, dialect), count) in &counts {
         let is_known = !UNKNOWN.contains(&(*codec, *dialect));
-        let faults = count.differing.len() + if is_known { count.unknown } else { 0 };
+        let is_stale = !is_known && count.unknown == 0;
+        let faults = count.differing.len() + if is_known { count.unknown } else { usize::from(is_stale) };
         let Count { arrays, read, .. } = count;
         println!(
             "names        {codec:<18} {dialect}  {arrays:>4} arrays  {read:>4} read by others  {faults:>4} mismatches"
@@ -77,10 +79,8 @@ pub(super) fn run(python: &Python, folder: &Path) -> Result<(usize, usize), Stri
         if is_known && count.unknown > 0 {
             println!("  {}", count.reason);
         }
-        if !is_known && count.unknown == 0 {
-            return Err(format!(
-                "{codec} is known by now: take it out of the list of codecs that nobody in Python has"
-            ));
+        if is_stale {
+            println!("  is known by now: take it out of the list of codecs that no software in Python has");
         }
         mismatches += faults;
     }

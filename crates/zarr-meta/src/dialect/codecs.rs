@@ -111,7 +111,8 @@ pub(crate) fn item_size(data_type: &NamedConfig) -> Option<u64> {
     })
 }
 
-/// The members of configurations that are chains of codecs: of shards, `optional`, `zarrs.vlen` and `array_view`.
+/// The members of configurations that are chains of codecs: of shards, `optional`, `zarrs.vlen`, `conditional`, `n5_default` and
+/// `array_view`.
 pub(crate) const CHAINS: [&str; 5] = ["codecs", "index_codecs", "data_codecs", "mask_codecs", "bytes_codecs"];
 
 /// The chains in the configuration of a codec, each with the member that it is.
@@ -120,6 +121,27 @@ pub(crate) fn chains(codec: &NamedConfig) -> impl Iterator<Item = (&'static str,
         let list = codec.configuration.get(member)?.as_array()?;
         Some((member, list.iter().map(NamedConfig::from_value).collect::<Option<_>>()?))
     })
+}
+
+/// Gives the codecs in configurations of codecs the object form where they are bare names: zarr-python 3 reads no other inside of
+/// shards.
+///
+/// # Example
+/// ```
+/// use zarr_meta::{NamedConfig, json, spell_out};
+///
+/// let shard = json!({"name": "sharding_indexed", "configuration": {"index_codecs": ["crc32c"]}});
+/// let mut codecs = [NamedConfig::from_value(&shard).unwrap()];
+/// spell_out(&mut codecs);
+/// assert_eq!(codecs[0].configuration.to_string(), r#"{"index_codecs":[{"name":"crc32c"}]}"#);
+/// ```
+pub fn spell_out(chain: &mut [NamedConfig]) {
+    for codec in chain {
+        for (member, mut inner) in chains(codec).collect::<Vec<_>>() {
+            spell_out(&mut inner);
+            codec.configuration.insert(member, Value::Array(inner.iter().map(NamedConfig::to_value).collect()));
+        }
+    }
 }
 
 /// Changes the codecs of the chains in the configuration of a codec. Those that stay the same stay as they are spelled.

@@ -327,4 +327,5 @@ fn the_name_of_raw_bytes_is_carried() {
     let (v2, _) = for_dialect_carrying(&source, Dialect::V3, Dialect::V2).unwrap();
     let (back, notes) = for_dialect(&v2, Dialect::V3).unwrap();
     assert_eq!((data_type(&back).as_str(), notes), ("r24", Vec::new()));
+    assert_eq!(back.as_array().unwrap().fill_value, source.as_array().unwrap().fill_value);
 }
