@@ -372,7 +372,8 @@ pub(crate) struct Remove {
     /// The store; the node may stand behind it: URL::PATH.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// The node, with all that lies below it; / is the root, of which only what belongs to nodes is erased, with --recursive to all that `tree` shows.
+    /// The node, with all that lies below it; / is the root, of which only what belongs to nodes is erased, in whatever dialect they
+    /// are.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<String>,
     /// Erase a group that has nodes or anything else below it, with all of that.

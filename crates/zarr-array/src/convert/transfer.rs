@@ -142,11 +142,13 @@ impl Conversion {
         }
         let in_target = |error: Error| in_store(target, error);
         self.check_whole(&**target, &to).map_err(in_target)?;
-        if let Some(first) = self.nodes.first() {
-            check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error))?;
-        }
+        let check_links = || match self.nodes.first() {
+            Some(first) => check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error)),
+            None => Ok(()),
+        };
         if self.options.overwrite {
             // What is in the way is erased before it turns out whether the store renames.
+            check_links()?;
             self.check_complete().map_err(|error| in_store(&self.source, error))?;
         }
         if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
@@ -157,6 +159,7 @@ impl Conversion {
             self.list_in(&**target, true).map_err(in_target)?;
             return target.flush().map_err(|error| in_target(error.into()));
         }
+        check_links()?;
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
         self.run(target, progress)?;
         let source = &*self.source;
