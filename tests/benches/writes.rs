@@ -39,7 +39,7 @@ fn main() {
 /// An array of one uncompressed chunk of so many bytes.
 fn one_chunk(folder: &Path, size: u64) -> Array {
     let store = zarr::create_store(folder.to_str().expect("UTF-8")).expect("a store");
-    let new = NewArray::new(&[size], "uint8").chunks(&[size]).codecs_text("bytes").expect("codecs");
+    let new = NewArray::new(&[size], "uint8").chunks(&[size]).codecs_json("bytes").expect("codecs");
     let array = zarr::create_array(&store, "/a", new).expect("an array");
     array.write(.., &vec![1_u8; size as usize]).expect("writes");
     array
@@ -87,8 +87,8 @@ fn compare(name: &str, size: u64) {
             *best = [0, 1].map(|clock| best[clock].min(took[clock] * 1e6 / times as f64));
         }
     }
-    for (clock, place) in [("clock", 0), ("processor", 1)] {
-        let (ours, by_hand) = (best[0][place], best[1][place]);
+    for (clock, index) in [("clock", 0), ("processor", 1)] {
+        let (ours, by_hand) = (best[0][index], best[1][index]);
         println!("{name:28} {clock:9} {ours:7.1} us, by hand {by_hand:7.1} us, {:5.2}x as long", ours / by_hand);
     }
 }

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use zarr_array::{Array, ErrorKind, Options, Result, Walk};
 use zarr_dtype::{DataType, from_npy_value, npy_descr};
 use zarr_grid::Selection;
-use zarr_meta::json::{Map, Value};
-use zarr_meta::{Consolidated, Found, NamedConfig, Node};
+use zarr_json::{Map, NamedConfig, Value};
+use zarr_meta::{Consolidated, Node, StoredNode};
 use zarr_store::{Key, Store, StoreExt};
 
 /// The node at a path.
-pub(crate) fn find(store: &Arc<dyn Store>, path: &str) -> Result<Found> {
+pub(crate) fn find(store: &Arc<dyn Store>, path: &str) -> Result<StoredNode> {
     zarr::open_node(&**store, path, None)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn walk(store: &Arc<dyn Store>) -> Result<Walk> {
 }
 
 /// The consolidated metadata of the root, if it has any.
-fn consolidated(store: &Arc<dyn Store>, root: &Found) -> Result<Option<Consolidated>> {
+fn consolidated(store: &Arc<dyn Store>, root: &StoredNode) -> Result<Option<Consolidated>> {
     if let Some(inside) = root.node.as_group().and_then(|group| group.consolidated.clone()) {
         return Ok(Some(inside));
     }
@@ -56,7 +56,7 @@ fn fault(error: zarr_array::Error) -> Fault {
 pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
     let store = zarr::open_store(&case.url()).map_err(fault)?;
     let walk = walk(&store).map_err(fault)?;
-    let found: BTreeMap<String, &Found> = walk.nodes.iter().map(|node| (node.path.to_string(), node)).collect();
+    let found: BTreeMap<String, &StoredNode> = walk.nodes.iter().map(|node| (node.path.to_string(), node)).collect();
     let paths: Vec<&String> = found.keys().collect();
     let expected: Vec<&String> = contents.nodes.keys().collect();
     if paths != expected {
@@ -101,7 +101,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
         let fresh = contents.after_consolidation.is_empty();
         if let Some(array) = found.get(path).and_then(|node| node.node.as_array())
             && fresh
-            && !copy.node.to_value().same(&array.to_value())
+            && !copy.node.to_value().semantically_eq(&array.to_value())
         {
             return Err(format!("{path}, consolidated: {}", copy.node.to_value()));
         }
@@ -152,23 +152,23 @@ fn shown(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     data_type(array, expected)?;
     let grid = array.chunk_grid();
     let lengths = |axis: usize| {
-        let length = |place: u64| {
+        let length = |position: u64| {
             let mut index = vec![0; grid.rank()];
             if let Some(at) = index.get_mut(axis) {
-                *at = place;
+                *at = position;
             }
             grid.chunk_shape(&index).get(axis).copied().unwrap_or(0)
         };
         match expected.chunk_shape.get(axis) {
             Some(Value::Array(_)) => {
-                Value::Array((0..grid.chunk_count(axis)).map(|place| length(place).into()).collect())
+                Value::Array((0..grid.chunk_count(axis)).map(|position| length(position).into()).collect())
             }
             _ => grid.largest_chunk_shape().get(axis).copied().unwrap_or(0).into(),
         }
     };
     let chunk_shape: Vec<Value> = (0..grid.rank()).map(lengths).collect();
     same("chunk shape", &chunk_shape, &expected.chunk_shape)?;
-    if let Some(shape) = &expected.subchunk_shape {
+    if let Some(shape) = &expected.inner_chunk_shape {
         let shard = array.metadata().codecs.iter().find(|codec| codec.name == "sharding_indexed");
         let found = shard.and_then(|shard| shard.configuration.get("chunk_shape")).and_then(Value::as_array);
         let found = found.unwrap_or_default().iter().filter_map(Value::as_u64).collect();
@@ -186,7 +186,9 @@ fn shown(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
             same("fill value", &item.as_ref(), &Some(bytes))
         }
         Some(ExpectedFill::Variable(bytes)) => same("fill value", &fill.bytes(), &bytes.as_slice()),
-        Some(ExpectedFill::Json(value)) => same("fill value", &found.is_some_and(|found| found.same(value)), &true),
+        Some(ExpectedFill::Json(value)) => {
+            same("fill value", &found.is_some_and(|found| found.semantically_eq(value)), &true)
+        }
     }
 }
 
@@ -237,5 +239,5 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> 
 fn same_members(what: &str, found: &Map, expected: &Map) -> Result<(), Fault> {
     // What is expected is JSON, with texts for numbers that it does not have.
     let (found, expected) = (Value::Object(found.clone()).without_bare(), Value::Object(expected.clone()));
-    if found.same(&expected) { Ok(()) } else { Err(format!("{what}: found {found}, expected {expected}")) }
+    if found.semantically_eq(&expected) { Ok(()) } else { Err(format!("{what}: found {found}, expected {expected}")) }
 }

@@ -3,7 +3,7 @@
 use crate::Fault;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// What must be found in the store of a case.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub struct ExpectedArray {
     /// Lengths of the chunks: one for each axis, or all of them in a list for each axis.
     pub chunk_shape: Vec<Value>,
     /// The shape of inner chunks.
-    pub subchunk_shape: Option<Vec<u64>>,
+    pub inner_chunk_shape: Option<Vec<u64>>,
     /// The fill value; `None` if it is undefined.
     pub fill: Option<ExpectedFill>,
     /// The user's attributes.
@@ -213,13 +213,13 @@ fn parse_array(value: &Value) -> Result<ExpectedArray, Fault> {
     let data =
         ExpectedData { file: string(data, "file")?.to_owned(), encoding, undefined: undefined.map(str::to_owned) };
     let shape = lengths(member(value, "shape")?)?;
-    let (chunk_shape, subchunk_shape) = chunks(value, &shape)?;
+    let (chunk_shape, inner_chunk_shape) = chunks(value, &shape)?;
     Ok(ExpectedArray {
         shape,
         dtype: member(value, "dtype")?.clone(),
         data_type: value.get("data_type").cloned(),
         chunk_shape,
-        subchunk_shape,
+        inner_chunk_shape,
         fill: fill(member(value, "fill_value")?, encoding)?,
         attributes: object(value, "attributes").map(plain_members)?,
         names_by_convention: names.is_none() && value.get("dimension_names_from").is_some(),
@@ -239,7 +239,7 @@ fn chunks(value: &Value, shape: &[u64]) -> Result<(Vec<Value>, Option<Vec<u64>>)
     }
     // Storage transformers put the chunks of the grid into shards.
     let Some(counts) = value.get("chunks_per_shard").map(lengths).transpose()? else {
-        return Ok((chunk_shape, value.get("subchunk_shape").map(lengths).transpose()?));
+        return Ok((chunk_shape, value.get("inner_chunk_shape").map(lengths).transpose()?));
     };
     let inner = lengths(&Value::Array(chunk_shape))?;
     let shards = inner.iter().zip(&counts).map(|(chunk, count)| Value::from(chunk * count));

@@ -10,13 +10,14 @@ use elements::{TYPES, Values};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use zarr::store::{FilesystemStore, MemoryStore, Store};
 use zarr_array::{Array, ArrayData, ErrorKind, NewArray};
+use zarr_codec::{CodecEntry, add_missing};
 use zarr_dtype::{ByteOrder, DataType, npy_descr};
 use zarr_grid::Selection;
-use zarr_meta::json::Value;
-use zarr_meta::{Dialect, NamedConfig, json};
-use zarr_store::{FilesystemStore, MemoryStore, Store};
+use zarr_json::{NamedConfig, Value, json};
+use zarr_meta::Dialect;
 
 const SHAPE: [u64; 2] = [6, 5];
 const CHUNKS: [u64; 2] = [4, 3];
@@ -43,140 +44,78 @@ pub enum Cell {
 /// What goes together, by the names of codecs and data types.
 pub type Cells = BTreeMap<(&'static str, &'static str), Cell>;
 
-/// Where a codec stands in a chain.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// In front of what turns elements into bytes.
-    Array,
-    /// It turns elements into bytes.
-    ToBytes,
-    /// Behind it.
-    Bytes,
-}
-
-/// A codec, the dialect that it is tried in, and its configuration for a data type; `None` if numpy has no such type.
+/// A codec, the dialect that it is tried in, and the name that it has there.
 struct Column {
+    entry: CodecEntry,
     name: &'static str,
-    place: Place,
     dialect: Dialect,
-    configuration: fn(&DataType) -> Option<Value>,
 }
 
-const fn column(
-    name: &'static str,
-    place: Place,
-    dialect: Dialect,
-    configuration: fn(&DataType) -> Option<Value>,
-) -> Column {
-    Column { name, place, dialect, configuration }
-}
+/// Codecs without a column: one that is in no document, and the older forms of two others.
+const LEFT_OUT: [&str; 3] = ["array_view", "numcodecs.json", "numcodecs.msgpack"];
 
-const fn v3(name: &'static str, place: Place, configuration: fn(&DataType) -> Option<Value>) -> Column {
-    column(name, place, Dialect::V3, configuration)
-}
+/// Those of numcodecs alone are tried in version 2, the others in version 3.
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let column = |entry: &CodecEntry| {
+        // The registered codec, which takes integers too.
+        let name = if entry.name == "numcodecs.bitround" { "bitround" } else { entry.name };
+        let dialect = if name.starts_with("numcodecs.") { Dialect::V2 } else { Dialect::V3 };
+        Column { entry: *entry, name, dialect }
+    };
+    zarr::registry().codecs.iter().filter(|entry| !LEFT_OUT.contains(&entry.name)).map(column).collect()
+});
 
-const fn v2(name: &'static str, place: Place, configuration: fn(&DataType) -> Option<Value>) -> Column {
-    column(name, place, Dialect::V2, configuration)
-}
-
-fn nothing(_: &DataType) -> Option<Value> {
-    Some(json!({}))
-}
-
-/// `dtype` alone.
-fn dtype(data_type: &DataType) -> Option<Value> {
-    Some(json!({"dtype": (npy_descr(data_type)?)}))
-}
-
-const COLUMNS: &[Column] = &[
-    v3("bytes", Place::ToBytes, |data_type| {
-        Some(if data_type.layout().has_byte_order() { json!({"endian": "big"}) } else { json!({}) })
-    }),
-    v3("vlen-utf8", Place::ToBytes, nothing),
-    v3("vlen-bytes", Place::ToBytes, nothing),
-    v3("zarrs.vlen", Place::ToBytes, |_| {
-        let little = json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
-        let bytes = json!([{"name": "bytes"}]);
-        Some(
-            json!({"index_codecs": little, "data_codecs": bytes, "index_data_type": "uint32", "index_location": "end"}),
-        )
-    }),
-    v3("optional", Place::ToBytes, |_| {
-        let little = json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
-        Some(json!({"mask_codecs": [{"name": "packbits"}], "data_codecs": little}))
-    }),
-    v3("packbits", Place::ToBytes, nothing),
-    v3("zfp", Place::ToBytes, |_| Some(json!({"mode": "reversible"}))),
-    v3("transpose", Place::Array, |_| Some(json!({"order": [1, 0]}))),
-    v3("reshape", Place::Array, |_| Some(json!({"shape": [(-1)]}))),
-    v3("bitround", Place::Array, |_| Some(json!({"keepbits": 7}))),
-    v3("cast_value", Place::Array, |_| Some(json!({"data_type": "float64"}))),
-    v3("scale_offset", Place::Array, |_| Some(json!({"offset": 0, "scale": 1}))),
-    v3("gzip", Place::Bytes, |_| Some(json!({"level": 1}))),
-    v3("zstd", Place::Bytes, |_| Some(json!({"level": 1, "checksum": true}))),
-    v3("blosc", Place::Bytes, |data_type| {
-        let typesize = if data_type.is_variable() { 1 } else { data_type.item_size() };
-        Some(json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": typesize, "blocksize": 0}))
-    }),
-    v3("crc32c", Place::Bytes, nothing),
-    v3("conditional", Place::Bytes, |_| {
-        Some(json!({"codecs": [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]}))
-    }),
-    v2("numcodecs.vlen-array", Place::ToBytes, |data_type| match data_type {
-        DataType::VlenArray(item) => dtype(item),
-        _ => Some(json!({"dtype": "<f8"})),
-    }),
-    v2("numcodecs.json2", Place::ToBytes, nothing),
-    v2("numcodecs.msgpack2", Place::ToBytes, nothing),
-    v2("numcodecs.categorize", Place::ToBytes, |data_type| {
-        let descr = npy_descr(data_type).unwrap_or_else(|| "|O".to_owned());
-        Some(json!({"labels": (elements::WORDS.to_vec()), "dtype": descr, "astype": "|u1"}))
-    }),
-    v2("numcodecs.zfpy", Place::ToBytes, |_| {
-        Some(json!({"mode": 3, "tolerance": (-1), "rate": (-1), "precision": 64}))
-    }),
-    v2("numcodecs.pcodec", Place::ToBytes, nothing),
-    v2("numcodecs.delta", Place::Array, dtype),
-    v2("numcodecs.quantize", Place::Array, |data_type| Some(json!({"digits": 1, "dtype": (npy_descr(data_type)?)}))),
-    v2("numcodecs.fixedscaleoffset", Place::Array, |data_type| {
-        Some(json!({"offset": 0, "scale": 2, "dtype": (npy_descr(data_type)?), "astype": "<i2"}))
-    }),
-    v2("numcodecs.astype", Place::Array, |data_type| {
-        let wide = if matches!(data_type, DataType::Complex64 | DataType::Complex128) { "<c16" } else { "<f8" };
-        Some(json!({"encode_dtype": wide, "decode_dtype": (npy_descr(data_type)?)}))
-    }),
-    v2("numcodecs.packbits", Place::Array, nothing),
-    v2("numcodecs.zlib", Place::Bytes, |_| Some(json!({"level": 1}))),
-    v2("numcodecs.lz4", Place::Bytes, |_| Some(json!({"acceleration": 1}))),
-    v2("numcodecs.bz2", Place::Bytes, |_| Some(json!({"level": 1}))),
-    v2("numcodecs.lzma", Place::Bytes, |_| Some(json!({"format": 1, "check": (-1), "preset": 1, "filters": null}))),
-    v2("numcodecs.shuffle", Place::Bytes, |data_type| {
-        let size = if data_type.is_variable() { 1 } else { data_type.item_size() };
-        Some(json!({"elementsize": size}))
-    }),
-    v2("numcodecs.base64", Place::Bytes, nothing),
-    v2("numcodecs.crc32", Place::Bytes, nothing),
-    v2("numcodecs.adler32", Place::Bytes, nothing),
-    v2("numcodecs.fletcher32", Place::Bytes, nothing),
-    v2("numcodecs.jenkins_lookup3", Place::Bytes, |_| Some(json!({"initval": 0, "prefix": null}))),
-    v3("sharding_indexed", Place::ToBytes, |data_type| {
-        let serializer = zarr::registry().defaults.serializer?(data_type, ByteOrder::Little).to_value();
-        Some(json!({
-            "chunk_shape": [2, 1],
-            "codecs": [serializer],
-            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
-            "index_location": "end"
-        }))
-    }),
-    v3("n5_default", Place::ToBytes, |data_type| {
-        let order = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
-        let bytes = match data_type.layout().has_byte_order() {
-            true => json!({"name": "bytes", "configuration": {"endian": "big"}}),
-            false => json!({"name": "bytes"}),
+impl Column {
+    /// The configuration for a data type; `None` if numpy has no such type. Where it does not depend on the type, it is the
+    /// example of the codec.
+    fn codec(&self, data_type: &DataType) -> Option<NamedConfig> {
+        let has_order = data_type.layout().has_byte_order();
+        let big = if has_order { json!({"endian": "big"}) } else { json!({}) };
+        let configuration = match self.name {
+            "bytes" => big,
+            "numcodecs.vlen-array" => match data_type {
+                DataType::VlenArray(item) => json!({"dtype": (npy_descr(item)?)}),
+                _ => json!({"dtype": "<f8"}),
+            },
+            "numcodecs.categorize" => {
+                let descr = npy_descr(data_type).unwrap_or_else(|| "|O".to_owned());
+                json!({"labels": (elements::WORDS.to_vec()), "dtype": descr, "astype": "|u1"})
+            }
+            "numcodecs.zfpy" => json!({"mode": 3, "tolerance": (-1), "rate": (-1), "precision": 64}),
+            "numcodecs.astype" => {
+                let wide = if matches!(data_type, DataType::Complex64 | DataType::Complex128) { "<c16" } else { "<f8" };
+                json!({"encode_dtype": wide, "decode_dtype": (npy_descr(data_type)?)})
+            }
+            "sharding_indexed" => {
+                let serializer = zarr::registry().defaults.serializer?(data_type, ByteOrder::Little).to_value();
+                json!({
+                    "chunk_shape": [2, 1],
+                    "codecs": [serializer],
+                    "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+                    "index_location": "end"
+                })
+            }
+            "n5_default" => {
+                let order = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
+                json!({"codecs": [order, {"name": "bytes", "configuration": big}]})
+            }
+            _ => Value::from_json(self.entry.example).ok()?,
         };
-        Some(json!({"codecs": [order, bytes]}))
-    }),
-];
+        let mut codec = NamedConfig::with(self.name, configuration.as_object().cloned().unwrap_or_default());
+        for (member, default) in self.entry.arguments {
+            if let Some(default) = default.and_then(|json| Value::from_json(json).ok()) {
+                add_missing(&mut codec, [(*member, default)]);
+            }
+        }
+        // Without byte orders, bytes alone has no member.
+        if self.name == "bytes" && !has_order {
+            codec.configuration.remove("endian");
+        }
+        self.entry.complete(&mut codec, data_type);
+        codec.name = self.name.to_owned();
+        Some(codec)
+    }
+}
 
 /// Writes and reads an array for each pair. With a folder they are left in it, each with a file that says what is in it, for
 /// other software to read.
@@ -188,7 +127,7 @@ pub fn cells(folder: Option<&Path>) -> Result<Cells, Fault> {
     let mut faults = Vec::new();
     for (name, make) in TYPES {
         let values = make();
-        for column in COLUMNS {
+        for column in COLUMNS.iter() {
             match pair(name, &values, column, folder) {
                 Ok(true) => drop(cells.insert((column.name, *name), Cell::Ours)),
                 Ok(false) => {}
@@ -224,23 +163,10 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
 
 /// An array of a data type with a codec, without elements; `None` if there cannot be one.
 fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Option<Array>, Fault> {
-    let Some(configuration) = (column.configuration)(&values.data_type) else { return Ok(None) };
-    let codec = NamedConfig::with(column.name, configuration.as_object().cloned().unwrap_or_default());
+    let Some(codec) = column.codec(&values.data_type) else { return Ok(None) };
     let registry = zarr::registry();
-    let serializer = registry.defaults.serializer.map(|make| make(&values.data_type, ByteOrder::Little));
-    // Between an array codec and bytes there are elements of another type, all of which have a byte order.
-    let little = NamedConfig::with("bytes", [("endian".to_owned(), Value::from("little"))].into_iter().collect());
-    let serializer = serializer.ok_or("no serializer")?;
-    let changes = matches!(column.name, "cast_value" | "numcodecs.fixedscaleoffset" | "numcodecs.astype");
-    let codecs = match column.place {
-        Place::Array if changes => vec![codec, little],
-        Place::Array if column.name == "numcodecs.packbits" => vec![codec, NamedConfig::new("bytes")],
-        Place::Array => vec![codec, serializer],
-        Place::ToBytes => vec![codec],
-        Place::Bytes => vec![serializer, codec],
-    };
     let new = NewArray::new(&SHAPE, values.data_type.to_config().short_value().to_string().trim_matches('"'));
-    let new = new.chunks(&CHUNKS).codecs(codecs).dialect(column.dialect);
+    let new = new.chunks(&CHUNKS).codecs(vec![codec]).dialect(column.dialect);
     let array = match Array::create(store, "/", new, &registry) {
         Ok(array) => array,
         Err(error) => {
@@ -260,7 +186,7 @@ fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Op
 /// An array in memory of each data type that the codec of this name takes, all of its elements written.
 pub(crate) fn arrays(codec: &str) -> Result<Vec<Array>, Fault> {
     let mut arrays = Vec::new();
-    for column in COLUMNS.iter().filter(|column| column.name == codec) {
+    for column in COLUMNS.iter().filter(|column| column.entry.name == codec) {
         for (_, make) in TYPES {
             let values = make();
             let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -280,18 +206,18 @@ pub(crate) fn fill_values() -> Vec<(Value, Value)> {
     let of = |make: fn() -> Values| {
         let values = make();
         let data_type = values.data_type.to_config().short_value();
-        [0, 7, 11].map(|place| (data_type.clone(), values.elements.json(place)))
+        [0, 7, 11].map(|index| (data_type.clone(), values.elements.json(index)))
     };
     TYPES.iter().flat_map(|(_, make)| of(*make)).collect()
 }
 
 /// Whether elements are those due, or nearly those where the codec loses a little.
 fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
-    for place in 0..due.len() {
-        let (found, due) = (found.json(place), due.json(place));
+    for index in 0..due.len() {
+        let (found, due) = (found.json(index), due.json(index));
         let loses = codec == "numcodecs.zfpy";
-        if !found.same(&due) && (!loses || !is_near(&found, &due)) {
-            return Err(format!("element {place}: found {found}, expected {due}"));
+        if !found.semantically_eq(&due) && (!loses || !is_near(&found, &due)) {
+            return Err(format!("element {index}: found {found}, expected {due}"));
         }
     }
     Ok(())
@@ -325,7 +251,7 @@ pub fn compare_bytes(data_type: &str, found: &[Value]) -> Result<(), Fault> {
     if found.len() != items.len() {
         return Err(format!("{} elements, expected {}", found.len(), items.len()));
     }
-    for (place, (item, found)) in items.into_iter().zip(found).enumerate() {
+    for (index, (item, found)) in items.into_iter().zip(found).enumerate() {
         // The first byte of an element that may be missing says whether it is there.
         let bytes = match item {
             [0, ..] if data_type == "optional" => None,
@@ -336,7 +262,7 @@ pub fn compare_bytes(data_type: &str, found: &[Value]) -> Result<(), Fault> {
             Value::from(bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")))
         });
         if *found != due {
-            return Err(format!("element {place}: found {found}, expected {due}"));
+            return Err(format!("element {index}: found {found}, expected {due}"));
         }
     }
     Ok(())
@@ -353,7 +279,7 @@ fn is_near(found: &Value, due: &Value) -> bool {
 }
 
 fn json_values(elements: &ArrayData) -> Vec<Value> {
-    (0..elements.len()).map(|place| elements.json(place)).collect()
+    (0..elements.len()).map(|index| elements.json(index)).collect()
 }
 
 /// The cells as a document in Markdown.
@@ -362,7 +288,7 @@ pub fn document(cells: &Cells) -> String {
     let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
     let _ = writeln!(text, "| codec | {} |", names.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(names.len()));
-    for column in COLUMNS {
+    for column in COLUMNS.iter() {
         let marks: Vec<&str> = names.iter().map(|name| letter(cells.get(&(column.name, *name)))).collect();
         let _ = writeln!(text, "| `{}` | {} |", column.name, marks.join(" | "));
     }

@@ -1,7 +1,7 @@
 //! Damage to metadata documents and chunks.
 
 use crate::random::Random;
-use zarr_meta::json::{Map, Number, Value};
+use zarr_json::{Map, Number, Value};
 
 /// Numbers at the edges of what readers compute with.
 const NUMBERS: [&str; 22] = [
@@ -80,7 +80,7 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
     for _ in 0..=random.below(3) {
         // Headers and indexes stand at both ends, and are hit more often than they are long.
-        let place = match (random.below(4), damaged.len()) {
+        let index = match (random.below(4), damaged.len()) {
             (0, len) => random.below(len.min(24)),
             (1, len) => len.saturating_sub(1 + random.below(len.min(48))),
             (_, len) => random.below(len),
@@ -89,18 +89,18 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
         match random.below(11) {
             0..=2 => {
                 let bit = 1 << random.below(8);
-                if let Some(byte) = damaged.get_mut(place) {
+                if let Some(byte) = damaged.get_mut(index) {
                     *byte ^= bit;
                 }
             }
-            3 => damaged.truncate(place),
+            3 => damaged.truncate(index),
             4 => {
                 let value = random.number().to_le_bytes().first().copied().unwrap_or(0);
-                damaged.insert(place, value);
+                damaged.insert(index, value);
             }
             5 => {
-                let end = place.saturating_add(1 + random.below(16)).min(damaged.len());
-                damaged.drain(place..end);
+                let end = index.saturating_add(1 + random.below(16)).min(damaged.len());
+                damaged.drain(index..end);
             }
             6 => {
                 let number = match random.below(4) {
@@ -110,21 +110,21 @@ pub(crate) fn bytes(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
                     _ => random.number(),
                 };
                 let width = 1 << random.below(4);
-                for (byte, new) in damaged.iter_mut().skip(place).zip(number.to_le_bytes()).take(width) {
+                for (byte, new) in damaged.iter_mut().skip(index).zip(number.to_le_bytes()).take(width) {
                     *byte = new;
                 }
             }
-            7 => nudge(random, &mut damaged, place),
+            7 => nudge(random, &mut damaged, index),
             8 => {
                 // Opens as many levels or claims as much as a short piece of the input does so many times.
-                let end = place.saturating_add(1 + random.below(8)).min(damaged.len());
-                let piece = damaged.get(place..end).unwrap_or_default().repeat(many(random));
-                damaged.splice(place..place, piece);
+                let end = index.saturating_add(1 + random.below(8)).min(damaged.len());
+                let piece = damaged.get(index..end).unwrap_or_default().repeat(many(random));
+                damaged.splice(index..index, piece);
             }
-            9 if place < damaged.len() && other < damaged.len() => damaged.swap(place, other),
+            9 if index < damaged.len() && other < damaged.len() => damaged.swap(index, other),
             _ => {
-                let end = place.saturating_add(random.below(64)).min(damaged.len());
-                let piece = damaged.get(place..end).unwrap_or_default().to_vec();
+                let end = index.saturating_add(random.below(64)).min(damaged.len());
+                let piece = damaged.get(index..end).unwrap_or_default().to_vec();
                 damaged.extend_from_slice(&piece);
             }
         }
@@ -139,13 +139,13 @@ fn many(random: &mut Random) -> usize {
 }
 
 /// Makes a little-endian integer a little larger or smaller: sizes and offsets that are nearly right.
-fn nudge(random: &mut Random, bytes: &mut [u8], place: usize) {
+fn nudge(random: &mut Random, bytes: &mut [u8], index: usize) {
     let width = 1 << random.below(4);
     let by = 1 + random.below(4) as u64;
     let up = random.below(2) == 0;
-    let old = bytes.iter().skip(place).take(width).rev().fold(0_u64, |old, byte| old << 8 | u64::from(*byte));
+    let old = bytes.iter().skip(index).take(width).rev().fold(0_u64, |old, byte| old << 8 | u64::from(*byte));
     let new = if up { old.wrapping_add(by) } else { old.wrapping_sub(by) };
-    for (byte, new) in bytes.iter_mut().skip(place).take(width).zip(new.to_le_bytes()) {
+    for (byte, new) in bytes.iter_mut().skip(index).take(width).zip(new.to_le_bytes()) {
         *byte = new;
     }
 }

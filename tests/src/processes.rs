@@ -11,6 +11,7 @@ mod kills;
 mod moves;
 mod power;
 mod reads;
+mod report;
 mod rows;
 mod soak;
 mod steps;

@@ -4,15 +4,15 @@ use crate::Fault;
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Options};
 use zarr_grid::Selection;
-use zarr_meta::json::{self, Leniency, Value};
-use zarr_meta::{Dialect, Documents, Found, NodePath};
+use zarr_json::{ParseOptions, Value};
+use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 /// Writes the documents of a node again, over those it was read from, and compares them.
 ///
 /// # Errors
 /// Says which one differs.
-pub(crate) fn documents(found: &Found) -> Result<(), Fault> {
+pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
     if found.implicit || found.attributes_error.is_some() {
         return Ok(());
     }
@@ -22,7 +22,7 @@ pub(crate) fn documents(found: &Found) -> Result<(), Fault> {
         let after = bytes.as_deref().map(value).transpose()?;
         let empty = |value: &Option<Value>| value.as_ref().and_then(Value::as_object).is_none_or(|map| map.is_empty());
         let same = match (&before, &after) {
-            (Some(before), Some(after)) => before.same(after),
+            (Some(before), Some(after)) => before.semantically_eq(after),
             // A document of attributes without attributes may go or come.
             (before, after) => empty(before) && empty(after),
         };
@@ -38,7 +38,7 @@ pub(crate) fn documents(found: &Found) -> Result<(), Fault> {
 ///
 /// # Errors
 /// Says what is wrong with them.
-pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<Found, Fault> {
+pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<StoredNode, Fault> {
     let store = in_memory(documents)?;
     zarr::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
 }
@@ -55,7 +55,7 @@ fn in_memory(documents: &Documents) -> Result<Arc<dyn Store>, Fault> {
 
 /// A document as JSON, with the liberties of old writers.
 fn value(bytes: &[u8]) -> Result<Value, Fault> {
-    json::parse(bytes, Leniency::ALL).map(|parsed| parsed.value).map_err(|error| error.to_string())
+    zarr_json::parse(bytes, ParseOptions::ALL).map(|parsed| parsed.value).map_err(|error| error.to_string())
 }
 
 /// Writes an array into a new store, from its metadata and all its elements, and compares what comes back.
@@ -66,7 +66,7 @@ pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let copied = copy_empty(array)?;
     let [before, after] = [array, &copied].map(|array| array.metadata().to_value().without_bare());
-    if !before.same(&after) {
+    if !before.semantically_eq(&after) {
         return Err(format!("metadata {after}, before it was {before}"));
     }
     copied.write_from(Selection::all(), elements.view()).map_err(fault)?;
@@ -89,7 +89,7 @@ fn loses(array: &Array) -> bool {
 pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let found = array.found();
     // An undefined fill value was written while v3 settled, and is no longer: only the document that has it keeps it.
-    let lapsed = matches!(found.dialect, Dialect::V3Of2023 | Dialect::D2022);
+    let lapsed = matches!(found.dialect, Dialect::V3Provisional2023 | Dialect::V3Draft2022);
     let keeps = lapsed && array.metadata().fill_value.is_none();
     // A document for the whole hierarchy says how the others are called.
     let entry = zarr_meta::entry_key(found.dialect);

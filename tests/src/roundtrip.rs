@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use zarr_array::{Array, ArrayData, Conversion, ConvertOptions, Error, ErrorKind, Options};
+use zarr_array::{Array, ArrayData, Error, ErrorKind, Options};
+use zarr_convert::{Conversion, ConvertOptions};
 use zarr_dtype::DataType;
 use zarr_grid::Selection;
+use zarr_json::{Map, Value};
 use zarr_meta::conventions::ARRAY_DIMENSIONS;
-use zarr_meta::json::{Map, Value};
 use zarr_meta::{CARRIED, Dialect, NodePath};
 use zarr_store::{MemoryStore, Store};
 
@@ -133,7 +134,7 @@ impl Way<'_> {
         let near = Subject::read(&back, &root, &options)?.ok_or_else(|| "not known when back".to_owned())?;
         let mut lost = before.differences(&near, true, &noted).map_err(|fault| format!("back: {fault}"))?;
         // Its text forbids what the document has, so that it is never written anew.
-        if matches!(before.dialect, Dialect::D2022 | Dialect::V3Of2023) && before.fill_value.is_none() {
+        if matches!(before.dialect, Dialect::V3Draft2022 | Dialect::V3Provisional2023) && before.fill_value.is_none() {
             differing.extend(lost.take("fill_value"));
         }
         if self.carry && !lost.is_empty() {
@@ -270,14 +271,14 @@ impl Subject {
             true => (self.attributes.clone(), after.attributes.clone()),
             false => (self.plain_attributes(), after.plain_attributes()),
         };
-        let is_same = |a: &Map, b: &Map| Value::Object(a.clone()).same(&Value::Object(b.clone()));
+        let is_same = |a: &Map, b: &Map| Value::Object(a.clone()).semantically_eq(&Value::Object(b.clone()));
         let same = is_same(&attributes.0, &attributes.1);
         let by_names = !same && is_same(&self.plain_attributes(), &after.plain_attributes());
         let member = if by_names { "dimension_names" } else { "attributes" };
         compare(member, same, &|| words(&attributes.0.to_string(), &attributes.1.to_string()))?;
         if is_back {
             for (name, value) in self.extra.iter() {
-                let same = after.extra.get(name).is_some_and(|after| after.same(value));
+                let same = after.extra.get(name).is_some_and(|after| after.semantically_eq(value));
                 compare(name, same, &|| "lost".to_owned())?;
             }
         }

@@ -5,7 +5,7 @@ use crate::expected::{Encoding, ExpectedData};
 use crate::fixtures::Case;
 use zarr_array::ArrayData;
 use zarr_dtype::{ByteOrder, DataType};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// Compares the elements of an array with those that a case expects.
 ///
@@ -14,7 +14,7 @@ use zarr_meta::json::Value;
 pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -> Result<(), Fault> {
     let file = case.file(&expected.file)?;
     let undefined = expected.undefined.as_ref().map(|mask| case.file(mask)).transpose()?;
-    let counts = |place: usize| undefined.as_ref().is_none_or(|mask| mask.get(place) != Some(&1));
+    let counts = |index: usize| undefined.as_ref().is_none_or(|mask| mask.get(index) != Some(&1));
     match expected.encoding {
         Encoding::Raw => {
             let size = found.data_type().item_size().max(1);
@@ -32,7 +32,7 @@ pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -
             let text = std::str::from_utf8(&file).map_err(|error| error.to_string())?;
             let file = Value::from_json(text).map_err(|error| error.to_string())?;
             let file = file.as_array().unwrap_or_default();
-            let pairs = file.iter().enumerate().map(|(place, file)| file.same(&found.json(place)));
+            let pairs = file.iter().enumerate().map(|(index, file)| file.semantically_eq(&found.json(index)));
             differing(file.len(), found.len(), pairs, counts)
         }
     }
@@ -48,7 +48,7 @@ fn differing(
     if expected != found {
         return Err(format!("found {found} elements, expected {expected}"));
     }
-    let places: Vec<_> = equal.enumerate().filter(|(place, equal)| !equal && counts(*place)).collect();
+    let places: Vec<_> = equal.enumerate().filter(|(index, equal)| !equal && counts(*index)).collect();
     match places.first() {
         Some((first, _)) => Err(format!("{} of {found} elements differ, the first at {first}", places.len())),
         None => Ok(()),
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn says_where_elements_differ() {
         let check = |expected, equal: &[bool], mask: &[usize]| {
-            differing(expected, equal.len(), equal.iter().copied(), |place| !mask.contains(&place)).err()
+            differing(expected, equal.len(), equal.iter().copied(), |index| !mask.contains(&index)).err()
         };
         assert_eq!(check(2, &[true, true], &[]), None);
         assert_eq!(check(3, &[true, true], &[]).as_deref(), Some("found 2 elements, expected 3"));

@@ -7,9 +7,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use std::sync::{Arc, Mutex, PoisonError};
+use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, StoreExt};
 use zarr::{Array, ChunkCache, NewArray, Options, Store, ViewMut};
 use zarr_grid::Selection;
-use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, StoreExt};
 
 /// The allocator of the system, with counters.
 struct Counting;
@@ -71,7 +71,7 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
 fn open_and_read(shape: &[u64], codecs: &str, cache: Option<&ChunkCache>) -> (u64, Taken) {
     let counted = Arc::new(Counted::new(MemoryStore::new()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
-    let new = NewArray::new(shape, "int8").chunks(&[2148, 2148]).codecs_text(codecs).unwrap();
+    let new = NewArray::new(shape, "int8").chunks(&[2148, 2148]).codecs_json(codecs).unwrap();
     let array = zarr::create_array(&store, "/a", new).unwrap();
     let last = (shape[0] - 1, shape[1] - 1);
     array.write(last, &[7i8]).unwrap();
@@ -107,7 +107,7 @@ fn opening_and_reading_an_element_does_not_depend_on_the_size() {
 /// Reads a million chunks of an element each, of which one is stored.
 fn read_a_million(cache: Option<ChunkCache>) -> Taken {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs_text(r#"["bytes"]"#).unwrap().fill(3);
+    let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs_json(r#"["bytes"]"#).unwrap().fill(3);
     let array: Array = zarr::create_array(&store, "/a", new).unwrap();
     let array = array.with(Options { cache, ..Options::default() }).unwrap();
     array.write((999, 998), &[9u8]).unwrap();
@@ -144,7 +144,7 @@ fn an_index_that_says_too_much_takes_little() {
     }}]"#;
     let folder = tempfile::tempdir().unwrap();
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
-    let new = NewArray::new(&[CHUNKS], "string").chunks(&[CHUNKS]).codecs_text(codecs).unwrap();
+    let new = NewArray::new(&[CHUNKS], "string").chunks(&[CHUNKS]).codecs_json(codecs).unwrap();
     let array = zarr::create_array(&store, "/a", new).unwrap();
     // Each inner chunk lies a byte behind the one before it, and all say that they have ten mebibytes.
     let mut shard = vec![0; (CLAIMED + CHUNKS) as usize];

@@ -12,8 +12,8 @@ use goals::{MEASUREMENTS, Measurement};
 use programs::{PEERS, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
-use table::{Found, Row};
-use zarr_meta::json::Value;
+use table::{Row, StoredNode};
+use zarr_json::Value;
 
 const USAGE: &str = "\
 usage: cargo xtask bench [--peers [NAME,..]] [--floor] [--only CASE:OPERATION,..] [--rounds N] [--repetitions N]
@@ -60,11 +60,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let places = Places::new(&folder, options.smaller);
     places.make(&programs)?;
     let mut rows = Vec::new();
-    for (place, measurement) in options.only.iter().enumerate() {
+    for (index, measurement) in options.only.iter().enumerate() {
         let mut row = Row::new();
         for round in 0..options.rounds {
             // Whoever comes first pays for memory that the system took back from those before.
-            let first = (place + round as usize) % programs.len();
+            let first = (index + round as usize) % programs.len();
             for program in programs.iter().cycle().skip(first).take(programs.len()) {
                 let slow = program.is_slow(measurement.case);
                 if slow && round > 0 {
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
                 }
                 let (warm, repetitions) = if slow { (0, 1) } else { (1, options.repetitions) };
                 let line = places.measure(program, *measurement, warm, repetitions)?;
-                let found: &mut Found = row.entry(program.name).or_default();
+                let found: &mut StoredNode = row.entry(program.name).or_default();
                 if found.add(&line) {
                     println!("{:<20} {:<18} {}", measurement.name(), program.name, found.brief());
                 }

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 const USAGE: &str = "\
 usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs|names] [--seed N] [--keep]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cargo;
+mod ci;
 mod conformance;
 mod fuzz;
 mod interop;
@@ -16,6 +17,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   bench         measures reads and writes, beside other software if asked to
+  ci            runs .ci/run (--long: other systems, each feature alone, long forms of the tests)
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "bench" => bench::run(rest),
+        Some((task, rest)) if task == "ci" => ci::run(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),

@@ -5,7 +5,7 @@ use crate::interop::python;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 use zarr_tests::matrix::{self, Cell, Cells};
 
 /// What zarrs is known to write otherwise: a codec, and the data types whose elements below zero are concerned. `docs/support.md` says

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: what the compiler does not check about the form of the workspace.
 
+mod circles;
 mod edges;
 mod files;
 
@@ -13,15 +14,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = root();
     let mut faults = edges::check(&root)?;
     faults.extend(files::check(&root)?);
+    faults.extend(circles::check(&root)?);
     for fault in &faults {
         println!("{fault}");
     }
     match faults.len() {
         0 => Ok(()),
-        count => Err(format!("{count} places are not tidy")),
+        count => Err(format!("{count} faults")),
     }
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
 }

@@ -11,7 +11,7 @@ const TURN: &str = r#"{"name":"transpose","configuration":{"order":[2,1,0]}}"#;
 const BLOSC: &str = r#"{"name":"blosc","configuration":{"cname":"blosclz","clevel":9,"shuffle":"bitshuffle","typesize":2,"blocksize":0}}"#;
 
 /// The cases, by name.
-pub(crate) const CASES: [&str; 5] = ["plain", "turned", "blosc", "shard", "element"];
+pub(crate) const CASES: [&str; 7] = ["plain", "turned", "blosc", "shard", "element", "bool", "text"];
 
 /// Writes a small array and reads it, so often that reading is nearly all of the work.
 pub(crate) fn count(case: &str) -> Result<(), Failure> {
@@ -24,12 +24,11 @@ pub(crate) fn count(case: &str) -> Result<(), Failure> {
         "blosc" => ([32, 32, 32], format!("{LITTLE},{BLOSC}"), "...", 20),
         "shard" => ([64, 64, 64], shard, "...", 20),
         "element" => ([16, 16, 16], LITTLE.to_owned(), "5, 17, 33", 2000),
+        "bool" => return checked(),
+        "text" => return texts(),
         _ => return Err(format!("case {case:?}, expected one of {CASES:?}").into()),
     };
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[64, 64, 64], "uint16").chunks(&chunks).codecs_text(&format!("[{codecs}]"))?;
-    let registry: Arc<Registry> = zarr::registry();
-    let array = Array::create(&store, "/", new, &registry)?;
+    let array = array("uint16", &[64, 64, 64], &chunks, &codecs)?;
     let elements: Vec<u16> = (0..64u32 * 64 * 64).map(|at| (at % 64 + at / 4096) as u16).collect();
     array.write(.., &elements)?;
     let mut sum = 0u64;
@@ -38,4 +37,37 @@ pub(crate) fn count(case: &str) -> Result<(), Failure> {
     }
     println!("{sum}");
     Ok(())
+}
+
+/// Bytes that may be no booleans, which is looked for in all that is read and written.
+fn checked() -> Result<(), Failure> {
+    let array = array("bool", &[1 << 18], &[1 << 16], LITTLE)?;
+    let elements: Vec<bool> = (0..1 << 18).map(|at| at % 3 == 0).collect();
+    let mut sum = 0;
+    for _ in 0..20 {
+        array.write(.., &elements)?;
+        sum += array.read::<bool>(..)?.iter().filter(|&&element| element).count();
+    }
+    println!("{sum}");
+    Ok(())
+}
+
+/// Texts, of which each is checked to be UTF-8.
+fn texts() -> Result<(), Failure> {
+    let array = array("string", &[1 << 14], &[1 << 12], r#"{"name":"vlen-utf8"}"#)?;
+    let elements: Vec<String> = (0..1 << 14).map(|at| "abcdefgh".repeat(at % 4)).collect();
+    array.write(.., &elements)?;
+    let mut sum = 0;
+    for _ in 0..20 {
+        sum += array.read::<String>(..)?.iter().map(String::len).sum::<usize>();
+    }
+    println!("{sum}");
+    Ok(())
+}
+
+fn array(data_type: &str, shape: &[u64], chunks: &[u64], codecs: &str) -> Result<Array, Failure> {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(shape, data_type).chunks(chunks).codecs_json(&format!("[{codecs}]"))?;
+    let registry: Arc<Registry> = zarr::registry();
+    Ok(Array::create(&store, "/", new, &registry)?)
 }

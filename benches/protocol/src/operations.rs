@@ -203,7 +203,7 @@ fn partial_write<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failur
     let subsets = subsets()?;
     let data = |number: usize, subset: &Subset| -> Vec<u8> {
         let len = subset.len.iter().product::<u64>() as usize * item;
-        (0..len).map(|place| ((place / 2 + number) & 0x3f) as u8).collect()
+        (0..len).map(|index| ((index / 2 + number) & 0x3f) as u8).collect()
     };
     let data: Vec<_> = subsets.iter().enumerate().map(|(number, subset)| data(number, subset)).collect();
     let write =
@@ -228,7 +228,7 @@ fn append<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
     let (mut shape, rows) = (library.shape(&array), library.chunk_shape(&array)[0]);
     shape[0] = rows;
     let len = shape.iter().product::<u64>() as usize * library.item_size(&array);
-    let data: Vec<u8> = (0..len).map(|place| (place & 0x3f) as u8).collect();
+    let data: Vec<u8> = (0..len).map(|index| (index & 0x3f) as u8).collect();
     let measured = Times::of(
         &mut (),
         |()| {

@@ -1,4 +1,4 @@
-//! The shard loop (`zarr-array/src/read/together.rs`): all inner chunks of a shard, against their codec alone, which decodes the same
+//! The shard loop (`zarr-array/src/read/inner_chunks.rs`): all inner chunks of a shard, against their codec alone, which decodes the same
 //! bytes again and again to one buffer (uncompressed: a copy of them); and one element of a shard, against the same bytes from the
 //! same store. One thread, the best of several runs in turn, and the ratio.
 //!
@@ -11,7 +11,7 @@ use arrays::LITTLE;
 use std::hint::black_box;
 use zarr_array::{Array, Options, ViewMut};
 use zarr_codec::testing;
-use zarr_grid::{Cell, ChunkGrid, Region};
+use zarr_grid::{ChunkGrid, ChunkOverlap, Region};
 use zarr_store::{ByteRange, Fetched, Key};
 
 /// One shard of 32 MiB.
@@ -35,13 +35,13 @@ fn all(name: &str, array: &Array, inner: [u64; 3], codecs: &str) {
     let (mut out, mut one) = (vec![1; SIZE], vec![1; dims.iter().product::<usize>() * 2]);
     let elements = array.read_data(..).expect("reads");
     let elements = elements.view();
-    let encode = |cell: Cell| {
+    let encode = |overlap: ChunkOverlap| {
         let mut encoded = Vec::new();
-        chain.encode(&elements.window(&cell.output()), &mut encoded).expect("encodes");
+        chain.encode(&elements.window(&overlap.output()), &mut encoded).expect("encodes");
         encoded
     };
     let grid = ChunkGrid::regular(&SHAPE, &inner).expect("a grid");
-    let encoded: Vec<Vec<u8>> = grid.meet(&Region::whole(&SHAPE)).iter().map(encode).collect();
+    let encoded: Vec<Vec<u8>> = grid.intersect(&Region::whole(&SHAPE)).iter().map(encode).collect();
     let ours = || {
         let view = ViewMut::new(&mut out, 2, &SHAPE.map(|len| len as usize)).expect("fits");
         array.read_into(.., view).expect("reads");

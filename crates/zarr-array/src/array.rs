@@ -4,16 +4,17 @@ use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::drive::{Blocking, settle_place};
-use crate::gather::Gather;
-use crate::read::ReadPlan;
+use crate::fancy::FancyPlan;
+use crate::read::{ReadContext, ReadPlan};
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, Options, Registry, Result, Warning, execute, jobs, node, plan, reshape};
+use crate::{ArrayData, Error, Options, Registry, Result, Warning, execute, jobs, plan, reshape};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, FillValue, Heap};
 use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
-use zarr_meta::json::Map;
-use zarr_meta::{ArrayMetadata, Dialect, Found, NodePath};
+use zarr_hierarchy::node;
+use zarr_json::Map;
+use zarr_meta::{ArrayMetadata, Dialect, NodePath, StoredNode};
 use zarr_store::{Bytes, Durability, Key, Store, block_on};
 
 /// A Zarr array in a store.
@@ -29,12 +30,12 @@ use zarr_store::{Bytes, Durability, Key, Store, block_on};
 /// use zarr_store::MemoryStore;
 ///
 /// # let mut registry = Registry::default();
-/// # registry.codecs.add(zarr_codec_bytes::ENTRY);
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
 /// # let registry = Arc::new(registry);
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
 /// let new = NewArray::new(&[4, 6], "int16")
 ///     .chunks(&[2, 3])
-///     .codecs_text(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
+///     .codecs_json(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
 /// let array = Array::create(&store, "/a", new, &registry)?;
 /// array.write(.., &(0..24).collect::<Vec<i16>>())?;
 /// assert_eq!(array.read::<i16>((1..3, 5))?, [11, 17]);
@@ -53,7 +54,8 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is none; the kinds that tell what is wrong with its metadata; [`crate::ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
-        let found = crate::open_node(&**store, path, None).map_err(|error| crate::with_place(error, &**store, path))?;
+        let found = zarr_hierarchy::open_node(&**store, path, None)
+            .map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
         Self::from_found(store, found, registry, Options::default())
     }
 
@@ -63,7 +65,7 @@ impl Array {
     /// As [`open`](Self::open), but for the store.
     pub fn from_found(
         store: &Arc<dyn Store>,
-        found: Found,
+        found: StoredNode,
         registry: &Arc<Registry>,
         options: Options,
     ) -> Result<Self> {
@@ -82,16 +84,16 @@ impl Array {
     /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
     /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if `new` cannot be; [`crate::ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
-        let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let can_list = store.capabilities().list;
-        let find = plan::find_dialect(path, &new, can_list).map_err(place)?;
-        let dialect = zarr_store::run(&**store, find).map_err(place)?;
+        let find = plan::find_dialect(path, &new, can_list).map_err(in_store)?;
+        let dialect = zarr_store::run(&**store, find).map_err(in_store)?;
         let (job, options) =
-            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(place)?;
-        let found = zarr_store::run(&**store, job).map_err(place)?;
+            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(in_store)?;
+        let found = zarr_store::run(&**store, job).map_err(in_store)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
-        drop(array.core.changing(None));
+        drop(array.core.invalidation(None));
         Ok(array)
     }
 
@@ -134,7 +136,7 @@ impl Array {
     }
 
     /// The metadata documents it was opened from.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &StoredNode {
         &self.core.found
     }
 
@@ -176,7 +178,7 @@ impl Array {
     /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken (Zarr v2
     /// keeps them apart from the array's own).
     pub fn attributes(&self) -> Result<&Map> {
-        node::attributes(&self.core.found).map_err(|error| self.core.place(error))
+        node::attributes(&self.core.found).map_err(|error| self.core.locate(error))
     }
 
     /// Names of the dimensions, if they have any.
@@ -256,27 +258,38 @@ impl Array {
 
     /// Reads into `out`, which has the output shape.
     fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let plan = ReadPlan::new(&self.core, &self.store.coalesce(), resolved, out.size(), zeroed)?;
+        let plan = ReadPlan::new(&self.core, &self.store.access_profile(), resolved, out.size(), zeroed)?;
         self.read_all(&plan, out)
     }
 
     /// Reads a region into `out`, which has its shape and is fresh memory.
     pub(crate) fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
-        let plan = ReadPlan::region(&self.core, &self.store.coalesce(), region, out.size());
+        let plan = ReadPlan::region(&self.core, &self.store.access_profile(), region, out.size());
         self.read_all(&plan, out)
     }
 
-    /// Reads a region of which only these chunks are stored, sorted: others are not asked for.
-    pub(crate) fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
-        if chunks.len() as u64 >= self.core.grid.meet(region).len() / 2 {
+    /// Reads a region of which only these chunks are stored, sorted: others have the fill value, and the store is not asked for them.
+    ///
+    /// # Errors
+    /// As [`read_data`](Self::read_data).
+    pub fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
+        if chunks.len() as u64 >= self.core.grid.intersect(region).len() / 2 {
             return self.read_data(region);
         }
         let mut data = ArrayData::zeroed(self.core.element(), &region.shape())?;
-        self.core.reading(&self.store.coalesce(), true).fill(&mut data.view_mut())?;
+        ReadContext::new(&self.core, &self.store.access_profile(), true).fill(&mut data.view_mut())?;
         let out = data.view_mut();
-        let plan = ReadPlan::chunks(&self.core, &self.store.coalesce(), region, chunks, out.size());
+        let plan = ReadPlan::chunks(&self.core, &self.store.access_profile(), region, chunks, out.size());
         self.read_all(&plan, out)?;
         Ok(data)
+    }
+
+    /// Applies a function to items on the threads that decode this array, several at the same time where there are many.
+    ///
+    /// # Errors
+    /// If the system has no threads for it.
+    pub fn map_parallel<T: Send, R: Send>(&self, items: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Result<Vec<R>> {
+        execute::within(&self.core, || execute::map(items, each))
     }
 
     fn read_all(&self, plan: &ReadPlan<'_>, out: ViewMut<'_>) -> Result<()> {
@@ -289,11 +302,11 @@ impl Array {
     }
 
     pub(crate) fn run<J: zarr_store::Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
-        execute::run(&self.core, &*self.store, job).map_err(|error| self.core.place(error))
+        execute::run(&self.core, &*self.store, job).map_err(|error| self.core.locate(error))
     }
 
     pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
-        plan::resolve(&self.core, what).map_err(|error| self.core.place(error))
+        plan::resolve(&self.core, what).map_err(|error| self.core.locate(error))
     }
 
     /// Writes elements, in C order, to a selection.
@@ -329,16 +342,16 @@ impl Array {
 
     fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.settle_place()?;
-        let (capabilities, coalesce) = (self.store.capabilities(), self.store.coalesce());
+        let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
         if let Resolved::Box(selected) = resolved {
-            let turned = plan::turned_view(data, &selected.flipped);
+            let flipped = plan::flipped_view(data, &selected.flipped);
             let region = &selected.region;
-            return self.run(WriteJob::new(&self.core, region, turned, Durability::None, capabilities, &coalesce));
+            return self.run(WriteJob::new(&self.core, region, flipped, Durability::None, capabilities, &profile));
         }
-        let gather = Gather::new(&self.core, resolved)?;
+        let plan = FancyPlan::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;
-        for picked in gather.picked(self.core.element().item_size(), &bytes, data.heap()) {
-            self.run(WriteJob::picked(&self.core, picked, capabilities, &coalesce)?)?;
+        for part in plan.writes(self.core.element().item_size(), &bytes, data.heap()) {
+            self.run(WriteJob::part(&self.core, part, capabilities, &profile)?)?;
         }
         Ok(())
     }
@@ -349,10 +362,10 @@ impl Array {
     /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
     pub fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         let mut bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?))?;
-        let mut place = 0;
-        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, place)) {
+        let mut location = 0;
+        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
             bytes = self.run(jobs::get(key))?;
-            place = other;
+            location = other;
         }
         Ok(bytes)
     }
@@ -363,7 +376,7 @@ impl Array {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.settle_place()?;
-        let _changing = self.core.changing(Some(chunk));
+        let _invalidation = self.core.invalidation(Some(chunk));
         self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec()))
     }
 
@@ -373,7 +386,7 @@ impl Array {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.settle_place()?;
-        let _changing = self.core.changing(Some(chunk));
+        let _invalidation = self.core.invalidation(Some(chunk));
         self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?]))
     }
 
@@ -393,7 +406,7 @@ impl Array {
     pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.settle_place()?;
         let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys()?.into_iter().unzip();
-        let sizes = execute::run_free(&*self.store, jobs::Sizes::new(keys)).map_err(|error| self.core.place(error))?;
+        let sizes = execute::run_free(&*self.store, jobs::Sizes::new(keys)).map_err(|error| self.core.locate(error))?;
         // A chunk that was erased in between has no size.
         Ok(chunks.into_iter().zip(sizes).filter_map(|(chunk, size)| Some((chunk, size?))).collect())
     }
@@ -405,7 +418,11 @@ impl Array {
 
     /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
     fn settle_place(&self) -> Result<()> {
-        if self.core.place_unknown() { block_on(settle_place(&Blocking(&*self.store), &self.core)) } else { Ok(()) }
+        if self.core.is_location_unknown() {
+            block_on(settle_place(&Blocking(&*self.store), &self.core))
+        } else {
+            Ok(())
+        }
     }
 
     /// Changes the shape. Chunks that lie wholly outside of a smaller shape are erased; elements that a larger shape adds are the
@@ -451,12 +468,12 @@ impl Array {
     }
 
     /// Replaces the attributes. Everything else in the documents stays as it was, and so do attributes that others changed since
-    /// the array was opened, if they are the same in `attributes`; see [`set_attributes`](crate::set_attributes).
+    /// the array was opened, if they are the same in `attributes`; see [`set_attributes`](zarr_hierarchy::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Conflict`] naming an attribute that another writer changed as well; [`crate::ErrorKind::Store`].
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        let found = crate::set_attributes(&*self.store, &self.core.found, attributes)?;
+        let found = zarr_hierarchy::set_attributes(&*self.store, &self.core.found, attributes)?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())
     }
@@ -466,7 +483,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
-        let _changing = self.core.changing(None);
-        crate::erase_node(&*self.store, &self.core.found)
+        let _invalidation = self.core.invalidation(None);
+        zarr_hierarchy::erase_node(&*self.store, &self.core.found)
     }
 }

@@ -3,7 +3,7 @@
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::drive::{Waiting, settle_place};
-use crate::gather::Gather;
+use crate::fancy::FancyPlan;
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan, reshape};
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap};
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
-use zarr_meta::json::Map;
-use zarr_meta::{ArrayMetadata, Found, NodePath};
+use zarr_json::Map;
+use zarr_meta::{ArrayMetadata, NodePath, StoredNode};
 use zarr_store::{AsyncStore, Bytes, Durability, Job, Key, run_async};
 
 /// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
@@ -31,7 +31,7 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
-        let found = crate::open_node_async(&**store, path, None).await?;
+        let found = zarr_hierarchy::open_node_async(&**store, path, None).await?;
         Self::from_found(store, found, registry, Options::default())
     }
 
@@ -41,7 +41,7 @@ impl AsyncArray {
     /// As [`open`](Self::open), but for the store.
     pub fn from_found(
         store: &Arc<dyn AsyncStore>,
-        found: Found,
+        found: StoredNode,
         registry: &Arc<Registry>,
         options: Options,
     ) -> Result<Self> {
@@ -60,16 +60,16 @@ impl AsyncArray {
         new: NewArray,
         registry: &Arc<Registry>,
     ) -> Result<Self> {
-        let place = |error: Error| error.at(|place| place.store = Some(store.to_string()));
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let can_list = store.capabilities().list;
-        let find = plan::find_dialect(path, &new, can_list).map_err(place)?;
-        let dialect = run_async(&**store, find).await.map_err(place)?;
+        let find = plan::find_dialect(path, &new, can_list).map_err(in_store)?;
+        let dialect = run_async(&**store, find).await.map_err(in_store)?;
         let (job, options) =
-            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(place)?;
-        let found = run_async(&**store, job).await.map_err(place)?;
+            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(in_store)?;
+        let found = run_async(&**store, job).await.map_err(in_store)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
-        drop(array.core.changing(None));
+        drop(array.core.invalidation(None));
         Ok(array)
     }
 
@@ -84,7 +84,7 @@ impl AsyncArray {
     }
 
     /// The metadata documents it was opened from.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &StoredNode {
         &self.core.found
     }
 
@@ -99,11 +99,11 @@ impl AsyncArray {
     }
 
     pub(crate) async fn run<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
-        run_async(&*self.store, job).await.map_err(|error| self.core.place(error))
+        run_async(&*self.store, job).await.map_err(|error| self.core.locate(error))
     }
 
     pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
-        plan::resolve(&self.core, what).map_err(|error| self.core.place(error))
+        plan::resolve(&self.core, what).map_err(|error| self.core.locate(error))
     }
 
     /// Reads a selection into a vector in C order, as [`Array::read`](crate::Array::read).
@@ -151,13 +151,13 @@ impl AsyncArray {
 
     /// Reads into `out`, which has the output shape.
     async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let plan = ReadPlan::new(&self.core, &self.store.coalesce(), resolved, out.size(), zeroed)?;
+        let plan = ReadPlan::new(&self.core, &self.store.access_profile(), resolved, out.size(), zeroed)?;
         self.read_all(&plan, out).await
     }
 
     /// Reads a region into `out`, which has its shape and is fresh memory.
     pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
-        let plan = ReadPlan::region(&self.core, &self.store.coalesce(), region, out.size());
+        let plan = ReadPlan::region(&self.core, &self.store.access_profile(), region, out.size());
         self.read_all(&plan, out).await
     }
 
@@ -200,17 +200,17 @@ impl AsyncArray {
 
     async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.settle_place().await?;
-        let (capabilities, coalesce) = (self.store.capabilities(), self.store.coalesce());
+        let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
         if let Resolved::Box(selected) = resolved {
-            let turned = plan::turned_view(data, &selected.flipped);
+            let flipped = plan::flipped_view(data, &selected.flipped);
             let region = &selected.region;
-            let job = WriteJob::new(&self.core, region, turned, Durability::None, capabilities, &coalesce);
+            let job = WriteJob::new(&self.core, region, flipped, Durability::None, capabilities, &profile);
             return self.run(job).await;
         }
-        let gather = Gather::new(&self.core, resolved)?;
+        let plan = FancyPlan::new(&self.core, resolved)?;
         let bytes = plan::contiguous(&data)?;
-        for picked in gather.picked(self.core.element().item_size(), &bytes, data.heap()) {
-            self.run(WriteJob::picked(&self.core, picked, capabilities, &coalesce)?).await?;
+        for part in plan.writes(self.core.element().item_size(), &bytes, data.heap()) {
+            self.run(WriteJob::part(&self.core, part, capabilities, &profile)?).await?;
         }
         Ok(())
     }
@@ -221,10 +221,10 @@ impl AsyncArray {
     /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
     pub async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         let mut bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?)).await?;
-        let mut place = 0;
-        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, place)) {
+        let mut location = 0;
+        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
             bytes = self.run(jobs::get(key)).await?;
-            place = other;
+            location = other;
         }
         Ok(bytes)
     }
@@ -235,7 +235,7 @@ impl AsyncArray {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.settle_place().await?;
-        let _changing = self.core.changing(Some(chunk));
+        let _invalidation = self.core.invalidation(Some(chunk));
         self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
     }
 
@@ -245,7 +245,7 @@ impl AsyncArray {
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.settle_place().await?;
-        let _changing = self.core.changing(Some(chunk));
+        let _invalidation = self.core.invalidation(Some(chunk));
         self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?])).await
     }
 
@@ -290,7 +290,7 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        let found = crate::set_attributes_async(&*self.store, &self.core.found, attributes).await?;
+        let found = zarr_hierarchy::set_attributes_async(&*self.store, &self.core.found, attributes).await?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())
     }
@@ -300,7 +300,7 @@ impl AsyncArray {
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).
     pub async fn erase(self) -> Result<()> {
-        let _changing = self.core.changing(None);
-        crate::erase_node_async(&*self.store, &self.core.found).await
+        let _invalidation = self.core.invalidation(None);
+        zarr_hierarchy::erase_node_async(&*self.store, &self.core.found).await
     }
 }

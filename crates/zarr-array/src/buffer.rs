@@ -1,5 +1,5 @@
 //! Memory for outputs: zeroed by the system when first touched, in large pages where it can.
-#![expect(unsafe_code)]
+#![cfg_attr(target_os = "linux", expect(unsafe_code))]
 
 use crate::{Error, ErrorKind, Result};
 
@@ -36,30 +36,34 @@ impl Buffer {
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words).get(self.skip..self.skip + self.len).unwrap_or_default()
+        let (_, bytes) = bytemuck::cast_slice(&self.words).split_at(self.skip);
+        bytes.split_at(self.len).0
     }
 
     pub(crate) fn as_bytes_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.words).get_mut(self.skip..self.skip + self.len).unwrap_or_default()
+        let (_, bytes) = bytemuck::cast_slice_mut(&mut self.words).split_at_mut(self.skip);
+        bytes.split_at_mut(self.len).0
     }
 }
 
 /// Asks the system to back large untouched memory with large pages: one fault per 2 MiB instead of per 4 KiB.
+#[cfg(target_os = "linux")]
 pub(crate) fn advise_large(bytes: &mut [u8]) {
     if bytes.len() < LARGE {
         return;
     }
-    #[cfg(target_os = "linux")]
-    {
-        let page = rustix::param::page_size();
-        let skip = bytes.as_ptr().align_offset(page);
-        let len = bytes.len().saturating_sub(skip) & !(page - 1);
-        let start = bytes.as_mut_ptr().wrapping_add(skip);
-        // SAFETY: `start..start + len` are whole pages inside of `bytes`, which is borrowed exclusively, and the advice
-        // changes neither content nor validity of memory. A refusal only means small pages.
-        let _ = unsafe { rustix::mm::madvise(start.cast(), len, rustix::mm::Advice::LinuxHugepage) };
-    }
+    let page = rustix::param::page_size();
+    let skip = bytes.as_ptr().align_offset(page);
+    let len = bytes.len().saturating_sub(skip) & !(page - 1);
+    let start = bytes.as_mut_ptr().wrapping_add(skip);
+    // SAFETY: `start..start + len` are whole pages inside of `bytes`, which is borrowed exclusively, and the advice
+    // changes neither content nor validity of memory. A refusal only means small pages.
+    let _ = unsafe { rustix::mm::madvise(start.cast(), len, rustix::mm::Advice::LinuxHugepage) };
 }
+
+/// Large pages are asked for on Linux alone.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn advise_large(_bytes: &mut [u8]) {}
 
 #[cfg(test)]
 mod tests {

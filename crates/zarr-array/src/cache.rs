@@ -1,30 +1,28 @@
-//! What was read and decoded, kept in memory: decoded chunks and the indexes of shards.
+//! A cache in memory of decoded chunks and of the indexes of shards.
 //!
 //! ```text
 //! (array, chunk) ──► decoded elements, or that it is not stored
-//!         └────────► index of a shard: a state ──► (state, inner chunk) ──► decoded elements, or a further index
+//!         └────────► index of a shard, an owner ──► (owner, inner chunk) ──► decoded elements, or a further index
 //! ```
 //!
-//! What lies in a shard is found only by way of the index that it was read with, so an index that is dropped takes all
-//! that came from it along, and parts of different states of a shard never mix. What is kept of a chunk carries the stamp
-//! of when its read began; a write gives the chunk another stamp. So nothing is searched for when something is written,
-//! and a read that is overtaken by a write leaves nothing behind that is found later.
+//! Inner chunks are found only by way of the index that they were read with. A dropped index takes all its inner chunks along, and
+//! parts of different states of a shard never mix. The entry of a chunk has the epoch in which its read began; a write begins another
+//! epoch of the chunk. So a write searches for nothing, and a read that is overtaken by a write leaves no entry that is found later.
 
-mod kept;
+mod map;
 mod nodes;
 
 use crate::ArrayData;
-use crate::core::ArrayCore;
-use crate::read::splits;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr_codec::SubchunkIndex;
+use zarr_codec::InnerChunkIndex;
 use zarr_grid::ChunkIndex;
+use zarr_meta::NodePath;
 use zarr_store::Version;
 
-use kept::Kept;
-pub(crate) use nodes::{Changing, StoreId};
+use map::CacheMap;
+pub(crate) use nodes::{DecodeIdentity, InvalidationGuard, StoreId};
 use nodes::{Node, Nodes};
 
 /// Decoded chunks, decoded inner chunks and indexes of shards, kept in memory within a bound.
@@ -34,7 +32,7 @@ use nodes::{Node, Nodes};
 /// Any number of threads read at the same time without waiting for each other.
 ///
 /// A chunk that a read meets is decoded as a whole and kept, what was not used for longest makes room. A read of more
-/// than half the bound, and chunks that are larger than that, go by the cache: they would only drive out the rest.
+/// than half the bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
 ///
 /// # What is seen
 /// Writes through arrays that have this cache and were opened from the same `Arc` of a store are seen at once, whether
@@ -48,11 +46,11 @@ use nodes::{Node, Nodes};
 /// # use zarr_array::{Array, ChunkCache, NewArray, Options, Registry, Store};
 /// # use zarr_store::{Counted, MemoryStore};
 /// # let mut registry = Registry::default();
-/// # registry.codecs.add(zarr_codec_bytes::ENTRY);
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
 /// # let registry = Arc::new(registry);
 /// # let counted = Arc::new(Counted::new(MemoryStore::new()));
 /// # let store: Arc<dyn Store> = Arc::clone(&counted) as _;
-/// # let new = NewArray::new(&[100, 100], "int16").chunks(&[50, 50]).codecs_text(r#"["bytes"]"#)?;
+/// # let new = NewArray::new(&[100, 100], "int16").chunks(&[50, 50]).codecs_json(r#"["bytes"]"#)?;
 /// # Array::create(&store, "/a", new, &registry)?.write(.., &[7i16; 10_000])?;
 /// let cache = ChunkCache::new(256 << 20);
 /// let array = Array::open(&store, "/a", &registry)?;
@@ -68,9 +66,9 @@ use nodes::{Node, Nodes};
 pub struct ChunkCache(Arc<Shared>);
 
 struct Shared {
-    kept: Kept,
+    map: CacheMap,
     nodes: Nodes,
-    /// How often all was dropped: a part of every stamp.
+    /// How often the cache was cleared: a part of every epoch.
     cleared: AtomicU64,
     next_owner: AtomicU64,
     revalidates: bool,
@@ -93,27 +91,27 @@ impl ChunkCache {
     }
 
     fn with(max_bytes: usize, revalidates: bool) -> Self {
-        let (kept, nodes) = (Kept::new(max_bytes), Nodes::default());
+        let (map, nodes) = (CacheMap::new(max_bytes), Nodes::default());
         let (cleared, next_owner) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Shared { kept, nodes, cleared, next_owner, revalidates }))
+        Self(Arc::new(Shared { map, nodes, cleared, next_owner, revalidates }))
     }
 
     /// Most bytes that are held.
     #[must_use]
     pub fn max_bytes(&self) -> usize {
-        self.0.kept.max_bytes()
+        self.0.map.max_bytes()
     }
 
     /// How many bytes are held.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.0.kept.bytes()
+        self.0.map.bytes()
     }
 
     /// Drops everything, so that what others wrote is seen.
     pub fn clear(&self) {
         self.0.cleared.fetch_add(1, Ordering::SeqCst);
-        self.0.kept.clear();
+        self.0.map.clear();
     }
 
     fn new_owner(&self) -> u64 {
@@ -131,54 +129,53 @@ impl fmt::Debug for ChunkCache {
     }
 }
 
-/// Which chunk or inner chunk.
+/// The key of a chunk or inner chunk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
-    /// An array as it is decoded, or a state of a shard.
+pub(crate) struct CacheKey {
+    /// An array as it is decoded, or an index of a shard.
     pub(crate) owner: u64,
-    /// Where in it.
-    pub(crate) cell: ChunkIndex,
+    pub(crate) index: ChunkIndex,
 }
 
-/// What is known of a chunk or inner chunk.
+/// A chunk or inner chunk as it was read.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct CacheEntry {
     pub(crate) content: Content,
-    /// Of the value, where the store told it.
+    /// The version of its value, where the store told it.
     pub(crate) version: Option<Version>,
 }
 
-/// What a chunk or inner chunk holds.
+/// The content of a chunk or inner chunk.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// It is not stored.
-    Absent,
-    /// It is a shard.
-    Shard(KnownShard),
-    /// All of its elements.
+    Missing,
+    /// The index of a shard.
+    Index(CachedIndex),
+    /// All elements.
     Elements(ArrayData),
 }
 
-/// A shard whose index is known.
+/// The index of a shard.
 #[derive(Debug)]
-pub(crate) struct KnownShard {
-    pub(crate) index: Arc<SubchunkIndex>,
-    /// Bytes of the value, where the store told them.
+pub(crate) struct CachedIndex {
+    pub(crate) index: Arc<InnerChunkIndex>,
+    /// The bytes of the shard, where the store told them.
     pub(crate) size: Option<u64>,
-    /// Owns what was read by this index.
-    pub(crate) state: u64,
+    /// The owner of the inner chunks that were read with this index.
+    pub(crate) owner: u64,
 }
 
-impl Known {
+impl CacheEntry {
     /// The size of the value, if it is a shard and the store told it.
     pub(crate) fn size(&self) -> Option<u64> {
-        if let Content::Shard(shard) = &self.content { shard.size } else { None }
+        if let Content::Index(index) = &self.content { index.size } else { None }
     }
 
     fn cost(&self) -> usize {
         match &self.content {
-            Content::Absent => 0,
-            Content::Shard(shard) => shard.index.size(),
+            Content::Missing => 0,
+            Content::Index(index) => index.index.size(),
             Content::Elements(data) => {
                 let heap = data.heap().map_or(0, |heap| usize::try_from(heap.size()).unwrap_or(usize::MAX));
                 data.items().len().saturating_add(heap)
@@ -187,7 +184,7 @@ impl Known {
     }
 }
 
-/// A cache as an opened array uses it.
+/// A cache as one opened array uses it.
 #[derive(Debug)]
 pub(crate) struct ArrayCache {
     cache: ChunkCache,
@@ -198,58 +195,62 @@ pub(crate) struct ArrayCache {
 }
 
 impl ArrayCache {
-    /// The cache that the array's options name, if any.
-    pub(crate) fn of(core: &ArrayCore, store: StoreId) -> Option<Self> {
-        let cache = core.options.cache.clone()?;
-        let node = cache.0.nodes.node(store, core.path());
-        let owner = node.owner(core, || cache.new_owner());
-        let sharded = splits(&core.codecs, &core.grid.largest_chunk_shape());
-        Some(Self { cache, node, owner, sharded })
+    /// Of the array at `path` in a store. `sharded`: its chunks are shards.
+    pub(crate) fn new(
+        cache: ChunkCache,
+        store: StoreId,
+        path: &NodePath,
+        identity: DecodeIdentity,
+        sharded: bool,
+    ) -> Self {
+        let node = cache.0.nodes.node(store, path);
+        let owner = node.owner(identity, || cache.new_owner());
+        Self { cache, node, owner, sharded }
     }
 
-    /// The same for other metadata of the node.
-    pub(crate) fn reopened(&self, core: &ArrayCore) -> Option<Self> {
-        Self::of(core, self.node.store().clone())
+    /// The store that the array is in.
+    pub(crate) fn store(&self) -> &StoreId {
+        self.node.store()
     }
 
-    /// A read of so many bytes goes by the cache, and so does a chunk.
+    /// Whether a read, or a chunk, of so many bytes does not go through the cache.
     pub(crate) fn is_too_much(&self, bytes: u64) -> bool {
         bytes > self.cache.max_bytes() as u64 / 2
     }
 
-    /// Whether a version is to be compared before what is kept of a chunk is used.
+    /// Whether the version of a chunk is compared before its entry is used.
     pub(crate) fn revalidates(&self) -> bool {
         self.cache.0.revalidates
     }
 
-    /// Where a chunk is kept, and the stamp that it has now: to be known before it is asked for.
-    pub(crate) fn chunk(&self, index: &[u64]) -> (Place, u64) {
-        let stamp = self.node.stamp(index).wrapping_add(self.cache.0.cleared.load(Ordering::SeqCst));
-        (Place { owner: self.owner, cell: ChunkIndex::from_slice(index) }, stamp)
+    /// The key of a chunk, and its epoch: to be taken before the chunk is asked for.
+    pub(crate) fn chunk(&self, index: &[u64]) -> (CacheKey, u64) {
+        let epoch = self.node.epoch(index).wrapping_add(self.cache.0.cleared.load(Ordering::SeqCst));
+        (CacheKey { owner: self.owner, index: ChunkIndex::from_slice(index) }, epoch)
     }
 
-    pub(crate) fn find(&self, place: &Place, stamp: u64) -> Option<Arc<Known>> {
-        self.cache.0.kept.find(place, stamp)
+    pub(crate) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
+        self.cache.0.map.find(key, epoch)
     }
 
-    /// Keeps what was found out since the chunk had this stamp.
-    pub(crate) fn keep(&self, place: Place, stamp: u64, known: &Arc<Known>) {
-        self.cache.0.kept.keep(place, stamp, known, known.cost());
+    /// Keeps the entry of a chunk whose read began in this epoch.
+    pub(crate) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>) {
+        self.cache.0.map.keep(key, epoch, entry, entry.cost());
     }
 
-    /// An owner for what will be read by an index.
-    pub(crate) fn new_state(&self) -> u64 {
+    /// An owner for the inner chunks of an index.
+    pub(crate) fn new_owner(&self) -> u64 {
         self.cache.new_owner()
     }
 
-    /// What is kept of a chunk is not found any more.
+    /// Drops the entry of a chunk.
     pub(crate) fn forget(&self, index: &[u64]) {
-        self.node.touch(Some(index));
+        self.node.invalidate(Some(index));
     }
 
-    /// To be held while a chunk (all if `None`) is changed; what is kept of it when this is dropped is not found any more.
-    pub(crate) fn changing(&self, index: Option<&[u64]>) -> Changing {
-        Changing::new(&self.node, index)
+    /// A guard to be held while a chunk (all if `None`) is changed. When it is dropped, so are entries of the chunk.
+    pub(crate) fn invalidation(&self, index: Option<&[u64]>) -> InvalidationGuard {
+        InvalidationGuard::new(&self.node, index)
     }
 }
 

@@ -1,14 +1,12 @@
 //! What a new array is to be like.
 
 use crate::{Error, ErrorKind, Options, Registry, Result};
-use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
-use zarr_meta::codec_names::{NUMCODECS, codec_typed, written_name};
-use zarr_meta::json::{Map, Value};
-use zarr_meta::{ArrayMetadata, Dialect, Documents, NamedConfig};
-use zarr_store::Capabilities;
+use zarr_json::{Map, NamedConfig, Value};
+use zarr_meta::codec_names::{NUMCODECS, written_name};
+use zarr_meta::{ArrayMetadata, Dialect, Documents};
 
 /// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
 /// that compressors and object stores work well.
@@ -32,6 +30,8 @@ pub struct NewArray {
     shards: Option<Vec<u64>>,
     grid: Option<NamedConfig>,
     codecs: Option<Vec<NamedConfig>>,
+    /// Whether the codecs have the names that users give, not those of documents.
+    has_short_names: bool,
     fill: Option<Value>,
     dimension_names: Option<Vec<Option<String>>>,
     attributes: Map,
@@ -53,6 +53,7 @@ impl NewArray {
             shards: None,
             grid: None,
             codecs: None,
+            has_short_names: false,
             fill: None,
             dimension_names: None,
             attributes: Map::new(),
@@ -85,6 +86,7 @@ impl NewArray {
     /// there is none. By default chunks are compressed.
     pub fn codecs(mut self, codecs: Vec<NamedConfig>) -> Self {
         self.codecs = Some(codecs);
+        self.has_short_names = false;
         self
     }
 
@@ -92,17 +94,18 @@ impl NewArray {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if it is neither.
-    pub fn codecs_text(self, text: &str) -> Result<Self> {
+    pub fn codecs_json(self, text: &str) -> Result<Self> {
         let text = text.trim();
         if !text.starts_with('[') {
             let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-            let known = |name| codec_typed(name).map_or(name, |codec| codec.v3);
-            return Ok(self.codecs(names.map(|name| NamedConfig::new(known(name))).collect()));
+            let codecs = names.map(NamedConfig::new).collect();
+            return Ok(Self { has_short_names: true, ..self.codecs(codecs) });
         }
         let list = Value::from_json(text).map_err(|error| Error::argument(format!("codecs: {error}")))?;
         let codecs: Option<_> = list.as_array().and_then(|list| list.iter().map(NamedConfig::from_value).collect());
-        Ok(self
-            .codecs(codecs.ok_or_else(|| Error::argument("codecs: expected a list of names, or objects with a name"))?))
+        Ok(self.codecs(
+            codecs.ok_or_else(|| Error::argument("codecs: expected an array of names, or objects with a name"))?,
+        ))
     }
 
     /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero. In dialects that
@@ -156,32 +159,26 @@ impl NewArray {
         self
     }
 
-    /// Checks all that can be checked without a store: whether the array can be created at `path` (`/a/b`) of a store that holds
-    /// nothing yet.
+    /// The metadata of the array, as it is to be in `dialect`.
     ///
     /// # Errors
-    /// As [`Array::create`](crate::Array::create).
-    pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
-        let dialect = self.dialect.unwrap_or(crate::node::DEFAULT);
-        crate::plan::create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)
-    }
-
-    /// The metadata of the array, as it is to be in `dialect`.
-    pub(crate) fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
+    /// [`ErrorKind::Argument`] if what is asked for does not fit together; [`ErrorKind::UnknownExtension`] for a data type or codec
+    /// that is not known.
+    pub fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
         let is_undefined = matches!(self.fill, Some(Value::Null)) && data_type != DataType::Object;
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
             Some(_) if is_undefined => FillValue::zero(&data_type),
             Some(value) => FillValue::parse_as(&data_type, value, Spelling::Readable)
-                .map_err(|error| Error::from(error).at(|place| place.pointer = Some("/fill_value".to_owned())))?,
+                .map_err(|error| Error::from(error).at(|location| location.pointer = Some("/fill_value".to_owned())))?,
         };
         let fill_value = Some(fill.to_json(&data_type)).filter(|_| !is_undefined);
         let element = ElementSpec::new(data_type.clone(), fill);
         let mut codecs = self.chain(&element, order, dialect, registry)?;
         zarr_meta::spell_out(&mut codecs);
-        if matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
-            zarr_meta::settle_filter_types(&mut codecs);
+        if dialect.is_v3() {
+            zarr_meta::normalize_filter_types(&mut codecs);
         }
         let (grid, codecs) = match (&self.grid, &self.shards) {
             (Some(grid), None) => (grid.clone(), codecs),
@@ -195,9 +192,8 @@ impl NewArray {
                 let shard =
                     registry.defaults.shard.ok_or_else(|| Error::argument("no sharding codec is registered"))?;
                 let mut shard = shard(&chunks, &codecs);
-                // The storage transformer of the drafts has indexes without a checksum.
-                if let (Dialect::P2020 | Dialect::D2022, Some(Value::Array(index))) =
-                    (dialect, shard.configuration.get_mut("index_codecs"))
+                if let (false, Some(Value::Array(index))) =
+                    (dialect.has_index_checksums(), shard.configuration.get_mut("index_codecs"))
                 {
                     index.truncate(1);
                 }
@@ -234,33 +230,34 @@ impl NewArray {
     ) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
         let data_type = &element.data_type;
-        // The only compressor of what came before version 1, and the usual one there.
-        let old = matches!(dialect, Dialect::V0 | Dialect::V1).then(|| vec![blosc()]);
-        let Some(given) = self.codecs.as_ref().or(old.as_ref()) else {
+        let of_dialect = dialect.default_codecs();
+        let Some(given) = self.codecs.as_ref().or(of_dialect.as_ref()) else {
             let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
             let compressor = defaults.compressor.map(|compressor| compressor(data_type));
             return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());
         };
-        let has_ids = !matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
+        let has_ids = !dialect.is_v3();
         let mut codecs: Vec<NamedConfig> = Vec::new();
         // The first codec that takes bytes, or the end: where the array has to have become bytes, and what it consists of there.
-        let mut place = given.len();
+        let mut position = given.len();
         let mut current = element.stored();
         let mut order = order;
         let mut is_bytes = false;
         for (at, codec) in given.iter().enumerate() {
+            let typed = registry.codecs.typed(&codec.name).filter(|_| self.has_short_names);
+            let name = typed.map_or(codec.name.as_str(), |entry| entry.name);
             // A name that only this library reads is not written.
-            let mut codec = NamedConfig { name: written_name(&codec.name, has_ids).to_owned(), ..codec.clone() };
+            let mut codec = NamedConfig { name: written_name(name, has_ids).to_owned(), ..codec.clone() };
             let is_numcodecs = codec.name.starts_with(NUMCODECS);
             // Where codecs have ids, what they lack is added when the document is written.
-            if let Some(complete) = defaults.complete.filter(|_| !(is_numcodecs && has_ids)) {
+            if !(is_numcodecs && has_ids) {
                 let stored = current.data_type == *element.data_type.storage();
-                codec = complete(codec, if stored { data_type } else { &current.data_type });
+                codec = registry.codecs.complete(codec, if stored { data_type } else { &current.data_type });
             }
             // Behind one that turns the array into bytes nothing has to be known.
             match if is_bytes { None } else { kind(&codec, &current, registry)? } {
                 Some(Codec::ArrayToBytes(_)) => is_bytes = true,
-                Some(Codec::BytesToBytes(_)) => place = place.min(at),
+                Some(Codec::BytesToBytes(_)) => position = position.min(at),
                 Some(Codec::ArrayToArray(built)) => {
                     current = built.encoded().clone();
                     // Little-endian is the only order in which all versions of zarr-python 3 read elements from such filters.
@@ -278,16 +275,10 @@ impl NewArray {
         let stays = current.data_type == *element.data_type.storage();
         let data_type = if stays { data_type } else { &current.data_type };
         if let Some(serializer) = defaults.serializer.map(|serializer| serializer(data_type, order)) {
-            codecs.insert(place, serializer);
+            codecs.insert(position, serializer);
         }
         Ok(codecs)
     }
-}
-
-/// As zarr-python 1 had it by default.
-fn blosc() -> NamedConfig {
-    let configuration = zarr_meta::json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "blocksize": 0});
-    NamedConfig::with("blosc", configuration.as_object().cloned().unwrap_or_default())
 }
 
 /// Builds a codec to see of what kind it is; `None` if it is not known, which is for the pipeline to say.
@@ -302,7 +293,7 @@ fn kind(codec: &NamedConfig, element: &ElementSpec, registry: &Registry) -> Resu
         nesting: 0,
         warnings: &Warnings::default(),
     };
-    Ok(Some((entry.build)(&context)?))
+    Ok(Some(entry.build(&context)?))
 }
 
 fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
@@ -315,7 +306,7 @@ fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
 /// A data type by name, JSON or numpy's spelling, and the byte order that the latter says.
 fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder)> {
     let in_type =
-        |error: zarr_dtype::Error| Error::from(error).at(|place| place.pointer = Some("/data_type".to_owned()));
+        |error: zarr_dtype::Error| Error::from(error).at(|location| location.pointer = Some("/data_type".to_owned()));
     if text.trim_start().starts_with('{') {
         let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
         let config = NamedConfig::from_value(&value)

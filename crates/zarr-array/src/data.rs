@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_codec::{ElementSpec, View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap, HeapRef};
 use zarr_grid::Shape;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// A block of elements in C order, of any data type.
 #[derive(Clone, Debug)]
@@ -104,21 +104,21 @@ impl ArrayData {
         }
     }
 
-    /// Element `place` in C order as JSON, in the notation of fill values.
-    pub fn json(&self, place: usize) -> Value {
-        self.item(place)
+    /// Element `index` in C order as JSON, in the notation of fill values.
+    pub fn json(&self, index: usize) -> Value {
+        self.item(index)
             .map_or(Value::Null, |item| zarr_dtype::print::to_json(&self.data_type, item, self.heap.as_deref()))
     }
 
-    /// Element `place` in C order as text.
-    pub fn text(&self, place: usize) -> String {
-        self.item(place)
+    /// Element `index` in C order as text.
+    pub fn text(&self, index: usize) -> String {
+        self.item(index)
             .map_or_else(String::new, |item| zarr_dtype::print::to_text(&self.data_type, item, self.heap.as_deref()))
     }
 
-    fn item(&self, place: usize) -> Option<&[u8]> {
+    fn item(&self, index: usize) -> Option<&[u8]> {
         let size = self.data_type.item_size();
-        let start = place.checked_mul(size)?;
+        let start = index.checked_mul(size)?;
         self.items().get(start..start.checked_add(size)?)
     }
 

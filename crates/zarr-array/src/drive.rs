@@ -2,7 +2,7 @@
 
 use crate::core::ArrayCore;
 use crate::{Error, Result, execute, jobs, plan};
-use zarr_store::{AsyncStore, Capabilities, Coalesce, Job, Store, run, run_async};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Job, Store, run, run_async};
 
 /// Runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
@@ -15,8 +15,8 @@ pub(crate) trait Drive: Sync {
     /// What the store can.
     fn capabilities(&self) -> Capabilities;
 
-    /// How the store likes ranges merged.
-    fn coalesce(&self) -> Coalesce;
+    /// How values of the store are best read and written.
+    fn access_profile(&self) -> AccessProfile;
 }
 
 /// On this thread: its futures are done when they are polled first, so that [`zarr_store::block_on`] never waits.
@@ -25,19 +25,19 @@ pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
 
 impl Drive for Blocking<'_> {
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
-        std::future::ready(execute::run(core, self.0, job).map_err(|error| core.place(error)))
+        std::future::ready(execute::run(core, self.0, job).map_err(|error| core.locate(error)))
     }
 
     fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
-        std::future::ready(run(self.0, job).map_err(|error| core.place(error)))
+        std::future::ready(run(self.0, job).map_err(|error| core.locate(error)))
     }
 
     fn capabilities(&self) -> Capabilities {
         self.0.capabilities()
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.0.coalesce()
+    fn access_profile(&self) -> AccessProfile {
+        self.0.access_profile()
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Waiting<'s>(pub(crate) &'s dyn AsyncStore);
 
 impl Drive for Waiting<'_> {
     async fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
-        run_async(self.0, job).await.map_err(|error| core.place(error))
+        run_async(self.0, job).await.map_err(|error| core.locate(error))
     }
 
     async fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
@@ -58,8 +58,8 @@ impl Drive for Waiting<'_> {
         self.0.capabilities()
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.0.coalesce()
+    fn access_profile(&self) -> AccessProfile {
+        self.0.access_profile()
     }
 }
 

@@ -31,11 +31,11 @@ impl Array {
     /// struct_element!(Point { x, y });
     ///
     /// # let mut registry = Registry::default();
-    /// # registry.codecs.add(zarr_codec_bytes::ENTRY);
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
     /// # let registry = Arc::new(registry);
     /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     /// let new = NewArray::new(&[3], r#"[["x", "<f4"], ["y", "<f4"]]"#)
-    ///     .codecs_text(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
+    ///     .codecs_json(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
     /// let array = Array::create(&store, "/a", new, &registry)?;
     /// array.write(.., &[Point { x: 1.0, y: 2.0 }, Point { x: 3.0, y: 4.0 }, Point { x: 5.0, y: 6.0 }])?;
     /// assert_eq!(array.read::<Point>(1)?[0].x, 3.0);
@@ -235,7 +235,7 @@ impl<'a> Pieces<'a> {
     fn take(&mut self, structs: &ArrayData) -> Result<()> {
         let window = self.window.iter().copied();
         let window = Region::new(window.chain(self.field.shape.iter().map(|&len| AxisRange::new(0, len))))?;
-        let mut out = plan::turned(self.elements.view_mut(), &self.flipped).window(&window);
+        let mut out = plan::flipped(self.elements.view_mut(), &self.flipped).window(&window);
         out.copy_from(&self.field.part(structs.view())?);
         Ok(())
     }
@@ -249,8 +249,8 @@ impl<'a> Pieces<'a> {
 
 /// Where to cut a region in two along chunks: the axis, and how many of its positions come first.
 fn middle(grid: &ChunkGrid, region: &Region) -> Option<(usize, u64)> {
-    let cuts = grid.meet(region);
-    let (axis, cut) = cuts.axes().iter().enumerate().find(|(_, axis)| axis.len() > 1)?;
+    let overlaps = grid.intersect(region);
+    let (axis, cut) = overlaps.axes().iter().enumerate().find(|(_, axis)| axis.len() > 1)?;
     Some((axis, cut.get(cut.len() / 2).out))
 }
 

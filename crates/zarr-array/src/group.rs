@@ -1,11 +1,12 @@
 //! Groups over blocking stores.
 
-use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{self, FindDialect};
-use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk, open_node};
+use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk};
 use std::sync::Arc;
-use zarr_meta::json::Map;
-use zarr_meta::{Dialect, Found, GroupMetadata, Node, NodePath};
+use zarr_hierarchy::node::{self, FindDialect};
+use zarr_hierarchy::open_node;
+use zarr_hierarchy::{WalkJob, in_store};
+use zarr_json::Map;
+use zarr_meta::{Dialect, GroupMetadata, Node, NodePath, StoredNode};
 use zarr_store::{Store, run};
 
 /// What a new group is to be like.
@@ -37,7 +38,7 @@ pub struct NewGroup {
 pub struct Group {
     store: Arc<dyn Store>,
     registry: Arc<Registry>,
-    found: Found,
+    found: StoredNode,
 }
 
 impl Group {
@@ -46,7 +47,8 @@ impl Group {
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is none; the kinds that tell what is wrong with its metadata; [`ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
-        let found = open_node(&**store, path, None).map_err(|error| crate::with_place(error, &**store, path))?;
+        let found =
+            open_node(&**store, path, None).map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
         Self::from_found(store, found, registry)
     }
 
@@ -54,11 +56,11 @@ impl Group {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if it is an array.
-    pub fn from_found(store: &Arc<dyn Store>, found: Found, registry: &Arc<Registry>) -> Result<Self> {
+    pub fn from_found(store: &Arc<dyn Store>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
         if found.node.as_array().is_some() {
             let error = Error::new(ErrorKind::NotFound, "found an array, expected a group");
             let path = found.path.to_string();
-            return Err(in_store(store, error.at(|place| place.path = Some(path))));
+            return Err(in_store(store, error.at(|location| location.path = Some(path))));
         }
         Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found })
     }
@@ -70,14 +72,14 @@ impl Group {
     /// [`ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`ErrorKind::Argument`] if it is to be
     /// of another dialect; [`ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewGroup, registry: &Arc<Registry>) -> Result<Self> {
-        let place = |error| in_store(store, error);
+        let locate = |error| in_store(store, error);
         let group = GroupMetadata { attributes: new.attributes, ..GroupMetadata::default() };
-        let path = node::parse_path(path).map_err(place)?;
+        let path = node::parse_path(path).map_err(locate)?;
         let capabilities = store.capabilities();
         let find = FindDialect::new(path.clone(), new.dialect, new.overwrite, capabilities.list);
-        let dialect = run(&**store, find).map_err(place)?;
-        let job = node::create(path, dialect, &Node::Group(group), new.overwrite, capabilities).map_err(place)?;
-        Self::from_found(store, run(&**store, job).map_err(place)?, registry)
+        let dialect = run(&**store, find).map_err(locate)?;
+        let job = node::create(path, dialect, &Node::Group(group), new.overwrite, capabilities).map_err(locate)?;
+        Self::from_found(store, run(&**store, job).map_err(locate)?, registry)
     }
 
     /// The store it lies in.
@@ -96,7 +98,7 @@ impl Group {
     }
 
     /// The metadata documents it was opened from.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &StoredNode {
         &self.found
     }
 
@@ -105,16 +107,16 @@ impl Group {
     /// # Errors
     /// [`ErrorKind::InvalidJson`] or [`ErrorKind::InvalidMetadata`] if the document that holds them is broken.
     pub fn attributes(&self) -> Result<&Map> {
-        node::attributes(&self.found).map_err(|error| self.place(error))
+        node::attributes(&self.found).map_err(|error| self.with_location(error))
     }
 
-    /// Replaces the attributes, as [`set_attributes`](crate::set_attributes) does. Everything else in the documents stays as it
+    /// Replaces the attributes, as [`set_attributes`](zarr_hierarchy::set_attributes) does. Everything else in the documents stays as it
     /// was.
     ///
     /// # Errors
     /// As there.
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        self.found = crate::set_attributes(&*self.store, &self.found, attributes)?;
+        self.found = zarr_hierarchy::set_attributes(&*self.store, &self.found, attributes)?;
         Ok(())
     }
 
@@ -137,7 +139,7 @@ impl Group {
 
     fn walk_down(&self, depth: Option<usize>) -> Result<Walk> {
         let job = WalkJob::new(self.found.clone(), depth, self.store.capabilities().list);
-        run(&*self.store, job).map_err(|error| self.place(error)).map(|walk| walk.in_store(&self.store))
+        run(&*self.store, job).map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
     }
 
     /// Opens an array below, by its path relative to this group.
@@ -176,20 +178,20 @@ impl Group {
         Self::create(&self.store, &self.below(name)?, new, &self.registry)
     }
 
-    /// Erases the group and all that lies below it, as [`erase_node`](crate::erase_node) does.
+    /// Erases the group and all that lies below it, as [`erase_node`](zarr_hierarchy::erase_node) does.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
-        crate::erase_node(&*self.store, &self.found)
+        zarr_hierarchy::erase_node(&*self.store, &self.found)
     }
 
     fn below(&self, name: &str) -> Result<String> {
-        let path = self.found.path.join(name).map_err(|error| self.place(error.into()))?;
+        let path = self.found.path.join(name).map_err(|error| self.with_location(error.into()))?;
         Ok(path.to_string())
     }
 
-    fn place(&self, error: Error) -> Error {
-        in_store(&self.store, error.at(|place| place.path = Some(self.found.path.to_string())))
+    fn with_location(&self, error: Error) -> Error {
+        in_store(&self.store, error.at(|location| location.path = Some(self.found.path.to_string())))
     }
 }

@@ -1,11 +1,10 @@
-//! Small jobs: a request or a few, without a plan; and jobs that are parts of others.
+//! Small jobs: a request or a few, without a plan.
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use std::time::Duration;
-use zarr_store::{
-    ByteRange, Bytes, Durability, Job, Key, Listing, Lock, Next, Precondition, Prefix, Reply, Request, SetOptions,
-    backoff,
-};
+use zarr_hierarchy::jobs::any_conflict;
+pub(crate) use zarr_hierarchy::jobs::{TakeLock, get_document, unfit, went_on};
+use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
 
 /// Some requests, of which nothing is expected but that they succeed.
 #[derive(Debug)]
@@ -36,71 +35,6 @@ impl Job for All {
         }
         let requests = std::mem::take(&mut self.0);
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
-    }
-}
-
-/// Whether one of some changes was not made because its condition did not hold.
-pub(crate) fn any_conflict(replies: &[Reply]) -> Result<bool> {
-    replies.iter().try_fold(false, |any, reply| match reply {
-        Reply::Set | Reply::Erased | Reply::Barrier => Ok(any),
-        Reply::Conflict => Ok(true),
-        _ => Err(unfit()),
-    })
-}
-
-/// Changes that are made in steps, one after another, as long as their conditions hold.
-#[derive(Debug)]
-pub(crate) struct InSteps {
-    /// To be taken from the end.
-    steps: Vec<Vec<Request>>,
-}
-
-/// How far changes in steps came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Made {
-    All,
-    /// A condition did not hold, in the last step or before it.
-    Conflict {
-        in_last: bool,
-    },
-}
-
-impl InSteps {
-    pub(crate) fn new(mut steps: Vec<Vec<Request>>) -> Self {
-        steps.retain(|step| !step.is_empty());
-        steps.reverse();
-        Self { steps }
-    }
-}
-
-impl Job for InSteps {
-    type Output = Made;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if any_conflict(replies)? {
-            return Ok(Next::Done(Made::Conflict { in_last: self.steps.is_empty() }));
-        }
-        Ok(self.steps.pop().map_or(Next::Done(Made::All), Next::Ask))
-    }
-}
-
-/// Goes on with a job that is a part of another one and does not fork: `wait` keeps it until it is answered, `done` takes what came
-/// of it.
-pub(crate) fn within<J: Job<Error = Error>, P: Job<Error = Error>>(
-    job: &mut J,
-    mut part: Box<P>,
-    replies: &[Reply],
-    wait: impl FnOnce(&mut J, Box<P>),
-    done: impl FnOnce(&mut J, P::Output) -> Result<Next<J>>,
-) -> Result<Next<J>> {
-    match part.step(replies)? {
-        Next::Ask(requests) | Next::Fill(requests) => {
-            wait(job, part);
-            Ok(Next::Ask(requests))
-        }
-        Next::Done(output) => done(job, output),
-        Next::Fork(_) => Err(Error::internal("a job that is a part of another one forked")),
     }
 }
 
@@ -142,40 +76,11 @@ pub(crate) fn keys_below(prefix: &str) -> Result<One<Vec<Key>>> {
     Ok(One { request: Some(Request::ListAll { prefix: Prefix::new(prefix)? }), finish })
 }
 
-/// A reply is of another kind than what was asked for, or there is none.
-pub(crate) fn unfit() -> Error {
-    Error::internal("the driver answered another request")
-}
-
-/// A job is driven on that has ended.
-pub(crate) fn went_on() -> Error {
-    Error::internal("a job went on after its end")
-}
-
 /// Waits.
 pub(crate) fn pause(duration: Duration) -> One<()> {
     let finish = |reply: &Reply| matches!(reply, Reply::Paused).then_some(());
     One { request: Some(Request::Pause { duration }), finish }
 }
-
-/// Asks for a document. Of one that is too large to be parsed no more comes than shows that.
-pub(crate) fn get_document(key: Key) -> Request {
-    Request::get_ranges(key, vec![DOCUMENT])
-}
-
-/// Replaces a document if `when` holds, the last of a change or one that others follow.
-pub(crate) fn set_document(key: Key, value: Vec<u8>, when: Precondition, is_last: bool) -> Request {
-    Request::Set { key, value, options: document_options(when, is_last) }
-}
-
-/// How documents are set: one that a loss of power cuts short would be the loss of a node, and the last of a change shows
-/// those before it.
-pub(crate) fn document_options(when: Precondition, is_last: bool) -> SetOptions {
-    SetOptions::when(when).durable(if is_last { Durability::File } else { Durability::Full })
-}
-
-/// What is read of a document.
-pub(crate) const DOCUMENT: ByteRange = ByteRange::First(zarr_meta::MAX_DOCUMENT_SIZE as u64 + 1);
 
 /// The whole value of a key; `None` if there is no such key.
 pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
@@ -212,49 +117,9 @@ impl Job for Sizes {
     }
 }
 
-/// Takes the lock of a prefix, as soon as no other has it.
-#[derive(Debug)]
-pub(crate) struct TakeLock {
-    prefix: Prefix,
-    tries: u32,
-    waited: Duration,
-}
-
-/// For so long another may have a lock that is waited for: an append of much data has it until all is written.
-const LOCK_PATIENCE: Duration = Duration::from_secs(600);
-
-impl TakeLock {
-    pub(crate) fn new(prefix: Prefix) -> Self {
-        Self { prefix, tries: 0, waited: Duration::ZERO }
-    }
-
-    /// Waits, unless it has done so for too long.
-    fn wait(&mut self) -> Result<Next<Self>> {
-        if self.waited > LOCK_PATIENCE {
-            let seconds = LOCK_PATIENCE.as_secs();
-            let message = format!("another writer has held the lock of this directory for {seconds} s");
-            let error = Error::new(ErrorKind::Conflict, message).at(|at| at.key = Some(self.prefix.to_string()));
-            return Err(error.with_hint("wait until it is done, and then repeat the change"));
-        }
-        self.tries = self.tries.saturating_add(1);
-        let duration = backoff(self.tries);
-        self.waited = self.waited.saturating_add(duration);
-        Ok(Next::Ask(vec![Request::Pause { duration }]))
-    }
-}
-
-impl Job for TakeLock {
-    type Output = Lock;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match replies {
-            [Reply::Locked(Some(lock))] => Ok(Next::Done(lock.clone())),
-            [Reply::Locked(None)] => self.wait(),
-            [] | [Reply::Paused] => Ok(Next::Ask(vec![Request::Lock { prefix: self.prefix.clone() }])),
-            _ => Err(unfit()),
-        }
-    }
+/// A grid has fewer chunks in a region than were planned to be read or written.
+pub(crate) fn too_few_chunks() -> Error {
+    Error::internal("a grid has fewer chunks than its plan")
 }
 
 #[cfg(test)]

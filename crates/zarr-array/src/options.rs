@@ -1,13 +1,15 @@
 //! How arrays are read and written.
 
-use crate::{ChunkCache, Error, ErrorKind, Result, Warning};
+use crate::{ChunkCache, Result};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{Codecs, Limits};
 use zarr_dtype::{ByteOrder, DataType, DataTypes};
 use zarr_grid::ChunkIndex;
-use zarr_meta::{Found, NamedConfig};
+use zarr_hierarchy::check_strictly;
+use zarr_json::NamedConfig;
+use zarr_meta::StoredNode;
 
 /// How an array is read and written. A plain value: change what differs from the default.
 ///
@@ -24,9 +26,10 @@ pub struct Options {
     /// still there as it was opened, with one request for its document: another may have erased, moved or replaced it, and fill
     /// values would be read for data that was there. Arrays opened from consolidated metadata are not looked at.
     pub trust_missing: bool,
-    /// Whether chunks of nothing but fill values are stored. By default they are not, and an existing one is erased, but for
-    /// arrays whose fill value is undefined or is read otherwise by other software: see
-    /// [`Found::fill_value_agreed`](zarr_meta::Found::fill_value_agreed).
+    /// Whether chunks (not inner chunks of shards) of nothing but fill values are stored. By default a write of a whole chunk
+    /// erases such a chunk instead; a write of a part of a chunk never does. They are always stored in arrays whose fill value is
+    /// undefined or is read otherwise by other software: see
+    /// [`StoredNode::fill_value_agreed`](zarr_meta::StoredNode::fill_value_agreed).
     pub write_empty_chunks: bool,
     /// Whether checksums may go unverified.
     pub checksums: Checksums,
@@ -46,47 +49,30 @@ pub struct Options {
     /// [`InvalidMetadata`](crate::ErrorKind::InvalidMetadata) names the first place. By default that is read, and
     /// [`Array::warnings`](crate::Array::warnings) says so.
     pub strict: bool,
-    /// Threads that decode and encode: by default one for each core, shared by all arrays.
+    /// How many threads read, decode, encode and write; arrays that ask for the same number share them. By default rayon's global
+    /// pool: one for each core. Not used by [`AsyncArray`](crate::AsyncArray), nor without the feature `parallel`.
     pub threads: Option<NonZeroUsize>,
     /// Where decoded chunks and indexes of shards are kept, if anywhere.
     pub cache: Option<ChunkCache>,
 }
 
 impl Options {
-    /// The node as it is to be read.
-    pub(crate) fn as_read(&self, found: Found) -> Found {
+    /// The node as it is to be read: in the order of elements that [`v1_f_order_is_c`](Self::v1_f_order_is_c) says.
+    #[must_use]
+    pub fn as_read(&self, found: StoredNode) -> StoredNode {
         if self.v1_f_order_is_c { found.v1_f_order_is_c() } else { found }
     }
 
     /// Refuses a data type that is only a fallback, and documents in which something is odd, if so asked.
-    pub(crate) fn check(&self, found: &Found) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownExtension`](crate::ErrorKind::UnknownExtension) for a fallback that is refused; as [`check_strictly`].
+    pub fn check(&self, found: &StoredNode) -> Result<()> {
         if let Some(error) = found.fallback.as_ref().filter(|_| self.refuse_fallbacks) {
             return Err(error.clone().into());
         }
         if self.strict { check_strictly(found) } else { Ok(()) }
     }
-}
-
-/// Refuses a node in whose documents something is odd, as [`Options::strict`] does for arrays, of which the codecs are looked at
-/// as well.
-///
-/// # Errors
-/// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the first document and place of which there is a
-/// warning, or attributes that are no JSON.
-pub fn check_strictly(found: &Found) -> Result<()> {
-    found.attributes().map_err(|error| Error::from(error.clone()))?;
-    check_warnings(found, &found.warnings)
-}
-
-/// Refuses a node of which there is a warning.
-pub(crate) fn check_warnings(found: &Found, warnings: &[Warning]) -> Result<()> {
-    let Some(warning) = warnings.first() else { return Ok(()) };
-    let error = Error::new(ErrorKind::InvalidMetadata, format!("{}, which is not read strictly", warning.what));
-    Err(error.at(|place| {
-        place.path = Some(found.path.to_string());
-        place.key = Some(warning.key.clone()).filter(|key| !key.is_empty());
-        place.pointer = Some(warning.pointer.clone()).filter(|pointer| !pointer.is_empty());
-    }))
 }
 
 /// What a chunk that is not stored means.
@@ -164,6 +150,4 @@ pub struct Defaults {
     pub compressor: Option<fn(&DataType) -> Vec<NamedConfig>>,
     /// The codec that makes shards.
     pub shard: Option<MakeShard>,
-    /// Gives a codec the members that the format demands and that were left out: not all readers have defaults.
-    pub complete: Option<fn(NamedConfig, &DataType) -> NamedConfig>,
 }

@@ -1,7 +1,6 @@
 //! What blocking and async arrays share besides jobs: applying selections to shapes and memory.
 
 use crate::core::ArrayCore;
-use crate::node::{self, ChangeNode, FindDialect};
 use crate::{Error, ErrorKind, Result};
 use crate::{NewArray, Options, Registry};
 use std::borrow::Cow;
@@ -10,6 +9,7 @@ use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap};
 use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
 use zarr_grid::{IntoSelection, Region, Resolved, Shape};
+use zarr_hierarchy::node::{self, CreateNode, FindDialect};
 use zarr_meta::{ArrayMetadata, Dialect, Node};
 use zarr_store::{Capabilities, Key, Listing};
 
@@ -135,14 +135,14 @@ pub(crate) fn view_with_all_axes<'a>(data: View<'a>, element: &ElementSpec, reso
     Ok(axes.fold(data, |data, (axis, _)| data.with_axis(axis)))
 }
 
-/// Turns the axes around that are selected in descending order.
-pub(crate) fn turned<'a>(out: ViewMut<'a>, flipped: &[bool]) -> ViewMut<'a> {
+/// An output with those axes flipped that are selected in descending order.
+pub(crate) fn flipped<'a>(out: ViewMut<'a>, flipped: &[bool]) -> ViewMut<'a> {
     let axes = flipped.iter().enumerate().filter(|(_, flipped)| **flipped);
     axes.fold(out, |out, (axis, _)| out.flipped(axis))
 }
 
-/// Turns the axes around that are selected in descending order.
-pub(crate) fn turned_view<'a>(data: View<'a>, flipped: &[bool]) -> View<'a> {
+/// Elements with those axes flipped that are selected in descending order.
+pub(crate) fn flipped_view<'a>(data: View<'a>, flipped: &[bool]) -> View<'a> {
     let axes = flipped.iter().enumerate().filter(|(_, flipped)| **flipped);
     axes.fold(data, |data, (axis, _)| data.flipped(axis))
 }
@@ -184,10 +184,12 @@ impl<'a> Staging<'a> {
         self.out.heap().cloned()
     }
 
-    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes(&mut self) -> Result<&mut [u8]> {
         match &mut self.copy {
-            Some(copy) => copy,
-            None => self.out.as_contiguous().unwrap_or_default(),
+            Some(copy) => Ok(copy),
+            None => {
+                self.out.as_contiguous().ok_or_else(|| Error::internal("an output that is in no order has no copy"))
+            }
         }
     }
 
@@ -218,17 +220,17 @@ pub(crate) fn settle_place(core: &ArrayCore, prefix: &str, listing: &Listing) {
         listing.keys.iter().any(|key| keys.parse_key(key.name(), rank).is_some())
             || listing.prefixes.iter().any(|prefix| prefix.name().is_some_and(is_directory))
     };
-    let found = core.places().find(|(_, place, keys)| *place == prefix && shows(keys)).map(|(number, ..)| number);
+    let found = core.locations().find(|(_, found, keys)| *found == prefix && shows(keys)).map(|(number, ..)| number);
     if let Some(number) = found {
-        core.found_place(number);
+        core.note_location(number);
     }
 }
 
 /// The prefixes to be listed to find out where the chunks lie: none if that is known.
 pub(crate) fn possible_prefixes(core: &ArrayCore) -> Vec<String> {
-    let mut prefixes: Vec<_> = core.places().map(|(_, prefix, _)| prefix.to_owned()).collect();
+    let mut prefixes: Vec<_> = core.locations().map(|(_, prefix, _)| prefix.to_owned()).collect();
     prefixes.dedup();
-    if core.place_unknown() { prefixes } else { Vec::new() }
+    if core.is_location_unknown() { prefixes } else { Vec::new() }
 }
 
 /// The metadata and the chunk grid of an array in another shape.
@@ -236,9 +238,9 @@ pub(crate) fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata,
     let rank = core.grid.rank();
     if shape.len() != rank {
         let error = Error::argument(format!("a shape of {} dimensions, expected {rank}", shape.len()));
-        return Err(core.place(error));
+        return Err(core.locate(error));
     }
-    let grid = core.grid.resized(shape).map_err(|error| core.place(error.into()))?;
+    let grid = core.grid.resized(shape).map_err(|error| core.locate(error.into()))?;
     let chunk_grid = grid.to_config();
     Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata().clone() }, grid))
 }
@@ -251,10 +253,10 @@ pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result
         && old.iter().zip(added).enumerate().all(|(other, (&old, &new))| other == axis || old == new as u64);
     if !fits {
         let message = format!("data of shape {added:?} to append along dimension {axis} of {old:?}");
-        return Err(core.place(Error::argument(message)));
+        return Err(core.locate(Error::argument(message)));
     }
     let mut shape = Shape::from_slice(old);
-    let overflow = || core.place(Error::argument("the new shape overflows 64 bits"));
+    let overflow = || core.locate(Error::argument("the new shape overflows 64 bits"));
     let mut ranges: Vec<_> = old.iter().map(|&len| 0..len).collect();
     if let (Some(len), Some(range), Some(&more)) = (shape.get_mut(axis), ranges.get_mut(axis), added.get(axis)) {
         let end = len.checked_add(more as u64).ok_or_else(overflow)?;
@@ -276,12 +278,12 @@ pub(crate) fn create(
     dialect: Dialect,
     (store, capabilities): (String, Capabilities),
     registry: &Arc<Registry>,
-) -> Result<(ChangeNode, Options)> {
+) -> Result<(CreateNode, Options)> {
     let path = node::parse_path(path)?;
     let in_path = |error: Error| {
         let error = error.at_path(&path);
         let is_refused = matches!(error.kind(), ErrorKind::NotExpressible | ErrorKind::Path);
-        let is_taken = new.dialect.is_none() && dialect != node::DEFAULT;
+        let is_taken = new.dialect.is_none() && dialect != node::DEFAULT_DIALECT;
         match is_refused && is_taken && error.hint().is_none() {
             true => error.with_hint(format!("a new node takes the dialect of the hierarchy, which is {dialect}")),
             false => error,
@@ -303,8 +305,8 @@ pub(crate) fn create(
 
 /// The key of a chunk, which must be one of the grid.
 pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
-    core.grid.check_index(chunk).map_err(|error| core.place(error.into()))?;
-    core.key(chunk).map_err(|error| core.place(error))
+    core.grid.check_index(chunk).map_err(|error| core.locate(error.into()))?;
+    core.key(chunk).map_err(|error| core.locate(error))
 }
 
 /// The chunks among keys, with their keys, be they of the grid or outside of it.
@@ -312,7 +314,7 @@ pub(crate) fn all_chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkInde
     let rank = core.grid.rank();
     let parse = |key: Key| {
         let index =
-            core.places().find_map(|(_, prefix, keys)| keys.parse_key(key.as_str().strip_prefix(prefix)?, rank))?;
+            core.locations().find_map(|(_, prefix, keys)| keys.parse_key(key.as_str().strip_prefix(prefix)?, rank))?;
         Some((index, key))
     };
     keys.into_iter().filter_map(parse).collect()
@@ -322,4 +324,16 @@ pub(crate) fn all_chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkInde
 pub(crate) fn chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
     let parse = |key: Key| Some((core.parse_key(key.as_str())?, key));
     keys.into_iter().filter_map(parse).collect()
+}
+
+impl NewArray {
+    /// Checks all that can be checked without a store: whether the array can be created at `path` (`/a/b`) of a store that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// As [`Array::create`](crate::Array::create).
+    pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
+        let dialect = self.dialect.unwrap_or(node::DEFAULT_DIALECT);
+        create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)
+    }
 }

@@ -9,13 +9,13 @@ mod claimed;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, settle_place};
 use crate::jobs::{self, TakeLock};
-use crate::node::{Edit, Newest, ReadNewest, ReplaceNode, order};
 use crate::write::WriteJob;
 use crate::{Error, ErrorKind, Result, plan};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved};
+use zarr_hierarchy::node::{Edit, Newest, ReadNewest, ReplaceNode, order};
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
 
@@ -35,7 +35,7 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     if old != core.metadata().shape && old != shape {
         let message = format!("set to {old:?} by another writer meanwhile, to be set to {shape:?}");
         let error = Error::new(ErrorKind::Conflict, message).with_hint("open the array again and repeat the change");
-        return Err(core.place(error.at(|place| place.pointer = Some("/shape".to_owned()))));
+        return Err(core.locate(error.at(|location| location.pointer = Some("/shape".to_owned()))));
     }
     settle_place(drive, &newest).await?;
     let (metadata, grid) = plan::resized(&newest, shape)?;
@@ -47,7 +47,7 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     let resized = if shape == old { newest } else { publish(drive, &newest, documents, metadata).await? };
     // Also if the shape is that already, which a resize that was interrupted may have published.
     if drive.capabilities().list && !is_only_larger {
-        let _changing = resized.changing(None);
+        let _invalidation = resized.invalidation(None);
         let outside = stored(drive, &resized).await?.into_iter().filter(|(chunk, _)| grid.check_index(chunk).is_err());
         let outside: Vec<Key> = outside.map(|(_, key)| key).collect();
         if !outside.is_empty() {
@@ -78,8 +78,14 @@ pub(crate) async fn append<D: Drive>(
     let appended = Appended::new(drive, &newest, axis, data).await?;
     if let Some(region) = &appended.region {
         let data = appended.data.clone();
-        let job =
-            WriteJob::new(&appended.grown, region, data, BESIDE_ELEMENTS, drive.capabilities(), &drive.coalesce());
+        let job = WriteJob::new(
+            &appended.grown,
+            region,
+            data,
+            BESIDE_ELEMENTS,
+            drive.capabilities(),
+            &drive.access_profile(),
+        );
         drive.run(&appended.grown, job).await?;
     }
     barrier(drive, &newest).await?;
@@ -103,8 +109,8 @@ impl<'d> Appended<'d> {
         let (shape, region) = plan::appended(newest, axis, data.shape())?;
         let (metadata, _) = plan::resized(newest, &shape)?;
         let grown = with_metadata(newest, metadata.clone())?;
-        let resolved = plan::resolve(&grown, region).map_err(|error| grown.place(error))?;
-        let data = plan::view_with_all_axes(data, grown.element(), &resolved).map_err(|error| grown.place(error))?;
+        let resolved = plan::resolve(&grown, region).map_err(|error| grown.locate(error))?;
+        let data = plan::view_with_all_axes(data, grown.element(), &resolved).map_err(|error| grown.locate(error))?;
         let region = match resolved {
             Resolved::Box(selected) => Some(selected.region),
             _ => None,
@@ -151,17 +157,19 @@ async fn stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Vec<(ChunkIndex
 
 /// Makes sure that what is stored of the elements that `new` has and `old` has not is the fill value.
 async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> Result<()> {
-    let _changing = new.changing(None);
+    let _invalidation = new.invalidation(None);
     let growth = Growth::new(&old.grid, &new.grid);
-    let count =
-        |regions: &[Region]| regions.iter().fold(0, |sum: u64, region| sum.saturating_add(new.grid.meet(region).len()));
+    let count = |regions: &[Region]| {
+        regions.iter().fold(0, |sum: u64, region| sum.saturating_add(new.grid.intersect(region).len()))
+    };
     let is_few = count(&growth.beyond).saturating_add(count(&growth.overhang)) <= FEW;
     if is_few || !drive.capabilities().list {
         for region in &growth.beyond {
-            let cuts = new.grid.meet(region);
-            let mut cells = cuts.iter();
+            let overlaps = new.grid.intersect(region);
+            let mut all = overlaps.iter();
             loop {
-                let keys = cells.by_ref().take(BATCH).map(|cell| new.key(&cell.index)).collect::<Result<Vec<_>>>()?;
+                let keys =
+                    all.by_ref().take(BATCH).map(|overlap| new.key(&overlap.index)).collect::<Result<Vec<_>>>()?;
                 if keys.is_empty() {
                     break;
                 }
@@ -199,7 +207,9 @@ async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<
         .map_err(|_| Error::argument("the shape has more elements than can be addressed"))?;
     // All elements are the one item.
     let view = View::from_strides(&item, item.len(), &shape, 0, &vec![0; shape.len()])?.with_heap(heap);
-    drive.run(core, WriteJob::new(core, region, view, BESIDE_ELEMENTS, drive.capabilities(), &drive.coalesce())).await
+    drive
+        .run(core, WriteJob::new(core, region, view, BESIDE_ELEMENTS, drive.capabilities(), &drive.access_profile()))
+        .await
 }
 
 /// The elements that a larger grid has and a smaller one has not, in boxes.

@@ -1,17 +1,18 @@
-//! Writing as jobs: a region is spread into chunks, each encoded and set, or read, patched and set.
+//! Writing as jobs: a region is divided by chunk. Each chunk is encoded and set, or read, patched and set.
 
 use crate::buffer::Buffer;
-use crate::cache::Changing;
+use crate::cache::InvalidationGuard;
 use crate::core::ArrayCore;
-use crate::gather::Picked;
-use crate::read::{decoded_size, too_few_cells};
+use crate::fancy::PartWrite;
+use crate::jobs::too_few_chunks;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::View;
-use zarr_grid::{Cell, Cuts, Region};
+use zarr_grid::{ChunkOverlap, ChunkOverlaps, Region};
 use zarr_store::{
-    Capabilities, Coalesce, Durability, Job, Key, Next, Precondition, Reply, Request, SetOptions, backoff,
+    AccessProfile, BufferUse, Capabilities, Durability, Job, Key, Next, Precondition, Reply, Request, SetOptions,
+    StoreKind, backoff, take_buffer,
 };
 
 /// How many jobs a job forks into at most; larger plans fork again.
@@ -26,114 +27,114 @@ const MAX_TRIES: u32 = 1000;
 /// Writes a region of an array, chunk by chunk.
 #[derive(Debug)]
 pub(crate) enum WriteJob<'a> {
-    /// Chunks that are not begun: a run of cells.
-    Spread { context: Arc<WriteContext<'a>>, cells: Range<u64> },
+    /// Chunks that are not begun, by their numbers among those that the region overlaps.
+    Span { context: Arc<WriteContext<'a>>, numbers: Range<u64> },
     /// Chunks under way.
     Chunks(Chunks<'a>),
 }
 
-/// What has been asked for.
+/// The chunks of a group whose requests are under way.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks<'a> {
-    /// Chunks that are written in part, each with the place of its request among those asked last.
+    /// Chunks that are written in part, each with the index of its request among the last.
     parts: Vec<(usize, WriteChunk<'a>)>,
-    /// Make what caches keep of those that are written whole outdated when they go.
-    _whole: Vec<Changing>,
-    /// Whether chunks are written only if they have the states that they were seen in.
+    /// Of chunks that are written whole: when dropped, they invalidate the cached elements.
+    _whole: Vec<InvalidationGuard>,
+    /// Whether chunks are written only if they are still in the states that were seen.
     conditional: bool,
 }
 
-/// The states that some chunks were seen in, and must still have to be written.
+/// The states in which chunks were seen. A write requires that they are still in them.
 #[derive(Debug)]
 pub(crate) struct ChunkStates {
-    /// The numbers of their cells.
-    cells: Range<u64>,
+    /// The numbers of the chunks.
+    numbers: Range<u64>,
     /// One for each.
     states: Vec<Precondition>,
 }
 
 impl ChunkStates {
-    pub(crate) fn new(cells: Range<u64>, states: Vec<Precondition>) -> Self {
-        Self { cells, states }
+    pub(crate) fn new(numbers: Range<u64>, states: Vec<Precondition>) -> Self {
+        Self { numbers, states }
     }
 
-    fn of(&self, cell: u64) -> Result<Precondition> {
-        let at = cell.checked_sub(self.cells.start).and_then(|at| usize::try_from(at).ok());
+    fn of(&self, number: u64) -> Result<Precondition> {
+        let at = number.checked_sub(self.numbers.start).and_then(|at| usize::try_from(at).ok());
         let state = at.and_then(|at| self.states.get(at));
         state.cloned().ok_or_else(|| Error::internal("a chunk is written whose state was not asked for"))
     }
 }
 
-/// What all jobs of one write share.
+/// Everything that the jobs of one write share.
 #[derive(Debug)]
 pub(crate) struct WriteContext<'a> {
     core: &'a ArrayCore,
-    cuts: Cuts,
+    overlaps: ChunkOverlaps,
     data: Data<'a>,
     /// The store keeps preconditions.
     conditional: bool,
     /// How many chunks a job writes together.
     group: u64,
-    /// With which chunks are replaced that have other elements as well.
+    /// The durability with which chunks that keep other elements are replaced.
     durability: Durability,
-    /// What the chunks must still be.
+    /// The states that the chunks must still be in.
     states: Option<ChunkStates>,
 }
 
-/// What is written to a region.
+/// The elements that are written to a region.
 #[derive(Clone, Debug)]
 enum Data<'a> {
     /// All of it.
     All(View<'a>),
-    /// Some elements of it; it lies in one chunk.
-    Picked(Arc<Picked<'a>>),
+    /// Some elements of it. The region lies in one chunk.
+    Part(Arc<PartWrite<'a>>),
 }
 
 impl Data<'_> {
-    /// What is there already need not be known, if the region is a whole chunk.
+    /// Whether all elements of the region are written, so that those stored do not matter where it is a whole chunk.
     fn is_all(&self) -> bool {
         match self {
             Self::All(_) => true,
-            Self::Picked(picked) => picked.part.is_full(),
+            Self::Part(part) => part.part.is_full(),
         }
     }
 }
 
 impl<'a> WriteJob<'a> {
-    /// Writes `data`, which has the region's shape, to `region` of an array in a store that is such. Chunks that keep other
-    /// elements are replaced with this durability.
+    /// Writes `data`, which has the region's shape, to `region` of an array in a store with these capabilities. Chunks that keep
+    /// other elements are replaced with this durability.
     pub(crate) fn new(
         core: &'a ArrayCore,
         region: &Region,
         data: View<'a>,
         durability: Durability,
         capabilities: Capabilities,
-        coalesce: &Coalesce,
+        profile: &AccessProfile,
     ) -> Self {
-        Self::of(core, region, Data::All(data), durability, capabilities, coalesce, None)
+        Self::of(core, region, Data::All(data), durability, capabilities, profile, None)
     }
 
-    /// As [`new`](Self::new), of those chunks only whose `states` are given, each on the condition that it still has that: else
-    /// the job ends with [`ErrorKind::Conflict`]. All of them are stored then, also such as are nothing but fill value.
+    /// As [`new`](Self::new), but only of the chunks in `states`, each on the condition that it is still in its state. Otherwise
+    /// the job ends with [`ErrorKind::Conflict`]. All of them are stored, also if all elements are the fill value.
     pub(crate) fn on_states(
         core: &'a ArrayCore,
         region: &Region,
         data: View<'a>,
         states: ChunkStates,
-        (capabilities, coalesce): (Capabilities, &Coalesce),
+        (capabilities, profile): (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, region, Data::All(data), Durability::File, capabilities, coalesce, Some(states))
+        Self::of(core, region, Data::All(data), Durability::File, capabilities, profile, Some(states))
     }
 
-    /// Writes the elements of a selection that lie in one cell of its grid, in a store that is such.
-    pub(crate) fn picked(
+    /// Writes the elements of a selection that lie in one chunk, to a store with these capabilities.
+    pub(crate) fn part(
         core: &'a ArrayCore,
-        picked: Picked<'a>,
+        part: PartWrite<'a>,
         capabilities: Capabilities,
-        coalesce: &Coalesce,
+        profile: &AccessProfile,
     ) -> Result<Self> {
-        let (region, data) = (picked.region()?, Data::Picked(Arc::new(picked)));
-        Ok(Self::of(core, &region, data, Durability::None, capabilities, coalesce, None))
+        let (region, data) = (part.region()?, Data::Part(Arc::new(part)));
+        Ok(Self::of(core, &region, data, Durability::None, capabilities, profile, None))
     }
 
     fn of(
@@ -142,41 +143,41 @@ impl<'a> WriteJob<'a> {
         data: Data<'a>,
         durability: Durability,
         capabilities: Capabilities,
-        coalesce: &Coalesce,
+        profile: &AccessProfile,
         states: Option<ChunkStates>,
     ) -> Self {
-        let cuts = core.grid.meet(region);
-        let cells = states.as_ref().map_or(0..cuts.len(), |states| states.cells.clone());
+        let overlaps = core.grid.intersect(region);
+        let numbers = states.as_ref().map_or(0..overlaps.len(), |states| states.numbers.clone());
         // Where each request waits for long, chunks are better apart; and those of unknown size may be large.
-        let apart = coalesce.slab.is_none() || core.element().is_variable();
-        let size = decoded_size(&core.codecs, &core.grid.largest_chunk_shape());
+        let apart = profile.kind == StoreKind::Remote || core.element().is_variable();
+        let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        let context = WriteContext { core, cuts, data, conditional, group, durability, states };
-        Self::Spread { context: Arc::new(context), cells }
+        let context = WriteContext { core, overlaps, data, conditional, group, durability, states };
+        Self::Span { context: Arc::new(context), numbers }
     }
 
-    fn fork(context: &Arc<WriteContext<'a>>, cells: &Range<u64>) -> Next<Self> {
+    fn fork(context: &Arc<WriteContext<'a>>, numbers: &Range<u64>) -> Next<Self> {
         // Shares are whole groups, so that few are cut short.
-        let share = (cells.end - cells.start).div_ceil(MAX_FORK).next_multiple_of(context.group);
-        let starts = (cells.start..cells.end).step_by(usize::try_from(share).unwrap_or(usize::MAX));
-        let part = |start: u64| Self::Spread {
+        let share = (numbers.end - numbers.start).div_ceil(MAX_FORK).next_multiple_of(context.group);
+        let starts = (numbers.start..numbers.end).step_by(usize::try_from(share).unwrap_or(usize::MAX));
+        let part = |start: u64| Self::Span {
             context: Arc::clone(context),
-            cells: start..start.saturating_add(share).min(cells.end),
+            numbers: start..start.saturating_add(share).min(numbers.end),
         };
         Next::Fork(starts.map(part).collect())
     }
 
-    /// Asks for what begins with each chunk. Whole ones are encoded for that, and nothing is left to do for them.
-    fn begin(&mut self, context: &WriteContext<'a>, cells: Range<u64>) -> Result<Next<Self>> {
+    /// The first request for each chunk. One that is written whole is encoded for it, and needs no other request.
+    fn begin(&mut self, context: &WriteContext<'a>, numbers: Range<u64>) -> Result<Next<Self>> {
         let (mut requests, mut parts, mut whole) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cursor = context.cuts.cursor_at(cells.start);
-        for number in cells {
-            let cell = cursor.cell().ok_or_else(too_few_cells)?;
-            let mut chunk = WriteChunk::new(context, number, cell)?;
-            if context.core.grid.covers(cell) && context.data.is_all() {
-                requests.push(chunk.whole().map_err(|error| chunk.place(error))?);
-                whole.extend(chunk.changing.take());
+        let mut cursor = context.overlaps.cursor_at(numbers.start);
+        for number in numbers {
+            let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
+            let mut chunk = WriteChunk::new(context, number, overlap)?;
+            if context.core.grid.covers_chunk(overlap) && context.data.is_all() {
+                requests.push(chunk.whole().map_err(|error| chunk.locate(error))?);
+                whole.extend(chunk.invalidation.take());
             } else {
                 requests.push(chunk.get());
                 parts.push((requests.len() - 1, chunk));
@@ -208,7 +209,7 @@ impl<'a> WriteJob<'a> {
                 true
             }
             Err(error) => {
-                failed = Some(chunk.place(error));
+                failed = Some(chunk.locate(error));
                 false
             }
         });
@@ -226,11 +227,11 @@ impl Job for WriteJob<'_> {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(self, Self::Chunks(Chunks::default())) {
-            Self::Spread { cells, .. } if cells.is_empty() => Ok(Next::Done(())),
-            Self::Spread { context, cells } if cells.end - cells.start > context.group => {
-                Ok(Self::fork(&context, &cells))
+            Self::Span { numbers, .. } if numbers.is_empty() => Ok(Next::Done(())),
+            Self::Span { context, numbers } if numbers.end - numbers.start > context.group => {
+                Ok(Self::fork(&context, &numbers))
             }
-            Self::Spread { context, cells } => self.begin(&context, cells),
+            Self::Span { context, numbers } => self.begin(&context, numbers),
             Self::Chunks(chunks) => self.go_on(chunks, replies),
         }
     }
@@ -243,73 +244,73 @@ impl Job for WriteJob<'_> {
 pub(crate) struct WriteChunk<'a> {
     core: &'a ArrayCore,
     key: Key,
-    cell: Cell,
+    overlap: ChunkOverlap,
     data: Data<'a>,
     conditional: bool,
     durability: Durability,
-    /// What it must still be.
+    /// The state that it must still be in.
     state: Option<Precondition>,
     tries: u32,
-    /// Makes what caches keep of the chunk outdated when this goes.
-    changing: Option<Changing>,
+    /// When dropped, invalidates the cached elements of the chunk.
+    invalidation: Option<InvalidationGuard>,
 }
 
 impl<'a> WriteChunk<'a> {
-    fn new(context: &WriteContext<'a>, number: u64, cell: &Cell) -> Result<Self> {
+    fn new(context: &WriteContext<'a>, number: u64, overlap: &ChunkOverlap) -> Result<Self> {
         Ok(Self {
             core: context.core,
-            key: context.core.key(&cell.index)?,
-            cell: cell.clone(),
+            key: context.core.key(&overlap.index)?,
+            overlap: overlap.clone(),
             data: match &context.data {
-                Data::All(data) => Data::All(data.window(&cell.output())),
-                picked => picked.clone(),
+                Data::All(data) => Data::All(data.window(&overlap.output())),
+                part => part.clone(),
             },
             conditional: context.conditional,
             durability: context.durability,
             state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
             tries: 0,
-            changing: context.core.changing(Some(&cell.index)),
+            invalidation: context.core.invalidation(Some(&overlap.index)),
         })
     }
 
-    /// The elements of the cell's region: those to be written, among those that `old` has where they are not all of it. They lie
-    /// in `room` if they do not lie in the caller's memory.
-    fn elements<'v>(&'v self, old: Option<&[u8]>, room: &'v mut Option<Buffer>) -> Result<View<'v>> {
-        let picked = match &self.data {
+    /// The elements of the chunk's region. Where the write has only some of them, the others are those of the value `old`. They lie
+    /// in the caller's memory, or else in `buffer`.
+    fn elements<'v>(&'v self, old: Option<&[u8]>, buffer: &'v mut Option<Buffer>) -> Result<View<'v>> {
+        let part = match &self.data {
             Data::All(data) => return Ok(data.clone()),
-            Data::Picked(picked) => picked,
+            Data::Part(part) => part,
         };
-        let room = room.insert(picked.room()?);
-        if !picked.part.is_full() {
-            let mut view = picked.view_mut(room)?;
+        let buffer = buffer.insert(part.buffer()?);
+        if !part.part.is_full() {
+            let mut view = part.view_mut(buffer)?;
             match old {
-                Some(old) => self.core.codecs.decode(old, &self.cell.shape, &self.cell.region, &mut view)?,
+                Some(old) => self.core.codecs.decode(old, &self.overlap.shape, &self.overlap.region, &mut view)?,
                 None => self.core.element().fill(&mut view)?,
             }
         }
-        picked.collect(room);
-        picked.view(room)
+        part.gather(buffer)?;
+        part.view(buffer)
     }
 
     /// The request that writes all of the chunk.
     fn whole(&self) -> Result<Request> {
         let key = self.key.clone();
-        let mut room = None;
-        let data = self.elements(None, &mut room)?;
+        let mut buffer = None;
+        let data = self.elements(None, &mut buffer)?;
         if self.may_be_missing(&data) {
             return Ok(Request::Erase { key });
         }
-        let mut value = zarr_store::spare_buffer();
-        if self.cell.region.is_whole(&self.cell.shape) {
+        let mut value = take_buffer(BufferUse::Append);
+        if self.overlap.region.is_whole(&self.overlap.shape) {
             self.core.codecs.encode(&data, &mut value)?;
         } else {
-            // At the edge of the array: what lies beyond is written as fill value (chunks are stored at full size).
-            self.core.codecs.patch(None, &self.cell.shape, &self.cell.region, &data, &mut value)?;
+            // At the edge of the array: the overhang is written as fill value, since chunks are stored at full size.
+            self.core.codecs.patch(None, &self.overlap.shape, &self.overlap.region, &data, &mut value)?;
         }
         Ok(Request::set(key, value, self.state.clone().unwrap_or_default()))
     }
 
-    /// Whether the chunk need not be stored. One with a condition is: what is not stored cannot be seen to be another's.
+    /// Whether the chunk need not be stored. One with a condition is stored: a missing chunk does not show who wrote it.
     fn may_be_missing(&self, data: &View<'_>) -> bool {
         let is_kept = self.core.options.write_empty_chunks || self.state.is_some();
         !is_kept && self.core.element().may_be_missing(data)
@@ -319,7 +320,7 @@ impl<'a> WriteChunk<'a> {
         Request::get(self.key.clone())
     }
 
-    /// The next request that writes a part of the chunk, if the reply to the last one is not the end.
+    /// Takes the reply to the last request, and returns the next one; `None` if the part of the chunk is written.
     fn take(&mut self, reply: &Reply) -> Result<Option<Request>> {
         let (old, when) = match reply {
             Reply::Got(None) => (None, Precondition::NotExists),
@@ -328,7 +329,7 @@ impl<'a> WriteChunk<'a> {
                 (Some(fetched.part(0)), when)
             }
             Reply::Conflict if self.state.is_some() => return Err(changed()),
-            // Others write to the chunk as well: they are given a moment, so that one of several gets through.
+            // Others write to the chunk as well: after a pause, one of several succeeds.
             Reply::Conflict if self.tries < MAX_TRIES => {
                 self.tries += 1;
                 return Ok(Some(Request::Pause { duration: backoff(self.tries) }));
@@ -344,27 +345,27 @@ impl<'a> WriteChunk<'a> {
         if self.state.as_ref().is_some_and(|state| *state != when) {
             return Err(changed());
         }
-        let mut room = None;
-        let data = self.elements(old, &mut room)?;
+        let mut buffer = None;
+        let data = self.elements(old, &mut buffer)?;
         if old.is_none() && self.may_be_missing(&data) {
             return Ok(None);
         }
-        let mut value = zarr_store::spare_buffer();
-        self.core.codecs.patch(old, &self.cell.shape, &self.cell.region, &data, &mut value)?;
+        let mut value = take_buffer(BufferUse::Append);
+        self.core.codecs.patch(old, &self.overlap.shape, &self.overlap.region, &data, &mut value)?;
         let when = if self.conditional { when } else { Precondition::None };
         let options = SetOptions::when(when).durable(self.durability);
         Ok(Some(Request::Set { key: self.key.clone(), value, options }))
     }
 
-    fn place(&self, error: Error) -> Error {
-        error.at(|place| {
-            place.chunk = Some(self.cell.index.clone());
-            place.key = Some(self.key.to_string());
+    fn locate(&self, error: Error) -> Error {
+        error.at(|location| {
+            location.chunk = Some(self.overlap.index.clone());
+            location.key = Some(self.key.to_string());
         })
     }
 }
 
-/// A chunk is not any more what it was seen to be.
+/// A chunk is not in the state any more that was seen.
 fn changed() -> Error {
     Error::new(ErrorKind::Conflict, "another writer changed the chunk meanwhile")
 }

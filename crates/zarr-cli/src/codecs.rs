@@ -1,14 +1,15 @@
 //! Codecs on the command line: `gzip`, `zstd(3)`, `transpose(1,0),blosc(lz4,5,shuffle)`, as `tree` prints them, or JSON.
 //!
-//! Names alone are given the configuration that Zarr v3 demands of them: not all readers have defaults.
+//! A name without arguments gets the configuration that Zarr v3 demands: not all readers have defaults.
 
 use crate::failure::{Failure, Result};
+use crate::near::{near, question};
+use crate::object::object;
 use zarr::Registry;
-use zarr::meta::codec_names::{CODEC_NAMES, codec_typed};
 use zarr::meta::json::{Map, Value};
 
-/// The JSON list of a Zarr v3 document that `text` stands for, of codecs that `registry` has. `none` is an empty list; JSON stays
-/// as it is.
+/// The `codecs` of a Zarr v3 document that `text` stands for, if `registry` has them. `none` is an empty array; JSON stays as it
+/// is.
 pub(crate) fn expand(text: &str, registry: &Registry) -> Result<String> {
     let text = text.trim();
     if text.starts_with('[') {
@@ -18,10 +19,11 @@ pub(crate) fn expand(text: &str, registry: &Registry) -> Result<String> {
     Ok(Value::Array(list.map(|text| codec(text, registry)).collect::<Result<_>>()?).to_string())
 }
 
-/// The names that can be typed for codecs that `registry` has.
-pub(crate) fn names(registry: &Registry) -> String {
-    let known = CODEC_NAMES.iter().filter(|codec| registry.codecs.get(codec.v3).is_some());
-    known.map(|codec| codec.typed).collect::<Vec<_>>().join(", ")
+/// The short names of the codecs that `registry` has.
+fn names(registry: &Registry) -> Vec<&'static str> {
+    let mut names: Vec<_> = registry.codecs.iter().map(|entry| entry.short_name()).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Splits at the commas outside of parentheses.
@@ -42,24 +44,29 @@ fn codec(text: &str, registry: &Registry) -> Result<Value> {
     let (name, arguments) = match text.split_once('(') {
         None => (text, Vec::new()),
         Some((name, rest)) => {
-            let inner =
-                rest.strip_suffix(')').ok_or_else(|| Failure::usage(format!("codec {text:?} lacks a closing )")))?;
+            let inner = rest
+                .strip_suffix(')')
+                .ok_or_else(|| Failure::usage(format!("codec {text:?} lacks a closing parenthesis")))?;
             (name.trim(), inner.split(',').map(str::trim).filter(|argument| !argument.is_empty()).collect())
         }
     };
-    let known = codec_typed(name).filter(|codec| registry.codecs.get(codec.v3).is_some());
-    if known.is_none() && registry.codecs.get(name).is_none() {
-        let hint = match codec_typed(name).and_then(|codec| registry.codecs.hint(codec.v3)) {
+    let known = registry.codecs.typed(name);
+    if known.is_none() {
+        let hint = match registry.codecs.hint(name) {
             Some(hint) => hint.to_owned(),
-            None => format!("there are {}", names(registry)),
+            None => {
+                let names = names(registry);
+                let all = format!("known codecs are {}", names.join(", "));
+                near(name, names).map_or_else(|| all.clone(), |near| format!("{} {all}", question(near)))
+            }
         };
         let mut failure = Failure::usage(format!("unknown codec {name:?}")).with_hint(hint);
         failure.kind = "unknown-extension";
         return Err(failure);
     }
-    // A full name stays, if others read it.
+    // A full name stays if other software reads it.
     let full_name = match known {
-        Some(codec) if !codec.kept.contains(&name) || codec.typed == name => codec.v3,
+        Some(codec) if !codec.aliases.contains(&name) || codec.short_name() == name => codec.name,
         _ => name,
     };
     let mut members = Map::new();
@@ -75,10 +82,9 @@ fn codec(text: &str, registry: &Registry) -> Result<Value> {
     }
     if let Some(more) = arguments.next() {
         let failure = Failure::usage(format!("codec {text:?}: {more:?} is one argument too many"));
-        return Err(failure.with_hint("give the codecs as the JSON list of a Zarr v3 document"));
+        return Err(failure.with_hint("give the codecs as the JSON array of a Zarr v3 document"));
     }
-    let mut codec = Map::new();
-    codec.insert("name", full_name);
+    let mut codec = object! { "name": full_name };
     if !members.is_empty() {
         codec.insert("configuration", members);
     }

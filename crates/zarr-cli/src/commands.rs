@@ -1,55 +1,99 @@
-//! The commands, one module each.
+//! The verbs, one module each, which holds the arguments of its verb.
 
 mod attrs;
+mod completions;
 mod consolidate;
 mod convert;
 mod copy;
 mod create;
 pub(crate) mod describe;
+mod dry_run;
 mod info;
 mod list;
 mod migrate;
-mod outlook;
 mod read;
 mod remove;
 mod tree;
 mod write;
 
-use crate::args::{Cli, Command};
+use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::output;
-use clap::CommandFactory;
-use std::process::ExitCode;
+use clap::{Parser, Subcommand};
 
-/// Runs what the command line says.
-pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    Done, and all output was written
+  2    The arguments are wrong, or ask for something that is not possible
+  3    There is no such store, node or input file
+  4    Data or metadata is invalid or cannot be read
+  5    The store or another file failed, or output was lost
+  141  The reader of standard output closed the pipe, which is not reported
+
+Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
+
+/// Looks at, reads, writes and converts Zarr data of every version.
+///
+/// URL is a directory (a path or file:///..) or a zip file (zip:PATH); PATH is a node in it, such as /a/b.
+#[derive(Debug, Parser)]
+#[command(name = "zarr", version, arg_required_else_help = true, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Lists the verbs: the arguments of each (their docs are its help) and the function that runs it.
+macro_rules! verbs {
+    ($($verb:ident($args:ty) => $run:path,)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Verb {
+            $($verb($args),)*
+        }
+
+        impl Verb {
+            fn run(&self, context: &Context) -> Result<()> {
+                match self {
+                    $(Self::$verb(args) => $run(context, args),)*
+                }
+            }
+        }
+    };
+}
+
+verbs! {
+    Tree(tree::Tree) => tree::run,
+    Ls(list::List) => list::run,
+    Info(info::Info) => info::run,
+    Read(read::Read) => read::run,
+    Create(create::Create) => create::run,
+    Write(write::Write) => write::run,
+    Convert(convert::Convert) => convert::run,
+    Migrate(migrate::Migrate) => migrate::run,
+    Attrs(attrs::Attrs) => attrs::run,
+    Cp(copy::Copy) => copy::run,
+    Mv(copy::Move) => copy::run_move,
+    Rm(remove::Remove) => remove::run,
+    Consolidate(consolidate::Consolidate) => consolidate::run,
+    Completions(completions::Completions) => completions::run,
+}
+
+/// Runs the command line.
+pub(crate) fn run(cli: Cli) -> Result<()> {
     let context = Context::new(cli.global);
-    let done = dispatch(&context, cli.command);
+    let done = cli.verb.run(&context);
     context.store_warnings();
     done
 }
 
-fn dispatch(context: &Context, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Tree(args) => return tree::run(context, &args),
-        Command::Ls(args) => list::run(context, &args)?,
-        Command::Info(node) => info::run(context, &node)?,
-        Command::Read(args) => read::run(context, &args)?,
-        Command::Create(args) => create::run(context, &args)?,
-        Command::Write(args) => write::run(context, &args)?,
-        Command::Convert(args) => convert::run(context, &args)?,
-        Command::Migrate(args) => migrate::run(context, &args)?,
-        Command::Attrs(args) => attrs::run(context, &args)?,
-        Command::Cp(args) => copy::run(context, &args, copy::Verb::Copy)?,
-        Command::Mv(args) => copy::run(context, &args, copy::Verb::Move)?,
-        Command::Rm(args) => remove::run(context, &args)?,
-        Command::Consolidate(args) => consolidate::run(context, &args)?,
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "zarr", &mut script);
-            output::print(&String::from_utf8_lossy(&script))?;
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
     }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
-//! Text of unknown origin, made safe to print: names, attributes and elements of stores, arguments, messages that quote them.
+//! Strings of unknown origin, made safe to print: names, attributes and elements of stores, arguments, messages that quote them.
 //!
-//! Control characters could move the cursor, change the title of a terminal or hide what was printed, and characters that change
-//! the direction of text make it read otherwise than it is. None of them is printed raw, whatever the output is.
+//! Control characters could move the cursor, change the title of a terminal or hide printed text, and characters that change the
+//! direction of text reorder it. None of them is printed raw, in any output.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// JSON text with escapes as JSON has them: `\u001b`. Line feeds stay, for only those that format the text are raw in JSON.
+/// JSON text with escapes as JSON has them: `\u001b`. Line feeds stay: raw ones are never inside a JSON string.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     replace(text, |c| c != '\n' && is_unsafe(c), push_json)
 }
@@ -32,10 +32,10 @@ pub(crate) fn json_value(value: &Value) -> String {
     escaped.unwrap_or(text)
 }
 
-/// The content of a cell in a table. Text with a character that is unsafe there becomes a JSON string with its quotes, as does
-/// text that would be taken for one, so that [`from_cell`] gives back each text.
+/// The content of a cell in a table. A string with a character that is unsafe there becomes a JSON string with its quotes, as does
+/// one that looks like a JSON string, so that [`from_cell`] gives back each string.
 ///
-/// Line feeds, pairs of a carriage return and a line feed, and tabs stay as they are: they belong to text in tables.
+/// Line feeds, pairs of a carriage return and a line feed, and tabs stay as they are: they are common in tables.
 pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     if !is_unsafe_cell(text) && from_cell(text).is_none() {
         return Cow::Borrowed(text);
@@ -53,7 +53,7 @@ pub(crate) fn cell(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The text that [`cell`] wrote as a JSON string; `None` for any other content of a cell, which is the text itself.
+/// The string that [`cell`] wrote as a JSON string; `None` for other content, which is the string itself.
 pub(crate) fn from_cell(content: &str) -> Option<String> {
     if !(content.starts_with('"') && content.ends_with('"') && content.contains("\\u")) {
         return None;
@@ -72,8 +72,8 @@ fn is_unsafe_cell(text: &str) -> bool {
     })
 }
 
-/// Whether the character controls what prints it: C0, DEL and C1, separators of lines and paragraphs, and those that set the
-/// direction of text. All are in the basic multilingual plane.
+/// Whether the character controls a terminal: C0, DEL and C1, separators of lines and paragraphs, and controls of the direction of
+/// text. All are in the basic multilingual plane.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,10 +1,11 @@
 //! Why the command failed.
 
+use crate::object::{object, or_null};
 use std::fmt;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use zarr::ErrorKind;
-use zarr::meta::json::{Map, Value};
+use zarr::meta::json::Map;
 
 /// The result of a part of the command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -13,15 +14,15 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) struct Failure(Box<Facts>);
 
-/// What is known of a failure.
-#[derive(Debug)]
+/// The facts about a failure.
+#[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// The kind in kebab case.
     pub(crate) kind: &'static str,
     pub(crate) exit: Exit,
-    /// One line, with store, node and place.
+    /// One line, with the location: store, node and key.
     pub(crate) line: String,
-    /// What was found and expected, without the place.
+    /// The message without the location.
     pub(crate) message: String,
     pub(crate) store: Option<String>,
     pub(crate) path: Option<String>,
@@ -31,15 +32,16 @@ pub(crate) struct Facts {
     pub(crate) pointer: Option<String>,
     /// The offset in bytes in the value of the key.
     pub(crate) offset: Option<u64>,
-    /// What led to it, such as the failure of a file: the nearest cause first.
+    /// The causes, such as the failure of a file, the nearest first.
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
 }
 
 /// The exit code of the command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The command was used wrongly.
+    #[default]
     Usage = 2,
     /// There is no such store or node.
     NotFound = 3,
@@ -47,8 +49,8 @@ pub(crate) enum Exit {
     Data = 4,
     /// The store, or another file, failed.
     Io = 5,
-    /// Nobody reads standard output any more: 128 and the number of SIGPIPE, as shells report programs that it ends. It is not
-    /// reported, for whoever closed the pipe has what they wanted.
+    /// The reader of standard output closed the pipe: 128 and the number of SIGPIPE, as shells report programs that it ends. No
+    /// message follows, since the reader has all that it wanted.
     BrokenPipe = 141,
 }
 
@@ -58,27 +60,14 @@ impl Failure {
         Self::new("argument", Exit::Usage, message)
     }
 
-    /// Data that is not Zarr's (a file of numpy) is invalid.
+    /// Other data than Zarr (a file of numpy) is invalid.
     pub(crate) fn data(kind: &'static str, message: impl Into<String>) -> Self {
         Self::new(kind, Exit::Data, message)
     }
 
     fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self(Box::new(Facts {
-            kind,
-            exit,
-            line: message.clone(),
-            message,
-            store: None,
-            path: None,
-            key: None,
-            chunk: None,
-            pointer: None,
-            offset: None,
-            causes: Vec::new(),
-            hint: None,
-        }))
+        Self(Box::new(Facts { kind, exit, line: message.clone(), message, ..Facts::default() }))
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -86,7 +75,7 @@ impl Failure {
         self
     }
 
-    /// The same failure in the store at `url`, for which another one stood in.
+    /// The same failure in the store at `url`, which a temporary store stood in for.
     pub(crate) fn in_store(mut self, url: &str) -> Self {
         if let Some(stand_in) = self.store.replace(url.to_owned())
             && let Some(line) = self.line.strip_prefix(&format!("{stand_in}: "))
@@ -105,7 +94,7 @@ impl Failure {
         Self::new(kind, exit, format!("{name}: {error}")).caused_by(error)
     }
 
-    /// What was to be printed or written to a file is lost, or a part of it.
+    /// Output was lost, on standard output or in a file.
     pub(crate) fn output(name: impl fmt::Display, error: &io::Error) -> Self {
         Self::new("output", Exit::Io, format!("{name}: {error}")).caused_by(error)
     }
@@ -117,19 +106,18 @@ impl Failure {
 
     /// All that is known, for scripts.
     pub(crate) fn to_json(&self) -> Map {
-        let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
-        let mut object = Map::new();
-        object.insert("kind", self.kind);
-        object.insert("message", self.message.as_str());
-        object.insert("store", text(&self.store));
-        object.insert("path", text(&self.path));
-        object.insert("key", text(&self.key));
-        object.insert("chunk", self.chunk.clone().map_or(Value::Null, Value::from));
-        object.insert("pointer", text(&self.pointer));
-        object.insert("offset", self.offset.map_or(Value::Null, Value::from));
-        object.insert("causes", self.causes.clone());
-        object.insert("hint", text(&self.hint));
-        object
+        object! {
+            "kind": self.kind,
+            "message": self.message.as_str(),
+            "store": or_null(self.store.as_deref()),
+            "path": or_null(self.path.as_deref()),
+            "key": or_null(self.key.as_deref()),
+            "chunk": or_null(self.chunk.clone()),
+            "pointer": or_null(self.pointer.as_deref()),
+            "offset": or_null(self.offset),
+            "causes": self.causes.clone(),
+            "hint": or_null(self.hint.as_deref()),
+        }
     }
 }
 
@@ -152,7 +140,7 @@ impl From<zarr::Error> for Failure {
         let exit = match error.kind() {
             ErrorKind::Argument | ErrorKind::Exists | ErrorKind::NotExpressible => Exit::Usage,
             ErrorKind::NotFound => Exit::NotFound,
-            // No document says it: it was asked for.
+            // No document has this path: an argument does.
             ErrorKind::Path if error.location().key.is_none() => Exit::Usage,
             ErrorKind::Store | ErrorKind::Conflict => Exit::Io,
             _ => Exit::Data,
@@ -176,13 +164,13 @@ impl From<zarr::Error> for Failure {
     }
 }
 
-/// What led to the error, the nearest cause first.
+/// The causes of an error, the nearest first.
 fn causes(error: &zarr::Error) -> Vec<String> {
     let first = std::error::Error::source(error);
     std::iter::successors(first, |cause| cause.source()).map(ToString::to_string).collect()
 }
 
-/// The error with what led to it, as far as it does not say so itself.
+/// The error, followed by each cause that its own message lacks.
 fn whole(error: &zarr::Error, causes: &[String]) -> String {
     let mut line = error.to_string();
     for cause in causes {

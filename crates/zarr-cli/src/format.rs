@@ -5,17 +5,32 @@ mod nested;
 mod raw;
 mod text;
 
-use crate::args::Form;
 use crate::failure::{Failure, Result};
 use crate::npy;
 use crate::output::Output;
+use clap::ValueEnum;
 use zarr::ArrayData;
 use zarr::dtype::{DataType, Unit, npy_literal};
 use zarr::meta::json::Value;
 
-/// Element `place` as JSON, as [`ArrayData::json`] has it but for times, which are text as people write them.
-fn json(data: &ArrayData, place: usize) -> Value {
-    readable(data.data_type(), data.json(place))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// A line for each row, values separated by spaces.
+    Text,
+    /// Nested arrays; bytes as base64, NaN as "NaN", dates as ISO 8601 strings, durations as "5 ms".
+    Json,
+    /// Only the elements, in C order, little-endian; elements of variable length follow their length in 4 bytes.
+    Raw,
+    /// A file of numpy.
+    Npy,
+    /// A line for each row, values as in JSON separated by commas, strings without quotes; structs have a header with the names of
+    /// fields. A string with control characters other than line feeds and tabs is a JSON string, which `write` reads.
+    Csv,
+}
+
+/// Element `index` as JSON, as [`ArrayData::json`] has it, except that dates and durations are strings as people write them.
+fn json(data: &ArrayData, index: usize) -> Value {
+    readable(data.data_type(), data.json(index))
 }
 
 fn readable(data_type: &DataType, value: Value) -> Value {
@@ -24,7 +39,7 @@ fn readable(data_type: &DataType, value: Value) -> Value {
         value => readable(data_type, value),
     };
     match (data_type, value) {
-        // Counts of no unit are numbers.
+        // Counts without a unit are numbers.
         (DataType::DateTime64(unit) | DataType::TimeDelta64(unit), value) if unit.unit == Unit::Generic => value,
         // A field may be an array of several dimensions.
         (DataType::DateTime64(_) | DataType::TimeDelta64(_), value @ Value::Array(_)) => each(data_type, value),
@@ -45,15 +60,19 @@ fn readable(data_type: &DataType, value: Value) -> Value {
 
 /// Prints elements that come in pieces, in C order.
 pub(crate) trait Format {
-    /// Prints what comes before the elements.
-    fn begin(&mut self, out: &mut Output) -> Result<()>;
+    /// Prints the header.
+    fn begin(&mut self, _: &mut Output) -> Result<()> {
+        Ok(())
+    }
     /// Prints elements.
     fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()>;
-    /// Prints what comes behind the elements.
-    fn end(&mut self, out: &mut Output) -> Result<()>;
+    /// Prints the end.
+    fn end(&mut self, _: &mut Output) -> Result<()> {
+        Ok(())
+    }
 }
 
-/// The printer of elements of `data_type` that make up a result of `shape`.
+/// The printer of a result of `shape` with elements of `data_type`.
 pub(crate) fn format(form: Form, data_type: &DataType, shape: &[u64]) -> Result<Box<dyn Format>> {
     Ok(match form {
         Form::Text => Box::new(text::Text::new(shape)),

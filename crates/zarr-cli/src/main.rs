@@ -4,13 +4,16 @@
 
 mod args;
 mod codecs;
+mod columns;
 mod commands;
 mod context;
 mod escape;
 mod failure;
 mod format;
+mod near;
 mod npy;
 mod number;
+mod object;
 mod output;
 mod pieces;
 mod report;
@@ -21,8 +24,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let wants_json = report::wants_json(std::env::args_os());
     report::on_panic(wants_json);
-    let done = match args::Cli::try_parse() {
-        Ok(cli) => commands::run(cli),
+    // Until the arguments say otherwise.
+    anstream::ColorChoice::Never.write_global();
+    let done = match commands::Cli::try_parse() {
+        Ok(cli) => commands::run(cli).map(|()| ExitCode::SUCCESS),
         Err(error) => report::usage(&error),
     };
     match done {

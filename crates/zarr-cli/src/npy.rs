@@ -16,7 +16,7 @@ const MAX_HEADER: u32 = 1 << 20;
 /// numpy aligns elements to so many bytes.
 const ALIGNMENT: usize = 64;
 
-/// What the header of a file says.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Header {
     pub(crate) data_type: DataType,
@@ -29,7 +29,7 @@ pub(crate) struct Header {
 impl Header {
     /// Reads a header; the elements follow in `input`.
     pub(crate) fn read(name: &str, input: &mut impl Read) -> Result<Self> {
-        let broken = |what: &str| Failure::data("invalid-metadata", format!("{name}: {what}"));
+        let broken = |message: &str| Failure::data("invalid-metadata", format!("{name}: {message}"));
         let mut exact = |bytes: &mut [u8]| match input.read_exact(bytes) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
@@ -41,7 +41,7 @@ impl Header {
         exact(&mut start)?;
         let [magic @ .., major, _] = start;
         if magic != *MAGIC {
-            return Err(broken("no file of numpy").with_hint("numpy.save writes files of this format"));
+            return Err(broken("not a file of numpy").with_hint("numpy.save writes files of this format"));
         }
         let len = match major {
             1 => {
@@ -66,7 +66,7 @@ impl Header {
             3 => String::from_utf8_lossy(&text).into_owned(),
             _ => text.iter().copied().map(char::from).collect(),
         };
-        Self::parse(&text).map_err(|what| broken(&what))
+        Self::parse(&text).map_err(|message| broken(&message))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -74,17 +74,18 @@ impl Header {
         let member = |name: &str| header.get(name).ok_or_else(|| format!("no {name:?} in the header"));
         let descr = member("descr")?.to_value();
         if descr.as_str().is_some_and(|descr| descr.trim_start_matches('|').starts_with('O')) {
-            let what = "objects of Python, which are stored as a pickle: save them as texts (numpy's astype(\"U\")), or as JSON";
-            return Err(what.to_owned());
+            let message =
+                "elements are pickled objects of Python: save them as strings (numpy's astype(\"U\")), or as JSON";
+            return Err(message.to_owned());
         }
         let (data_type, order) = from_npy_value(&descr).map_err(|error| error.to_string())?;
         let Literal::Bool(fortran) = *member("fortran_order")? else {
             return Err("\"fortran_order\" is neither True nor False".to_owned());
         };
-        let Literal::List(items) = member("shape")? else { return Err("\"shape\" is no tuple".to_owned()) };
+        let Literal::List(items) = member("shape")? else { return Err("\"shape\" is not a tuple".to_owned()) };
         let length = |item: &Literal| match item {
             Literal::Number(number) => Ok(*number),
-            _ => Err("\"shape\" holds what is no number".to_owned()),
+            _ => Err("\"shape\" contains another item than a number".to_owned()),
         };
         let shape: Vec<u64> = items.iter().map(length).collect::<Result<_, _>>()?;
         let size = zarr::grid::element_count(&shape).and_then(|count| count.checked_mul(data_type.item_size() as u64));
@@ -173,7 +174,7 @@ mod tests {
     fn structs_of_any_length_and_name() {
         let field = |name: String| zarr::dtype::Field::array(name, DataType::Int16, &[2]);
         for count in [1, 5000] {
-            let fields = (0..count).map(|place| field(format!("größe '{place}\\ 東🦀"))).collect();
+            let fields = (0..count).map(|index| field(format!("größe '{index}\\ 東🦀"))).collect();
             let data_type = DataType::Struct(zarr::dtype::StructType::new(fields).unwrap());
             let bytes = header(&zarr::dtype::npy_literal(&data_type).unwrap(), &[3]);
             assert_eq!((bytes[6], bytes.len() % ALIGNMENT), (if count == 1 { 1 } else { 2 }, 0));
@@ -181,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Headers whose length is right, but whose text is not: an error, or what is written again the same.
+    /// Headers of the right length with wrong text: an error, or a header that is written again the same.
     #[test]
     fn mutated_headers_are_read_as_written_or_not_at_all() {
         let count = std::env::var("ZARR_FUZZ").map_or(3000, |count| count.parse().unwrap());

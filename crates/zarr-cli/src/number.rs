@@ -13,8 +13,8 @@ pub(crate) fn grouped(number: impl Into<u128>) -> String {
     let number = number.into();
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push('_');
         }
         text.push(digit);
@@ -22,7 +22,7 @@ pub(crate) fn grouped(number: impl Into<u128>) -> String {
     text
 }
 
-/// `90.2 MiB`.
+/// `90.2 MiB`. indicatif's `BinaryBytes` has two decimals, and 64 bits.
 pub(crate) fn size(bytes: impl Into<u128>) -> String {
     const UNITS: [&str; 8] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
     let bytes = bytes.into();
@@ -41,7 +41,7 @@ pub(crate) fn size(bytes: impl Into<u128>) -> String {
     if value < 99.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
-/// How many times `whole` is `part`: `18.9`; `-` where there is no part.
+/// How many times `whole` is `part`: `18.9`; `-` if the part is empty.
 pub(crate) fn ratio(whole: u128, part: u64) -> String {
     if part == 0 { "-".to_owned() } else { format!("{:.1}", whole as f64 / part as f64) }
 }
@@ -62,7 +62,7 @@ pub(crate) fn tuple(shape: &[u64]) -> String {
     text
 }
 
-/// Lengths divided by commas or `x`, perhaps in brackets; the empty text has none.
+/// Lengths divided by commas or `x`, optionally in brackets; the empty string means no dimensions.
 pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
     let text = text.trim();
     let inner = text
@@ -79,7 +79,7 @@ pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
         let digits: String = part.trim().chars().filter(|&c| c != '_').collect();
         let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let number = if all_digits { digits.parse::<i64>().ok() } else { None };
-        number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| format!("{:?} is no length", part.trim()))
+        number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| format!("{:?} is not a length", part.trim()))
     };
     inner.split([',', 'x']).map(length).collect::<Result<_, _>>().map(Lengths)
 }
@@ -97,7 +97,7 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let error = || format!("{text:?} is no size, expected for instance 512MiB");
+    let error = || format!("{text:?} is not a size, expected for example 512MiB");
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
         "k" | "ki" | "kib" => 1 << 10,

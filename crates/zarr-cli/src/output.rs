@@ -2,17 +2,17 @@
 
 use crate::escape;
 use crate::failure::{Exit, Failure, Result};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 use zarr::meta::json::Value;
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 256 << 10;
-/// What error messages call standard output.
+/// The name of standard output in error messages.
 const STDOUT: &str = "standard output";
-/// How many names are tried for a temporary file.
-const NAMES: u32 = 100;
 
 /// Where results go.
 #[derive(Debug)]
@@ -20,7 +20,8 @@ pub(crate) struct Output {
     writer: BufWriter<Target>,
     /// For error messages.
     name: String,
-    temporary: Option<Temporary>,
+    /// The name that the file has until it is complete, and the one that it is to have.
+    names: Option<(TempPath, PathBuf)>,
 }
 
 #[derive(Debug)]
@@ -30,26 +31,26 @@ enum Target {
 }
 
 impl Output {
-    /// Standard output for nothing or `-`, else a file. Bytes that are no text do not go to a terminal.
+    /// Standard output for `None` or `-`, else a file. Binary output does not go to a terminal.
     pub(crate) fn open(path: Option<&Path>, binary: bool) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             let stdout = io::stdout();
             if binary && stdout.is_terminal() {
-                let failure = Failure::usage("the output is no text, and goes to a terminal");
+                let failure = Failure::usage("binary output does not go to a terminal");
                 return Err(failure.with_hint("name a file with -o, or pipe the output"));
             }
             let writer = BufWriter::with_capacity(BUFFER, Target::Stdout(stdout));
-            return Ok(Self { writer, name: STDOUT.to_owned(), temporary: None });
+            return Ok(Self { writer, name: STDOUT.to_owned(), names: None });
         };
         let name = path.display().to_string();
         let fail = |error| Failure::output(&name, &error);
-        // A device or a pipe is written to, not replaced; of a link its target is replaced.
-        let (file, temporary) = match fs::metadata(path) {
+        // A device or a pipe is written to, not replaced; behind a link, the target of the link is replaced.
+        let (file, names) = match fs::metadata(path) {
             Ok(known) if !known.is_file() => (File::options().write(true).open(path).map_err(fail)?, None),
-            Ok(_) => Temporary::new(&fs::canonicalize(path).map_err(fail)?).map_err(fail)?,
-            Err(_) => Temporary::new(path).map_err(fail)?,
+            Ok(_) => fs::canonicalize(path).and_then(temporary).map_err(fail)?,
+            Err(_) => temporary(path.to_owned()).map_err(fail)?,
         };
-        Ok(Self { writer: BufWriter::with_capacity(BUFFER, Target::File(file)), name, temporary })
+        Ok(Self { writer: BufWriter::with_capacity(BUFFER, Target::File(file)), name, names })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -60,12 +61,15 @@ impl Output {
         self.write(text.as_bytes())
     }
 
-    /// Writes what is left, makes sure that it arrived, and gives a file its name.
+    /// Writes the rest of the buffer, makes sure that all bytes arrived, and gives a file its name.
     pub(crate) fn finish(mut self) -> Result<()> {
-        let (temporary, name) = (self.temporary.take(), std::mem::take(&mut self.name));
-        let target = self.writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(Target::close);
-        let kept = target.and_then(|()| temporary.map_or(Ok(()), Temporary::keep));
-        kept.map_err(|error| lost(&name, &error))
+        let name = std::mem::take(&mut self.name);
+        let closed = self.writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(Target::close);
+        let named = closed.and_then(|()| match self.names {
+            Some((temporary, target)) => temporary.persist(target).map_err(|failed| failed.error),
+            None => Ok(()),
+        });
+        named.map_err(|error| lost(&name, &error))
     }
 
     fn lost(&self, error: &io::Error) -> Failure {
@@ -82,7 +86,7 @@ fn lost(name: &str, error: &io::Error) -> Failure {
 }
 
 impl Target {
-    /// Flushes and closes. Some file systems say only then that there is no space, or that what was written is lost.
+    /// Flushes and closes. Some file systems report only then that the disk is full, or that written bytes are lost.
     fn close(mut self) -> io::Result<()> {
         self.flush()?;
         match self {
@@ -102,7 +106,7 @@ impl Target {
     }
 }
 
-/// Dropping a file would hide what goes wrong.
+/// Dropping a file would hide the error.
 #[cfg(unix)]
 fn close(file: impl std::os::fd::IntoRawFd) -> io::Result<()> {
     Ok(nix::unistd::close(file)?)
@@ -129,58 +133,27 @@ impl Write for Target {
     }
 }
 
-/// Prints a value as JSON on standard output. Numbers that JSON does not have are texts there.
-pub(crate) fn json(value: &Value) -> Result<()> {
-    print(&escape::json(&format!("{:#}\n", value.clone().without_bare())))
+/// Prints a value as JSON on standard output. Numbers that JSON does not have become strings.
+pub(crate) fn json(value: impl Into<Value>) -> Result<()> {
+    print(&escape::json(&format!("{:#}\n", value.into().without_bare())))
 }
 
-/// Prints text, which is [safe](escape) by now, on standard output.
+/// Prints text on standard output. The caller has [escaped](escape) it.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = Output::open(None, false)?;
     out.text(text)?;
     out.finish()
 }
 
-/// A file under a name of its own, removed unless it is kept.
-#[derive(Debug)]
-struct Temporary {
-    at: PathBuf,
-    target: PathBuf,
-    kept: bool,
-}
-
-impl Temporary {
-    fn new(target: &Path) -> io::Result<(File, Option<Self>)> {
-        let Some(name) = target.file_name() else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no name of a file"));
-        };
-        for number in 0..NAMES {
-            let mut hidden = std::ffi::OsString::from(".");
-            hidden.push(name);
-            hidden.push(format!(".{}-{number}.tmp", std::process::id()));
-            let at = target.with_file_name(hidden);
-            match File::options().write(true).create_new(true).open(&at) {
-                Ok(file) => return Ok((file, Some(Self { at, target: target.to_owned(), kept: false }))),
-                // A process of the same number may have left it when it was killed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
-    }
-
-    fn keep(mut self) -> io::Result<()> {
-        fs::rename(&self.at, &self.target)?;
-        self.kept = true;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.kept {
-            // The failure that led here is the one to report.
-            let _ = fs::remove_file(&self.at);
-        }
-    }
+/// Makes a file beside `target` that replaces it once complete.
+fn temporary(target: PathBuf) -> io::Result<(File, Option<(TempPath, PathBuf)>)> {
+    let (Some(name), Some(folder)) = (target.file_name(), target.parent()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected the name of a file"));
+    };
+    let prefix = [OsStr::new("."), name, OsStr::new(".")].join(OsStr::new(""));
+    // As any new file: the crate itself would let its owner alone read it.
+    let create = |path: &Path| File::create_new(path);
+    let made = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").make_in(folder, create)?;
+    let (file, path) = made.into_parts();
+    Ok((file, Some((path, target))))
 }

@@ -7,11 +7,11 @@ use zarr::grid::{AxisRange, AxisSelection, BoxSelection, Resolved, Selection, el
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) selection: Selection,
-    /// The shape of what is selected, axes of single indices included.
+    /// The shape of the selection, including axes of single indices.
     pub(crate) shape: Vec<u64>,
 }
 
-/// A selection in pieces, each of which lies behind the one before in the C order of the result.
+/// A selection in pieces, in the C order of the result.
 #[derive(Debug)]
 pub(crate) struct Pieces(State);
 
@@ -29,15 +29,15 @@ enum State {
 }
 
 impl Pieces {
-    /// Pieces of at most `budget` bytes, and at least one row along one axis. Where it costs no more, cuts lie at multiples
-    /// of `parts`, the shape of what is decoded at once.
+    /// Pieces of at most `budget` bytes, and at least one row along one axis. Where it costs no more, overlaps lie at multiples
+    /// of `parts`, the shape of chunks that are decoded at once.
     pub(crate) fn new(selection: &Selection, resolved: &Resolved, item: u64, parts: &[u64], budget: u64) -> Self {
         let whole = || {
             let shape = resolved.output_shape().to_vec();
             let empty = shape.contains(&0);
             Self(State::Whole((!empty).then(|| Piece { selection: selection.clone(), shape })))
         };
-        // Lists are read as a whole: they were held in memory to be given.
+        // Index lists are read as a whole: the arguments that hold them are in memory anyway.
         let Resolved::Box(part) = resolved else { return whole() };
         let shape = part.region.shape();
         let size = |from: usize| {
@@ -71,9 +71,9 @@ impl Pieces {
         let mut axes = Vec::with_capacity(shape.len());
         let mut piece = Vec::with_capacity(shape.len());
         let mut taken = 1;
-        for (place, (range, &flipped)) in part.region.axes().iter().zip(&part.flipped).enumerate() {
-            let from = at.get(place).copied().unwrap_or(0);
-            let len = match place.cmp(&axis) {
+        for (dim, (range, &flipped)) in part.region.axes().iter().zip(&part.flipped).enumerate() {
+            let from = at.get(dim).copied().unwrap_or(0);
+            let len = match dim.cmp(&axis) {
                 std::cmp::Ordering::Less => 1,
                 std::cmp::Ordering::Greater => range.len,
                 std::cmp::Ordering::Equal => {
@@ -95,9 +95,9 @@ impl Pieces {
 /// Moves on by `taken` along `axis`, and carries over to the axes before it.
 fn advance(at: &mut [u64], axis: usize, taken: u64, shape: &[u64]) {
     let mut carry = taken;
-    for (place, (at, &len)) in at.iter_mut().zip(shape).enumerate().take(axis + 1).rev() {
+    for (dim, (at, &len)) in at.iter_mut().zip(shape).enumerate().take(axis + 1).rev() {
         *at += carry;
-        if *at < len || place == 0 {
+        if *at < len || dim == 0 {
             return;
         }
         *at = 0;
@@ -105,10 +105,10 @@ fn advance(at: &mut [u64], axis: usize, taken: u64, shape: &[u64]) {
     }
 }
 
-/// `len` places of the result from `from` on, along one axis.
+/// `len` indices of the result from `from` on, along one axis.
 fn axis_selection(range: &AxisRange, flipped: bool, from: u64, len: u64) -> Result<AxisSelection> {
-    let number = |place: Option<u64>| place.and_then(|place| i64::try_from(place).ok());
-    let at = |place: u64| place.checked_mul(range.step).and_then(|offset| offset.checked_add(range.start));
+    let number = |index: Option<u64>| index.and_then(|index| i64::try_from(index).ok());
+    let at = |index: u64| index.checked_mul(range.step).and_then(|offset| offset.checked_add(range.start));
     let (start, stop, step) = if flipped {
         let (high, low) = (range.len - 1 - from, range.len - from - len);
         let stop = at(low).and_then(|low| low.checked_sub(1));

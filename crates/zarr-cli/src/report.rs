@@ -1,29 +1,33 @@
 //! Errors and warnings on standard error.
 
-use crate::args::Color;
 use crate::failure::{Exit, Failure};
 use crate::{escape, output};
+use anstyle::{AnsiColor, Style};
+use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether labels on standard error are coloured.
-static COLOURED: AtomicBool = AtomicBool::new(false);
-
-/// Decides about colours, and says whether to use them on standard output.
-pub(crate) fn set_color(color: Color) -> bool {
-    let allowed = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let on = |terminal: bool| match color {
-        Color::Auto => terminal && allowed,
-        Color::Always => true,
-        Color::Never => false,
-    };
-    COLOURED.store(on(std::io::stderr().is_terminal()), Ordering::Relaxed);
-    on(std::io::stdout().is_terminal())
+/// Decides about colours on standard error, and gives the style of headings on standard output.
+pub(crate) fn set_color(wanted: ColorChoice) -> Style {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    choice(wanted, no_color, std::io::stderr().is_terminal()).write_global();
+    match choice(wanted, no_color, std::io::stdout().is_terminal()) {
+        anstream::ColorChoice::Never => Style::new(),
+        _ => Style::new().bold(),
+    }
 }
 
-/// Whether JSON is asked for: known before the arguments are parsed, since that may fail.
+/// Only these three decide; anstream on its own reads further environment variables.
+fn choice(wanted: ColorChoice, no_color: bool, is_terminal: bool) -> anstream::ColorChoice {
+    match wanted {
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Auto if is_terminal && !no_color => anstream::ColorChoice::Always,
+        _ => anstream::ColorChoice::Never,
+    }
+}
+
+/// Whether --json is there: needed before the arguments are parsed, since that may fail.
 pub(crate) fn wants_json(args: impl Iterator<Item = OsString>) -> bool {
     args.take_while(|arg| arg != "--").any(|arg| arg == "--json")
 }
@@ -38,16 +42,16 @@ pub(crate) fn failure(failure: &Failure, json: bool) -> ExitCode {
 
 /// Prints a failure that does not end the command.
 pub(crate) fn print(failure: &Failure, json: bool) {
-    label("error", "31", &failure.line);
+    label("error", AnsiColor::Red, &failure.line);
     if let Some(hint) = &failure.hint {
-        label("hint", "36", hint);
+        label("hint", AnsiColor::Cyan, hint);
     }
     if json {
         let _ = writeln!(std::io::stderr(), "{}", escape::json(&failure.to_json().to_string()));
     }
 }
 
-/// Prints what was wrong beside what was found, but for the last: that is how the command fails.
+/// Prints all errors but the last, which is the failure of the command.
 pub(crate) fn all(errors: impl Iterator<Item = zarr::Error>, json: bool) -> Result<(), Failure> {
     let mut failures: Vec<Failure> = errors.map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
@@ -57,24 +61,21 @@ pub(crate) fn all(errors: impl Iterator<Item = zarr::Error>, json: bool) -> Resu
 
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
-    label("warning", "33", text);
+    label("warning", AnsiColor::Yellow, text);
 }
 
-/// Prints what might help.
+/// Prints a hint.
 pub(crate) fn hint(text: &str) {
-    label("hint", "36", text);
+    label("hint", AnsiColor::Cyan, text);
 }
 
-fn label(name: &str, colour: &str, text: &str) {
-    let text = escape::line(text);
-    // Nobody is left to be told if standard error is gone.
-    let _ = match COLOURED.load(Ordering::Relaxed) {
-        true => writeln!(std::io::stderr(), "\x1b[1;{colour}m{name}:\x1b[0m {text}"),
-        false => writeln!(std::io::stderr(), "{name}: {text}"),
-    };
+fn label(name: &str, colour: AnsiColor, text: &str) {
+    let (style, text) = (colour.on_default().bold(), escape::line(text));
+    // If standard error is gone, no reader is left.
+    let _ = writeln!(anstream::stderr(), "{style}{name}:{style:#} {text}");
 }
 
-/// What clap has to say: help goes to standard output, errors become one line.
+/// The output of clap: help goes to standard output, errors become one line.
 pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
     let text = error.render().to_string();
@@ -101,14 +102,14 @@ pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     Err(Failure::usage(message).with_hint(hint))
 }
 
-/// A panic is a fault of this program; it is reported like any other error.
+/// Reports a panic, which is a fault of this program, like any other error.
 pub(crate) fn on_panic(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
-        let place = panic.location().map_or_else(String::new, |place| format!(" at {}:{}", place.file(), place.line()));
+        let location = panic.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
         let payload = panic.payload();
-        let what = payload.downcast_ref::<&str>().copied();
-        let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown");
-        let line = format!("internal error{place}: {what}");
+        let message = payload.downcast_ref::<&str>().copied();
+        let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown");
+        let line = format!("internal error{location}: {message}");
         print(&Failure::data("internal", line).with_hint("please report this, with the command and the data"), json);
         std::process::exit(Exit::Data as i32);
     }));
@@ -117,6 +118,17 @@ pub(crate) fn on_panic(json: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_unless_told() {
+        let is_coloured =
+            |wanted, no_color, is_terminal| choice(wanted, no_color, is_terminal) == anstream::ColorChoice::Always;
+        for (no_color, is_terminal) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert!(is_coloured(ColorChoice::Always, no_color, is_terminal));
+            assert!(!is_coloured(ColorChoice::Never, no_color, is_terminal));
+            assert_eq!(is_coloured(ColorChoice::Auto, no_color, is_terminal), is_terminal && !no_color);
+        }
+    }
 
     #[test]
     fn json_is_seen_before_parsing() {

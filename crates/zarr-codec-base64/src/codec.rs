@@ -3,17 +3,21 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.base64", "base64"], build };
+pub const BASE64: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.base64", build).id("base64").only_read(&["base64"]);
+
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[BASE64];
 
 const NAME: &str = "base64";
 /// Bytes that go into, and characters that come out of, one group.
 const GROUP: (usize, usize) = (3, 4);
 
-fn build(_: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(Base64)))
+fn build(_: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(Base64))
 }
 
 #[derive(Debug)]
@@ -33,8 +37,8 @@ impl BytesToBytes for Base64 {
         out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })?;
         let start = out.len();
         out.resize(start + size, 0);
-        let place = out.get_mut(start..).unwrap_or_default();
-        STANDARD.encode_slice(bytes, place).map_err(|error| Error::Encode { codec: NAME, what: error.to_string() })?;
+        let target = out.get_mut(start..).unwrap_or_default();
+        STANDARD.encode_slice(bytes, target).map_err(|error| Error::Encode { codec: NAME, what: error.to_string() })?;
         Ok(())
     }
 
@@ -46,8 +50,8 @@ impl BytesToBytes for Base64 {
         }
         let padding = bytes.iter().rev().take(2).take_while(|&&byte| byte == b'=').count();
         let size = (bytes.len() / GROUP.1 * GROUP.0).saturating_sub(padding);
-        let place = out.buffer(size)?;
-        match STANDARD.decode_slice(bytes, place) {
+        let target = out.buffer(size)?;
+        match STANDARD.decode_slice(bytes, target) {
             Ok(came) if came == size => Ok(()),
             Ok(came) => Err(corrupt(format!("{came} bytes, expected {size}"))),
             Err(error) => Err(corrupt(error.to_string().to_lowercase())),

@@ -8,7 +8,7 @@
 //! ```
 //! use zarr_codec::{Size, testing};
 //!
-//! let codec = testing::bytes_to_bytes(&zarr_codec_base64::ENTRY, "{}", &testing::element("uint8"));
+//! let codec = testing::bytes_to_bytes(&zarr_codec_base64::BASE64, "{}", &testing::element("uint8"));
 //! let mut encoded = Vec::new();
 //! codec.encode(b"zarr", &mut encoded)?;
 //! assert_eq!(encoded, b"emFycg==");
@@ -21,7 +21,7 @@
 
 mod codec;
 
-pub use codec::ENTRY;
+pub use codec::{BASE64, CODECS};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
-use crate::ENTRY;
+use crate::BASE64;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
 use zarr_codec::{BytesToBytes, Error, Sink, Size};
 
 fn codec() -> Arc<dyn BytesToBytes> {
-    bytes_to_bytes(&ENTRY, "{}", &element("uint8"))
+    bytes_to_bytes(&BASE64, "{}", &element("uint8"))
 }
 
 #[test]

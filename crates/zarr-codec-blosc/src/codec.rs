@@ -5,11 +5,28 @@ use crate::error::CODEC;
 use crate::frame::{HEADER_SIZE, Shuffle};
 use crate::{Compressor, Error, Frame, Options, compress};
 use std::sync::Arc;
-use zarr_codec::{Blocks, BuildContext, BytesToBytes, Codec, CodecEntry, Sink, Size, Source};
-use zarr_meta::json::Value;
+use zarr_codec::{Blocks, BuildContext, BytesToBytes, CodecEntry, Sink, Size, Source, add_missing};
+use zarr_json::Value;
 
 /// The codec `blosc` and its names in other dialects.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["blosc", "numcodecs.blosc"], build };
+pub const BLOSC: CodecEntry = CodecEntry::bytes_to_bytes("blosc", build)
+    .id("blosc")
+    .aliases(&["numcodecs.blosc"])
+    .arguments(&[
+        ("cname", Some("\"lz4\"")),
+        ("clevel", Some("5")),
+        ("shuffle", Some("\"shuffle\"")),
+        ("blocksize", Some("0")),
+    ])
+    .complete_with(|codec, data_type| {
+        let type_size = if data_type.is_variable() { 1 } else { data_type.item_size() };
+        let shuffle = if data_type.item_size() == 1 { "bitshuffle" } else { "shuffle" };
+        add_missing(codec, [("cname", "zstd".into()), ("clevel", 5.into()), ("shuffle", shuffle.into())]);
+        add_missing(codec, [("typesize", type_size.into()), ("blocksize", 0.into())]);
+    });
+
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[BLOSC];
 
 /// A blosc codec with its configuration. Decoding needs none of it: frames tell all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +35,8 @@ pub struct BloscCodec {
     pub options: Options,
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, zarr_codec::Error> {
-    Ok(Codec::BytesToBytes(Arc::new(BloscCodec { options: options(context)? })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, zarr_codec::Error> {
+    Ok(Arc::new(BloscCodec { options: options(context)? }))
 }
 
 /// Members that are missing have the values that numcodecs gives them.
@@ -32,8 +49,8 @@ fn options(context: &BuildContext<'_>) -> Result<Options, zarr_codec::Error> {
             config.error("cname", format!("expected one of {names}, found {name:?}"))
         })?,
     };
-    let level = config.integer("clevel", 0..=9)?.and_then(|level| u8::try_from(level).ok()).unwrap_or(5);
-    let type_size = match size(context, "typesize", 1)? {
+    let level = config.integer("clevel", 0..=9)?.unwrap_or(5);
+    let type_size = match config.integer("typesize", 1..=MAX_SIZE)? {
         Some(size) => size,
         // What reaches the codec is then no row of elements.
         None if context.element.is_variable() => 1,
@@ -45,14 +62,12 @@ fn options(context: &BuildContext<'_>) -> Result<Options, zarr_codec::Error> {
             config.unexpected("shuffle", "\"noshuffle\", \"shuffle\", \"bitshuffle\" or -1..2", value)
         })?,
     };
-    let block_size = size(context, "blocksize", 0)?.unwrap_or(0);
+    let block_size = config.integer("blocksize", 0..=MAX_SIZE)?.unwrap_or(0);
     Ok(Options { compressor, level, shuffle, type_size, block_size })
 }
 
-fn size(context: &BuildContext<'_>, name: &'static str, least: i64) -> Result<Option<usize>, zarr_codec::Error> {
-    let size = context.config.integer(name, least..=i32::MAX.into())?;
-    Ok(size.and_then(|size| usize::try_from(size).ok()))
-}
+/// The largest size that a frame tells.
+const MAX_SIZE: usize = i32::MAX as usize;
 
 /// Version 3 has names, numcodecs numbers; -1 is bit shuffle for elements of one byte and byte shuffle for others.
 fn shuffle(value: &Value, type_size: usize) -> Option<Shuffle> {
@@ -134,7 +149,7 @@ mod tests {
     use zarr_codec::testing::{build, bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
 
     fn built(configuration: &str, data_type: &str) -> String {
-        match build(&ENTRY, configuration, &element(data_type)) {
+        match build(&BLOSC, configuration, &element(data_type)) {
             Ok(codec) => format!("{codec:?}"),
             Err(error) => error.to_string(),
         }
@@ -148,7 +163,7 @@ mod tests {
                 let configuration =
                     format!(r#"{{"cname": "{name}", "clevel": 5, "shuffle": "{shuffle}", "blocksize": 0}}"#);
                 let element = element(data_type);
-                let codec = bytes_to_bytes(&ENTRY, &configuration, &element);
+                let codec = bytes_to_bytes(&BLOSC, &configuration, &element);
                 round_trip(&*codec, &samples(element.item_size()));
                 corrupt(&*codec, &samples(element.item_size()), false);
             }
@@ -159,7 +174,7 @@ mod tests {
     #[test]
     fn what_is_behind_a_frame_is_nothing() {
         for shuffle in ["noshuffle", "shuffle"] {
-            let codec = bytes_to_bytes(&ENTRY, &format!(r#"{{"shuffle": "{shuffle}"}}"#), &element("int32"));
+            let codec = bytes_to_bytes(&BLOSC, &format!(r#"{{"shuffle": "{shuffle}"}}"#), &element("int32"));
             for bytes in [&b"0123456789abcdef"[..], &[7; 4096]] {
                 let mut chunk = Vec::new();
                 codec.encode(bytes, &mut chunk).unwrap();
@@ -217,7 +232,7 @@ mod tests {
         frame.extend(700_000_000u32.to_le_bytes());
         frame.extend(40u32.to_le_bytes());
         frame.resize(40, 0);
-        let codec = bytes_to_bytes(&ENTRY, "{}", &element("uint8"));
+        let codec = bytes_to_bytes(&BLOSC, "{}", &element("uint8"));
         let error = decode_bytes(&*codec, &frame, Size::Unknown).unwrap_err();
         assert!(error.to_string().contains("more than zstd can"), "{error}");
     }

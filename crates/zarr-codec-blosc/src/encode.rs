@@ -59,8 +59,8 @@ fn append(source: &dyn Source, options: &Options, out: &mut Vec<u8>) -> Result<(
     let start = out.len();
     if options.level > 0 && size >= MIN_STREAM && append_blocks(source, &options, &header, limit, out)? {
         let size = out.len() - start;
-        if let Some(place) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
-            *place = header.compressed(size as u32).to_bytes();
+        if let Some(bytes) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
+            *bytes = header.compressed(size as u32).to_bytes();
         }
         return Ok(());
     }

@@ -13,7 +13,7 @@
 //!     "typesize": 4,
 //!     "blocksize": 0
 //! }"#;
-//! build(&zarr_codec_blosc::ENTRY, configuration, &element("float32"))?;
+//! build(&zarr_codec_blosc::BLOSC, configuration, &element("float32"))?;
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -45,7 +45,7 @@ mod frame;
 mod inner;
 mod shuffle;
 
-pub use codec::{BloscCodec, ENTRY};
+pub use codec::{BLOSC, BloscCodec, CODECS};
 pub use decode::{Frame, decode, decode_range};
 pub use encode::{Options, compress};
 pub use error::Error;

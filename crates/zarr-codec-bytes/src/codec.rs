@@ -1,33 +1,43 @@
 //! Encoding and decoding of chunks all of whose bytes are there.
 
 use crate::config::BytesConfig;
-use crate::slab::Parts;
-use smallvec::SmallVec;
+use crate::slab::{NAME, SlabDecode, check_len, dims};
 use std::sync::Arc;
-use zarr_codec::{Access, ArrayToBytes, BuildContext, Codec, CodecEntry, Decode, Dims, Error, Size, View, ViewMut};
-use zarr_dtype::{Layout, SwapRun};
+use zarr_codec::{Access, ArrayToBytes, BuildContext, CodecEntry, Decode, Error, Size, View, ViewMut, add_missing};
+use zarr_dtype::{DataType, Layout, SwapRun};
 use zarr_grid::{Region, element_count};
+use zarr_json::NamedConfig;
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["bytes", "endian"], build };
+pub const BYTES: CodecEntry = CodecEntry::array_to_bytes("bytes", build)
+    .only_read(&["endian"])
+    .arguments(&[("endian", Some("\"little\""))])
+    .complete_with(complete);
 
-/// The name in errors.
-pub(crate) const NAME: &str = "bytes";
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[BYTES];
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// Structs of version 2 may have an order for each field instead.
+fn complete(codec: &mut NamedConfig, data_type: &DataType) {
+    if data_type.layout().has_byte_order() && !codec.configuration.contains_key("field_endian") {
+        add_missing(codec, [("endian", "little".into())]);
+    }
+}
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let layout = context.element.layout();
-    let config = BytesConfig::from_config(context.config, &layout)?;
+    let config = BytesConfig::from_context(context)?;
     if layout.is_variable() {
         let data_type = &context.element.data_type;
         let what = format!("elements of data type {data_type} vary in length and need vlen-utf8 or vlen-bytes");
         return Err(Error::Unsupported { codec: NAME, what });
     }
-    Ok(Codec::ArrayToBytes(Arc::new(BytesCodec {
+    Ok(Arc::new(BytesCodec {
         item: layout.item_size(),
         swaps: layout.swaps(&config.order()),
         any_bits: layout.takes_any_bits(),
         layout,
-    })))
+    }))
 }
 
 /// The codec, bound to a data type: built from metadata, used for every chunk.
@@ -54,14 +64,14 @@ impl BytesCodec {
         View::new(encoded, self.item, &dims(shape))
     }
 
-    /// Brings what was just decoded into memory form: unused bits of small integers, bools that are none.
-    fn settle_all(&self, out: &mut ViewMut<'_>) -> Result<(), Error> {
+    /// Brings decoded elements into memory form: clears unused bits of small integers, and refuses bools other than 0 and 1.
+    fn normalize_all(&self, out: &mut ViewMut<'_>) -> Result<(), Error> {
         if self.any_bits {
             return Ok(());
         }
         let mut result = Ok(());
         out.runs_mut(|items| {
-            result = self.layout.settle(items);
+            result = self.layout.normalize(items);
             result.is_ok()
         });
         result.map_err(corrupt)
@@ -91,8 +101,8 @@ impl ArrayToBytes for BytesCodec {
         self.swaps.is_empty() && (self.any_bits || self.item == 1)
     }
 
-    fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
-        self.layout.settle(items).map_err(corrupt)
+    fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
+        self.layout.normalize(items).map_err(corrupt)
     }
 
     fn check_items(&self, items: &[u8]) -> Result<(), Error> {
@@ -105,9 +115,9 @@ impl ArrayToBytes for BytesCodec {
 
     fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         // Looked at where they lie in the cache: what is copied may go past it. Nearly always they are in memory form already.
-        let settled = self.any_bits || items.runs(|items| self.layout.check(items).is_ok());
+        let normalized = self.any_bits || items.runs(|items| self.layout.check(items).is_ok());
         out.copy_swapped(items, &self.swaps);
-        if settled { Ok(()) } else { self.settle_all(out) }
+        if normalized { Ok(()) } else { self.normalize_all(out) }
     }
 
     fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -125,10 +135,16 @@ impl ArrayToBytes for BytesCodec {
     fn partial(self: Arc<Self>, shape: &[u64], region: &Region, access: &Access) -> Option<Box<dyn Decode>> {
         let size = self.size(shape)?;
         // All of it at once needs no plan.
-        if region.is_whole(shape) && access.slab.is_none_or(|slab| size <= slab) {
+        if region.is_whole(shape) && access.read_size.is_none_or(|read_size| size <= read_size) {
             return None;
         }
-        Some(Box::new(Parts::new(self, shape, region, access.slab)?))
+        Some(Box::new(SlabDecode::new(
+            Arc::clone(&self) as Arc<dyn ArrayToBytes>,
+            self.item,
+            shape,
+            region,
+            access.read_size,
+        )?))
     }
 
     fn patch(
@@ -161,30 +177,16 @@ impl BytesCodec {
     }
 }
 
-/// Checks a number of bytes that must be exact.
-pub(crate) fn check_len(found: u64, expected: u64) -> Result<(), Error> {
-    match found.cmp(&expected) {
-        std::cmp::Ordering::Less => Err(Error::Truncated { codec: NAME, found, expected }),
-        std::cmp::Ordering::Equal => Ok(()),
-        std::cmp::Ordering::Greater => Err(Error::TooLong { codec: NAME, found, expected }),
-    }
-}
-
-/// Lengths as a view takes them. One that does not fit makes a view that fits no buffer.
-pub(crate) fn dims(shape: &[u64]) -> Dims {
-    shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect::<SmallVec<_>>()
-}
-
 fn corrupt(error: zarr_dtype::Error) -> Error {
-    Error::Corrupt { codec: NAME, what: said(error) }
+    Error::Corrupt { codec: NAME, what: message(error) }
 }
 
 fn unfit(error: zarr_dtype::Error) -> Error {
-    Error::Encode { codec: NAME, what: said(error) }
+    Error::Encode { codec: NAME, what: message(error) }
 }
 
 /// The error without a position, which would count from wherever the check began.
-fn said(error: zarr_dtype::Error) -> String {
+fn message(error: zarr_dtype::Error) -> String {
     match error {
         zarr_dtype::Error::Item { found, expected, .. } => format!("found {found}, expected {expected}"),
         error => error.to_string(),

@@ -1,9 +1,8 @@
 //! What the metadata says of the byte order.
 
-use zarr_codec::{Config, Error};
+use zarr_codec::{BuildContext, Error};
 use zarr_dtype::{ByteOrder, Layout};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The configuration of codec `bytes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,12 +12,13 @@ pub struct BytesConfig {
 }
 
 impl BytesConfig {
-    /// Reads the configuration, for elements of `layout`.
+    /// Reads the configuration.
     ///
     /// # Errors
     /// [`Error::Metadata`] for any `endian` but `"little"` and `"big"`, and for a `field_endian` that lacks the order of a
     /// field or is there for elements that are no structs.
-    pub fn from_config(config: &Config<'_>, layout: &Layout) -> Result<Self, Error> {
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         let fields = config.value("field_endian");
         let endian = match (config.value("endian"), fields) {
             (None, None) => return Ok(Self::default()),
@@ -29,11 +29,13 @@ impl BytesConfig {
                 Some(order) => order,
                 None => return Err(config.unexpected("endian", "\"little\" or \"big\"", value)),
             },
-            (None, Some(value)) => match value.as_array().and_then(|_| order(value)).filter(|order| order.fits(layout))
-            {
-                Some(order) => order,
-                None => return Err(config.unexpected("field_endian", "the byte order of each field", value)),
-            },
+            (None, Some(value)) => {
+                match value.as_array().and_then(|_| order(value)).filter(|order| order.fits(&context.element.layout()))
+                {
+                    Some(order) => order,
+                    None => return Err(config.unexpected("field_endian", "the byte order of each field", value)),
+                }
+            }
         };
         Ok(Self { endian: Some(endian) })
     }

@@ -18,7 +18,7 @@
 //! use zarr_codec::{Codecs, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_bytes::ENTRY);
+//! codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
 //! let chain = testing::pipeline(json, &testing::element("int16"), &codecs)?;
 //!
@@ -34,7 +34,7 @@ mod codec;
 mod config;
 mod slab;
 
-pub use codec::ENTRY;
+pub use codec::{BYTES, CODECS};
 pub use config::BytesConfig;
 
 #[cfg(test)]

@@ -1,13 +1,29 @@
 //! The slab reader: a region of a chunk is cut into slabs, these into ranges of bytes; they are fetched one slab after another,
 //! and scattered to where their elements belong.
 
-use crate::codec::{BytesCodec, check_len};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, Decode, Error, Step, View, ViewMut};
+use zarr_codec::{ArrayToBytes, Decode, Dims, Error, Step, View, ViewMut};
 use zarr_grid::{Region, Shape};
 use zarr_store::ByteRange;
+
+/// The name in errors.
+pub(crate) const NAME: &str = "bytes";
+
+/// Checks a number of bytes that must be exact.
+pub(crate) fn check_len(found: u64, expected: u64) -> Result<(), Error> {
+    match found.cmp(&expected) {
+        std::cmp::Ordering::Less => Err(Error::Truncated { codec: NAME, found, expected }),
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(Error::TooLong { codec: NAME, found, expected }),
+    }
+}
+
+/// Lengths as a view takes them. One that does not fit makes a view that fits no buffer.
+pub(crate) fn dims(shape: &[u64]) -> Dims {
+    shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect::<SmallVec<_>>()
+}
 
 /// A decode that asks for one slab after another.
 ///
@@ -19,8 +35,8 @@ use zarr_store::ByteRange;
 /// If the slabs are all of the chunk, the last one asks for whatever is left, so that a chunk with bytes left over is not
 /// taken for a good one. A chunk that is too short has not the ranges that are asked for.
 #[derive(Debug)]
-pub(crate) struct Parts {
-    codec: Arc<BytesCodec>,
+pub(crate) struct SlabDecode {
+    codec: Arc<dyn ArrayToBytes>,
     slabs: Slabs,
     state: State,
 }
@@ -32,11 +48,17 @@ enum State {
     Done,
 }
 
-impl Parts {
-    /// A decode of `region` of a chunk of `shape`, in slabs of at most `limit` bytes if there is a limit. `None` if the region
+impl SlabDecode {
+    /// A decode of `region` of a chunk of `shape`, whose elements have `item` bytes, in slabs of at most `limit` bytes if there is a limit. `None` if the region
     /// has bytes that cannot be counted.
-    pub(crate) fn new(codec: Arc<BytesCodec>, shape: &[u64], region: &Region, limit: Option<u64>) -> Option<Self> {
-        let slabs = Slabs::new(codec.item, shape, region, limit)?;
+    pub(crate) fn new(
+        codec: Arc<dyn ArrayToBytes>,
+        item: usize,
+        shape: &[u64],
+        region: &Region,
+        limit: Option<u64>,
+    ) -> Option<Self> {
+        let slabs = Slabs::new(item, shape, region, limit)?;
         Some(Self { codec, slabs, state: State::Start })
     }
 
@@ -61,7 +83,7 @@ impl Parts {
     }
 }
 
-impl Decode for Parts {
+impl Decode for SlabDecode {
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
         let next = match self.state {
             State::Start => 0,
@@ -179,9 +201,9 @@ impl Slabs {
     /// one, then single positions. One element is always taken.
     fn lens_within(&self, limit: u64) -> Shape {
         let mut lens: Shape = self.axes.iter().map(|_| 1).collect();
-        for (place, axis) in self.axes.iter().enumerate().rev() {
+        for (index, axis) in self.axes.iter().enumerate().rev() {
             let mut fits = |len: u64| {
-                lens.get_mut(place).into_iter().for_each(|slot| *slot = len);
+                lens.get_mut(index).into_iter().for_each(|slot| *slot = len);
                 self.cost(&lens) <= limit
             };
             if fits(axis.len) {
@@ -266,10 +288,10 @@ impl Slab<'_> {
         let mut start = 0;
         let mut out: SmallVec<[Range<u64>; 6]> = SmallVec::new();
         let axes = self.slabs.axes.iter().zip(&self.origin).zip(&self.lens);
-        for (place, ((axis, &origin), &len)) in axes.enumerate().rev() {
-            let (at, len) = if place < self.outer { (origin + rest % len, 1) } else { (origin, len) };
-            if place < self.outer {
-                rest /= self.lens.get(place).copied().unwrap_or(1);
+        for (index, ((axis, &origin), &len)) in axes.enumerate().rev() {
+            let (at, len) = if index < self.outer { (origin + rest % len, 1) } else { (origin, len) };
+            if index < self.outer {
+                rest /= self.lens.get(index).copied().unwrap_or(1);
             }
             start += axis.first + at * axis.stride;
             out.push(at..at + len);
@@ -283,6 +305,6 @@ impl Slab<'_> {
         let stride = |axis: &Axis| isize::try_from(axis.stride).unwrap_or(isize::MAX);
         let strides: SmallVec<[isize; 6]> = self.slabs.axes.iter().map(stride).collect();
         let item = usize::try_from(self.slabs.item).unwrap_or(usize::MAX);
-        View::from_strides(bytes, item, &crate::codec::dims(&piece.out.shape()), 0, &strides)
+        View::from_strides(bytes, item, &dims(&piece.out.shape()), 0, &strides)
     }
 }

@@ -1,17 +1,19 @@
-use crate::{BytesConfig, ENTRY};
+use crate::{BYTES, BytesConfig};
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{self, array_to_bytes, build, chunk_round_trip, corrupt_chunk, decode_parts, element};
-use zarr_codec::{Access, Codecs, Config, ElementSpec, Error, ErrorKind, Pipeline, Size, Step, View, ViewMut};
+use zarr_codec::{
+    Access, BuildContext, Codecs, Config, ElementSpec, Error, ErrorKind, Limits, Pipeline, Size, Step, View, ViewMut,
+    Warnings,
+};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{AxisRange, Region};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 use zarr_store::ByteRange;
 
 fn chain(data_type: &str, endian: &str) -> Arc<Pipeline> {
     let mut codecs = Codecs::default();
-    codecs.add(ENTRY);
+    codecs.add(BYTES);
     let json = format!(r#"[{{"name": "bytes", "configuration": {{"endian": "{endian}"}}}}]"#);
     testing::pipeline(&json, &element(data_type), &codecs).unwrap()
 }
@@ -52,11 +54,11 @@ fn bytes_have_the_stated_order() {
 
 #[test]
 fn configurations_are_checked() {
-    let order = |configuration: &str, data_type: &str| build(&ENTRY, configuration, &element(data_type));
+    let order = |configuration: &str, data_type: &str| build(&BYTES, configuration, &element(data_type));
     for (configuration, data_type) in [("{}", "int8"), ("{}", "int32"), (r#"{"endian": null}"#, "bool")] {
         order(configuration, data_type).unwrap();
     }
-    let little = array_to_bytes(&ENTRY, "{}", &element("uint16"));
+    let little = array_to_bytes(&BYTES, "{}", &element("uint16"));
     let mut out = Vec::new();
     little.encode(&View::new(&0x0102u16.to_ne_bytes(), 2, &[]).unwrap(), &mut out).unwrap();
     assert_eq!(out, [2, 1], "little where nothing is said");
@@ -96,7 +98,7 @@ fn fields_of_structs_have_their_own_order() {
     let items = stored(id.to_ne_bytes(), x.to_ne_bytes(), y.to_ne_bytes());
     let check = |configuration: &str, expected: Vec<u8>| {
         let mut codecs = Codecs::default();
-        codecs.add(ENTRY);
+        codecs.add(BYTES);
         let json = format!(r#"[{{"name": "bytes", "configuration": {configuration}}}]"#);
         let chain = testing::pipeline(&json, &spec, &codecs).unwrap();
         for shape in [&[6][..], &[2, 3], &[1, 3, 2]] {
@@ -114,7 +116,16 @@ fn fields_of_structs_have_their_own_order() {
 
     let layout = spec.layout();
     let read = |text: &str| {
-        BytesConfig::from_config(&Config::new(Value::from_json(text).unwrap().as_object().unwrap()), &layout)
+        let map = Value::from_json(text).unwrap().as_object().unwrap().clone();
+        BytesConfig::from_context(&BuildContext {
+            name: "bytes",
+            config: &Config::new(&map),
+            element: &spec,
+            codecs: &Codecs::default(),
+            limits: &Limits::default(),
+            nesting: 0,
+            warnings: &Warnings::default(),
+        })
     };
     for configuration in [r#"{"endian": "big"}"#, mixed] {
         let written = read(configuration).unwrap().to_config(&layout).configuration;
@@ -123,7 +134,7 @@ fn fields_of_structs_have_their_own_order() {
     let same = read(r#"{"field_endian": ["big", null, ["big", "big"], null]}"#).unwrap().to_config(&layout);
     assert_eq!(Value::from(same.configuration).to_string(), r#"{"endian":"big"}"#);
 
-    let build = |configuration: &str| build(&ENTRY, configuration, &spec).map(|_| ());
+    let build = |configuration: &str| build(&BYTES, configuration, &spec).map(|_| ());
     for wrong in [
         r#"["big", null, ["little", "big"]]"#,
         r#"["big", null, ["little", null], null]"#,
@@ -141,9 +152,9 @@ fn fields_of_structs_have_their_own_order() {
 }
 
 #[test]
-fn fields_of_structs_are_settled() {
+fn fields_of_structs_are_normalized() {
     let spec = structs(RECORD);
-    let codec = array_to_bytes(&ENTRY, "{}", &spec);
+    let codec = array_to_bytes(&BYTES, "{}", &spec);
     let mut items = vec![0; 54];
     items[27 + 4] = 3;
     let error = codec.encode(&View::new(&items, 27, &[2]).unwrap(), &mut Vec::new()).unwrap_err();
@@ -159,26 +170,26 @@ fn memory_order_needs_no_work() {
     let native = if cfg!(target_endian = "big") { "big" } else { "little" };
     let other = if cfg!(target_endian = "big") { "little" } else { "big" };
     let check = |data_type: &str, endian: &str, expected: bool| {
-        let codec = array_to_bytes(&ENTRY, &format!(r#"{{"endian": "{endian}"}}"#), &element(data_type));
+        let codec = array_to_bytes(&BYTES, &format!(r#"{{"endian": "{endian}"}}"#), &element(data_type));
         assert_eq!(codec.is_memory_order(), expected, "{data_type} {endian}");
     };
     check("float32", native, true);
     check("float32", other, false);
     check("uint8", other, true);
     check("r32", other, true);
-    // What has to be settled or checked is so afterwards.
+    // What has to be normalized or checked is so afterwards.
     check("bool", native, true);
     check("int4", other, true);
     let plain = r#"{"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "uint16"}]}}"#;
     let codec =
-        |json: &str, endian: &str| array_to_bytes(&ENTRY, &format!(r#"{{"endian": "{endian}"}}"#), &structs(json));
+        |json: &str, endian: &str| array_to_bytes(&BYTES, &format!(r#"{{"endian": "{endian}"}}"#), &structs(json));
     assert!(codec(plain, native).is_memory_order());
     assert!(!codec(plain, other).is_memory_order());
     assert!(!codec(RECORD, native).is_memory_order());
 }
 
 #[test]
-fn decoded_bytes_are_settled() {
+fn decoded_bytes_are_normalized() {
     let read = |data_type: &str, encoded: &[u8], region: &Region, parts: bool| {
         let chain = chain(data_type, "little");
         let mut memory = vec![0; 64];
@@ -294,7 +305,7 @@ proptest! {
 
         let mut found = vec![0; needed];
         let mut out = ViewMut::new(&mut found, 4, &dims).unwrap();
-        let access = Access { slab: limit, skip_checksums: false };
+        let access = Access { read_size: limit, skip_checksums: false };
         let Some(mut decode) = chain.partial(&shape, &region, &access) else {
             prop_assert!(region.is_whole(&shape) && limit.is_none_or(|limit| size <= limit));
             return Ok(());
@@ -325,10 +336,10 @@ fn many_ranges_become_one() {
     let chain = chain("uint8", "little");
     let column = Region::from_ranges(&[0..3000, 7..8]);
     let mut memory = vec![0; 3000];
-    let mut requests = |slab: Option<u64>| {
+    let mut requests = |read_size: Option<u64>| {
         let encoded = counting(300_000);
         let mut out = ViewMut::new(&mut memory, 1, &[3000, 1]).unwrap();
-        let mut decode = chain.partial(&shape, &column, &Access { slab, skip_checksums: false }).unwrap();
+        let mut decode = chain.partial(&shape, &column, &Access { read_size, skip_checksums: false }).unwrap();
         let mut requests = Vec::new();
         let mut got: Vec<&[u8]> = Vec::new();
         while let Step::Need(ranges) = decode.step(&got, &mut out).unwrap() {
@@ -355,7 +366,7 @@ fn whole_chunks_in_slabs_notice_leftovers() {
     let whole = Region::whole(&[10, 10]);
     let mut memory = [0; 100];
     let mut out = ViewMut::new(&mut memory, 1, &[10, 10]).unwrap();
-    let mut decode = chain.partial(&[10, 10], &whole, &Access { slab: Some(45), skip_checksums: false }).unwrap();
+    let mut decode = chain.partial(&[10, 10], &whole, &Access { read_size: Some(45), skip_checksums: false }).unwrap();
     let bytes = counting(101);
     let need = |step: Step| match step {
         Step::Need(ranges) => ranges,

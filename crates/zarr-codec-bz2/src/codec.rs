@@ -1,13 +1,16 @@
 //! The codec.
 
-use crate::stream::{compress, decompress};
+use crate::stream::{NAME, compress, decompress};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Config, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.bz2", "bz2"], build };
+pub const BZ2: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.bz2", build).id("bz2").only_read(&["bz2"]).arguments(&[("level", Some("1"))]);
 
-pub(crate) const NAME: &str = "bz2";
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[BZ2];
+
 /// What every stream begins with.
 const MAGIC: &[u8] = b"BZh";
 
@@ -23,14 +26,13 @@ impl Bz2Config {
     ///
     /// # Errors
     /// [`Error::Metadata`] if `level` is not one.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
-        let level = config.integer("level", 1..=9)?;
-        Ok(Self { level: level.and_then(|level| u32::try_from(level).ok()).unwrap_or(1) })
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { level: context.config.integer("level", 1..=9)?.unwrap_or(1) })
     }
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(Bz2 { config: Bz2Config::from_config(context.config)? })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(Bz2 { config: Bz2Config::from_context(context)? }))
 }
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //! ```
 //! use zarr_codec::{Size, testing};
 //!
-//! let codec = testing::bytes_to_bytes(&zarr_codec_bz2::ENTRY, r#"{"level": 9}"#, &testing::element("uint8"));
+//! let codec = testing::bytes_to_bytes(&zarr_codec_bz2::BZ2, r#"{"level": 9}"#, &testing::element("uint8"));
 //! let mut encoded = Vec::new();
 //! codec.encode(&[7; 5000], &mut encoded)?;
 //! assert!(encoded.starts_with(b"BZh9") && encoded.len() < 100);
@@ -24,7 +24,7 @@
 mod codec;
 mod stream;
 
-pub use codec::{Bz2Config, ENTRY};
+pub use codec::{BZ2, Bz2Config, CODECS};
 
 #[cfg(test)]
 mod tests;

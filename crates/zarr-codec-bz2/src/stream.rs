@@ -1,9 +1,10 @@
 //! One bzip2 stream.
 
-use crate::codec::NAME;
 use bzip2::{Action, Compress, Compression, Decompress, Status};
-use zarr_codec::{Error, Sink};
+use zarr_codec::{Error, Piece, Sink};
 
+/// The name in errors.
+pub(crate) const NAME: &str = "bz2";
 /// The least room that is offered for output.
 const STEP: usize = 64 << 10;
 /// Bytes handed over at once: the library counts in 32 bits.
@@ -45,35 +46,23 @@ pub(crate) fn compress(input: &[u8], level: u32, out: &mut Vec<u8>) -> Result<()
 /// [`Error::Corrupt`], or [`Error::TooLong`] if more is decoded than `out` takes.
 pub(crate) fn decompress(input: &[u8], out: &mut Sink<'_>) -> Result<Option<usize>, Error> {
     let mut state = Decompress::new(false);
-    let mut at = 0;
-    loop {
-        let rest = input.get(at..).unwrap_or_default();
-        let rest = rest.get(..PIECE).unwrap_or(rest);
-        let (bound, len) = (out.bound(), out.len());
-        let room = len.max(STEP).min(bound.saturating_sub(len)).min(PIECE);
-        // Where no more may come, there is a byte of room to see whether more would.
-        let mut probe = [0];
-        let place = if room == 0 { &mut probe[..] } else { out.buffer(room)? };
-        let before = (state.total_in(), state.total_out());
-        let status = state.decompress(rest, place).map_err(|error| {
-            let words = error.to_string();
-            Error::Corrupt { codec: NAME, what: words.strip_prefix("bzip2: ").unwrap_or(&words).to_owned() }
-        })?;
-        let taken = usize::try_from(state.total_in() - before.0).unwrap_or(usize::MAX);
-        let came = usize::try_from(state.total_out() - before.1).unwrap_or(usize::MAX);
-        at = at.saturating_add(taken);
-        if room == 0 && came > 0 {
-            return Err(Error::TooLong { codec: NAME, found: len as u64 + 1, expected: bound as u64 });
-        }
-        out.unwrite(room.saturating_sub(came));
-        match status {
-            Status::StreamEnd => return Ok(Some(at)),
-            Status::MemNeeded => return Err(Error::Allocation { size: 0 }),
-            // It took all there is, and wants more.
-            _ if taken == 0 && came == 0 => return Ok(None),
-            _ => {}
-        }
-    }
+    out.pump(
+        input,
+        |out, _| out.step(STEP).min(PIECE),
+        |rest, target| {
+            let before = (state.total_in(), state.total_out());
+            let status = state.decompress(rest.get(..PIECE).unwrap_or(rest), target).map_err(|error| {
+                let words = error.to_string();
+                Error::Corrupt { codec: NAME, what: words.strip_prefix("bzip2: ").unwrap_or(&words).to_owned() }
+            })?;
+            if status == Status::MemNeeded {
+                return Err(Error::Allocation { size: 0 });
+            }
+            let taken = usize::try_from(state.total_in() - before.0).unwrap_or(usize::MAX);
+            let came = usize::try_from(state.total_out() - before.1).unwrap_or(usize::MAX);
+            Ok(Piece { taken, came, is_last: status == Status::StreamEnd })
+        },
+    )
 }
 
 fn reserve(out: &mut Vec<u8>, size: usize) -> Result<(), Error> {

@@ -4,5 +4,5 @@ use zarr_codec::testing::vectors::{Written, of_bytes};
 
 #[test]
 fn numcodecs_data_decodes() {
-    of_bytes(&zarr_codec_bz2::ENTRY, include_str!("vectors.jsonl"), Written::Equal);
+    of_bytes(&zarr_codec_bz2::BZ2, include_str!("vectors.jsonl"), Written::Equal);
 }

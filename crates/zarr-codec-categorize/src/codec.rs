@@ -3,18 +3,24 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Places, Size, View, ViewMut, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, Error, Places, Size, View, ViewMut, read_variable, write_variable,
 };
 use zarr_dtype::{ByteOrder, DataType, FillValue, Scalar, from_npy_descr, print};
 use zarr_grid::{Region, element_count};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 const NAME: &str = "categorize";
 
 /// Codec `categorize`, for the table of codecs.
-pub const CATEGORIZE: CodecEntry = CodecEntry { names: &["numcodecs.categorize", "categorize"], build };
+pub const CATEGORIZE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.categorize", build)
+    .id("categorize")
+    .only_read(&["categorize"])
+    .example(r#"{"labels": ["red", "grün", "a", "東"], "dtype": "|O", "astype": "|u1"}"#);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[CATEGORIZE];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let (config, data_type) = (context.config, &context.element.data_type);
     if !matches!(data_type, DataType::String | DataType::FixedUtf32 { .. }) {
         let what = format!("elements of data type {data_type}, expected string or fixed_length_utf32");
@@ -25,22 +31,22 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
     let number = Number::parse(config.text("astype")?.unwrap_or("|u1"))
         .ok_or_else(|| config.error("astype", "expected numpy's name of a type of integers".to_owned()))?;
     let labels = config.required("labels")?;
-    let list = labels.as_array().ok_or_else(|| config.unexpected("labels", "a list of texts", labels))?;
+    let list = labels.as_array().ok_or_else(|| config.unexpected("labels", "an array of strings", labels))?;
     if list.len() as u64 > number.greatest {
         let what = format!("{} labels, expected at most {} for their numbers", list.len(), number.greatest);
         return Err(config.error("labels", what));
     }
     // Number 0 is the empty text.
     let mut texts = vec![FillValue::zero(data_type).bytes().to_vec()];
-    for (place, label) in list.iter().enumerate() {
+    for (index, label) in list.iter().enumerate() {
         let text = label.as_str().map(|_| print::parse(data_type, label));
-        let text = text.ok_or_else(|| config.unexpected(&format!("labels/{place}"), "a text", label))?;
-        texts.push(text.map_err(|error| config.error(&format!("labels/{place}"), error.to_string()))?);
+        let text = text.ok_or_else(|| config.unexpected(&format!("labels/{index}"), "a string", label))?;
+        texts.push(text.map_err(|error| config.error(&format!("labels/{index}"), error.to_string()))?);
     }
     // Of labels that are there twice the last one counts.
     let numbers = texts.iter().zip(0_u64..).map(|(text, number)| (text.clone(), number)).collect();
     let (is_variable, max_chunk) = (data_type.is_variable(), context.limits.max_chunk);
-    Ok(Codec::ArrayToBytes(Arc::new(Categorize { is_variable, number, texts, numbers, max_chunk })))
+    Ok(Arc::new(Categorize { is_variable, number, texts, numbers, max_chunk }))
 }
 
 /// How numbers are stored.
@@ -130,7 +136,7 @@ impl ArrayToBytes for Categorize {
         }
         let mut places = Places::new(shape, region);
         let mut next = || {
-            let at = places.next().and_then(|place| usize::try_from(place).ok()?.checked_mul(self.number.size));
+            let at = places.next().and_then(|index| usize::try_from(index).ok()?.checked_mul(self.number.size));
             let bytes = at.and_then(|at| encoded.get(at..)?.get(..self.number.size)).unwrap_or_default();
             let number = self.number.load(bytes);
             let text = usize::try_from(number).ok().and_then(|number| self.texts.get(number));

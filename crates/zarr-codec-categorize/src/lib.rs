@@ -34,7 +34,7 @@
 
 mod codec;
 
-pub use codec::CATEGORIZE;
+pub use codec::{CATEGORIZE, CODECS};
 
 #[cfg(test)]
 mod tests;

@@ -92,7 +92,7 @@ fn wrong_configurations_are_errors() {
     };
     let string = element("string");
     assert!(error("{}", &string).contains("/configuration/labels: missing"));
-    assert!(error(r#"{"labels": "a"}"#, &string).contains("expected a list of texts"));
+    assert!(error(r#"{"labels": "a"}"#, &string).contains("expected an array of strings"));
     assert!(error(r#"{"labels": ["a", 1]}"#, &string).contains("/configuration/labels/1"));
     assert!(error(r#"{"labels": ["a"], "astype": "<f4"}"#, &string).contains("/configuration/astype"));
     assert!(error(r#"{"labels": ["abc"]}"#, &fixed(2)).contains("at most 2 code points"));

@@ -3,47 +3,56 @@
 use crate::config::{JenkinsConfig, Location};
 use crate::{crc, fletcher, jenkins};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
 
 /// Codec `crc32c`, for the table of codecs.
-pub const CRC32C: CodecEntry = CodecEntry {
-    names: &["crc32c", "numcodecs.crc32c"],
-    build: |context| located(context, Algorithm::Crc32c, Location::End),
-};
+pub const CRC32C: CodecEntry =
+    CodecEntry::bytes_to_bytes("crc32c", |context| located(context, Algorithm::Crc32c, Location::End))
+        .id("crc32c")
+        .aliases(&["numcodecs.crc32c"]);
 
 /// Codec `crc32`, for the table of codecs.
-pub const CRC32: CodecEntry = CodecEntry {
-    names: &["numcodecs.crc32", "crc32"],
-    build: |context| located(context, Algorithm::Crc32, Location::Start),
-};
+pub const CRC32: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.crc32", |context| located(context, Algorithm::Crc32, Location::Start))
+        .id("crc32")
+        .only_read(&["crc32"])
+        .arguments(&[("location", None)]);
 
 /// Codec `adler32`, for the table of codecs.
-pub const ADLER32: CodecEntry = CodecEntry {
-    names: &["numcodecs.adler32", "adler32"],
-    build: |context| located(context, Algorithm::Adler32, Location::Start),
-};
+pub const ADLER32: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.adler32", |context| located(context, Algorithm::Adler32, Location::Start))
+        .id("adler32")
+        .only_read(&["adler32"])
+        .arguments(&[("location", None)]);
 
 /// Codec `fletcher32`, for the table of codecs.
-pub const FLETCHER32: CodecEntry = CodecEntry {
-    names: &["numcodecs.fletcher32", "fletcher32"],
-    build: |_| Ok(codec(Algorithm::Fletcher32, Location::End)),
-};
+pub const FLETCHER32: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.fletcher32", |_| Ok(codec(Algorithm::Fletcher32, Location::End)))
+        .id("fletcher32")
+        .only_read(&["fletcher32"]);
 
 /// Codec `jenkins_lookup3`, for the table of codecs.
-pub const JENKINS_LOOKUP3: CodecEntry = CodecEntry {
-    names: &["numcodecs.jenkins_lookup3", "jenkins_lookup3"],
-    build: |context| {
-        let config = JenkinsConfig::from_config(context.config)?;
-        Ok(codec(Algorithm::JenkinsLookup3(config), Location::End))
-    },
-};
+pub const JENKINS_LOOKUP3: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.jenkins_lookup3", |context| {
+    let config = JenkinsConfig::from_context(context)?;
+    Ok(codec(Algorithm::JenkinsLookup3(config), Location::End))
+})
+.id("jenkins_lookup3")
+.only_read(&["jenkins_lookup3"])
+.arguments(&[("initval", None)]);
 
-fn located(context: &BuildContext<'_>, algorithm: Algorithm, default: Location) -> Result<Codec, Error> {
-    Ok(codec(algorithm, Location::from_config(context.config, default)?))
+/// The codecs of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[CRC32C, CRC32, ADLER32, FLETCHER32, JENKINS_LOOKUP3];
+
+fn located(
+    context: &BuildContext<'_>,
+    algorithm: Algorithm,
+    default: Location,
+) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(codec(algorithm, Location::from_context(context, default)?))
 }
 
-fn codec(algorithm: Algorithm, location: Location) -> Codec {
-    Codec::BytesToBytes(Arc::new(Checksum { algorithm, location }))
+fn codec(algorithm: Algorithm, location: Location) -> Arc<dyn BytesToBytes> {
+    Arc::new(Checksum { algorithm, location })
 }
 
 /// Bytes of a checksum.

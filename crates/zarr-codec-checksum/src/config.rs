@@ -1,7 +1,7 @@
 //! What the metadata says of checksums.
 
-use zarr_codec::{Config, Error};
-use zarr_meta::json::Value;
+use zarr_codec::{BuildContext, Error};
+use zarr_json::Value;
 
 /// Where a checksum is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,8 @@ impl Location {
     ///
     /// # Errors
     /// [`Error::Metadata`] if it is neither `"start"` nor `"end"`.
-    pub fn from_config(config: &Config<'_>, default: Self) -> Result<Self, Error> {
-        let Some(value) = config.value("location") else { return Ok(default) };
-        match value.as_str() {
-            Some("start") => Ok(Self::Start),
-            Some("end") => Ok(Self::End),
-            _ => Err(config.unexpected("location", "\"start\" or \"end\"", value)),
-        }
+    pub fn from_context(context: &BuildContext<'_>, default: Self) -> Result<Self, Error> {
+        Ok(context.config.one_of("location", &[("start", Self::Start), ("end", Self::End)])?.unwrap_or(default))
     }
 }
 
@@ -37,20 +32,21 @@ pub struct JenkinsConfig {
 }
 
 impl JenkinsConfig {
-    /// Reads the configuration. numcodecs takes `prefix` as Python bytes, for which JSON has no form; a text stands for
-    /// its UTF-8 bytes here, a list of integers for its items.
+    /// Reads the configuration. numcodecs takes `prefix` as Python bytes, for which JSON has no form; a string stands for
+    /// its UTF-8 bytes here, an array of integers for its elements.
     ///
     /// # Errors
     /// [`Error::Metadata`] if `initval` has not 32 bits or `prefix` is not bytes.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
-        let initval = config.integer("initval", 0..=i64::from(u32::MAX))?.unwrap_or(0);
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let initval = config.integer("initval", 0..=u32::MAX)?.unwrap_or(0);
         let prefix = match config.value("prefix") {
             None => Vec::new(),
             Some(value) => {
-                prefix(value).ok_or_else(|| config.unexpected("prefix", "a text or a list of bytes", value))?
+                prefix(value).ok_or_else(|| config.unexpected("prefix", "a string or an array of bytes", value))?
             }
         };
-        Ok(Self { initval: u32::try_from(initval).unwrap_or(0), prefix })
+        Ok(Self { initval, prefix })
     }
 }
 

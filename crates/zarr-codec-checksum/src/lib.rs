@@ -18,7 +18,7 @@
 //!
 //! let mut codecs = Codecs::default();
 //! codecs.add(zarr_codec_checksum::CRC32C);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[{"name": "bytes"}, {"name": "crc32c"}]"#;
 //! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
 //!
@@ -37,7 +37,7 @@ mod crc;
 mod fletcher;
 mod jenkins;
 
-pub use codec::{ADLER32, CRC32, CRC32C, FLETCHER32, JENKINS_LOOKUP3};
+pub use codec::{ADLER32, CODECS, CRC32, CRC32C, FLETCHER32, JENKINS_LOOKUP3};
 pub use config::{JenkinsConfig, Location};
 
 #[cfg(test)]

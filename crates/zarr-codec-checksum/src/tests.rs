@@ -35,7 +35,7 @@ fn known_bytes() {
         let codec = bytes_to_bytes(entry, configuration, &element("uint8"));
         let mut encoded = Vec::new();
         codec.encode(data, &mut encoded).unwrap();
-        assert_eq!(encoded, expected, "{} {configuration}", entry.names[0]);
+        assert_eq!(encoded, expected, "{} {configuration}", entry.name);
         assert_eq!(decode_bytes(&*codec, expected, Size::Exact(data.len() as u64)).unwrap(), data);
     };
     check(&CRC32C, "{}", b"123456789", b"123456789\x83\x92\x06\xe3");
@@ -68,9 +68,9 @@ fn errors_say_what_was_found() {
 
 #[test]
 fn configurations_are_checked() {
-    let check = |entry: &CodecEntry, configuration: &str, place: &str| {
+    let check = |entry: &CodecEntry, configuration: &str, expected: &str| {
         let error = build(entry, configuration, &element("int8")).unwrap_err();
-        assert!(matches!(&error, Error::Metadata { pointer, .. } if pointer == place), "{error}");
+        assert!(matches!(&error, Error::Metadata { pointer, .. } if pointer == expected), "{error}");
     };
     for entry in [&CRC32C, &CRC32, &ADLER32] {
         check(entry, r#"{"location": "middle"}"#, "/configuration/location");

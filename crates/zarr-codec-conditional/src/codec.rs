@@ -1,28 +1,30 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Scratch, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Scratch, Sink, Size};
 
 const NAME: &str = "conditional";
 
 /// Codec `conditional`, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &[NAME], build };
+pub const CONDITIONAL: CodecEntry = CodecEntry::bytes_to_bytes("conditional", build)
+    .example(r#"{"codecs": [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]}"#);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[CONDITIONAL];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
     let config = context.config;
     let codecs = context.bytes_chain("codecs")?;
     let least = codecs.len().div_ceil(8);
-    let header = match config.integer("header_bits", 0..=1 << 20)? {
+    let header = match config.integer("header_bits", 0..=1_usize << 20)? {
         None => least,
-        Some(bits) => match usize::try_from(bits) {
-            Ok(bits) if bits.is_multiple_of(8) && bits >= codecs.len() => bits / 8,
-            _ => {
-                let what = format!("expected a multiple of 8 from {} on, found {bits}", codecs.len());
-                return Err(config.error("header_bits", what));
-            }
-        },
+        Some(bits) if bits.is_multiple_of(8) && bits >= codecs.len() => bits / 8,
+        Some(bits) => {
+            let what = format!("expected a multiple of 8 from {} on, found {bits}", codecs.len());
+            return Err(config.error("header_bits", what));
+        }
     };
-    Ok(Codec::BytesToBytes(Arc::new(Conditional { codecs, header, max_chunk: context.limits.max_chunk })))
+    Ok(Arc::new(Conditional { codecs, header, max_chunk: context.limits.max_chunk }))
 }
 
 #[derive(Debug)]
@@ -61,8 +63,8 @@ impl BytesToBytes for Conditional {
     fn check(&self, decoded: Size) -> Result<(), Error> {
         // What comes to the others depends on which of those in front are left out.
         let sizes = std::iter::once(decoded).chain(std::iter::repeat(Size::Unknown));
-        for (place, (codec, size)) in self.codecs.iter().zip(sizes).enumerate() {
-            codec.check(size).map_err(|error| error.under(&format!("/configuration/codecs/{place}")))?;
+        for (index, (codec, size)) in self.codecs.iter().zip(sizes).enumerate() {
+            codec.check(size).map_err(|error| error.under(&format!("/configuration/codecs/{index}")))?;
         }
         Ok(())
     }

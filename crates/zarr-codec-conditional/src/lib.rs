@@ -12,8 +12,8 @@
 //! use zarr_codec::{Codecs, View, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_conditional::ENTRY);
-//! codecs.add(zarr_codec_bytes::ENTRY);
+//! codecs.add(zarr_codec_conditional::CONDITIONAL);
+//! codecs.add(zarr_codec_bytes::BYTES);
 //! codecs.add(zarr_codec_gzip::GZIP);
 //! let list = r#"[{"name": "bytes"}, {"name": "conditional", "configuration": {"codecs": [{"name": "gzip", "configuration": {"level": 1}}]}}]"#;
 //! let chain = testing::pipeline(list, &testing::element("uint8"), &codecs)?;
@@ -28,7 +28,7 @@
 
 mod codec;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, CONDITIONAL};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-use crate::ENTRY;
+use crate::CONDITIONAL;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::{Codecs, Error, Pipeline, View, ViewMut, testing};
@@ -6,7 +6,7 @@ use zarr_grid::Region;
 
 fn chain(configuration: &str) -> Result<Arc<Pipeline>, Error> {
     let mut codecs = Codecs::default();
-    for entry in [ENTRY, zarr_codec_bytes::ENTRY, zarr_codec_gzip::GZIP, zarr_codec_checksum::CRC32C] {
+    for entry in [CONDITIONAL, zarr_codec_bytes::BYTES, zarr_codec_gzip::GZIP, zarr_codec_checksum::CRC32C] {
         codecs.add(entry);
     }
     let list = format!(r#"[{{"name": "bytes"}}, {{"name": "conditional", "configuration": {configuration}}}]"#);

@@ -24,10 +24,8 @@ impl DeflateConfig {
     pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
         // The core of Zarr v3 has levels from 0 on; numcodecs takes -1 for zlib's own default as well.
         let least = if context.name == "gzip" { 0 } else { -1 };
-        Ok(match context.config.integer("level", least..=9)? {
-            None => Self::default(),
-            Some(level) => Self { level: u32::try_from(level).unwrap_or(6) },
-        })
+        let level = context.config.integer::<i32>("level", least..=9)?;
+        Ok(level.map_or_else(Self::default, |level| Self { level: u32::try_from(level).unwrap_or(6) }))
     }
 }
 

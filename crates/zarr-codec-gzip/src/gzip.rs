@@ -8,13 +8,17 @@ use crate::inflate::{Reader, inflate};
 use crate::libdeflate::{deflate, inflate_at_once};
 use crc32fast::Hasher;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size, add_missing};
 
 /// Codec `gzip`, for the table of codecs.
-pub const GZIP: CodecEntry = CodecEntry { names: &["gzip", "numcodecs.gzip"], build };
+pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", build)
+    .id("gzip")
+    .aliases(&["numcodecs.gzip"])
+    .arguments(&[("level", Some("5"))])
+    .complete_with(|codec, _| add_missing(codec, [("level", 5.into())]));
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(Gzip { config: DeflateConfig::from_context(context)? })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(Gzip { config: DeflateConfig::from_context(context)? }))
 }
 
 const NAME: &str = "gzip";

@@ -2,7 +2,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 use std::cell::RefCell;
-use zarr_codec::{Error, Sink};
+use zarr_codec::{Error, Piece, Sink};
 
 /// The least room that is offered for output of unknown size.
 const STEP: usize = 64 << 10;
@@ -23,33 +23,18 @@ pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl 
     let codec = input.codec;
     STATE.with_borrow_mut(|state| {
         state.reset(false);
-        loop {
-            let rest = input.rest();
-            let room = room(out, rest.len());
-            let (bound, len) = (out.bound() as u64, out.len() as u64);
-            // Where no more may come, there is a byte of room to see whether more would.
-            let mut probe = [0];
-            let place = if room == 0 { &mut probe[..] } else { out.buffer(room)? };
-            let (before_in, before_out) = (state.total_in(), state.total_out());
+        let rest = input.rest();
+        let size = out.pump(rest, room, |rest, target| {
+            let before = (state.total_in(), state.total_out());
             let status = state
-                .decompress(rest, place, FlushDecompress::Finish)
+                .decompress(rest, target, FlushDecompress::Finish)
                 .map_err(|error| Error::Corrupt { codec, what: format!("deflate stream: {error}") })?;
-            let taken = usize::try_from(state.total_in() - before_in).unwrap_or(usize::MAX);
-            let came = usize::try_from(state.total_out() - before_out).unwrap_or(usize::MAX);
-            input.skip(taken)?;
-            if room == 0 && came > 0 {
-                return Err(Error::TooLong { codec, found: len + 1, expected: bound });
-            }
-            see(place.get(..came).unwrap_or_default());
-            out.unwrite(room.saturating_sub(came));
-            if status == Status::StreamEnd {
-                return Ok(());
-            }
-            if taken == 0 && came == 0 {
-                // It took all there is, and wants more.
-                return Err(input.truncated(input.rest().len() + 1));
-            }
-        }
+            let taken = usize::try_from(state.total_in() - before.0).unwrap_or(usize::MAX);
+            let came = usize::try_from(state.total_out() - before.1).unwrap_or(usize::MAX);
+            see(target.get(..came).unwrap_or_default());
+            Ok(Piece { taken, came, is_last: status == Status::StreamEnd })
+        })?;
+        input.skip(size.unwrap_or(rest.len() + 1))
     })
 }
 
@@ -58,7 +43,7 @@ pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl 
 fn room(out: &Sink<'_>, input: usize) -> usize {
     let due = match out.expected() {
         Some(size) => size.saturating_sub(out.len()),
-        None => out.len().max(STEP).min(out.bound().saturating_sub(out.len())),
+        None => out.step(STEP),
     };
     due.min(input.saturating_mul(MAX_RATIO).saturating_add(STEP))
 }

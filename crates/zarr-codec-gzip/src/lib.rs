@@ -22,7 +22,7 @@
 //! let mut codecs = Codecs::default();
 //! codecs.add(zarr_codec_gzip::GZIP);
 //! codecs.add(zarr_codec_gzip::ZLIB);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[
 //!     {"name": "bytes", "configuration": {"endian": "little"}},
 //!     {"name": "gzip", "configuration": {"level": 5}}
@@ -38,6 +38,7 @@
 //! <https://numcodecs.readthedocs.io/en/stable/compression/zlib.html>
 #![warn(clippy::indexing_slicing)]
 
+mod codecs;
 mod config;
 #[cfg(not(feature = "libdeflate"))]
 mod deflate;
@@ -47,6 +48,7 @@ mod inflate;
 mod libdeflate;
 mod zlib;
 
+pub use codecs::CODECS;
 pub use config::DeflateConfig;
 pub use gzip::GZIP;
 pub use zlib::ZLIB;

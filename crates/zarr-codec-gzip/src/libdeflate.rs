@@ -74,19 +74,19 @@ impl Decompressor {
         NonNull::new(unsafe { sys::libdeflate_alloc_decompressor() }).map(Self)
     }
 
-    /// Decodes the deflate stream at the beginning of `input` to the beginning of `place`: how many bytes it takes, and how
-    /// many came. What follows these in `place` is arbitrary. `None` if it is broken or does not fit.
-    fn decode(&mut self, input: &[u8], place: &mut [u8]) -> Option<(usize, usize)> {
+    /// Decodes the deflate stream at the beginning of `input` to the beginning of `output`: how many bytes it takes, and how
+    /// many came. What follows these in `output` is arbitrary. `None` if it is broken or does not fit.
+    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Option<(usize, usize)> {
         let (mut taken, mut came) = (0, 0);
-        // SAFETY: the state is alive and borrowed exclusively. The input is read within its length, and no more than
-        // `place.len()` bytes are written to `place`, which is borrowed exclusively. The two numbers are places of ours.
+        // SAFETY: the state is alive and borrowed exclusively. The input is read within its length.
+        // At most `output.len()` bytes are written to `output`, which is borrowed exclusively. `taken` and `came` are locals.
         let result = unsafe {
             sys::libdeflate_deflate_decompress_ex(
                 self.0.as_ptr(),
                 input.as_ptr().cast(),
                 input.len(),
-                place.as_mut_ptr().cast(),
-                place.len(),
+                output.as_mut_ptr().cast(),
+                output.len(),
                 &raw mut taken,
                 &raw mut came,
             )
@@ -140,16 +140,16 @@ pub(crate) fn inflate_at_once<const N: usize>(
     let due = out.expected().map(|size| size.saturating_sub(out.len()));
     // A small input cannot claim much memory.
     let Some(due) = due.filter(|due| due / MAX_RATIO <= rest.len()) else { return Ok(false) };
-    let place = out.buffer(due)?;
+    let output = out.buffer(due)?;
     let decoded = DECOMPRESSOR.with_borrow_mut(|kept| {
         if kept.is_none() {
             *kept = Decompressor::new();
         }
-        kept.as_mut()?.decode(rest, place)
+        kept.as_mut()?.decode(rest, output)
     });
     let end = decoded.and_then(|(taken, came)| {
         let trailer = rest.get(taken..)?.first_chunk()?;
-        is_right(place.get(..came)?, *trailer).then_some((taken + N, came))
+        is_right(output.get(..came)?, *trailer).then_some((taken + N, came))
     });
     out.unwrite(due - end.map_or(0, |(_, came)| came));
     if let Some((taken, _)) = end {

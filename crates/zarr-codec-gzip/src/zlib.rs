@@ -9,13 +9,16 @@ use crate::inflate::{Reader, inflate};
 use crate::libdeflate::{deflate, inflate_at_once};
 use simd_adler32::Adler32;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
 
 /// Codec `zlib`, for the table of codecs.
-pub const ZLIB: CodecEntry = CodecEntry { names: &["numcodecs.zlib", "zlib"], build };
+pub const ZLIB: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.zlib", build)
+    .id("zlib")
+    .only_read(&["zlib"])
+    .arguments(&[("level", Some("1"))]);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(Zlib { config: DeflateConfig::from_context(context)? })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(Zlib { config: DeflateConfig::from_context(context)? }))
 }
 
 const NAME: &str = "zlib";

@@ -1,11 +1,17 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Config, Error, Scratch, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Scratch, Sink, Size};
 use zarr_kernels::lz4::{self, MAX_SIZE, compress, decompress, max_compressed_size};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.lz4", "lz4"], build };
+pub const LZ4: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.lz4", build)
+    .id("lz4")
+    .only_read(&["lz4"])
+    .arguments(&[("acceleration", Some("1"))]);
+
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[LZ4];
 
 const NAME: &str = "lz4";
 /// No byte of a block stands for more decoded ones: a byte of a length adds up to 255.
@@ -23,14 +29,14 @@ impl Lz4Config {
     ///
     /// # Errors
     /// [`Error::Metadata`] if `acceleration` is no integer.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
-        Ok(Self { acceleration: config.integer("acceleration", i64::MIN..=i64::MAX)?.unwrap_or(1) })
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { acceleration: context.config.integer("acceleration", i64::MIN..=i64::MAX)?.unwrap_or(1) })
     }
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    let config = Lz4Config::from_config(context.config)?;
-    Ok(Codec::BytesToBytes(Arc::new(Lz4 { acceleration: usize::try_from(config.acceleration).unwrap_or(1) })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    let config = Lz4Config::from_context(context)?;
+    Ok(Arc::new(Lz4 { acceleration: usize::try_from(config.acceleration).unwrap_or(1) }))
 }
 
 #[derive(Debug)]
@@ -73,8 +79,8 @@ impl BytesToBytes for Lz4 {
         if size > block.len().saturating_mul(MAX_RATIO) {
             return Err(corrupt(format!("a block of {} bytes claims to hold {size}", block.len())));
         }
-        let place = out.buffer(size)?;
-        match decompress(block, place) {
+        let target = out.buffer(size)?;
+        match decompress(block, target) {
             Ok(came) if came == size => Ok(()),
             Ok(came) => Err(corrupt(format!("a block of {came} bytes claims to hold {size}"))),
             Err(lz4::Error::TooLong) => {

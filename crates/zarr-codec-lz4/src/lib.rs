@@ -11,8 +11,8 @@
 //! use zarr_codec::{Codecs, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_lz4::ENTRY);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! codecs.add(zarr_codec_lz4::LZ4);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[
 //!     {"name": "bytes", "configuration": {"endian": "little"}},
 //!     {"name": "numcodecs.lz4", "configuration": {"acceleration": 1}}
@@ -31,7 +31,7 @@
 
 mod codec;
 
-pub use codec::{ENTRY, Lz4Config};
+pub use codec::{CODECS, LZ4, Lz4Config};
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,21 @@
 //! The codec.
 
-use crate::config::LzmaConfig;
+use crate::config::{LzmaConfig, NAME};
 use crate::{decode, encode};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.lzma", "lzma"], build };
+pub const LZMA: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.lzma", build)
+    .id("lzma")
+    .only_read(&["lzma"])
+    .arguments(&[("format", None), ("check", None), ("preset", None)]);
 
-pub(crate) const NAME: &str = "lzma";
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[LZMA];
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(LzmaCodec { config: LzmaConfig::from_config(context.config)? })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(LzmaCodec { config: LzmaConfig::from_context(context)? }))
 }
 
 #[derive(Debug)]

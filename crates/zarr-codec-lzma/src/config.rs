@@ -1,7 +1,10 @@
 //! What the metadata says of the compression.
 
 use crate::filter::{self, Dictionary, Filter, Lzma};
-use zarr_codec::{Config, Error};
+use zarr_codec::{BuildContext, Config, Error};
+
+/// The name in errors.
+pub(crate) const NAME: &str = "lzma";
 
 /// What is around the compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +51,8 @@ impl LzmaConfig {
     ///
     /// # Errors
     /// [`Error::Metadata`] if a member is no such setting, or settings contradict each other.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         let format = match config.integer("format", 1..=3)? {
             None | Some(1) => Format::Xz,
             Some(2) => Format::Alone,

@@ -1,7 +1,6 @@
 //! Decompressing.
 
-use crate::codec::NAME;
-use crate::config::{Format, LzmaConfig};
+use crate::config::{Format, LzmaConfig, NAME};
 use crate::filter::{Branch, Filter, Lzma};
 use lzma_rust2::filter::bcj::BcjReader;
 use lzma_rust2::filter::delta::DeltaReader;

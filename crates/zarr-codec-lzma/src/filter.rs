@@ -1,8 +1,9 @@
 //! Filters and how they are written in metadata.
 
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use zarr_codec::{Config, Error};
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// A filter in front of the compression. It changes no length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ const EXTREME: u64 = 1 << 31;
 /// Filters in a chain (xz specification, 5.1).
 const MAX_FILTERS: usize = 4;
 /// The largest dictionary that liblzma compresses with.
-const MAX_DICT_SIZE: i64 = 1536 << 20;
+const MAX_DICT_SIZE: u32 = 1536 << 20;
 
 pub(crate) const PRESETS: &str = "a preset 0..9, plus 2^31 for more effort";
 
@@ -136,10 +137,10 @@ impl Dictionary {
 /// [`Error::Metadata`] with a pointer to what is wrong.
 pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, Dictionary), Error> {
     let list = value.as_array().filter(|list| list.len() <= MAX_FILTERS);
-    let list = list.ok_or_else(|| config.unexpected("filters", "a list of 1 to 4 filters", value))?;
+    let list = list.ok_or_else(|| config.unexpected("filters", "an array of 1 to 4 filters", value))?;
     let mut filters = Vec::new();
-    for (place, value) in list.iter().enumerate() {
-        let name = format!("filters/{place}");
+    for (index, value) in list.iter().enumerate() {
+        let name = format!("filters/{index}");
         let map = value.as_object().ok_or_else(|| config.unexpected(&name, "an object", value))?;
         let options = Options { config, name, map };
         let id = options.integer("id", 0..=i64::MAX)?;
@@ -152,9 +153,9 @@ pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, 
                 continue;
             }
         };
-        if place + 1 < list.len() {
+        if index + 1 < list.len() {
             let what = "no filter may come behind one that compresses".to_owned();
-            return Err(config.error(&format!("filters/{}", place + 1), what));
+            return Err(config.error(&format!("filters/{}", index + 1), what));
         }
         return Ok((filters, options.dictionary(lzma)?));
     }
@@ -173,9 +174,12 @@ impl Options<'_> {
         self.config.unexpected(&format!("{}/{member}", self.name), expected, found)
     }
 
-    fn integer(&self, member: &str, range: RangeInclusive<i64>) -> Result<Option<i64>, Error> {
+    fn integer<T>(&self, member: &str, range: RangeInclusive<T>) -> Result<Option<T>, Error>
+    where
+        T: TryFrom<i64> + PartialOrd + Display,
+    {
         let Some(value) = self.map.get(member).filter(|value| !value.is_null()) else { return Ok(None) };
-        match value.as_i64().filter(|value| range.contains(value)) {
+        match value.as_i64().and_then(|value| T::try_from(value).ok()).filter(|value| range.contains(value)) {
             Some(value) => Ok(Some(value)),
             None => {
                 let expected = format!("an integer {}..{}", range.start(), range.end());
@@ -184,20 +188,15 @@ impl Options<'_> {
         }
     }
 
-    /// A number that fits 32 bits because `range` does.
-    fn number(&self, member: &str, range: RangeInclusive<i64>, default: u32) -> Result<u32, Error> {
-        Ok(self.integer(member, range)?.map_or(default, |value| u32::try_from(value).unwrap_or(default)))
-    }
-
     fn filter(&self, id: i64) -> Result<Filter, Error> {
         if id == DELTA {
-            return Ok(Filter::Delta { dist: self.number("dist", 1..=256, 1)? });
+            return Ok(Filter::Delta { dist: self.integer("dist", 1..=256)?.unwrap_or(1) });
         }
         let Some(&(_, branch, multiple)) = Branch::ALL.iter().find(|(known, ..)| *known == id) else {
             let expected = "the id of a filter: 3 to 9, 33 or 4611686018427387905";
             return Err(self.unexpected("id", expected, &Value::from(id)));
         };
-        let start = self.number("start_offset", 0..=i64::from(u32::MAX), 0)?;
+        let start = self.integer("start_offset", 0..=u32::MAX)?.unwrap_or(0);
         if !start.is_multiple_of(multiple) {
             let expected = format!("a multiple of {multiple}");
             return Err(self.unexpected("start_offset", &expected, &Value::from(start)));
@@ -211,28 +210,28 @@ impl Options<'_> {
             Some(value) => preset(value).ok_or_else(|| self.unexpected("preset", PRESETS, value))?,
         };
         let base = Dictionary::from_preset(lzma, preset);
-        let lc = self.number("lc", 0..=4, base.lc)?;
-        let lp = self.number("lp", 0..=4, base.lp)?;
+        let lc = self.integer("lc", 0..=4)?.unwrap_or(base.lc);
+        let lp = self.integer("lp", 0..=4)?.unwrap_or(base.lp);
         if lc + lp > 4 {
             return Err(self.unexpected("lp", "lc and lp to be 4 at most together", &Value::from(lp)));
         }
-        let mode = self.integer("mode", 1..=2)?;
+        let mode = self.integer::<u8>("mode", 1..=2)?;
         // Hash chains of 3 and 4 bytes; binary trees of 2, 3 and 4.
-        let trees = match self.integer("mf", 0..=i64::from(u8::MAX))? {
+        let trees = match self.integer::<u8>("mf", 0..=u8::MAX)? {
             None => base.trees,
             Some(0x03 | 0x04) => false,
             Some(0x12..=0x14) => true,
             Some(other) => return Err(self.unexpected("mf", "3, 4, 18, 19 or 20", &Value::from(other))),
         };
-        let depth = self.integer("depth", 0..=i64::from(u32::MAX))?;
+        let depth = self.integer("depth", 0..=u32::MAX)?;
         Ok(Dictionary {
             lzma,
-            dict_size: self.number("dict_size", 4096..=MAX_DICT_SIZE, base.dict_size)?,
+            dict_size: self.integer("dict_size", 4096..=MAX_DICT_SIZE)?.unwrap_or(base.dict_size),
             lc,
             lp,
-            pb: self.number("pb", 0..=4, base.pb)?,
+            pb: self.integer("pb", 0..=4)?.unwrap_or(base.pb),
             fast: mode.map_or(base.fast, |mode| mode == 1),
-            nice_len: self.number("nice_len", 2..=273, base.nice_len)?,
+            nice_len: self.integer("nice_len", 2..=273)?.unwrap_or(base.nice_len),
             trees,
             depth: depth.map_or(base.depth, |depth| i32::try_from(depth).unwrap_or(i32::MAX)),
         })

@@ -22,7 +22,7 @@
 //! use zarr_codec::{Size, testing};
 //!
 //! let json = r#"{"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}"#;
-//! let codec = testing::bytes_to_bytes(&zarr_codec_lzma::ENTRY, json, &testing::element("uint8"));
+//! let codec = testing::bytes_to_bytes(&zarr_codec_lzma::LZMA, json, &testing::element("uint8"));
 //! let mut encoded = Vec::new();
 //! codec.encode(&[7; 5000], &mut encoded)?;
 //! assert!(encoded.len() < 100);
@@ -40,7 +40,7 @@ mod decode;
 mod encode;
 mod filter;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, LZMA};
 pub use config::{Check, Format, LzmaConfig};
 pub use filter::{Branch, Dictionary, Filter, Lzma};
 

@@ -1,11 +1,11 @@
-use crate::ENTRY;
+use crate::LZMA;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{build, bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
 use zarr_codec::{BytesToBytes, Error, Sink, Size};
 
 fn codec(configuration: &str) -> Arc<dyn BytesToBytes> {
-    bytes_to_bytes(&ENTRY, configuration, &element("uint8"))
+    bytes_to_bytes(&LZMA, configuration, &element("uint8"))
 }
 
 fn encode(configuration: &str, data: &[u8]) -> Vec<u8> {
@@ -150,14 +150,14 @@ fn a_small_input_cannot_claim_much() {
 
 #[test]
 fn configurations_are_checked() {
-    let check = |configuration: &str, bad: &str| match build(&ENTRY, configuration, &element("int8")) {
+    let check = |configuration: &str, bad: &str| match build(&LZMA, configuration, &element("int8")) {
         Err(Error::Metadata { pointer, .. }) => assert_eq!(pointer, format!("/configuration/{bad}"), "{configuration}"),
         other => panic!("{configuration}: {other:?}"),
     };
     for good in EVERY {
-        build(&ENTRY, good, &element("int8")).unwrap();
+        build(&LZMA, good, &element("int8")).unwrap();
     }
-    build(&ENTRY, r#"{"format": 1, "check": -1, "preset": null, "filters": null}"#, &element("int8")).unwrap();
+    build(&LZMA, r#"{"format": 1, "check": -1, "preset": null, "filters": null}"#, &element("int8")).unwrap();
     check(r#"{"format": 0}"#, "format");
     check(r#"{"format": "xz"}"#, "format");
     check(r#"{"check": 2}"#, "check");

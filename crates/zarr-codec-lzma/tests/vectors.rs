@@ -4,5 +4,5 @@ use zarr_codec::testing::vectors::{Written, of_bytes};
 
 #[test]
 fn numcodecs_data_decodes() {
-    of_bytes(&zarr_codec_lzma::ENTRY, include_str!("vectors.jsonl"), Written::Equal);
+    of_bytes(&zarr_codec_lzma::LZMA, include_str!("vectors.jsonl"), Written::Equal);
 }

@@ -3,21 +3,26 @@
 use crate::header::{self, NAME};
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Size, View, ViewMut,
-    chunk_view,
+    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Size, View, ViewMut, chunk_view,
 };
 use zarr_dtype::DataType;
 use zarr_grid::{AxisRange, Region, element_count};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// A block may have so many bytes even if the chunk has less: as the full block at the end of an array has, where chunks of a
 /// rectilinear grid end with it.
 const LARGE: u64 = 16 << 20;
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["n5_default"], build };
+pub const N5_DEFAULT: CodecEntry = CodecEntry::array_to_bytes("n5_default", build).example(
+    r#"{"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},
+            {"name": "bytes", "configuration": {"endian": "big"}}]}"#,
+);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[N5_DEFAULT];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let (config, element) = (context.config, context.element);
     let data_type = &element.data_type;
     if !matches!(
@@ -48,7 +53,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         _ => return Err(config.unexpected("codecs", "transpose, bytes and at most one compressor", list)),
     };
     let inner = context.chain("codecs", element)?;
-    Ok(Codec::ArrayToBytes(Arc::new(N5 { element: element.clone(), order, inner })))
+    Ok(Arc::new(N5 { element: element.clone(), order, inner }))
 }
 
 /// The codec, bound to a data type.

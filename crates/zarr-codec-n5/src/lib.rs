@@ -15,7 +15,7 @@
 //! use zarr_codec::{Codecs, View, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! [zarr_codec_n5::ENTRY, zarr_codec_transpose::ENTRY, zarr_codec_bytes::ENTRY].into_iter().for_each(|it| codecs.add(it));
+//! [zarr_codec_n5::N5_DEFAULT, zarr_codec_transpose::TRANSPOSE, zarr_codec_bytes::BYTES].into_iter().for_each(|it| codecs.add(it));
 //! let chain = r#"[{"name": "n5_default", "configuration": {"codecs": [
 //!     {"name": "transpose", "configuration": {"order": [1, 0]}},
 //!     {"name": "bytes", "configuration": {"endian": "big"}}
@@ -34,7 +34,7 @@
 mod codec;
 mod header;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, N5_DEFAULT};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-use crate::ENTRY;
+use crate::N5_DEFAULT;
 use std::sync::Arc;
 use zarr_codec::testing::{self, chunk_round_trip, corrupt_chunk, element};
 use zarr_codec::{Codecs, Error, ErrorKind, Pipeline};
@@ -6,7 +6,7 @@ use zarr_grid::Region;
 
 fn chain(data_type: &str, codecs: &str) -> Result<Arc<Pipeline>, Error> {
     let mut table = Codecs::default();
-    for entry in [ENTRY, zarr_codec_transpose::ENTRY, zarr_codec_bytes::ENTRY, zarr_codec_gzip::GZIP] {
+    for entry in [N5_DEFAULT, zarr_codec_transpose::TRANSPOSE, zarr_codec_bytes::BYTES, zarr_codec_gzip::GZIP] {
         table.add(entry);
     }
     let json = format!(r#"[{{"name": "n5_default", "configuration": {{"codecs": {codecs}}}}}]"#);
@@ -48,7 +48,7 @@ fn blocks_of_other_shapes_are_padded_and_cut() {
     for shape in [[4, 3], [2, 3], [4, 1], [1, 1], [0, 3], [6, 3], [2, 5], [7, 7]] {
         for region in testing::regions(&chunk) {
             let due: Vec<i16> = zarr_codec::Places::new(&chunk, &region)
-                .map(|place| (place / 3, place % 3))
+                .map(|index| (index / 3, index % 3))
                 .map(|(i, j)| if i < u64::from(shape[0]) && j < u64::from(shape[1]) { 10 * i + j + 1 } else { 0 })
                 .map(|value| value as i16)
                 .collect();

@@ -1,18 +1,24 @@
 //! `numcodecs.astype`: another type of numbers, unchecked.
 
 use crate::convert::convert;
-use crate::dtype::Dtype;
+use crate::dtype::{Dtype, add_type};
 use crate::filter::{self, Transform};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
 
 /// Codec `numcodecs.astype`: numbers of type `decode_dtype` stored as `encode_dtype`, converted as numpy does.
 ///
 /// Nothing is checked: what does not fit is changed. Times are the integers that count their units.
-pub const ASTYPE: CodecEntry = CodecEntry { names: &["numcodecs.astype", "astype"], build };
+pub const ASTYPE: CodecEntry = CodecEntry::array_to_array("numcodecs.astype", build)
+    .id("astype")
+    .only_read(&["astype"])
+    .arguments(&[("encode_dtype", None)])
+    .example(r#"{"encode_dtype": "<f8"}"#)
+    .complete_with(|codec, data_type| add_type(codec, "decode_dtype", data_type));
 
 const NAME: &str = "numcodecs.astype";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     context.config.required("encode_dtype")?;
     let decoded = Dtype::decoded(NAME, context, "decode_dtype")?;
     let encoded = Dtype::member(NAME, context.config, "encode_dtype")?.unwrap_or_else(|| decoded.clone());

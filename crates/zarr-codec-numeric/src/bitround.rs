@@ -1,11 +1,11 @@
 //! `bitround`: fewer bits of the mantissa.
 
 use crate::filter::{self, Transform, unsupported};
-use crate::format;
 use crate::number::{Number, map};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
+use zarr_dtype::float;
 use zarr_dtype::{DataType, Layout, Scalar};
-use zarr_meta::codec_names::NUMCODECS;
 
 /// Codec `bitround`: numbers rounded to `keepbits` bits, of two equally near ones to the even.
 ///
@@ -13,30 +13,39 @@ use zarr_meta::codec_names::NUMCODECS;
 /// numcodecs does, NaNs too. In integers they begin at the most significant bit of the magnitude that is set; what would be
 /// rounded beyond the type is cut off instead. The register of extensions does not say what that bit is below zero; the crate
 /// zarrs takes the sign for it, which leaves little of small integers, such as -2⁵⁷ of -3840. Nothing is to be decoded.
-pub const BITROUND: CodecEntry = CodecEntry { names: &["bitround", "numcodecs.bitround"], build };
+pub const BITROUND: CodecEntry = CodecEntry::array_to_array("numcodecs.bitround", build)
+    .id("bitround")
+    .aliases(&["bitround"])
+    .arguments(&[("keepbits", None)])
+    .example(r#"{"keepbits": 7}"#)
+    .complete_with(|codec, data_type| {
+        // The codec of numcodecs takes the bits of integers for floats; the registered one does not.
+        if !matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64) {
+            codec.name = "bitround".to_owned();
+        }
+    });
 
 const NAME: &str = "bitround";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let data_type = &context.element.data_type;
     let scalar = match data_type.layout() {
         Layout::Fixed { scalar, .. } if !matches!(data_type, DataType::FixedUtf32 { .. }) => scalar,
         _ => return Err(unsupported(NAME, data_type)),
     };
     let kind = match scalar {
-        Scalar::F16 => Kind::Float(format::F16.mantissa()),
-        Scalar::BF16 => Kind::Float(format::BF16.mantissa()),
-        Scalar::F32 => Kind::Float(format::F32.mantissa()),
-        Scalar::F64 => Kind::Float(format::F64.mantissa()),
+        Scalar::F16 => Kind::Float(float::F16.mantissa()),
+        Scalar::BF16 => Kind::Float(float::BF16.mantissa()),
+        Scalar::F32 => Kind::Float(float::F32.mantissa()),
+        Scalar::F64 => Kind::Float(float::F64.mantissa()),
         Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Kind::Unsigned,
         Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Kind::Signed,
         _ => return Err(unsupported(NAME, data_type)),
     };
     // The register of extensions asks for one bit at least; numcodecs, which has floats only, for none.
-    let least = if context.name.starts_with(NUMCODECS) && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
+    let least = if context.name.starts_with("numcodecs.") && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
     context.config.required("keepbits")?;
-    let keepbits = context.config.integer("keepbits", least..=i64::from(u32::MAX))?.unwrap_or(least);
-    let keepbits = u32::try_from(keepbits).unwrap_or(u32::MAX);
+    let keepbits = context.config.integer("keepbits", least..=u32::MAX)?.unwrap_or(least);
     filter::build(NAME, context, data_type.clone(), BitRound { keepbits, kind, size: scalar.size() })
 }
 

@@ -4,24 +4,26 @@ mod cast;
 
 use crate::config::refuse_unread;
 use crate::filter::{self, Transform, unsupported};
-use crate::format::Rounding;
 use crate::real::Real;
 use cast::{Cast, OutOfRangeMode, Replacement};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Config, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Config, Error};
+use zarr_dtype::float::Rounding;
 use zarr_dtype::{DataType, FillValue, Spelling};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value as Json;
+use zarr_json::{NamedConfig, Value as Json};
 
 /// Codec `cast_value`: integers and floats stored as those of another `data_type`.
 ///
 /// A number becomes what `scalar_map` says of it, else itself, else it is rounded as `rounding` says. Beyond the range of
 /// the type it is an error, or `out_of_range` says what: `clamp` (to the last number, or infinity if the type has it)
 /// or `wrap` (for integers). NaN and infinity become what they are, or an error. The fill value must come back.
-pub const CAST_VALUE: CodecEntry = CodecEntry { names: &["cast_value"], build };
+pub const CAST_VALUE: CodecEntry = CodecEntry::array_to_array("cast_value", build)
+    .arguments(&[("data_type", None)])
+    .example(r#"{"data_type": "float64"}"#);
 
 const NAME: &str = "cast_value";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let config = context.config;
     let decoded = &context.element.data_type;
     let from = Real::of(decoded).ok_or_else(|| unsupported(NAME, decoded))?;
@@ -49,19 +51,14 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
 }
 
 fn rounding(config: &Config<'_>) -> Result<Rounding, Error> {
-    let Some(value) = config.value("rounding") else { return Ok(Rounding::NearestEven) };
-    Ok(match value.as_str() {
-        Some("nearest-even") => Rounding::NearestEven,
-        Some("towards-zero") => Rounding::TowardsZero,
-        Some("towards-positive") => Rounding::TowardsPositive,
-        Some("towards-negative") => Rounding::TowardsNegative,
-        Some("nearest-away") => Rounding::NearestAway,
-        _ => {
-            let expected =
-                "\"nearest-even\", \"nearest-away\", \"towards-zero\", \"towards-positive\" or \"towards-negative\"";
-            return Err(config.unexpected("rounding", expected, value));
-        }
-    })
+    let roundings = [
+        ("nearest-even", Rounding::NearestEven),
+        ("nearest-away", Rounding::NearestAway),
+        ("towards-zero", Rounding::TowardsZero),
+        ("towards-positive", Rounding::TowardsPositive),
+        ("towards-negative", Rounding::TowardsNegative),
+    ];
+    Ok(config.one_of("rounding", &roundings)?.unwrap_or(Rounding::NearestEven))
 }
 
 /// One direction of `scalar_map`: a list of pairs.
@@ -79,13 +76,13 @@ fn replacements(
     }
     let Some(list) = members.get(direction).filter(|list| !list.is_null()) else { return Ok(Vec::new()) };
     let pointer = format!("scalar_map/{direction}");
-    let pairs = list.as_array().ok_or_else(|| config.unexpected(&pointer, "a list of pairs", list))?;
+    let pairs = list.as_array().ok_or_else(|| config.unexpected(&pointer, "an array of pairs", list))?;
     let parse = |data_type: &DataType, value: &Json, pointer: &str| {
         FillValue::parse_as(data_type, value, Spelling::Lenient)
             .map_err(|error| config.error(pointer, error.to_string()))
     };
-    let pair = |(place, pair): (usize, &Json)| {
-        let pointer = format!("{pointer}/{place}");
+    let pair = |(index, pair): (usize, &Json)| {
+        let pointer = format!("{pointer}/{index}");
         let Some([key, value]) = pair.as_array() else {
             return Err(config.unexpected(&pointer, "a pair of numbers", pair));
         };

@@ -4,8 +4,8 @@
 //! x86-64, on every machine.
 
 use crate::dtype::{Dtype, with_number};
-use crate::half::Half;
 use crate::number::{Bool, Number, map};
+use zarr_dtype::float::Half;
 
 /// Numbers that others are converted from.
 pub(crate) trait Source: Number {

@@ -1,10 +1,11 @@
 //! `numcodecs.delta`: differences of neighbours.
 
 use crate::convert::Source;
-use crate::dtype::{Dtype, with_float, with_integer};
+use crate::dtype::{Dtype, add_type, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Number, Span};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
 use zarr_dtype::{DataType, Scalar};
 
 /// Codec `numcodecs.delta`: the first element, then the difference of each to the one before, in C order of the chunk.
@@ -13,11 +14,15 @@ use zarr_dtype::{DataType, Scalar};
 /// both. Lengths of time stay "not a time" once one is.
 /// Refused are bools, whose differences do not lead back, and dates, which numcodecs cannot decode: such arrays
 /// have `dtype` `<i8`.
-pub const DELTA: CodecEntry = CodecEntry { names: &["numcodecs.delta", "delta"], build };
+pub const DELTA: CodecEntry = CodecEntry::array_to_array("numcodecs.delta", build)
+    .id("delta")
+    .only_read(&["delta"])
+    .arguments(&[("astype", None)])
+    .complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
 
 const NAME: &str = "numcodecs.delta";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let dtype = Dtype::decoded(NAME, context, "dtype")?;
     let astype = Dtype::member(NAME, context.config, "astype")?.unwrap_or_else(|| dtype.clone());
     for dtype in [&dtype, &astype] {

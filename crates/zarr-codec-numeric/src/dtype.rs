@@ -1,8 +1,15 @@
 //! The types of numpy that filters of numcodecs name.
 
-use zarr_codec::{BuildContext, Config, Error};
-use zarr_dtype::{DataType, Layout, Scalar, from_npy_descr};
-use zarr_meta::NamedConfig;
+use zarr_codec::{BuildContext, Config, Error, add_missing};
+use zarr_dtype::{DataType, Layout, Scalar, from_npy_descr, npy_descr};
+use zarr_json::NamedConfig;
+
+/// Adds the member that names the type of numpy of elements, if they have one.
+pub(crate) fn add_type(codec: &mut NamedConfig, member: &str, data_type: &DataType) {
+    if let Some(descr) = npy_descr(data_type) {
+        add_missing(codec, [(member, descr.into())]);
+    }
+}
 
 /// A type of numpy with numbers in it: bools, integers, floats, complex numbers, times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +115,7 @@ macro_rules! with_number {
     ($scalar:expr, $t:ident => $body:expr) => {
         crate::dtype::with_one_of!($scalar, $t => $body, else {};
             Bool: crate::number::Bool, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64,
-            F16: crate::half::Half, F32: f32, F64: f64)
+            F16: zarr_dtype::float::Half, F32: f32, F64: f64)
     };
 }
 
@@ -124,7 +131,7 @@ macro_rules! with_integer {
 macro_rules! with_float {
     ($scalar:expr, $t:ident => $body:expr, else $other:expr) => {
         crate::dtype::with_one_of!($scalar, $t => $body, else $other;
-            F16: crate::half::Half, F32: f32, F64: f64)
+            F16: zarr_dtype::float::Half, F32: f32, F64: f64)
     };
 }
 

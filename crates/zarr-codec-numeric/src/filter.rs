@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, Codec, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, ElementSpec, Error, Scratch, View, ViewMut};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 
@@ -37,7 +37,7 @@ pub(crate) fn build<T: Transform + 'static>(
     context: &BuildContext<'_>,
     encoded: DataType,
     transform: T,
-) -> Result<Codec, Error> {
+) -> Result<Arc<dyn ArrayToArray>, Error> {
     let decoded = context.element.clone();
     let no_fill = |what: String| Error::Metadata {
         pointer: String::new(),
@@ -48,7 +48,7 @@ pub(crate) fn build<T: Transform + 'static>(
     transform.encode(item, &mut fill).and_then(|()| transform.check_fill(item, &fill)).map_err(no_fill)?;
     let fill = FillValue::from_bytes(&encoded, &fill).map_err(|error| no_fill(error.to_string()))?;
     let encoded = decoded.encoded(encoded, fill);
-    Ok(Codec::ArrayToArray(Arc::new(Filter { codec, decoded, encoded, transform })))
+    Ok(Arc::new(Filter { codec, decoded, encoded, transform }))
 }
 
 /// The error for elements that a codec is not made for.

@@ -1,21 +1,26 @@
 //! `numcodecs.fixedscaleoffset`: floats as scaled integers.
 
 use crate::convert::{Source, Target};
-use crate::dtype::{Dtype, with_float, with_integer};
+use crate::dtype::{Dtype, add_type, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Float, Integer, map};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Config, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Config, Error};
 
 /// Codec `numcodecs.fixedscaleoffset`: (x - `offset`) * `scale`, rounded to the nearest integer and stored as `astype`.
 ///
 /// Computed as numpy 2 does: in `dtype` if that is a float or the numbers are integers, else in float64. Decoded is
 /// x / `scale` + `offset`, computed in `astype` if that is a float, else in float64. What does not fit is changed.
-pub const FIXED_SCALE_OFFSET: CodecEntry =
-    CodecEntry { names: &["numcodecs.fixedscaleoffset", "fixedscaleoffset"], build };
+pub const FIXED_SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("numcodecs.fixedscaleoffset", build)
+    .id("fixedscaleoffset")
+    .only_read(&["fixedscaleoffset"])
+    .arguments(&[("offset", None), ("scale", None), ("astype", None)])
+    .example(r#"{"offset": 0, "scale": 2, "astype": "<i2"}"#)
+    .complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
 
 const NAME: &str = "numcodecs.fixedscaleoffset";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let offset = Factor::from_config(context.config, "offset")?;
     let scale = Factor::from_config(context.config, "scale")?;
     let dtype = Dtype::decoded(NAME, context, "dtype")?;

@@ -23,7 +23,7 @@
 //! let mut codecs = Codecs::default();
 //! codecs.add(zarr_codec_numeric::SCALE_OFFSET);
 //! codecs.add(zarr_codec_numeric::CAST_VALUE);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[{"name": "scale_offset", "configuration": {"offset": 100, "scale": 2}},
 //!                {"name": "cast_value", "configuration": {"data_type": "uint8", "out_of_range": "clamp",
 //!                                                         "scalar_map": {"encode": [["NaN", 255]], "decode": [[255, "NaN"]]}}},
@@ -42,7 +42,7 @@
 //!
 //! let mut codecs = Codecs::default();
 //! codecs.add(zarr_codec_numeric::DELTA);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[{"name": "numcodecs.delta", "configuration": {"dtype": "<i8", "astype": "|i1"}}, {"name": "bytes"}]"#;
 //! let chain = testing::pipeline(json, &testing::element("int64"), &codecs)?;
 //!
@@ -58,14 +58,13 @@
 mod astype;
 mod bitround;
 mod cast_value;
+mod codecs;
 mod config;
 mod convert;
 mod delta;
 mod dtype;
 mod filter;
 mod fixed_scale_offset;
-mod format;
-mod half;
 mod number;
 mod quantize;
 mod real;
@@ -74,6 +73,7 @@ mod scale_offset;
 pub use astype::ASTYPE;
 pub use bitround::BITROUND;
 pub use cast_value::CAST_VALUE;
+pub use codecs::CODECS;
 pub use delta::DELTA;
 pub use fixed_scale_offset::FIXED_SCALE_OFFSET;
 pub use quantize::QUANTIZE;

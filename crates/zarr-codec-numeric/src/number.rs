@@ -1,6 +1,6 @@
 //! The numbers of numpy as they lie in memory.
 
-use crate::half::Half;
+use zarr_dtype::float::Half;
 
 /// A number of fixed size in memory.
 pub(crate) trait Number: Copy {

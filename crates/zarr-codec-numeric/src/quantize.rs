@@ -1,23 +1,29 @@
 //! `numcodecs.quantize`: floats to a number of decimal digits.
 
 use crate::convert::{Source, convert};
-use crate::dtype::{Dtype, with_float};
+use crate::dtype::{Dtype, add_type, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Float, map};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
 
 /// Codec `numcodecs.quantize`: floats rounded to multiples of the largest power of two that keeps `digits` decimal digits
 /// behind the point.
 ///
 /// Computed in `dtype` and stored as `astype`, which is all that decoding takes back.
-pub const QUANTIZE: CodecEntry = CodecEntry { names: &["numcodecs.quantize", "quantize"], build };
+pub const QUANTIZE: CodecEntry = CodecEntry::array_to_array("numcodecs.quantize", build)
+    .id("quantize")
+    .only_read(&["quantize"])
+    .arguments(&[("digits", None), ("astype", None)])
+    .example(r#"{"digits": 1}"#)
+    .complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
 
 const NAME: &str = "numcodecs.quantize";
 
 /// Beyond, powers of ten are no float64.
 const MAX_DIGITS: i64 = 308;
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     context.config.required("digits")?;
     let digits = context.config.integer("digits", -MAX_DIGITS..=MAX_DIGITS)?.unwrap_or_default();
     let dtype = Dtype::decoded(NAME, context, "dtype")?;

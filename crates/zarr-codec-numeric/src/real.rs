@@ -1,7 +1,7 @@
 //! Integers and floats of Zarr: ranges, and exact values.
 
-use crate::format::{self, Format, OutOfRange, Rounding};
 use crate::number::Number;
+use zarr_dtype::float::{BF16, F16, F32, F64, Format, OutOfRange, Rounding};
 use zarr_dtype::{DataType, Scalar};
 
 /// A type of real numbers.
@@ -52,11 +52,11 @@ impl Real {
             DataType::UInt16 => integers(Scalar::U16, 16, false),
             DataType::UInt32 => integers(Scalar::U32, 32, false),
             DataType::UInt64 => integers(Scalar::U64, 64, false),
-            DataType::SmallFloat(small) => float(format::small(*small)?, 1),
-            DataType::Float16 => float(format::F16, 2),
-            DataType::BFloat16 => float(format::BF16, 2),
-            DataType::Float32 => float(format::F32, 4),
-            DataType::Float64 => float(format::F64, 8),
+            DataType::SmallFloat(small) => float(small.format(), 1),
+            DataType::Float16 => float(F16, 2),
+            DataType::BFloat16 => float(BF16, 2),
+            DataType::Float32 => float(F32, 4),
+            DataType::Float64 => float(F64, 8),
             _ => return None,
         })
     }

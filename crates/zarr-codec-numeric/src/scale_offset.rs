@@ -2,22 +2,25 @@
 
 use crate::config::refuse_unread;
 use crate::filter::{self, Transform, unsupported};
-use crate::format::{Format, Rounding};
 use crate::number::{map, try_map};
 use crate::real::{Range, Real, Value};
-use zarr_codec::{BuildContext, Codec, CodecEntry, Error};
+use std::sync::Arc;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
+use zarr_dtype::float::{Format, Rounding};
 use zarr_dtype::{DataType, FillValue, Scalar, Spelling};
-use zarr_meta::json::Value as Json;
+use zarr_json::Value as Json;
 
 /// Codec `scale_offset`: (x - `offset`) * `scale`, in the type of the elements.
 ///
 /// Both are given as fill values of that type are; without them nothing is changed. An integer that the type has not is
 /// an error, as is one that cannot be divided by `scale` when decoding. Floats are rounded after each operation.
-pub const SCALE_OFFSET: CodecEntry = CodecEntry { names: &["scale_offset"], build };
+pub const SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("scale_offset", build)
+    .arguments(&[("offset", None), ("scale", None)])
+    .example(r#"{"offset": 0, "scale": 1}"#);
 
 const NAME: &str = "scale_offset";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let data_type = &context.element.data_type;
     let real = Real::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
     let offset = factor(context, &real, "offset", 0)?;

@@ -6,22 +6,23 @@ mod write;
 
 use self::encoding::Encoding;
 use crate::objects::{self, Notation, Shape};
-use zarr_codec::{Codec, CodecEntry, Config, Error};
-use zarr_meta::json::Value;
+use zarr_codec::{BuildContext, CodecEntry, Error};
+use zarr_json::Value;
 
 /// Codec `json2`, for the table of codecs.
-pub const JSON2: CodecEntry = CodecEntry {
-    names: &["numcodecs.json2", "json2"],
-    build: |context| objects::build(context, "json2", Json::from_config(context.config)?, Shape::Stored),
-};
+pub const JSON2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json2", |context| {
+    objects::build(context, "json2", Json::from_context(context)?, Shape::Stored)
+})
+.id("json2")
+.short("json")
+.only_read(&["json2"]);
 
 /// Codec `json` of numcodecs before 0.6, for the table of codecs.
-pub const JSON: CodecEntry = CodecEntry {
-    names: &["numcodecs.json"],
-    build: |context| -> Result<Codec, Error> {
-        objects::build(context, "json", Json::from_config(context.config)?, Shape::Implied)
-    },
-};
+pub const JSON: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json", |context| {
+    objects::build(context, "json", Json::from_context(context)?, Shape::Implied)
+})
+.id("json")
+.short("numcodecs.json");
 
 /// How JSON is written.
 #[derive(Clone, Debug)]
@@ -37,7 +38,8 @@ struct Json {
 }
 
 impl Json {
-    fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+    fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         let encoding = match config.text("encoding")? {
             None => Encoding::Utf8,
             Some(name) => Encoding::named(name)
@@ -55,7 +57,7 @@ impl Json {
             Some(value) => {
                 let width = value.as_i64().filter(|width| *width <= 64);
                 let width =
-                    width.ok_or_else(|| config.unexpected("indent", "a text, or an integer up to 64", value))?;
+                    width.ok_or_else(|| config.unexpected("indent", "a string, or an integer up to 64", value))?;
                 Some(" ".repeat(usize::try_from(width).unwrap_or(0)))
             }
         };
@@ -64,7 +66,7 @@ impl Json {
             None => (",", ":"),
             Some(value) => match value.as_array() {
                 Some([Value::String(items), Value::String(names)]) => (items.as_str(), names.as_str()),
-                _ => return Err(config.unexpected("separators", "a list of two texts", value)),
+                _ => return Err(config.unexpected("separators", "an array of two strings", value)),
             },
         };
         Ok(Self {

@@ -28,7 +28,7 @@
 //! use std::sync::Arc;
 //! use zarr_codec::{Codecs, View, testing};
 //! use zarr_dtype::{DataType, Element, Heap};
-//! use zarr_meta::json;
+//! use zarr_json::json;
 //!
 //! let mut codecs = Codecs::default();
 //! codecs.add(zarr_codec_object::JSON2);
@@ -47,12 +47,14 @@
 //! <https://github.com/msgpack/msgpack/blob/master/spec.md>
 #![warn(clippy::indexing_slicing)]
 
+mod codecs;
 mod json;
 mod msgpack;
 mod objects;
 mod pickle;
 mod special;
 
+pub use codecs::CODECS;
 pub use json::{JSON, JSON2};
 pub use msgpack::{MSGPACK, MSGPACK2};
 pub use pickle::PICKLE;

@@ -4,29 +4,30 @@ mod read;
 mod write;
 
 use crate::objects::{self, Notation, Shape};
-use zarr_codec::{CodecEntry, Config, Error};
-use zarr_meta::json::Value;
+use zarr_codec::{BuildContext, CodecEntry, Error};
+use zarr_json::Value;
 
 /// Codec `msgpack2`, for the table of codecs.
-pub const MSGPACK2: CodecEntry = CodecEntry {
-    names: &["numcodecs.msgpack2", "msgpack2"],
-    build: |context| objects::build(context, "msgpack2", MsgPack::from_config(context.config)?, Shape::Stored),
-};
+pub const MSGPACK2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack2", |context| {
+    objects::build(context, "msgpack2", MsgPack::from_context(context)?, Shape::Stored)
+})
+.id("msgpack2")
+.short("msgpack")
+.only_read(&["msgpack2"]);
 
 /// Codec `msgpack` of numcodecs before 0.6, for the table of codecs.
-pub const MSGPACK: CodecEntry = CodecEntry {
-    names: &["numcodecs.msgpack"],
-    build: |context| {
-        if let Some(encoding) = context.config.text("encoding")?
-            && !encoding.eq_ignore_ascii_case("utf-8")
-        {
-            return Err(context.config.unexpected("encoding", "\"utf-8\"", &Value::from(encoding)));
-        }
-        // Its time knew no type for bytes.
-        let notation = MsgPack { use_bin_type: false, ..MsgPack::from_config(context.config)? };
-        objects::build(context, "msgpack", notation, Shape::Implied)
-    },
-};
+pub const MSGPACK: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack", |context| {
+    if let Some(encoding) = context.config.text("encoding")?
+        && !encoding.eq_ignore_ascii_case("utf-8")
+    {
+        return Err(context.config.unexpected("encoding", "\"utf-8\"", &Value::from(encoding)));
+    }
+    // Its time knew no type for bytes.
+    let notation = MsgPack { use_bin_type: false, ..MsgPack::from_context(context)? };
+    objects::build(context, "msgpack", notation, Shape::Implied)
+})
+.id("msgpack")
+.short("numcodecs.msgpack");
 
 /// How MessagePack is written, and what its texts are.
 #[derive(Clone, Debug)]
@@ -40,7 +41,8 @@ struct MsgPack {
 }
 
 impl MsgPack {
-    fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+    fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         Ok(Self {
             use_bin_type: config.bool("use_bin_type")?.unwrap_or(true),
             use_single_float: config.bool("use_single_float")?.unwrap_or(false),

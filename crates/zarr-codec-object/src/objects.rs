@@ -2,12 +2,10 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, Error, Places, Size, View, ViewMut, read_variable, write_variable,
-};
+use zarr_codec::{ArrayToBytes, BuildContext, Error, Places, Size, View, ViewMut, read_variable, write_variable};
 use zarr_dtype::{DataType, print};
 use zarr_grid::{Region, element_count};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// How a list is written.
 pub(crate) trait Notation: Debug + Send + Sync + 'static {
@@ -31,11 +29,11 @@ pub(crate) fn build(
     name: &'static str,
     notation: impl Notation,
     shape: Shape,
-) -> Result<Codec, Error> {
+) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let data_type = context.element.data_type.clone();
     check_type(name, &data_type)?;
     let max_chunk = context.limits.max_chunk;
-    Ok(Codec::ArrayToBytes(Arc::new(Objects { name, notation, data_type, shape, max_chunk })))
+    Ok(Arc::new(Objects { name, notation, data_type, shape, max_chunk }))
 }
 
 /// Checks that elements of the type are values.
@@ -79,7 +77,7 @@ struct Objects<N> {
 impl<N: Notation> Objects<N> {
     /// The values of a chunk of `shape` in C order.
     fn values<'v>(&self, list: &'v Value, shape: &[u64]) -> Result<Vec<&'v Value>, String> {
-        let items = list.as_array().ok_or_else(|| format!("found {}, expected a list", list.kind()))?;
+        let items = list.as_array().ok_or_else(|| format!("found {}, expected an array", list.kind()))?;
         let (values, stored) = match (self.shape, items) {
             (Shape::Stored, [values @ .., _dtype, stored]) => (values, lengths(stored)?),
             (Shape::Implied, [values @ .., _dtype]) => (values, shape.to_vec()),
@@ -99,7 +97,7 @@ impl<N: Notation> Objects<N> {
             }
             let mut inner = Vec::new();
             for value in level {
-                let items = value.as_array().ok_or_else(|| format!("found {}, expected a list", value.kind()))?;
+                let items = value.as_array().ok_or_else(|| format!("found {}, expected an array", value.kind()))?;
                 check_length(items.len(), len)?;
                 inner.extend(items);
             }
@@ -110,7 +108,7 @@ impl<N: Notation> Objects<N> {
 
     /// The value that is in an element.
     fn value(&self, content: &[u8]) -> Result<Value, String> {
-        let text = std::str::from_utf8(content).map_err(|error| format!("a text is not UTF-8: {error}"))?;
+        let text = std::str::from_utf8(content).map_err(|error| format!("a string is not UTF-8: {error}"))?;
         match self.data_type {
             DataType::String => Ok(Value::from(text)),
             _ if text.is_empty() => Ok(Value::Null),
@@ -120,12 +118,12 @@ impl<N: Notation> Objects<N> {
 }
 
 fn check_length(found: usize, expected: u64) -> Result<(), String> {
-    if found as u64 == expected { Ok(()) } else { Err(format!("found a list of {found}, expected {expected}")) }
+    if found as u64 == expected { Ok(()) } else { Err(format!("found an array of {found}, expected {expected}")) }
 }
 
 fn lengths(value: &Value) -> Result<Vec<u64>, String> {
     let lengths = value.as_array().and_then(|lengths| lengths.iter().map(Value::as_u64).collect());
-    lengths.ok_or_else(|| format!("found {} as shape, expected a list of lengths", value.excerpt()))
+    lengths.ok_or_else(|| format!("found {} as shape, expected an array of lengths", value.excerpt()))
 }
 
 /// Values in C order as nested lists.
@@ -163,7 +161,7 @@ impl<N: Notation> ArrayToBytes for Objects<N> {
         let values = self.values(&list, shape).map_err(corrupt)?;
         let mut places = Places::new(shape, region);
         write_variable(self.name, out, Vec::new(), |block| {
-            let value = places.next().and_then(|place| values.get(usize::try_from(place).ok()?));
+            let value = places.next().and_then(|index| values.get(usize::try_from(index).ok()?));
             if let Some(value) = value {
                 block.extend(content(&self.data_type, value).map_err(corrupt)?);
             }

@@ -1,6 +1,7 @@
 //! Pickled arrays of plain values: read without executing anything, and only where that is asked for.
 
 mod array;
+mod item;
 mod machine;
 mod reader;
 
@@ -8,7 +9,7 @@ use crate::objects::{self, check_type};
 use array::Fault;
 use machine::Machine;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Places, Size, View, ViewMut, write_variable};
+use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Places, Size, View, ViewMut, write_variable};
 use zarr_dtype::DataType;
 use zarr_grid::{Region, element_count};
 
@@ -20,14 +21,14 @@ const NAME: &str = "pickle";
 ///
 /// A pickle is a program that calls what it names. None of it is executed: the calls that numpy makes to build an array are
 /// known here and stand for that array; any other name ends the decoding.
-pub const PICKLE: CodecEntry = CodecEntry { names: &["numcodecs.pickle"], build };
+pub const PICKLE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pickle", build).id("pickle");
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     check_type(NAME, &context.element.data_type)?;
     // How a writer would write.
     context.config.value("protocol");
     let data_type = context.element.data_type.clone();
-    Ok(Codec::ArrayToBytes(Arc::new(Pickle { data_type, max_chunk: context.limits.max_chunk })))
+    Ok(Arc::new(Pickle { data_type, max_chunk: context.limits.max_chunk }))
 }
 
 #[derive(Debug)]
@@ -56,10 +57,10 @@ impl ArrayToBytes for Pickle {
         }
         let mut places = Places::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
-            let place = places.next().map(|place| if array.is_fortran { c_place(place, &array.shape) } else { place });
-            let place = place.map_or(usize::MAX, |place| usize::try_from(place).unwrap_or(usize::MAX));
+            let index = places.next().map(|index| if array.is_fortran { c_place(index, &array.shape) } else { index });
+            let index = index.map_or(usize::MAX, |index| usize::try_from(index).unwrap_or(usize::MAX));
             let limit = self.max_chunk;
-            let value = array.value(place, &mut { limit }).map_err(|fault| match fault {
+            let value = array.value(index, &mut { limit }).map_err(|fault| match fault {
                 Fault::NotPlain(what) => corrupt(what.to_owned()),
                 Fault::Memory => Error::Limit { what: "an element", found: limit.saturating_add(1), limit },
             })?;
@@ -75,9 +76,9 @@ impl ArrayToBytes for Pickle {
     }
 }
 
-/// The place, in C order of an array of `shape`, of the element at `place` in Fortran order.
-fn c_place(place: u64, shape: &[u64]) -> u64 {
-    let (mut rest, mut found) = (place, 0);
+/// The place, in C order of an array of `shape`, of the element at `index` in Fortran order.
+fn c_place(index: u64, shape: &[u64]) -> u64 {
+    let (mut rest, mut found) = (index, 0);
     let mut strides: Vec<u64> = shape.to_vec();
     let mut stride = 1;
     for slot in strides.iter_mut().rev() {

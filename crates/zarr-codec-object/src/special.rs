@@ -2,8 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_json::{Value, json};
 
 const FLOAT: &str = "$float";
 const BYTES: &str = "$bytes";

@@ -5,8 +5,7 @@ use zarr_codec::testing::{array_to_bytes, build, corrupt_chunk, element, pipelin
 use zarr_codec::{ArrayToBytes, CodecEntry, Codecs, Error, ErrorKind, Limits, Pipeline, View, ViewMut, Warnings};
 use zarr_dtype::{DataType, Element, Heap};
 use zarr_grid::Region;
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_json::{Value, json};
 
 fn encode(codec: &dyn ArrayToBytes, shape: &[usize], values: &[Value]) -> Result<Vec<u8>, Error> {
     let heap = Arc::new(Heap::new());
@@ -105,7 +104,7 @@ fn texts_are_elements_too() {
         decode(&*codec, &DataType::String, br#"["a",null,"|O",[2]]"#, &[2], &Region::whole(&[2])).unwrap();
     assert_eq!(found, ["a", ""]);
     let error = decode::<String>(&*codec, &DataType::String, br#"[1,"|O",[1]]"#, &[1], &Region::whole(&[1]));
-    assert_eq!(error.unwrap_err().to_string(), "codec json2: found 1, expected a text");
+    assert_eq!(error.unwrap_err().to_string(), "codec json2: found 1, expected a string");
     let error = build(&JSON2, "{}", &element("int8")).map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
 }
@@ -115,21 +114,21 @@ fn chunks_that_do_not_fit_are_corrupt() {
     let codec = object(&JSON2, "{}");
     for (text, what) in [
         ("[1, 2", "line 1"),
-        ("{}", "found an object, expected a list"),
+        ("{}", "found an object, expected an array"),
         ("[]", "the list ends"),
         (r#"[1,2,"|O",[3]]"#, "found shape [3]"),
-        (r#"[1,"|O",[2]]"#, "found a list of 1, expected 2"),
+        (r#"[1,"|O",[2]]"#, "found an array of 1, expected 2"),
         (r#"[1,2,"|O",2]"#, "found 2 as shape"),
-        (r#"[[1],[2,3],"|O",[2,1]]"#, "found a list of 2, expected 1"),
-        (r#"[1,2,"|O",[2,1]]"#, "found a number, expected a list"),
+        (r#"[[1],[2,3],"|O",[2,1]]"#, "found an array of 2, expected 1"),
+        (r#"[1,2,"|O",[2,1]]"#, "found a number, expected an array"),
         (r#"[1,2,"|O",[2,18446744073709551615]]"#, "found shape"),
     ] {
         let error = all(&*codec, text.as_bytes(), &[2]).unwrap_err();
         assert!(matches!(error, Error::Corrupt { .. }) && error.to_string().contains(what), "{text}: {error}");
     }
     // An array with order F: its elements follow each other as in memory.
-    let turned = all(&*codec, br#"[[1,2,3],[4,5,6],"|O",[2,3]]"#, &[3, 2]).unwrap();
-    assert_eq!(turned, [1, 2, 3, 4, 5, 6].map(Value::from));
+    let transposed = all(&*codec, br#"[[1,2,3],[4,5,6],"|O",[2,3]]"#, &[3, 2]).unwrap();
+    assert_eq!(transposed, [1, 2, 3, 4, 5, 6].map(Value::from));
 }
 
 #[test]
@@ -156,7 +155,7 @@ fn values_must_fit_into_the_memory_for_a_chunk() {
     let chain = |max_chunk| {
         let mut limits = Limits::default();
         limits.max_chunk = max_chunk;
-        let codec = zarr_meta::NamedConfig::new("numcodecs.msgpack2");
+        let codec = zarr_json::NamedConfig::new("numcodecs.msgpack2");
         Pipeline::build(&[codec], &element("v2_object"), &codecs, &limits, 0, &Warnings::default()).unwrap()
     };
     let decode = |max_chunk| {
@@ -214,13 +213,13 @@ proptest! {
         for region in regions(&[2, 3]) {
             let found: Vec<Value> = decode(&*msgpack, &DataType::Object, &encoded, &[2, 3], &region).unwrap();
             let places = zarr_codec::Places::new(&[2, 3], &region);
-            let due: Vec<Value> = places.map(|place| values[place as usize].clone()).collect();
+            let due: Vec<Value> = places.map(|index| values[index as usize].clone()).collect();
             prop_assert_eq!(&found, &due, "{}", region);
         }
         let json = object(&JSON2, "{}");
         if let Ok(encoded) = encode(&*json, &[6], &values) {
             let found = all(&*json, &encoded, &[6]).unwrap();
-            prop_assert!(found.iter().zip(&values).all(|(found, value)| found.same(value)), "{:?}", found);
+            prop_assert!(found.iter().zip(&values).all(|(found, value)| found.semantically_eq(value)), "{:?}", found);
         } else {
             prop_assert!(values.iter().any(|value| value.to_string().contains("$bytes")));
         }

@@ -1,10 +1,9 @@
 //! The codec.
 
-use crate::data_type::{NAMES, value_type};
+use crate::data_type::value_type;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Size, View, ViewMut,
-    chunk_view,
+    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Size, View, ViewMut, chunk_view,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
@@ -15,20 +14,23 @@ const NAME: &str = "optional";
 const HEADER: usize = 16;
 
 /// Codec `optional`, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: NAMES, build };
+pub const OPTIONAL: CodecEntry = CodecEntry::array_to_bytes("optional", build).aliases(&["zarrs.optional"]).example(r#"{"mask_codecs": [{"name": "packbits"}], "data_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}"#);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[OPTIONAL];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let element = context.element;
     let Some(value) = value_type(&element.data_type) else {
         let what = format!("elements of data type {}, expected optional", element.data_type);
         return Err(Error::Unsupported { codec: NAME, what });
     };
     let zero = |data_type: &DataType| ElementSpec::new(data_type.clone(), FillValue::zero(data_type));
-    Ok(Codec::ArrayToBytes(Arc::new(Optional {
+    Ok(Arc::new(Optional {
         element: element.clone(),
         mask: context.chain("mask_codecs", &zero(&DataType::Bool))?,
         data: context.chain("data_codecs", &zero(value))?,
-    })))
+    }))
 }
 
 #[derive(Debug)]

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 use zarr_dtype::{DataType, DataTypeEntry, DataTypes, Error, ExtensionType, Field, StructType, print};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The names of the data type and of the codec.
 pub const NAMES: &[&str] = &["optional", "zarrs.optional"];
@@ -75,7 +74,7 @@ impl ExtensionType for Optional {
                 let value = print::parse(&self.inner, value).map_err(|error| error.within("/0"))?;
                 Ok([&[1], value.as_slice()].concat())
             }
-            _ => Err(Error::invalid(value, "null, or a list of one value")),
+            _ => Err(Error::invalid(value, "null, or an array of one value")),
         }
     }
 

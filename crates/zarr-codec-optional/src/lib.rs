@@ -13,7 +13,7 @@
 //! ```
 //! use zarr_codec_optional::DATA_TYPE;
 //! use zarr_dtype::{DataTypes, FillValue};
-//! use zarr_meta::{NamedConfig, json};
+//! use zarr_json::{NamedConfig, json};
 //!
 //! let mut types = DataTypes::default();
 //! types.add(DATA_TYPE);
@@ -31,7 +31,7 @@
 mod codec;
 mod data_type;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, OPTIONAL};
 pub use data_type::{DATA_TYPE, NAMES, value_type};
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Chunks that the crate zarrs 0.23.14 wrote, arrays, and what is broken.
 
-use crate::{DATA_TYPE, ENTRY};
+use crate::{DATA_TYPE, OPTIONAL};
 use std::sync::Arc;
 use zarr_array::{Array, ErrorKind, NewArray, Registry};
 use zarr_dtype::{DataType, DataTypes, Error, FillValue};
-use zarr_meta::json::Value;
-use zarr_meta::{NamedConfig, json};
+use zarr_json::{NamedConfig, Value, json};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 const BYTES: &str =
@@ -23,7 +22,7 @@ fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
     registry.data_types.add(DATA_TYPE);
     let packed = [zarr_codec_packbits::PACKBITS, zarr_codec_gzip::GZIP];
-    for entry in [ENTRY, zarr_codec_bytes::ENTRY].into_iter().chain(packed) {
+    for entry in [OPTIONAL, zarr_codec_bytes::BYTES].into_iter().chain(packed) {
         registry.codecs.add(entry);
     }
     Arc::new(registry)
@@ -61,7 +60,7 @@ fn memory() -> Arc<dyn Store> {
 /// All elements, as JSON.
 fn elements(array: &Array) -> Result<Vec<Value>, zarr_array::Error> {
     let data = array.read_data(..)?;
-    Ok((0..data.len()).map(|place| data.json(place)).collect())
+    Ok((0..data.len()).map(|index| data.json(index)).collect())
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn elements_come_back() {
     let (store, registry) = (memory(), registry());
     let int16 = optional(&json!({"name": "int16"})).to_string();
     let new = NewArray::new(&[3, 7], int16.as_str()).chunks(&[2, 4]).fill(json!([9]));
-    let array = Array::create(&store, "/a", new.codecs_text(&codec(PACKED, BYTES)).unwrap(), &registry).unwrap();
+    let array = Array::create(&store, "/a", new.codecs_json(&codec(PACKED, BYTES)).unwrap(), &registry).unwrap();
     let items: Vec<u8> = (0..21_i16).flat_map(|i| if i % 4 == 1 { [0; 3] } else { [1, i as u8, 1] }).collect();
     let data = zarr_array::ArrayData::from_items(array.data_type(), &[3, 7], &items, None).unwrap();
     array.write_from(.., data.view()).unwrap();
@@ -157,13 +156,13 @@ fn data_types_are_checked() {
     let data_type = parse(&optional(&json!({"name": "int8"}))).unwrap();
     let fill = |value: Value| FillValue::parse(&data_type, &value).map_err(|error| error.to_string());
     assert_eq!(fill(json!([1])).unwrap().bytes(), [1, 1]);
-    assert!(fill(json!(1)).unwrap_err().contains("null, or a list of one value"));
+    assert!(fill(json!(1)).unwrap_err().contains("null, or an array of one value"));
     assert!(fill(json!([1000])).unwrap_err().starts_with("/0: found 1000"));
 }
 
 #[test]
 fn other_elements_are_refused() {
-    let new = NewArray::new(&[2], "int16").codecs_text(&codec(PACKED, BYTES)).unwrap();
+    let new = NewArray::new(&[2], "int16").codecs_json(&codec(PACKED, BYTES)).unwrap();
     let error = Array::create(&memory(), "/a", new, &registry()).unwrap_err().to_string();
     assert!(error.contains("elements of data type int16, expected optional"), "{error}");
 }

@@ -154,10 +154,9 @@ fn ones(count: u32) -> u64 {
 #[inline(always)]
 fn load(item: &[u8]) -> u64 {
     let mut wide = [0; 8];
-    let place =
-        if cfg!(target_endian = "little") { wide.get_mut(..item.len()) } else { wide.get_mut(8 - item.len()..) };
-    if let Some(place) = place {
-        place.copy_from_slice(item);
+    let used = if cfg!(target_endian = "little") { wide.get_mut(..item.len()) } else { wide.get_mut(8 - item.len()..) };
+    if let Some(used) = used {
+        used.copy_from_slice(item);
     }
     u64::from_ne_bytes(wide)
 }
@@ -166,8 +165,8 @@ fn load(item: &[u8]) -> u64 {
 #[inline(always)]
 fn store(number: u64, item: &mut [u8]) {
     let wide = number.to_ne_bytes();
-    let place = if cfg!(target_endian = "little") { wide.get(..item.len()) } else { wide.get(8 - item.len()..) };
-    if let Some(place) = place {
-        item.copy_from_slice(place);
+    let used = if cfg!(target_endian = "little") { wide.get(..item.len()) } else { wide.get(8 - item.len()..) };
+    if let Some(used) = used {
+        item.copy_from_slice(used);
     }
 }

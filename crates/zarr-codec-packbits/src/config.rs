@@ -1,6 +1,6 @@
 //! What the metadata says of codec `packbits`.
 
-use zarr_codec::{Config, Error};
+use zarr_codec::{BuildContext, Error};
 
 /// Where the number of bits is stored that fill up the last byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,27 +31,18 @@ impl PackbitsConfig {
     /// # Errors
     /// [`Error::Metadata`] if `padding_encoding` is none of its words, or `first_bit` and `last_bit` are no bits or
     /// the wrong way round.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
-        let padding = match config.value("padding_encoding").map(|value| (value.as_str(), value)) {
-            None | Some((Some("none"), _)) => Padding::None,
-            Some((Some("first_byte"), _)) => Padding::FirstByte,
-            Some((Some("last_byte"), _)) => Padding::LastByte,
-            Some((_, value)) => {
-                let expected = "\"none\", \"first_byte\" or \"last_byte\"";
-                return Err(config.unexpected("padding_encoding", expected, value));
-            }
-        };
-        let bit = |name: &'static str| {
-            let bit = config.integer(name, 0..=63)?;
-            Ok::<_, Error>(bit.and_then(|bit| u32::try_from(bit).ok()))
-        };
-        let config = Self { padding, first_bit: bit("first_bit")?, last_bit: bit("last_bit")? };
-        match (config.first_bit, config.last_bit) {
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let paddings = [("none", Padding::None), ("first_byte", Padding::FirstByte), ("last_byte", Padding::LastByte)];
+        let padding = config.one_of("padding_encoding", &paddings)?;
+        let first_bit = config.integer("first_bit", 0..=63)?;
+        let last_bit = config.integer("last_bit", 0..=63)?;
+        match (first_bit, last_bit) {
             (Some(first), Some(last)) if last < first => Err(Error::Metadata {
                 pointer: "/configuration/last_bit".to_owned(),
                 what: format!("found {last}, expected {first}, the first bit, or more"),
             }),
-            _ => Ok(config),
+            _ => Ok(Self { padding: padding.unwrap_or_default(), first_bit, last_bit }),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::bits::expand;
 use smallvec::smallvec;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, Codec, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Shape, element_count};
 
@@ -11,18 +11,19 @@ use zarr_grid::{Shape, element_count};
 ///
 /// A chunk of n bools in C order becomes 1 + ⌈n / 8⌉ elements of type uint8: first the number of bits that fill up the last
 /// byte, then the bytes. The fill value behind it is 0 or 1, as zarr-python 3 has it.
-pub const NUMCODECS_PACKBITS: CodecEntry = CodecEntry { names: &["numcodecs.packbits"], build };
+pub const NUMCODECS_PACKBITS: CodecEntry =
+    CodecEntry::array_to_array("numcodecs.packbits", build).id("packbits").short("numcodecs.packbits");
 
 const NAME: &str = "numcodecs.packbits";
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let data_type = &context.element.data_type;
     if *data_type != DataType::Bool {
         return Err(Error::Unsupported { codec: NAME, what: format!("elements of data type {data_type}") });
     }
     let fill = FillValue::from_bytes(&DataType::UInt8, context.element.fill.bytes());
     let fill = fill.map_err(|error| Error::Metadata { pointer: String::new(), what: error.to_string() })?;
-    Ok(Codec::ArrayToArray(Arc::new(PackBits { encoded: context.element.encoded(DataType::UInt8, fill) })))
+    Ok(Arc::new(PackBits { encoded: context.element.encoded(DataType::UInt8, fill) }))
 }
 
 #[derive(Debug)]

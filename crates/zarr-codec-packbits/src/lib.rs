@@ -17,7 +17,7 @@
 //! let mut codecs = Codecs::default();
 //! codecs.add(zarr_codec_packbits::PACKBITS);
 //! codecs.add(zarr_codec_packbits::NUMCODECS_PACKBITS);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let bools = [1, 1, 0, 0, 0, 0, 0, 0, 1, 0];
 //!
 //! let json = r#"[{"name": "packbits", "configuration": {"padding_encoding": "first_byte"}}]"#;
@@ -36,12 +36,15 @@
 
 mod bits;
 mod codec;
+mod codecs;
 mod config;
 mod filter;
+mod packed;
 mod partial;
 mod positions;
 
 pub use codec::PACKBITS;
+pub use codecs::CODECS;
 pub use config::{PackbitsConfig, Padding};
 pub use filter::NUMCODECS_PACKBITS;
 

@@ -1,6 +1,6 @@
 //! Decoding a part of a chunk from the bytes around it.
 
-use crate::codec::{NAME, PackBits};
+use crate::packed::{NAME, PackBits};
 use crate::positions::Positions;
 use std::ops::Range;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ fn chain(codecs: &str, data_type: &str) -> Result<Arc<Pipeline>, Error> {
     let mut table = Codecs::default();
     table.add(PACKBITS);
     table.add(NUMCODECS_PACKBITS);
-    table.add(zarr_codec_bytes::ENTRY);
+    table.add(zarr_codec_bytes::BYTES);
     testing::pipeline(codecs, &element(data_type), &table)
 }
 
@@ -33,7 +33,7 @@ fn items(data_type: &DataType, noise: &[u8], len: usize) -> Vec<u8> {
         }
         _ => {}
     }
-    data_type.layout().settle(&mut items).unwrap();
+    data_type.layout().normalize(&mut items).unwrap();
     items
 }
 
@@ -149,7 +149,7 @@ fn broken_chunks_are_errors() {
 fn a_part_asks_for_its_bytes() {
     let chain = packbits(r#"{"padding_encoding": "first_byte"}"#, "int4");
     let region = Region::from_ranges(&[3..4, 1..6]);
-    let access = Access { slab: None, skip_checksums: false };
+    let access = Access { read_size: None, skip_checksums: false };
     let mut decode = chain.partial(&[20, 7], &region, &access).expect("part of the bytes");
     let mut memory = [0; 5];
     let mut out = ViewMut::new(&mut memory, 1, &[1, 5]).unwrap();
@@ -162,9 +162,9 @@ fn a_part_asks_for_its_bytes() {
 
 #[test]
 fn configurations_are_checked() {
-    let check = |configuration: &str, data_type: &str, place: &str| {
+    let check = |configuration: &str, data_type: &str, expected: &str| {
         let error = build(&PACKBITS, configuration, &element(data_type)).unwrap_err();
-        assert!(matches!(&error, Error::Metadata { pointer, .. } if pointer == place), "{configuration}: {error}");
+        assert!(matches!(&error, Error::Metadata { pointer, .. } if pointer == expected), "{configuration}: {error}");
     };
     check(r#"{"padding_encoding": "middle"}"#, "bool", "/configuration/padding_encoding");
     check(r#"{"first_bit": 1}"#, "bool", "/configuration/first_bit");
@@ -189,9 +189,9 @@ proptest! {
         name in prop::sample::select(&TYPES[..]),
         shape in prop::collection::vec(1_usize..6, 0..4),
         noise in prop::collection::vec(any::<u8>(), 1..100),
-        place in prop::sample::select(&["none", "first_byte", "last_byte"][..]),
+        encoding in prop::sample::select(&["none", "first_byte", "last_byte"][..]),
     ) {
-        let chain = packbits(&format!(r#"{{"padding_encoding": "{place}"}}"#), name);
+        let chain = packbits(&format!(r#"{{"padding_encoding": "{encoding}"}}"#), name);
         let data_type = &chain.element().data_type;
         let items = items(data_type, &noise, shape.iter().product());
         let encoded = chunk_round_trip(&chain, &shape, &items);
@@ -215,7 +215,7 @@ proptest! {
         let padding = (8 - bits.len() % 8) % 8;
         let mut due: Vec<u8> =
             bits.chunks(8).map(|byte| byte.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit))).collect();
-        match place {
+        match encoding {
             "first_byte" => due.insert(0, padding as u8),
             "last_byte" => due.push(padding as u8),
             _ => {}

@@ -3,7 +3,7 @@
 use zarr_codec::testing::{array_to_array, element};
 use zarr_codec::{View, ViewMut};
 use zarr_codec_packbits::NUMCODECS_PACKBITS;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 #[test]
 fn numcodecs_packs_the_same() {

@@ -1,6 +1,6 @@
 //! What the head of a part claims to need, checked before the library makes room for it.
 
-use crate::codec::NAME;
+use crate::config::NAME;
 use zarr_codec::Error;
 
 /// Numbers that a dictionary or a window may always have: as many as compressors use at most, whatever the part holds.
@@ -55,10 +55,10 @@ struct Bits<'b> {
 impl Bits<'_> {
     fn take(&mut self, count: u64) -> u64 {
         let bit = |at: u64| {
-            let byte = usize::try_from(at / 8).ok().and_then(|place| self.bytes.get(place)).copied().unwrap_or(0);
+            let byte = usize::try_from(at / 8).ok().and_then(|index| self.bytes.get(index)).copied().unwrap_or(0);
             u64::from(byte >> (at % 8) & 1)
         };
-        let value = (0..count).map(|place| bit(self.at.saturating_add(place)) << place).sum();
+        let value = (0..count).map(|index| bit(self.at.saturating_add(index)) << index).sum();
         self.at = self.at.saturating_add(count);
         value
     }

@@ -1,21 +1,25 @@
 //! The codec.
 
-use crate::config::PcodecConfig;
+use crate::config::{NAME, PcodecConfig};
 use crate::numbers;
 use half::f16;
 use pco::data_types::NumberType;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Size, View, ViewMut};
+use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Size, View, ViewMut};
 use zarr_dtype::{Layout, Scalar};
 use zarr_grid::{Region, element_count};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.pcodec", "pcodec"], build };
+pub const PCODEC: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pcodec", build)
+    .id("pcodec")
+    .only_read(&["pcodec"])
+    .arguments(&[("level", Some("8"))]);
 
-pub(crate) const NAME: &str = "pcodec";
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[PCODEC];
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    let config = PcodecConfig::from_config(context.config)?;
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
+    let config = PcodecConfig::from_context(context)?;
     let number = match context.element.layout() {
         Layout::Fixed { scalar, count: 1 } => Number::of(scalar),
         _ => None,
@@ -25,7 +29,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         let what = format!("elements of data type {found}, expected integers or floats of 16, 32 or 64 bits");
         Error::Unsupported { codec: NAME, what }
     })?;
-    Ok(Codec::ArrayToBytes(Arc::new(Pcodec { config, number, max_chunk: context.limits.max_chunk })))
+    Ok(Arc::new(Pcodec { config, number, max_chunk: context.limits.max_chunk }))
 }
 
 /// The numbers that the format has, less those of 8 bits, which numcodecs refuses.

@@ -1,7 +1,10 @@
 //! What the metadata says of the compression.
 
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
-use zarr_codec::{Config, Error};
+use zarr_codec::{BuildContext, Error};
+
+/// The name in errors.
+pub(crate) const NAME: &str = "pcodec";
 
 /// Whether numbers are stored as differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,21 +35,21 @@ pub struct PcodecConfig {
 /// Most numbers that a part of a file may have.
 const MAX_PAGE: i64 = 1 << 24;
 const DEFAULT_PAGE: usize = 1 << 18;
-const MAX_ORDER: i64 = 7;
+const MAX_ORDER: usize = 7;
 
 impl PcodecConfig {
     /// Reads the configuration.
     ///
     /// # Errors
     /// [`Error::Metadata`] if a member is no such setting, or settings contradict each other.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         let word = |member: &'static str, known: &[&'static str]| -> Result<&'static str, Error> {
             let Some(found) = config.text(member)? else { return Ok(known.first().copied().unwrap_or_default()) };
             let word = known.iter().find(|word| **word == found).copied();
             word.ok_or_else(|| config.error(member, format!("expected one of {}, found {found:?}", known.join(", "))))
         };
-        let size = |found: Option<i64>, default| found.map_or(default, |size| usize::try_from(size).unwrap_or(default));
-        let order = config.integer("delta_encoding_order", 0..=MAX_ORDER)?.map(|order| size(Some(order), 0));
+        let order = config.integer("delta_encoding_order", 0..=MAX_ORDER)?;
         let delta = match (word("delta_spec", &["auto", "no_op", "none", "try_consecutive", "try_lookback"])?, order) {
             ("auto", None) => Delta::Auto,
             ("auto" | "try_consecutive", Some(order)) => Delta::Consecutive(order),
@@ -63,11 +66,13 @@ impl PcodecConfig {
         };
         word("paging_spec", &["equal_pages_up_to"])?;
         Ok(Self {
-            level: size(config.integer("level", 0..=12)?, 8),
+            level: config.integer("level", 0..=12)?.unwrap_or(8),
             classic: word("mode_spec", &["auto", "classic"])? == "classic",
             delta,
             // A larger page than the format has is as good as its largest.
-            page: size(config.integer("equal_pages_up_to", 1..=i64::MAX)?.map(|page| page.min(MAX_PAGE)), DEFAULT_PAGE),
+            page: config
+                .integer("equal_pages_up_to", 1..=i64::MAX)?
+                .map_or(DEFAULT_PAGE, |page| page.min(MAX_PAGE) as usize),
         })
     }
 

@@ -21,7 +21,7 @@
 //! use zarr_codec::{Codecs, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_pcodec::ENTRY);
+//! codecs.add(zarr_codec_pcodec::PCODEC);
 //! let json = r#"[{"name": "numcodecs.pcodec", "configuration": {"level": 8}}]"#;
 //! let chain = testing::pipeline(json, &testing::element("int32"), &codecs)?;
 //!
@@ -40,7 +40,7 @@ mod codec;
 mod config;
 mod numbers;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, PCODEC};
 pub use config::{Delta, PcodecConfig};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Numbers of one type to a file, and back.
 
 use crate::claims;
-use crate::codec::NAME;
+use crate::config::NAME;
 use bytemuck::Pod;
 use pco::ChunkConfig;
 use pco::data_types::{Number, NumberType};
@@ -78,11 +78,11 @@ fn read<T: Number>(encoded: &[u8], out: &mut [T]) -> Result<(), Error> {
             DecompressorItem::EndOfData(_) => return Ok(()),
         };
         let count = part.n();
-        let Some(place) = left.get_mut(..count) else {
+        let Some(target) = left.get_mut(..count) else {
             let found = size(at.saturating_add(count));
             return Err(Error::TooLong { codec: NAME, found, expected: size(total) });
         };
-        let progress = part.read(place).map_err(failed)?;
+        let progress = part.read(target).map_err(failed)?;
         if !progress.finished || progress.n_processed != count {
             let what = format!("{} numbers in a part that claims {count}", progress.n_processed);
             return Err(Error::Corrupt { codec: NAME, what });

@@ -1,4 +1,4 @@
-use crate::ENTRY;
+use crate::PCODEC;
 use pco::ChunkConfig;
 use pco::standalone::simple_compress;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use zarr_grid::Region;
 
 fn chain(configuration: &str, data_type: &str) -> Arc<Pipeline> {
     let mut codecs = Codecs::default();
-    codecs.add(ENTRY);
+    codecs.add(PCODEC);
     let json = format!(r#"[{{"name": "numcodecs.pcodec", "configuration": {configuration}}}]"#);
     testing::pipeline(&json, &element(data_type), &codecs).unwrap()
 }
@@ -120,12 +120,12 @@ fn a_small_input_cannot_claim_much() {
 
 #[test]
 fn configurations_are_checked() {
-    let check = |configuration: &str, bad: &str| match build(&ENTRY, configuration, &element("int32")) {
+    let check = |configuration: &str, bad: &str| match build(&PCODEC, configuration, &element("int32")) {
         Err(Error::Metadata { pointer, .. }) => assert_eq!(pointer, format!("/configuration/{bad}"), "{configuration}"),
         other => panic!("{configuration}: {other:?}"),
     };
     for good in EVERY {
-        build(&ENTRY, good, &element("int32")).unwrap();
+        build(&PCODEC, good, &element("int32")).unwrap();
     }
     check(r#"{"level": 13}"#, "level");
     check(r#"{"mode_spec": "try_int_mult"}"#, "mode_spec");
@@ -137,7 +137,7 @@ fn configurations_are_checked() {
     check(r#"{"paging_spec": "exact"}"#, "paging_spec");
     check(r#"{"equal_pages_up_to": 0}"#, "equal_pages_up_to");
     for data_type in ["int8", "uint8", "bool", "complex64", "string"] {
-        assert!(matches!(build(&ENTRY, "{}", &element(data_type)), Err(Error::Unsupported { .. })), "{data_type}");
+        assert!(matches!(build(&PCODEC, "{}", &element(data_type)), Err(Error::Unsupported { .. })), "{data_type}");
     }
 }
 

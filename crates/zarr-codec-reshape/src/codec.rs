@@ -1,20 +1,23 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, Codec, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
 use zarr_grid::{Shape, element_count};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["reshape"], build };
+pub const RESHAPE: CodecEntry = CodecEntry::array_to_array("reshape", build).example(r#"{"shape": [-1]}"#);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[RESHAPE];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let config = context.config;
     let value = config.required("shape")?;
-    let items = value.as_array().ok_or_else(|| config.unexpected("shape", "a list", value))?;
+    let items = value.as_array().ok_or_else(|| config.unexpected("shape", "an array", value))?;
     let mut axes = Vec::new();
-    for (place, item) in items.iter().enumerate() {
-        let wrong = || config.unexpected(&format!("shape/{place}"), "a length above 0, a list of axes, or -1", item);
+    for (index, item) in items.iter().enumerate() {
+        let wrong = || config.unexpected(&format!("shape/{index}"), "a length above 0, an array of axes, or -1", item);
         axes.push(match item {
             Value::Array(axes) => {
                 let axes = axes.iter().map(|axis| usize::try_from(axis.as_u64()?).ok());
@@ -31,7 +34,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
     if axes.iter().filter(|axis| matches!(axis, Axis::Rest)).count() > 1 {
         return Err(config.unexpected("shape", "-1 at most once", value));
     }
-    Ok(Codec::ArrayToArray(Arc::new(Reshape { axes, element: context.element.clone() })))
+    Ok(Arc::new(Reshape { axes, element: context.element.clone() }))
 }
 
 /// How the length of an encoded axis is found.
@@ -123,7 +126,7 @@ impl ArrayToArray for Reshape {
 fn copy(from: &View<'_>, to: &mut ViewMut<'_>) -> Result<(), Error> {
     let mut items = Scratch::empty();
     from.append_to(&mut items)?;
-    let turned = View::new(&items, to.item_size(), to.shape())?.with_heap(from.heap().cloned());
-    to.copy_from(&turned);
+    let reshaped = View::new(&items, to.item_size(), to.shape())?.with_heap(from.heap().cloned());
+    to.copy_from(&reshaped);
     Ok(())
 }

@@ -10,7 +10,7 @@
 //! use zarr_codec::testing;
 //!
 //! let codec = testing::array_to_array(
-//!     &zarr_codec_reshape::ENTRY,
+//!     &zarr_codec_reshape::RESHAPE,
 //!     r#"{"shape": [[0, 1], [2], 3]}"#,
 //!     &testing::element("uint8"),
 //! );
@@ -24,7 +24,7 @@
 
 mod codec;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, RESHAPE};
 
 #[cfg(test)]
 mod tests;

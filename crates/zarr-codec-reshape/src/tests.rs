@@ -1,10 +1,10 @@
-use crate::ENTRY;
+use crate::RESHAPE;
 use proptest::prelude::*;
 use zarr_codec::testing::{array_to_array, build, chunk_round_trip, element, pipeline};
 use zarr_codec::{Codecs, Error};
 
 fn shape(configuration: &str, shape: &[u64]) -> Result<Vec<u64>, Error> {
-    array_to_array(&ENTRY, configuration, &element("uint8")).encoded_shape(shape).map(|shape| shape.to_vec())
+    array_to_array(&RESHAPE, configuration, &element("uint8")).encoded_shape(shape).map(|shape| shape.to_vec())
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn wrong_configurations_are_errors() {
         r#"{"shape": [[0], [0]]}"#,
         r#"{"shape": [["a"]]}"#,
     ] {
-        assert!(build(&ENTRY, configuration, &element("uint8")).is_err(), "{configuration}");
+        assert!(build(&RESHAPE, configuration, &element("uint8")).is_err(), "{configuration}");
     }
 }
 
@@ -55,8 +55,8 @@ proptest! {
         let axes = |range: std::ops::Range<usize>| format!("{:?}", range.collect::<Vec<_>>());
         let shape = format!("[{}, {}, -1]", axes(0..cut), axes(cut..lens.len()));
         let mut codecs = Codecs::default();
-        codecs.add(ENTRY);
-        codecs.add(zarr_codec_bytes::ENTRY);
+        codecs.add(RESHAPE);
+        codecs.add(zarr_codec_bytes::BYTES);
         let json = format!(
             r#"[{{"name": "reshape", "configuration": {{"shape": {shape}}}}},
                 {{"name": "bytes", "configuration": {{"endian": "little"}}}}]"#

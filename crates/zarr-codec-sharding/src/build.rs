@@ -1,18 +1,23 @@
 //! The configuration.
 
-use crate::codec::Sharding;
 use crate::index::{Index, Location};
+use crate::sharding::Sharding;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, Codec, CodecEntry, ElementSpec, Error, Pipeline, Size};
+use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Size};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Map;
+use zarr_json::{Map, NamedConfig};
 
 /// The codec `sharding_indexed`.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["sharding_indexed"], build };
+pub const SHARDING_INDEXED: CodecEntry = CodecEntry::array_to_bytes("sharding_indexed", build).example(
+    r#"{"chunk_shape": [2, 1], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}"#,
+);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[SHARDING_INDEXED];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let config = context.config;
     let shape = config.integers("chunk_shape")?.ok_or_else(|| config.error("chunk_shape", "missing".to_owned()))?;
     if shape.contains(&0) {
@@ -39,7 +44,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         _ => None,
     };
     let index = Index { codecs: index_codecs, without_checksum, location, max_size: context.limits.max_index };
-    Ok(Codec::ArrayToBytes(Arc::new(Sharding { chunk_shape: Shape::from_slice(&shape), codecs, index })))
+    Ok(Arc::new(Sharding { chunk_shape: Shape::from_slice(&shape), codecs, index }))
 }
 
 fn bytes_only(context: &BuildContext<'_>, entries: &ElementSpec) -> Result<Arc<Pipeline>, Error> {

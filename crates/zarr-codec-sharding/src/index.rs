@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_codec::{Error, Pipeline, Scratch, SubchunkIndex, View, ViewMut};
+use zarr_codec::{Error, InnerChunkIndex, Pipeline, Scratch, View, ViewMut};
 use zarr_grid::{Region, Shape};
 use zarr_store::ByteRange;
 
@@ -60,7 +60,7 @@ impl Index {
     }
 
     /// Decodes the index of a shard that is here whole, and checks that all entries lie in the shard.
-    pub(crate) fn find(&self, shard: &[u8], grid: &[u64]) -> Result<SubchunkIndex, Error> {
+    pub(crate) fn find(&self, shard: &[u8], grid: &[u64]) -> Result<InnerChunkIndex, Error> {
         let size = self.size(grid)?;
         let whole = self.range(size).resolve(shard.len() as u64);
         let bytes = whole.and_then(|range| shard.get(range.start as usize..range.end as usize)).ok_or_else(|| {
@@ -76,7 +76,7 @@ impl Index {
     }
 
     /// Decodes an index from its bytes, as [`range`](Self::range) gives them.
-    pub(crate) fn decode(&self, bytes: &[u8], grid: &[u64]) -> Result<SubchunkIndex, Error> {
+    pub(crate) fn decode(&self, bytes: &[u8], grid: &[u64]) -> Result<InnerChunkIndex, Error> {
         let entries = decode(&self.codecs, bytes, grid).or_else(|error| {
             let Some(plain) = &self.without_checksum else { return Err(error) };
             let size = plain.encoded_size(&shape(grid)).exact().and_then(|size| usize::try_from(size).ok());
@@ -86,7 +86,7 @@ impl Index {
             });
             cut.map_or(Err(error), |bytes| decode(plain, bytes, grid))
         })?;
-        SubchunkIndex::new(Shape::from_slice(grid), entries)
+        InnerChunkIndex::new(Shape::from_slice(grid), entries)
     }
 
     /// Appends the encoded index to `out`.

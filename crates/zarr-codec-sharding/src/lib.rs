@@ -7,8 +7,8 @@
 //! ```
 //! # use zarr_codec::{Codecs, testing};
 //! # let mut codecs = Codecs::default();
-//! # codecs.add(zarr_codec_sharding::ENTRY);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! # codecs.add(zarr_codec_sharding::SHARDING_INDEXED);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! # codecs.add(zarr_codec_checksum::CRC32C);
 //! let chain = r#"[{
 //!     "name": "sharding_indexed",
@@ -32,6 +32,7 @@ mod build;
 mod codec;
 mod index;
 mod read;
+mod sharding;
 mod write;
 
-pub use build::ENTRY;
+pub use build::{CODECS, SHARDING_INDEXED};

@@ -1,10 +1,10 @@
 //! Reading: from bytes in memory, and by saying what is wanted.
 
-use crate::codec::Sharding;
 use crate::index::part;
+use crate::sharding::Sharding;
 use std::sync::Arc;
-use zarr_codec::decode::windows;
-use zarr_codec::{Decode, Error, Split, Step, SubchunkIndex, ViewMut};
+use zarr_codec::decode::axis_windows;
+use zarr_codec::{Decode, Error, InnerChunkIndex, Split, Step, ViewMut};
 use zarr_grid::{ChunkGrid, Region};
 
 impl Sharding {
@@ -18,13 +18,15 @@ impl Sharding {
     ) -> Result<(), Error> {
         let grid = self.grid(shape)?;
         let index = self.index.find(shard, &grid.grid_shape())?;
-        let cuts = grid.meet(region);
-        let mut cursor = cuts.cursor();
-        for mut tile in out.reborrow().tile(windows(&cuts))? {
-            let Some(cell) = cursor.cell() else { break };
-            match index.range(&cell.index)? {
-                None => self.codecs.element().fill(&mut tile)?,
-                Some(range) => self.codecs.decode(part(shard, &range)?, &cell.shape, &cell.region, &mut tile)?,
+        let overlaps = grid.intersect(region);
+        let mut cursor = overlaps.cursor();
+        for mut window in out.reborrow().into_windows(axis_windows(&overlaps))? {
+            let Some(overlap) = cursor.overlap() else { break };
+            match index.range(&overlap.index)? {
+                None => self.codecs.element().fill(&mut window)?,
+                Some(range) => {
+                    self.codecs.decode(part(shard, &range)?, &overlap.shape, &overlap.region, &mut window)?
+                }
             }
             cursor.advance();
         }
@@ -46,8 +48,13 @@ impl Shard {
         Self { codec, grid, region, asked: false }
     }
 
-    fn split(&self, index: Arc<SubchunkIndex>) -> Split {
-        Split { order: None, cuts: self.grid.meet(&self.region), index, codecs: Arc::clone(&self.codec.codecs) }
+    fn split(&self, index: Arc<InnerChunkIndex>) -> Split {
+        Split {
+            order: None,
+            overlaps: self.grid.intersect(&self.region),
+            index,
+            codecs: Arc::clone(&self.codec.codecs),
+        }
     }
 }
 
@@ -63,7 +70,7 @@ impl Decode for Shard {
         Ok(Step::Split(Box::new(self.split(Arc::new(index)))))
     }
 
-    fn split_by(&self, index: &Arc<SubchunkIndex>) -> Option<Split> {
+    fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
         (index.grid() == self.grid.grid_shape().as_slice()).then(|| self.split(Arc::clone(index)))
     }
 }

@@ -1,9 +1,9 @@
 //! Writing: whole shards, and parts of them.
 
-use crate::codec::Sharding;
 use crate::index::{Location, part};
+use crate::sharding::Sharding;
 use zarr_codec::{Error, View};
-use zarr_grid::{Cell, ChunkGrid, Region};
+use zarr_grid::{ChunkGrid, ChunkOverlap, Region};
 
 /// Offset and length of an inner chunk that is not stored.
 const ABSENT: (u64, u64) = (u64::MAX, u64::MAX);
@@ -13,11 +13,11 @@ impl Sharding {
     pub(crate) fn write_all(&self, shard: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let shape: Vec<u64> = shard.shape().iter().map(|&len| len as u64).collect();
         let grid = self.grid(&shape)?;
-        let cuts = grid.meet(&Region::whole(&shape));
-        let mut cursor = cuts.cursor();
+        let overlaps = grid.intersect(&Region::whole(&shape));
+        let mut cursor = overlaps.cursor();
         self.write(&grid, out, |_, out| {
-            let Some(cell) = cursor.cell() else { return Ok(false) };
-            let chunk = window(shard, cell);
+            let Some(overlap) = cursor.overlap() else { return Ok(false) };
+            let chunk = window(shard, overlap);
             let stored = !self.codecs.element().may_be_missing(&chunk);
             if stored {
                 self.codecs.encode(&chunk, out)?;
@@ -39,21 +39,21 @@ impl Sharding {
     ) -> Result<(), Error> {
         let grid = self.grid(shape)?;
         let old = old.map(|old| Ok::<_, Error>((old, self.index.find(old, &grid.grid_shape())?))).transpose()?;
-        let cuts = grid.meet(region);
-        // The cells of a region are a subsequence of all cells, in the same order.
-        let mut touched = cuts.cursor();
-        self.write(&grid, out, |place, out| {
+        let overlaps = grid.intersect(region);
+        // The chunks of a region are a subsequence of all chunks, in the same order.
+        let mut touched = overlaps.cursor();
+        self.write(&grid, out, |position, out| {
             let before = match &old {
-                Some((old, index)) => index.range(place)?.map(|range| part(old, &range)).transpose()?,
+                Some((old, index)) => index.range(position)?.map(|range| part(old, &range)).transpose()?,
                 None => None,
             };
-            let Some(cell) = touched.cell().filter(|cell| cell.index.as_slice() == place) else {
+            let Some(overlap) = touched.overlap().filter(|overlap| overlap.index.as_slice() == position) else {
                 out.extend_from_slice(before.unwrap_or_default());
                 return Ok(before.is_some());
             };
-            let window = window(new, cell);
+            let window = window(new, overlap);
             let missing = self.codecs.element().may_be_missing(&window);
-            let stored = if cell.region.is_whole(&cell.shape) {
+            let stored = if overlap.region.is_whole(&overlap.shape) {
                 if !missing {
                     self.codecs.encode(&window, out)?;
                 }
@@ -61,7 +61,7 @@ impl Sharding {
             } else if before.is_none() && missing {
                 false
             } else {
-                self.codecs.patch(before, &cell.shape, &cell.region, &window, out)?;
+                self.codecs.patch(before, &overlap.shape, &overlap.region, &window, out)?;
                 true
             };
             touched.advance();
@@ -85,9 +85,9 @@ impl Sharding {
         }
         let mut entries = Vec::new();
         let shape: Vec<u64> = counts.iter().zip(&self.chunk_shape).map(|(count, len)| count * len).collect();
-        for cell in grid.meet(&Region::whole(&shape)).iter() {
+        for overlap in grid.intersect(&Region::whole(&shape)).iter() {
             let offset = (out.len() - start) as u64;
-            let stored = write_chunk(&cell.index, out)?;
+            let stored = write_chunk(&overlap.index, out)?;
             let len = (out.len() - start) as u64 - offset;
             entries.push(if stored { (offset, len) } else { ABSENT });
         }
@@ -96,8 +96,8 @@ impl Sharding {
             Location::Start => {
                 let mut index = Vec::with_capacity(size);
                 self.index.encode(&entries, &counts, &mut index)?;
-                if let Some(place) = out.get_mut(start..start + index.len()) {
-                    place.copy_from_slice(&index);
+                if let Some(target) = out.get_mut(start..start + index.len()) {
+                    target.copy_from_slice(&index);
                 }
                 Ok(())
             }
@@ -105,7 +105,7 @@ impl Sharding {
     }
 }
 
-/// The part of `data` that belongs into `cell`.
-fn window<'a>(data: &View<'a>, cell: &Cell) -> View<'a> {
-    data.window(&cell.output())
+/// The part of `data` that belongs into `overlap`.
+fn window<'a>(data: &View<'a>, overlap: &ChunkOverlap) -> View<'a> {
+    data.window(&overlap.output())
 }

@@ -9,9 +9,9 @@ use zarr_grid::Region;
 
 fn codecs() -> Codecs {
     let mut codecs = Codecs::default();
-    codecs.add(zarr_codec_sharding::ENTRY);
-    codecs.add(zarr_codec_bytes::ENTRY);
-    codecs.add(zarr_codec_transpose::ENTRY);
+    codecs.add(zarr_codec_sharding::SHARDING_INDEXED);
+    codecs.add(zarr_codec_bytes::BYTES);
+    codecs.add(zarr_codec_transpose::TRANSPOSE);
     codecs.add(zarr_codec_gzip::GZIP);
     codecs.add(zarr_codec_checksum::CRC32C);
     codecs
@@ -39,13 +39,13 @@ fn chains() -> Vec<Arc<Pipeline>> {
     let start = shard([2, 3], &format!("{BYTES}, {GZIP}"), BYTES, "start");
     let checked = shard([4, 6], &format!("{BYTES}, {CRC}"), &format!("{BYTES}, {CRC}"), "end");
     let nested = shard([4, 6], &plain, &format!("{BYTES}, {CRC}"), "start");
-    let turned = shard([3, 2], &format!("{TURN}, {BYTES}, {GZIP}"), BYTES, "end");
+    let transposed = shard([3, 2], &format!("{TURN}, {BYTES}, {GZIP}"), BYTES, "end");
     vec![
         chain(&plain),
         chain(&start),
         chain(&checked),
         chain(&nested),
-        chain(&format!("{TURN}, {turned}")),
+        chain(&format!("{TURN}, {transposed}")),
         chain(&format!("{plain}, {GZIP}")),
         chain(&format!("{nested}, {CRC}")),
     ]

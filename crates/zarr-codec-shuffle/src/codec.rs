@@ -1,11 +1,21 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size, add_missing};
 use zarr_kernels::Isa;
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["numcodecs.shuffle", "shuffle"], build };
+pub const SHUFFLE: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.shuffle", build)
+    .id("shuffle")
+    .only_read(&["shuffle"])
+    .arguments(&[("elementsize", None)])
+    .complete_with(|codec, data_type| {
+        let size = if data_type.is_variable() { 1 } else { data_type.item_size() };
+        add_missing(codec, [("elementsize", size.into())]);
+    });
+
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[SHUFFLE];
 
 const NAME: &str = "shuffle";
 
@@ -22,15 +32,15 @@ impl ShuffleConfig {
     /// # Errors
     /// [`Error::Metadata`] if `elementsize` is no size.
     pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
-        let size = context.config.integer("elementsize", 0..=i64::from(i32::MAX))?;
+        let size = context.config.integer("elementsize", 0..=i32::MAX as usize)?;
         // Elements of any length are bytes.
         let own = || if context.element.is_variable() { 1 } else { context.element.item_size() };
-        Ok(Self { elementsize: size.map_or_else(own, |size| usize::try_from(size).unwrap_or(usize::MAX)) })
+        Ok(Self { elementsize: size.unwrap_or_else(own) })
     }
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::BytesToBytes(Arc::new(Shuffle { config: ShuffleConfig::from_context(context)? })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(Shuffle { config: ShuffleConfig::from_context(context)? }))
 }
 
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 //! ```
 //! use zarr_codec::{Size, testing};
 //!
-//! let codec = testing::bytes_to_bytes(&zarr_codec_shuffle::ENTRY, r#"{"elementsize": 2}"#, &testing::element("int16"));
+//! let codec = testing::bytes_to_bytes(&zarr_codec_shuffle::SHUFFLE, r#"{"elementsize": 2}"#, &testing::element("int16"));
 //! let mut encoded = Vec::new();
 //! codec.encode(b"a1b2c3", &mut encoded)?;
 //! assert_eq!(encoded, b"abc123");
@@ -24,7 +24,7 @@
 
 mod codec;
 
-pub use codec::{ENTRY, ShuffleConfig};
+pub use codec::{CODECS, SHUFFLE, ShuffleConfig};
 
 #[cfg(test)]
 mod tests;

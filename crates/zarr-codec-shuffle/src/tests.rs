@@ -1,11 +1,11 @@
-use crate::ENTRY;
+use crate::SHUFFLE;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{build, bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
 use zarr_codec::{BytesToBytes, Error, Size};
 
 fn codec(configuration: &str, data_type: &str) -> Arc<dyn BytesToBytes> {
-    bytes_to_bytes(&ENTRY, configuration, &element(data_type))
+    bytes_to_bytes(&SHUFFLE, configuration, &element(data_type))
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_tail_is_read_but_not_written() {
 #[test]
 fn configurations_are_checked() {
     for bad in [r#"{"elementsize": -1}"#, r#"{"elementsize": "4"}"#, r#"{"elementsize": 4.5}"#] {
-        let error = build(&ENTRY, bad, &element("int8")).unwrap_err();
+        let error = build(&SHUFFLE, bad, &element("int8")).unwrap_err();
         assert!(
             matches!(&error, Error::Metadata { pointer, .. } if pointer == "/configuration/elementsize"),
             "{error}"
@@ -50,8 +50,8 @@ fn configurations_are_checked() {
 fn model(bytes: &[u8], size: usize) -> Vec<u8> {
     let count = bytes.len() / size;
     let mut out = bytes.to_vec();
-    for place in 0..count * size {
-        out[place % size * count + place / size] = bytes[place];
+    for index in 0..count * size {
+        out[index % size * count + index / size] = bytes[index];
     }
     out
 }

@@ -4,5 +4,5 @@ use zarr_codec::testing::vectors::{Written, of_bytes};
 
 #[test]
 fn numcodecs_data_decodes() {
-    of_bytes(&zarr_codec_shuffle::ENTRY, include_str!("vectors.jsonl"), Written::Same);
+    of_bytes(&zarr_codec_shuffle::SHUFFLE, include_str!("vectors.jsonl"), Written::Same);
 }

@@ -2,18 +2,21 @@
 
 use crate::config::TransposeConfig;
 use std::sync::{Arc, OnceLock};
-use zarr_codec::{ArrayToArray, BuildContext, Codec, CodecEntry, ElementSpec, Error, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
 use zarr_grid::Shape;
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["transpose"], build };
+pub const TRANSPOSE: CodecEntry = CodecEntry::array_to_array("transpose", build).example(r#"{"order": [1, 0]}"#);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    Ok(Codec::ArrayToArray(Arc::new(Transpose {
-        config: TransposeConfig::from_config(context.config)?,
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[TRANSPOSE];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
+    Ok(Arc::new(Transpose {
+        config: TransposeConfig::from_context(context)?,
         element: context.element.clone(),
         order: OnceLock::new(),
-    })))
+    }))
 }
 
 /// The codec, bound to a data type: built from metadata, used for every chunk.

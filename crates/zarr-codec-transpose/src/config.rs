@@ -1,6 +1,6 @@
 //! What the metadata says of the order of axes.
 
-use zarr_codec::{Config, Error};
+use zarr_codec::{BuildContext, Error};
 
 /// An order of axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,8 @@ impl TransposeConfig {
     ///
     /// # Errors
     /// [`Error::Metadata`] if `order` is missing or no permutation.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         let value = config.required("order")?;
         let order = match value.as_str() {
             Some("C") => Order::C,

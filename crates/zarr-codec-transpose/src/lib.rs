@@ -6,14 +6,14 @@
 //! `order` is a permutation of the axes: encoded axis `i` is decoded axis `order[i]`. Drafts of v3, and old versions of
 //! zarrita and tensorstore, also wrote `"C"` (the order as it is) and `"F"` (all axes reversed).
 //!
-//! Moves no bytes by itself: it says how axes are permuted, and views are turned.
+//! Moves no bytes by itself: it says how axes are permuted, and the views permute theirs.
 //!
 //! ```
 //! use zarr_codec::{Codecs, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_transpose::ENTRY);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! codecs.add(zarr_codec_transpose::TRANSPOSE);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#;
 //! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
 //!
@@ -27,7 +27,7 @@
 mod codec;
 mod config;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, TRANSPOSE};
 pub use config::{Order, TransposeConfig};
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use crate::ENTRY;
+use crate::TRANSPOSE;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{self, array_to_array, build, chunk_round_trip, corrupt_chunk, element};
@@ -7,8 +7,8 @@ use zarr_grid::Region;
 
 fn chain(order: &str) -> Arc<Pipeline> {
     let mut codecs = Codecs::default();
-    codecs.add(ENTRY);
-    codecs.add(zarr_codec_bytes::ENTRY);
+    codecs.add(TRANSPOSE);
+    codecs.add(zarr_codec_bytes::BYTES);
     let json = format!(
         r#"[{{"name": "transpose", "configuration": {{"order": {order}}}}},
             {{"name": "bytes", "configuration": {{"endian": "big"}}}}]"#
@@ -66,17 +66,17 @@ fn configurations_are_checked() {
         r#"{"order": [0.5]}"#,
         r#"{"order": [18446744073709551615]}"#,
     ] {
-        let error = build(&ENTRY, configuration, &element("int8")).unwrap_err();
+        let error = build(&TRANSPOSE, configuration, &element("int8")).unwrap_err();
         let placed = matches!(&error, Error::Metadata { pointer, .. } if pointer == "/configuration/order");
         assert!(placed, "{configuration}: {error}");
     }
-    let codec = array_to_array(&ENTRY, r#"{"order": [1, 0]}"#, &element("int8"));
+    let codec = array_to_array(&TRANSPOSE, r#"{"order": [1, 0]}"#, &element("int8"));
     let error = codec.encoded_shape(&[1, 2, 3]).unwrap_err();
     assert_eq!(error.to_string(), "/configuration/order: expected a permutation of 3 axes");
     assert_eq!(codec.encoded_shape(&[4, 7]).unwrap().as_slice(), [7, 4]);
     assert_eq!(codec.permutation(), Some(&[1, 0][..]));
     assert!(codec.encoded_shape(&[4]).is_err());
-    let reversed = array_to_array(&ENTRY, r#"{"order": "F"}"#, &element("int8"));
+    let reversed = array_to_array(&TRANSPOSE, r#"{"order": "F"}"#, &element("int8"));
     assert_eq!(reversed.encoded_shape(&[4, 7, 2]).unwrap().as_slice(), [2, 7, 4]);
     assert!(reversed.encoded_shape(&[4, 7]).is_err(), "the number of axes does not change");
 }
@@ -86,7 +86,7 @@ fn parts_are_read_through_a_turned_view() {
     let chain = chain("[1, 0]");
     chain.check(&[40, 50]).unwrap();
     let region = Region::from_ranges(&[0..40, 3..4]);
-    let access = Access { slab: None, skip_checksums: false };
+    let access = Access { read_size: None, skip_checksums: false };
     let mut decode = chain.partial(&[40, 50], &region, &access).expect("part of the bytes");
     let mut memory = [0; 80];
     let mut out = ViewMut::new(&mut memory, 2, &[40, 1]).unwrap();
@@ -106,15 +106,15 @@ proptest! {
             order.rotate_left(shuffle.index(rank));
             order.swap(0, rank - 1);
         }
-        let codec = array_to_array(&ENTRY, &format!(r#"{{"order": {order:?}}}"#), &element("int16"));
+        let codec = array_to_array(&TRANSPOSE, &format!(r#"{{"order": {order:?}}}"#), &element("int16"));
         let items = counting(shape.iter().product::<usize>() * 2);
         let chunk = View::new(&items, 2, &shape).unwrap();
         let encoded_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
         let mut encoded = vec![0; items.len()];
         codec.encode(&chunk, &mut ViewMut::new(&mut encoded, 2, &encoded_shape).unwrap()).unwrap();
-        let mut turned = Vec::new();
-        chunk.clone().permuted(&order).append_to(&mut turned).unwrap();
-        prop_assert_eq!(&encoded, &turned);
+        let mut transposed = Vec::new();
+        chunk.clone().permuted(&order).append_to(&mut transposed).unwrap();
+        prop_assert_eq!(&encoded, &transposed);
         let mut decoded = vec![0; items.len()];
         let mut out = ViewMut::new(&mut decoded, 2, &shape).unwrap();
         codec.decode(&View::new(&encoded, 2, &encoded_shape).unwrap(), &mut out).unwrap();

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 use zarr_codec::{
-    BuildContext, BytesToBytes, Codec, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Sink, Size, ViewMut,
-    chunk_view,
+    BuildContext, BytesToBytes, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Sink, Size, ViewMut, chunk_view,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
-use zarr_meta::NamedConfig;
+use zarr_json::NamedConfig;
 
 const NAME: &str = "array_view";
 
 /// Codec `array_view`, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &[NAME], build };
+pub const ARRAY_VIEW: CodecEntry = CodecEntry::bytes_to_bytes("array_view", build);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[ARRAY_VIEW];
+
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
     let config = context.config;
     let named = config.required("data_type")?;
     let data_type = NamedConfig::from_value(named).and_then(|named| DataType::from_config(&named).ok());
@@ -32,7 +34,7 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         let what = format!("expected codecs that store each element of {data_type} in {} bytes", view.item());
         return Err(config.error("bytes_codecs", what));
     }
-    Ok(Codec::BytesToBytes(Arc::new(view)))
+    Ok(Arc::new(view))
 }
 
 #[derive(Debug)]

@@ -14,8 +14,8 @@
 //! use zarr_codec::{Codecs, View, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_view::ENTRY);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! codecs.add(zarr_codec_view::ARRAY_VIEW);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! # codecs.add(zarr_codec_numeric::DELTA);
 //! let list = r#"[{"name": "bytes", "configuration": {"endian": "little"}},
 //!                {"name": "array_view", "configuration": {
@@ -30,7 +30,7 @@
 
 mod codec;
 
-pub use codec::ENTRY;
+pub use codec::{ARRAY_VIEW, CODECS};
 
 #[cfg(test)]
 mod tests;

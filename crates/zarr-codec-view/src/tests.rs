@@ -1,4 +1,4 @@
-use crate::ENTRY;
+use crate::ARRAY_VIEW;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::{BytesToBytes, Codecs, Error, Pipeline, Size, testing};
@@ -6,13 +6,13 @@ use zarr_codec::{BytesToBytes, Codecs, Error, Pipeline, Size, testing};
 fn codecs() -> Codecs {
     let mut codecs = Codecs::default();
     for entry in [
-        ENTRY,
-        zarr_codec_bytes::ENTRY,
+        ARRAY_VIEW,
+        zarr_codec_bytes::BYTES,
         zarr_codec_gzip::GZIP,
         zarr_codec_numeric::ASTYPE,
         zarr_codec_numeric::DELTA,
         zarr_codec_packbits::NUMCODECS_PACKBITS,
-        zarr_codec_shuffle::ENTRY,
+        zarr_codec_shuffle::SHUFFLE,
     ] {
         codecs.add(entry);
     }
@@ -24,7 +24,7 @@ fn chain(list: &str, data_type: &str) -> Result<Arc<Pipeline>, Error> {
 }
 
 fn codec(configuration: &str) -> Result<Arc<dyn BytesToBytes>, Error> {
-    match testing::build_with(&ENTRY, configuration, &testing::element("uint8"), &codecs())? {
+    match testing::build_with(&ARRAY_VIEW, configuration, &testing::element("uint8"), &codecs())? {
         zarr_codec::Codec::BytesToBytes(codec) => Ok(codec),
         other => panic!("{other:?}"),
     }

@@ -3,44 +3,48 @@
 use crate::elements::Elements;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Places, Size, View, ViewMut, place_variable, read_variable,
+    ArrayToBytes, BuildContext, CodecEntry, Error, Places, Size, View, ViewMut, place_variable, read_variable,
     write_variable,
 };
 use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value};
 use zarr_grid::{Region, element_count};
 
 /// Codec `vlen-utf8`, for the table of codecs.
-pub const VLEN_UTF8: CodecEntry = CodecEntry {
-    names: &["vlen-utf8", "numcodecs.vlen-utf8"],
-    build: |context| build(context, "vlen-utf8", &DataType::String, Content::Text),
-};
+pub const VLEN_UTF8: CodecEntry =
+    CodecEntry::array_to_bytes("vlen-utf8", |context| build(context, "vlen-utf8", &DataType::String, Content::Text))
+        .id("vlen-utf8")
+        .aliases(&["numcodecs.vlen-utf8"]);
 
 /// Codec `vlen-bytes`, for the table of codecs.
-pub const VLEN_BYTES: CodecEntry = CodecEntry {
-    names: &["vlen-bytes", "numcodecs.vlen-bytes"],
-    build: |context| build(context, "vlen-bytes", &DataType::Bytes { name: Default::default() }, Content::Bytes),
-};
+pub const VLEN_BYTES: CodecEntry = CodecEntry::array_to_bytes("vlen-bytes", |context| {
+    build(context, "vlen-bytes", &DataType::Bytes { name: Default::default() }, Content::Bytes)
+})
+.id("vlen-bytes")
+.aliases(&["numcodecs.vlen-bytes"]);
 
 /// Codec `vlen-array`, for the table of codecs.
-pub const VLEN_ARRAY: CodecEntry =
-    CodecEntry { names: &["numcodecs.vlen-array", "vlen-array"], build: |context| array(context) };
+pub const VLEN_ARRAY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.vlen-array", array)
+    .id("vlen-array")
+    .only_read(&["vlen-array"])
+    .arguments(&[("dtype", None)])
+    .example(r#"{"dtype": "<f8"}"#);
 
 fn build(
     context: &BuildContext<'_>,
     name: &'static str,
     expected: &DataType,
     content: Content,
-) -> Result<Codec, Error> {
+) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let found = &context.element.data_type;
     // A type may go by several names.
     if std::mem::discriminant(found) != std::mem::discriminant(expected) {
         let what = format!("elements of data type {found}, expected {expected}");
         return Err(Error::Unsupported { codec: name, what });
     }
-    Ok(Codec::ArrayToBytes(Arc::new(Vlen { name, content })))
+    Ok(Arc::new(Vlen { name, content }))
 }
 
-fn array(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn array(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let name = "vlen-array";
     let dtype = context.config.required("dtype")?;
     let (item, order) = from_npy_value(dtype).map_err(|error| context.config.error("dtype", error.to_string()))?;
@@ -48,7 +52,7 @@ fn array(context: &BuildContext<'_>) -> Result<Codec, Error> {
         // The names that `V` goes by differ between the formats.
         DataType::VlenArray(found) if found.layout() == item.layout() => {
             let content = Content::Items { layout: item.layout(), order };
-            Ok(Codec::ArrayToBytes(Arc::new(Vlen { name, content })))
+            Ok(Arc::new(Vlen { name, content }))
         }
         DataType::VlenArray(found) => {
             Err(context.config.error("dtype", format!("items of type {item}, but those of the array are {found}")))
@@ -83,7 +87,9 @@ impl Content {
     /// Why `bytes` are no element, if they are not.
     fn check(&self, bytes: &[u8]) -> Result<(), String> {
         match self {
-            Self::Text => std::str::from_utf8(bytes).map(drop).map_err(|error| format!("a text is not UTF-8: {error}")),
+            Self::Text => {
+                std::str::from_utf8(bytes).map(drop).map_err(|error| format!("a string is not UTF-8: {error}"))
+            }
             Self::Bytes => Ok(()),
             Self::Items { layout, .. } if bytes.len().is_multiple_of(layout.item_size().max(1)) => Ok(()),
             Self::Items { layout, .. } => {
@@ -93,10 +99,10 @@ impl Content {
     }
 
     /// Brings a stored element into memory form.
-    fn settle(&self, element: &mut [u8]) -> Result<(), String> {
+    fn normalize(&self, element: &mut [u8]) -> Result<(), String> {
         let Self::Items { layout, order } = self else { return Ok(()) };
         layout.swap(order, element);
-        layout.settle(element).map_err(|error| error.to_string())
+        layout.normalize(element).map_err(|error| error.to_string())
     }
 
     /// Appends an element in memory form as it is stored.
@@ -147,12 +153,12 @@ impl ArrayToBytes for Vlen {
         }
         let mut places = Places::new(shape, region);
         write_variable(self.name, out, block, |block| {
-            let Some(place) = places.next() else { return Ok(()) };
-            let bytes = elements.at(place)?;
+            let Some(index) = places.next() else { return Ok(()) };
+            let bytes = elements.at(index)?;
             self.content.check(bytes).map_err(corrupt)?;
             let start = block.len();
             block.extend_from_slice(bytes);
-            self.content.settle(block.get_mut(start..).unwrap_or_default()).map_err(corrupt)
+            self.content.normalize(block.get_mut(start..).unwrap_or_default()).map_err(corrupt)
         })?;
         elements.finish()
     }

@@ -34,8 +34,8 @@ impl<'b> Elements<'b> {
     ///
     /// # Errors
     /// [`Error::Truncated`].
-    pub(crate) fn at(&mut self, place: u64) -> Result<&'b [u8], Error> {
-        while self.next < place {
+    pub(crate) fn at(&mut self, index: u64) -> Result<&'b [u8], Error> {
+        while self.next < index {
             self.element()?;
         }
         self.element()

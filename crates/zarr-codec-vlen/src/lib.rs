@@ -46,10 +46,12 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod codecs;
 mod elements;
 mod offsets;
 
 pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8};
+pub use codecs::CODECS;
 pub use offsets::ZARRS_VLEN;
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, Codec, CodecEntry, ElementSpec, Error, Limits, Pipeline, Places, Scratch, Size, View,
-    ViewMut, chunk_view, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Limits, Pipeline, Places, Scratch, Size, View, ViewMut,
+    chunk_view, read_variable, write_variable,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Region, element_count};
@@ -14,9 +14,13 @@ const NAME: &str = "zarrs.vlen";
 const LENGTH: usize = 8;
 
 /// Codec `zarrs.vlen`, an experiment of the crate zarrs, for the table of codecs.
-pub const ZARRS_VLEN: CodecEntry = CodecEntry { names: &[NAME, "https://codec.zarrs.dev/array_to_bytes/vlen"], build };
+pub const ZARRS_VLEN: CodecEntry =
+    CodecEntry::array_to_bytes("zarrs.vlen", build).aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen"]).example(
+        r#"{"index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            "data_codecs": [{"name": "bytes"}], "index_data_type": "uint32", "index_location": "end"}"#,
+    );
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let (config, data_type) = (context.config, &context.element.data_type);
     if !matches!(data_type, DataType::String | DataType::Bytes { .. }) {
         let what = format!("elements of data type {data_type}, expected string or bytes");
@@ -26,29 +30,18 @@ fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
         let zero = FillValue::zero(&data_type);
         ElementSpec::new(data_type, zero)
     };
-    let (offset, wide) = match config.text("index_data_type")? {
-        Some("uint32") => (DataType::UInt32, false),
-        Some("uint64") => (DataType::UInt64, true),
-        found => {
-            let what = format!("expected \"uint32\" or \"uint64\", found {found:?}");
-            return Err(config.error("index_data_type", what));
-        }
-    };
-    let at_end = match config.text("index_location")? {
-        None | Some("start") => false,
-        Some("end") => true,
-        Some(found) => {
-            return Err(config.error("index_location", format!("expected \"start\" or \"end\", found {found:?}")));
-        }
-    };
-    Ok(Codec::ArrayToBytes(Arc::new(Offsets {
+    config.required("index_data_type")?;
+    let wide = config.one_of("index_data_type", &[("uint32", false), ("uint64", true)])?.unwrap_or(false);
+    let offset = if wide { DataType::UInt64 } else { DataType::UInt32 };
+    let at_end = config.one_of("index_location", &[("start", false), ("end", true)])?.unwrap_or(false);
+    Ok(Arc::new(Offsets {
         is_text: *data_type == DataType::String,
         index: context.chain("index_codecs", &zero(offset))?,
         data: context.chain("data_codecs", &zero(DataType::UInt8))?,
         wide,
         at_end,
         limits: context.limits.clone(),
-    })))
+    }))
 }
 
 #[derive(Debug)]
@@ -163,11 +156,11 @@ impl ArrayToBytes for Offsets {
         let elements: &[u8] = elements.as_contiguous().unwrap_or_default();
         let mut places = Places::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
-            let place = places.next().and_then(|place| usize::try_from(place).ok());
-            let range = place.and_then(|place| Some(*offsets.get(place)?..*offsets.get(place + 1)?));
+            let position = places.next().and_then(|position| usize::try_from(position).ok());
+            let range = position.and_then(|position| Some(*offsets.get(position)?..*offsets.get(position + 1)?));
             let element = range.and_then(|range| elements.get(range)).unwrap_or_default();
             if self.is_text {
-                std::str::from_utf8(element).map_err(|error| corrupt(format!("a text is not UTF-8: {error}")))?;
+                std::str::from_utf8(element).map_err(|error| corrupt(format!("a string is not UTF-8: {error}")))?;
             }
             block.extend_from_slice(element);
             Ok(())

@@ -5,7 +5,7 @@ use zarr_codec::testing::{self, array_to_bytes, build, corrupt_chunk, element};
 use zarr_codec::{ArrayToBytes, Codecs, ElementSpec, Error, ErrorKind, Size, View, ViewMut};
 use zarr_dtype::{DataType, FillValue, Heap, HeapRef};
 use zarr_grid::{AxisRange, Region};
-use zarr_meta::{NamedConfig, json};
+use zarr_json::{NamedConfig, json};
 
 fn codec(utf8: bool) -> Arc<dyn ArrayToBytes> {
     match utf8 {
@@ -56,7 +56,7 @@ fn known_bytes() {
     assert_eq!(encoded, b"\x04\0\0\0\0\0\0\0\x01\0\0\0a\x07\0\0\0Gr\xc3\xbc\xc3\x9fe\x04\0\0\0\xf0\x9f\xa6\x80");
     let (found, heap) = decode(&*codec(true), &encoded, &[2, 2], &Region::whole(&[2, 2])).unwrap();
     assert_eq!(found, texts.map(|text| text.as_bytes().to_vec()));
-    assert_eq!(heap.block(1), Some(encoded.as_slice()), "one block of all texts");
+    assert_eq!(heap.block(1), Some(encoded.as_slice()), "one block of all strings");
     assert_eq!(heap.block(2), None);
     let one = encode(&*codec(false), &[], &[b"\xff\x00"]).unwrap();
     assert_eq!(one, b"\x01\0\0\0\x02\0\0\0\xff\0");

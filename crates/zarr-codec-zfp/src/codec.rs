@@ -1,40 +1,49 @@
 //! The codecs.
 
 use crate::config::Mode;
+use crate::form::Form;
 use crate::numbers;
 use half::{bf16, f16};
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, Codec, CodecEntry, Error, Size, View, ViewMut};
+use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Size, View, ViewMut};
 use zarr_dtype::{Layout, Scalar};
 use zarr_grid::{Region, element_count};
-use zfp_rs::{ZfpDimensionality, ZfpFieldMetadata, ZfpScalarType};
+use zfp_rs::{ZfpFieldMetadata, ZfpScalarType};
 
 /// Codec `zfp`, for the table of codecs.
-pub const ZFP: CodecEntry =
-    CodecEntry { names: &["zfp", "zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"], build: build_zfp };
+pub const ZFP: CodecEntry = CodecEntry::array_to_bytes("zfp", build_zfp)
+    .aliases(&["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"])
+    .example(r#"{"mode": "reversible"}"#);
 
 /// Codec `zfpy`, for the table of codecs.
-pub const ZFPY: CodecEntry = CodecEntry { names: &["numcodecs.zfpy", "zfpy"], build: build_zfpy };
+pub const ZFPY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.zfpy", build_zfpy).id("zfpy").only_read(&["zfpy"]);
+
+/// The codecs of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[ZFP, ZFPY];
 
 /// The most bits that a header can give a block.
 const MAX_BLOCK: u64 = 1 << 15;
 /// More bytes than a header has.
 const MAX_HEADER: u64 = 64;
 
-fn build_zfp(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    let mode = Mode::from_zfp(context.config)?;
+fn build_zfp(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
+    let mode = Mode::from_zfp(context)?;
     // zarrs before 0.20 had this member for what is codec `zfpy` now.
     let header = context.config.bool("write_header")?.unwrap_or(false);
     build(context, Form { name: "zfp", mode, header }, |_| true)
 }
 
-fn build_zfpy(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    let mode = Mode::from_zfpy(context.config)?;
+fn build_zfpy(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
+    let mode = Mode::from_zfpy(context)?;
     let takes = |scalar| matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64);
     build(context, Form { name: "zfpy", mode, header: true }, takes)
 }
 
-fn build(context: &BuildContext<'_>, form: Form, takes: impl Fn(Scalar) -> bool) -> Result<Codec, Error> {
+fn build(
+    context: &BuildContext<'_>,
+    form: Form,
+    takes: impl Fn(Scalar) -> bool,
+) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let kind = match context.element.layout() {
         Layout::Fixed { scalar, count: 1 } if takes(scalar) => Kind::of(scalar),
         _ => None,
@@ -43,33 +52,7 @@ fn build(context: &BuildContext<'_>, form: Form, takes: impl Fn(Scalar) -> bool)
         let what = format!("elements of data type {}, which the format does not have", context.element.data_type);
         Error::Unsupported { codec: form.name, what }
     })?;
-    Ok(Codec::ArrayToBytes(Arc::new(Zfp { form, kind, max_chunk: context.limits.max_chunk })))
-}
-
-/// What is stored.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
-    /// The codec's name.
-    pub(crate) name: &'static str,
-    pub(crate) mode: Mode,
-    /// Whether there is a header in front.
-    pub(crate) header: bool,
-}
-
-impl Form {
-    /// Blocks of a chunk of so many axes.
-    pub(crate) fn dimensionality(axes: usize) -> Result<ZfpDimensionality, Error> {
-        Ok(match axes {
-            0 | 1 => ZfpDimensionality::D1,
-            2 => ZfpDimensionality::D2,
-            3 => ZfpDimensionality::D3,
-            4 => ZfpDimensionality::D4,
-            _ => {
-                let what = format!("expected chunks of 4 axes at most, found {axes}");
-                return Err(Error::Metadata { pointer: String::new(), what });
-            }
-        })
-    }
+    Ok(Arc::new(Zfp { form, kind, max_chunk: context.limits.max_chunk }))
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! What the metadata says of the compression.
 
-use zarr_codec::{Config, Error};
+use std::ops::RangeInclusive;
+use zarr_codec::{BuildContext, Error};
 use zfp_rs::{ZfpConfig, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
 /// What is kept of each block.
@@ -32,9 +33,10 @@ impl Mode {
     ///
     /// # Errors
     /// [`Error::Metadata`] if a member is missing or no such setting.
-    pub fn from_zfp(config: &Config<'_>) -> Result<Self, Error> {
+    pub fn from_zfp(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         let found = config.required("mode")?;
-        let needed = |name: &'static str, range| {
+        let needed = |name: &'static str, range: RangeInclusive<u32>| {
             config.required(name)?;
             config.integer(name, range).map(Option::unwrap_or_default)
         };
@@ -43,21 +45,22 @@ impl Mode {
             let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
             number.ok_or_else(|| config.unexpected(name, "a number that is not negative", value))
         };
-        let bits = 0..=i64::from(u32::MAX);
-        let unsigned = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(match config.text("mode")? {
             Some("fixed_rate") => Self::Rate(positive("rate")?),
-            Some("fixed_precision") => Self::Precision(unsigned(needed("precision", bits)?)),
+            Some("fixed_precision") => Self::Precision(needed("precision", 0..=u32::MAX)?),
             Some("fixed_accuracy") => Self::Accuracy(positive("tolerance")?),
             Some("reversible") => Self::Reversible,
             Some("expert") => {
                 // No more than the format gives a block in a header, so that a few numbers cannot become much.
                 let min_bits = needed("minbits", 0..=1 << 15)?;
                 Self::Expert {
-                    min_bits: unsigned(min_bits),
-                    max_bits: unsigned(needed("maxbits", min_bits..=*bits.end())?),
-                    max_prec: unsigned(needed("maxprec", 1..=64)?),
-                    min_exp: i32::try_from(needed("minexp", i64::from(i32::MIN)..=i64::from(i32::MAX))?).unwrap_or(0),
+                    min_bits,
+                    max_bits: needed("maxbits", min_bits..=u32::MAX)?,
+                    max_prec: needed("maxprec", 1..=64)?,
+                    min_exp: {
+                        config.required("minexp")?;
+                        config.integer("minexp", i32::MIN..=i32::MAX)?.unwrap_or_default()
+                    },
                 }
             }
             _ => {
@@ -71,7 +74,8 @@ impl Mode {
     ///
     /// # Errors
     /// [`Error::Metadata`] if a member is no such setting.
-    pub fn from_zfpy(config: &Config<'_>) -> Result<Self, Error> {
+    pub fn from_zfpy(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
         // Written by some versions of numcodecs; says the same again.
         config.value("compression_kwargs");
         let number = |name: &'static str| {

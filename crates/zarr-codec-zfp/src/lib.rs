@@ -39,11 +39,12 @@
 
 mod codec;
 mod config;
+mod form;
 mod item;
 mod numbers;
 mod stream;
 
-pub use codec::{ZFP, ZFPY};
+pub use codec::{CODECS, ZFP, ZFPY};
 pub use config::Mode;
 
 #[cfg(test)]

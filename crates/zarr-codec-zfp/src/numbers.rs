@@ -1,6 +1,6 @@
 //! Elements of a view to a stream, and back.
 
-use crate::codec::Form;
+use crate::form::Form;
 use crate::item::Item;
 use crate::stream;
 use zarr_codec::{Error, Scratch, View, ViewMut};

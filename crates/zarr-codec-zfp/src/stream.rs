@@ -1,6 +1,6 @@
 //! Numbers to a stream of words, and back.
 
-use crate::codec::Form;
+use crate::form::Form;
 use zarr_codec::Error;
 use zfp_rs::{
     ZfpBitStream, ZfpConfig, ZfpDecompressionError, ZfpField, ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalar,

@@ -7,10 +7,10 @@ use std::hint::black_box;
 use zarr_bench_protocol::compare;
 use zarr_codec::Sink;
 use zarr_codec::testing::{bytes_to_bytes, element};
-use zarr_codec_zstd::ENTRY;
+use zarr_codec_zstd::ZSTD;
 
 fn main() {
-    let codec = bytes_to_bytes(&ENTRY, r#"{"level": 3, "checksum": false}"#, &element("uint16"));
+    let codec = bytes_to_bytes(&ZSTD, r#"{"level": 3, "checksum": false}"#, &element("uint16"));
     for size in [4 << 10, 64 << 10, 1 << 20] {
         let wave = |i: usize| (i as f64 / 900.0).sin() * 300.0 + ((i * i) % 13) as f64;
         let plain: Vec<u8> = (0..size / 2).flat_map(|i| (wave(i) as i16).to_le_bytes()).collect();

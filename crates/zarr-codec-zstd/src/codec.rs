@@ -1,22 +1,22 @@
 //! The codec.
 
-use crate::config::ZstdConfig;
+use crate::config::{NAME, ZstdConfig};
 use crate::{decode, encode};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size, add_missing};
 
 /// The codec, for the table of codecs.
-pub const ENTRY: CodecEntry = CodecEntry { names: &["zstd", "numcodecs.zstd"], build };
+pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", build)
+    .id("zstd")
+    .aliases(&["numcodecs.zstd"])
+    .arguments(&[("level", Some("0")), ("checksum", Some("false"))])
+    .complete_with(|codec, _| add_missing(codec, [("level", 0.into()), ("checksum", false.into())]));
 
-/// The name in errors.
-pub(crate) const NAME: &str = "zstd";
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[ZSTD];
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
-    let config = match context.name {
-        "numcodecs.zstd" => ZstdConfig::of_numcodecs(context.config)?,
-        _ => ZstdConfig::from_config(context.config)?,
-    };
-    Ok(Codec::BytesToBytes(Arc::new(Zstd { config })))
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+    Ok(Arc::new(Zstd { config: ZstdConfig::from_context(context)? }))
 }
 
 #[derive(Debug)]

@@ -1,6 +1,9 @@
 //! What the metadata says of the compression.
 
-use zarr_codec::{Config, Error};
+use zarr_codec::{BuildContext, Error};
+
+/// The name in errors.
+pub(crate) const NAME: &str = "zstd";
 
 /// The configuration of codec `zstd`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,24 +15,21 @@ pub struct ZstdConfig {
 }
 
 /// The levels that there are.
-const LEVELS: std::ops::RangeInclusive<i64> = -131_072..=22;
+const LEVELS: std::ops::RangeInclusive<i32> = -131_072..=22;
 
 impl ZstdConfig {
-    /// Reads the configuration of `numcodecs.zstd`, which takes any level for the nearest one that there is.
+    /// Reads the configuration. `numcodecs.zstd` takes any level for the nearest one that there is.
     ///
     /// # Errors
     /// [`Error::Metadata`] if `level` or `checksum` is not what it should be.
-    pub fn of_numcodecs(config: &Config<'_>) -> Result<Self, Error> {
-        let level = config.integer("level", i64::MIN..=i64::MAX)?.unwrap_or(0).clamp(*LEVELS.start(), *LEVELS.end());
-        Ok(Self { level: i32::try_from(level).unwrap_or(0), checksum: config.bool("checksum")?.unwrap_or(false) })
-    }
-
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if `level` or `checksum` is not what it should be.
-    pub fn from_config(config: &Config<'_>) -> Result<Self, Error> {
-        let level = config.integer("level", LEVELS)?.unwrap_or(0);
-        Ok(Self { level: i32::try_from(level).unwrap_or(0), checksum: config.bool("checksum")?.unwrap_or(false) })
+    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let level = match context.name {
+            "numcodecs.zstd" => config
+                .integer("level", i64::MIN..=i64::MAX)?
+                .map(|level| level.clamp((*LEVELS.start()).into(), (*LEVELS.end()).into()) as i32),
+            _ => config.integer("level", LEVELS)?,
+        };
+        Ok(Self { level: level.unwrap_or(0), checksum: config.bool("checksum")?.unwrap_or(false) })
     }
 }

@@ -1,8 +1,8 @@
 //! Decompressing: all at once where the size is known, else frame by frame.
 
-use crate::codec::NAME;
+use crate::config::NAME;
 use std::cell::RefCell;
-use zarr_codec::{Error, Sink};
+use zarr_codec::{Error, Piece, Sink};
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use zstd::zstd_safe::{
     DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, find_frame_compressed_size, get_error_name,
@@ -90,28 +90,16 @@ fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<()
     let failed = |code: usize| fault(code, frame, bound);
     context.reset(ResetDirective::SessionOnly).map_err(failed)?;
     context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(failed)?;
-    let mut input = InBuffer::around(frame);
-    loop {
-        let left = frame.len().saturating_sub(input.pos());
-        let room = out.len().max(MAX_BLOCK).min(bound.saturating_sub(out.len())).min(most(left));
-        let (before, len) = (input.pos(), out.len());
-        // Where no more may come, there is a byte of room to see whether more would.
-        let mut probe = [0];
-        let place = if room == 0 { &mut probe[..] } else { out.buffer(room)? };
-        let mut place = OutBuffer::around(place);
-        let hint = context.decompress_stream(&mut place, &mut input).map_err(failed)?;
-        let came = place.pos();
-        if room == 0 && came > 0 {
-            return Err(too_long(len.saturating_add(1), bound));
-        }
-        out.unwrite(room.saturating_sub(came));
-        if hint == 0 {
-            return Ok(());
-        }
-        if came == 0 && input.pos() == before {
-            return Err(truncated(frame.len()));
-        }
-    }
+    let size = out.pump(
+        frame,
+        |out, left| out.step(MAX_BLOCK).min(most(left)),
+        |rest, place| {
+            let (mut input, mut place) = (InBuffer::around(rest), OutBuffer::around(place));
+            let hint = context.decompress_stream(&mut place, &mut input).map_err(failed)?;
+            Ok(Piece { taken: input.pos(), came: place.pos(), is_last: hint == 0 })
+        },
+    )?;
+    size.map(drop).ok_or_else(|| truncated(frame.len()))
 }
 
 /// More than `size` bytes of frames can decode to.

@@ -1,7 +1,6 @@
 //! Compressing.
 
-use crate::codec::NAME;
-use crate::config::ZstdConfig;
+use crate::config::{NAME, ZstdConfig};
 use std::cell::RefCell;
 use std::io::Cursor;
 use zarr_codec::Error;

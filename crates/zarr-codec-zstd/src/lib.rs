@@ -12,8 +12,8 @@
 //! use zarr_codec::{Codecs, testing};
 //!
 //! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_zstd::ENTRY);
-//! # codecs.add(zarr_codec_bytes::ENTRY);
+//! codecs.add(zarr_codec_zstd::ZSTD);
+//! # codecs.add(zarr_codec_bytes::BYTES);
 //! let json = r#"[
 //!     {"name": "bytes", "configuration": {"endian": "little"}},
 //!     {"name": "zstd", "configuration": {"level": 5, "checksum": true}}
@@ -33,7 +33,7 @@ mod config;
 mod decode;
 mod encode;
 
-pub use codec::ENTRY;
+pub use codec::{CODECS, ZSTD};
 pub use config::ZstdConfig;
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-use crate::ENTRY;
+use crate::ZSTD;
 use proptest::prelude::*;
 use std::io::Write;
 use std::sync::Arc;
 use zarr_codec::testing::{build, bytes_to_bytes, corrupt, decode_bytes, element, round_trip, samples};
-use zarr_codec::{BytesToBytes, CodecEntry, Error, ErrorKind, Sink, Size};
+use zarr_codec::{BytesToBytes, Error, ErrorKind, Sink, Size};
 use zstd::zstd_safe::{CParameter, DCtx};
 
 fn codec(configuration: &str) -> Arc<dyn BytesToBytes> {
-    bytes_to_bytes(&ENTRY, configuration, &element("uint8"))
+    bytes_to_bytes(&ZSTD, configuration, &element("uint8"))
 }
 
 fn text(len: usize) -> Vec<u8> {
@@ -160,7 +160,7 @@ fn other_decoders_read_it() {
 
 #[test]
 fn configurations_are_checked() {
-    let check = |configuration: &str, bad: Option<&str>| match build(&ENTRY, configuration, &element("int8")) {
+    let check = |configuration: &str, bad: Option<&str>| match build(&ZSTD, configuration, &element("int8")) {
         Ok(_) => assert_eq!(bad, None, "{configuration}"),
         Err(Error::Metadata { pointer, .. }) => assert_eq!(Some(&*pointer), bad, "{configuration}"),
         Err(other) => panic!("{other}"),
@@ -176,7 +176,7 @@ fn configurations_are_checked() {
 
 #[test]
 fn numcodecs_takes_any_level() {
-    let of_numcodecs = CodecEntry { names: &["numcodecs.zstd"], build: ENTRY.build };
+    let of_numcodecs = ZSTD.renamed("numcodecs.zstd");
     for configuration in [r#"{"level": 100}"#, r#"{"level": -200000}"#, "{}"] {
         let codec = bytes_to_bytes(&of_numcodecs, configuration, &element("int8"));
         let mut encoded = Vec::new();

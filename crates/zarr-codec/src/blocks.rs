@@ -176,9 +176,9 @@ impl Target<'_> {
         };
         let mut out: SmallVec<[Range<u64>; 6]> = SmallVec::from_elem(0..0, rank);
         let mut stride = 1;
-        for (place, (&len, range)) in self.shape.iter().zip(self.region.axes()).enumerate().rev() {
-            let start = if place > axis { 0 } else { begin / stride % len };
-            let end = match place.cmp(&axis) {
+        for (index, (&len, range)) in self.shape.iter().zip(self.region.axes()).enumerate().rev() {
+            let start = if index > axis { 0 } else { begin / stride % len };
+            let end = match index.cmp(&axis) {
                 Ordering::Less => start + 1,
                 Ordering::Equal => start + count,
                 Ordering::Greater => len,
@@ -190,9 +190,9 @@ impl Target<'_> {
                 return None;
             }
             part.first += (range.start + taken.start * range.step) * stride;
-            *part.lens.get_mut(place)? = usize::try_from(taken.end - taken.start).ok()?;
-            *part.strides.get_mut(place)? = isize::try_from(stride * range.step * self.item as u64).ok()?;
-            *out.get_mut(place)? = taken;
+            *part.lens.get_mut(index)? = usize::try_from(taken.end - taken.start).ok()?;
+            *part.strides.get_mut(index)? = isize::try_from(stride * range.step * self.item as u64).ok()?;
+            *out.get_mut(index)? = taken;
             stride *= len;
         }
         part.out = Region::from_ranges(&out);

@@ -27,7 +27,7 @@ pub trait ArrayToArray: Debug + Send + Sync {
     }
 
     /// The axis order if permuting axes is all that this codec does: encoded axis `i` is decoded axis `order[i]`. No byte
-    /// is moved for such a codec; views are turned instead, and `encode` and `decode` are not called.
+    /// is moved for such a codec; the axes of views are permuted instead, and `encode` and `decode` are not called.
     fn permutation(&self) -> Option<&[usize]> {
         None
     }
@@ -60,7 +60,7 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     fn encoded_size(&self, shape: &[u64]) -> Size;
 
     /// Whether the encoded bytes are the items in C order, just as they lie in memory. Then the last decompressor
-    /// writes straight into the output, which is [settled](Self::settle) afterwards, and encoded are items that are
+    /// writes straight into the output, which is [normalized](Self::normalize) afterwards, and encoded are items that are
     /// [checked](Self::check_items).
     fn is_memory_order(&self) -> bool {
         false
@@ -70,7 +70,7 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Corrupt`] for elements that are none.
-    fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
+    fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
         let _ = items;
         Ok(())
     }

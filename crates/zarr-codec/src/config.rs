@@ -2,8 +2,9 @@
 
 use crate::Error;
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
-use zarr_meta::json::{Map, Number, Value};
+use zarr_json::{Map, Number, Value};
 
 /// The configuration of one codec, which remembers what was read of it.
 ///
@@ -21,7 +22,7 @@ impl<'a> Config<'a> {
         Self { map, read: RefCell::default() }
     }
 
-    /// The member as it stands; `null` is as good as absent.
+    /// The member; `null` counts as absent.
     pub fn value(&self, name: &'static str) -> Option<&'a Value> {
         self.read.borrow_mut().push(name);
         self.map.get(name).filter(|value| !value.is_null())
@@ -39,9 +40,12 @@ impl<'a> Config<'a> {
     ///
     /// # Errors
     /// [`Error::Metadata`] if it is something else.
-    pub fn integer(&self, name: &'static str, range: RangeInclusive<i64>) -> Result<Option<i64>, Error> {
+    pub fn integer<T>(&self, name: &'static str, range: RangeInclusive<T>) -> Result<Option<T>, Error>
+    where
+        T: TryFrom<i128> + PartialOrd + Display,
+    {
         let Some(value) = self.value(name) else { return Ok(None) };
-        let integer = value.as_number().and_then(Number::to_i128).and_then(|value| i64::try_from(value).ok());
+        let integer = value.as_number().and_then(Number::to_i128).and_then(|value| T::try_from(value).ok());
         match integer.filter(|value| range.contains(value)) {
             Some(value) => Ok(Some(value)),
             None => {
@@ -51,13 +55,28 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// A text, if the member is there.
+    /// What one of the strings `known` stands for, if the member is there.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if it is something else.
+    pub fn one_of<T: Copy>(&self, name: &'static str, known: &[(&str, T)]) -> Result<Option<T>, Error> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        match known.iter().find(|(string, _)| value.as_str() == Some(string)) {
+            Some((_, meaning)) => Ok(Some(*meaning)),
+            None => {
+                let strings: Vec<_> = known.iter().map(|(string, _)| format!("{string:?}")).collect();
+                Err(self.unexpected(name, &strings.join(" or "), value))
+            }
+        }
+    }
+
+    /// A string, if the member is there.
     ///
     /// # Errors
     /// [`Error::Metadata`] if it is something else.
     pub fn text(&self, name: &'static str) -> Result<Option<&'a str>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
-        value.as_str().map(Some).ok_or_else(|| self.unexpected(name, "a text", value))
+        value.as_str().map(Some).ok_or_else(|| self.unexpected(name, "a string", value))
     }
 
     /// A bool, if the member is there.
@@ -69,14 +88,14 @@ impl<'a> Config<'a> {
         value.as_bool().map(Some).ok_or_else(|| self.unexpected(name, "true or false", value))
     }
 
-    /// A list of integers >= 0, if the member is there.
+    /// An array of integers >= 0, if the member is there.
     ///
     /// # Errors
     /// [`Error::Metadata`] if it is something else.
     pub fn integers(&self, name: &'static str) -> Result<Option<Vec<u64>>, Error> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let list = value.as_array().and_then(|items| items.iter().map(Value::as_u64).collect());
-        list.map(Some).ok_or_else(|| self.unexpected(name, "a list of integers", value))
+        list.map(Some).ok_or_else(|| self.unexpected(name, "an array of integers", value))
     }
 
     /// An error about member `name` that says what was expected.

@@ -8,20 +8,20 @@
 //! Whoever drives it (a blocking reader, an async one, a test with a byte slice) fetches the ranges and goes on. Only
 //! codecs that can do with less than the whole chunk have a [`Decode`]; all others decode from all bytes at once.
 
-use crate::{ElementSpec, Error, Pipeline, ViewMut, Windows};
+use crate::{AxisWindows, ElementSpec, Error, Pipeline, ViewMut};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_grid::{AxisCuts, ChunkIndex, Cuts, Shape};
+use zarr_grid::{AxisOverlaps, ChunkIndex, ChunkOverlaps, Shape};
 use zarr_store::ByteRange;
 
 /// How encoded bytes are best asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Ask for uncompressed data in pieces of about so many bytes, one after another, rather than all at once: where
-    /// latency is cheap, a piece is then still in the processor's cache when it is scattered.
-    pub slab: Option<u64>,
+    /// Ask for uncompressed data in pieces of about so many bytes, one after another, and not all at once: where requests cost
+    /// little, a piece is then still in the processor's cache when its elements are copied.
+    pub read_size: Option<u64>,
     /// Whether checksums may go unverified where verifying them means to fetch more than is asked for.
     pub skip_checksums: bool,
 }
@@ -38,7 +38,7 @@ pub trait Decode: Send + Debug {
 
     /// The split that [`step`](Self::step) comes to, without any bytes: by an index that an earlier decode of the same chunk
     /// came to. `None` if this decode does not split, or `index` is not of its grid.
-    fn split_by(&self, index: &Arc<SubchunkIndex>) -> Option<Split> {
+    fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
         let _ = index;
         None
     }
@@ -61,12 +61,12 @@ pub enum Step {
 /// chunk until one is decoded.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// The order in which to turn the axes of `out` before it is cut.
+    /// The permutation of the axes of `out`, before it is divided into windows.
     pub order: Option<SmallVec<[usize; 6]>>,
     /// Where the region meets the grid of inner chunks.
-    pub cuts: Cuts,
+    pub overlaps: ChunkOverlaps,
     /// Where each inner chunk is stored.
-    pub index: Arc<SubchunkIndex>,
+    pub index: Arc<InnerChunkIndex>,
     /// How each inner chunk is encoded.
     pub codecs: Arc<Pipeline>,
 }
@@ -77,26 +77,30 @@ impl Split {
         self.codecs.element()
     }
 
-    /// The windows of `out`, in the order of the cells of `cuts`.
+    /// The windows of `out`, in the order of the chunks of `overlaps`.
     ///
     /// # Errors
-    /// [`Error::Tiles`] if `out` has not the shape of the region.
-    pub fn tile<'a>(&self, out: ViewMut<'a>) -> Result<crate::Tiles<'a>, Error> {
+    /// [`Error::Windows`] if `out` has not the shape of the region.
+    pub fn windows<'a>(&self, out: ViewMut<'a>) -> Result<crate::Windows<'a>, Error> {
         let out = match &self.order {
             Some(order) => out.permuted(order),
             None => out,
         };
-        out.tile(windows(&self.cuts))
+        out.into_windows(axis_windows(&self.overlaps))
     }
 }
 
-/// The windows that `cuts` make of an output, as [`ViewMut::tile`] takes them.
-pub fn windows(cuts: &Cuts) -> Vec<Windows> {
-    cuts.axes().iter().map(|axis| if cuts.is_empty() { Windows::default() } else { axis_windows(axis) }).collect()
+/// The windows that `overlaps` make of an output, as [`ViewMut::into_windows`] takes them.
+pub fn axis_windows(overlaps: &ChunkOverlaps) -> Vec<AxisWindows> {
+    overlaps
+        .axes()
+        .iter()
+        .map(|axis| if overlaps.is_empty() { AxisWindows::default() } else { windows_of(axis) })
+        .collect()
 }
 
-fn axis_windows(axis: &AxisCuts) -> Windows {
-    let mut windows = Windows::default();
+fn windows_of(axis: &AxisOverlaps) -> AxisWindows {
+    let mut windows = AxisWindows::default();
     let mut number = 0;
     while number < axis.len() {
         let cut = axis.get(number);
@@ -111,7 +115,7 @@ fn axis_windows(axis: &AxisCuts) -> Windows {
 
 /// Where the inner chunks of a shard lie in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubchunkIndex {
+pub struct InnerChunkIndex {
     grid: Shape,
     /// Offset and length for each inner chunk, in C order.
     entries: Vec<(u64, u64)>,
@@ -120,7 +124,7 @@ pub struct SubchunkIndex {
 /// Offset and length of an inner chunk that is not stored (sharding codec 1.0, section "Binary shard format").
 const ABSENT: u64 = u64::MAX;
 
-impl SubchunkIndex {
+impl InnerChunkIndex {
     /// An index of `grid` inner chunks per axis.
     ///
     /// # Errors
@@ -145,7 +149,7 @@ impl SubchunkIndex {
 
     /// Where each inner chunk is, in C order; `None` where it is not stored.
     pub fn iter(&self) -> impl Iterator<Item = Result<Option<Range<u64>>, Error>> + '_ {
-        (0..self.entries.len()).map(|place| self.entry(place))
+        (0..self.entries.len()).map(|position| self.entry(position))
     }
 
     /// Where the inner chunk at `index` is; `None` if it is not stored.
@@ -153,17 +157,17 @@ impl SubchunkIndex {
     /// # Errors
     /// [`Error::ShardIndex`] if the entry contradicts itself or lies outside of the index.
     pub fn range(&self, index: &[u64]) -> Result<Option<Range<u64>>, Error> {
-        let mut place = 0u64;
+        let mut position = 0u64;
         for (&at, &len) in index.iter().zip(&self.grid) {
-            place = place.wrapping_mul(len).wrapping_add(at);
+            position = position.wrapping_mul(len).wrapping_add(at);
         }
-        self.entry(usize::try_from(place).unwrap_or(usize::MAX))
+        self.entry(usize::try_from(position).unwrap_or(usize::MAX))
     }
 
-    fn entry(&self, place: usize) -> Result<Option<Range<u64>>, Error> {
+    fn entry(&self, position: usize) -> Result<Option<Range<u64>>, Error> {
         let broken =
-            |what: String| Error::ShardIndex { what: format!("inner chunk {:?}: {what}", self.unravel(place)) };
-        match self.entries.get(place) {
+            |what: String| Error::ShardIndex { what: format!("inner chunk {:?}: {what}", self.unravel(position)) };
+        match self.entries.get(position) {
             None => Err(broken("not in the index".to_owned())),
             Some(&(ABSENT, ABSENT)) => Ok(None),
             Some(&(offset, len)) if offset == ABSENT || len == ABSENT => {
@@ -176,8 +180,8 @@ impl SubchunkIndex {
         }
     }
 
-    fn unravel(&self, place: usize) -> ChunkIndex {
-        let mut rest = place as u64;
+    fn unravel(&self, position: usize) -> ChunkIndex {
+        let mut rest = position as u64;
         let mut index: ChunkIndex = self.grid.clone();
         for (at, &len) in index.iter_mut().zip(&self.grid).rev() {
             *at = rest % len.max(1);

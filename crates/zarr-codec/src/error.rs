@@ -1,6 +1,6 @@
 //! What goes wrong in codecs.
 
-use crate::view::Dims;
+use crate::dims::Dims;
 
 /// Why a chunk could not be encoded or decoded, or a codec not be built.
 ///
@@ -114,7 +114,7 @@ pub enum Error {
     },
     /// Windows of a view that overlap or reach out of it.
     #[error("windows overlap or lie outside of a view of {shape:?} items")]
-    Tiles {
+    Windows {
         /// Items of the view per axis.
         shape: Dims,
     },
@@ -150,7 +150,7 @@ impl Error {
             Self::Limit { .. } | Self::Allocation { .. } => ErrorKind::Limit,
             Self::Metadata { .. } => ErrorKind::InvalidMetadata,
             Self::Unknown { .. } | Self::Unsupported { .. } => ErrorKind::UnknownExtension,
-            Self::Encode { .. } | Self::Buffer { .. } | Self::Tiles { .. } => ErrorKind::Argument,
+            Self::Encode { .. } | Self::Buffer { .. } | Self::Windows { .. } => ErrorKind::Argument,
         }
     }
 

@@ -7,7 +7,7 @@ mod shared;
 pub(crate) use shared::Last;
 
 use crate::blocks::{Blocks, Elements, Target};
-use crate::decode::{Access, Decode, Split, Step, SubchunkIndex};
+use crate::decode::{Access, Decode, InnerChunkIndex, Split, Step};
 use crate::scratch::Scratch;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
 use smallvec::SmallVec;
@@ -64,13 +64,30 @@ impl Pipeline {
         }
     }
 
+    /// The number of bytes of a decoded chunk of `shape`, without what is in elements of variable length.
+    pub fn decoded_size(&self, shape: &[u64]) -> u64 {
+        let item = self.element.item_size() as u64;
+        shape.iter().fold(item, |size, &len| size.saturating_mul(len))
+    }
+
+    /// A number of bytes that no software encodes a chunk of `shape` to more than: other encoders of a format may need more than
+    /// ours, but not twice as much and headers.
+    pub fn max_encoded_size(&self, shape: &[u64]) -> u64 {
+        self.encoded_size(shape).bound(self.limits.max_chunk).saturating_mul(2).saturating_add(1 << 10)
+    }
+
+    /// Whether chunks of `shape` are shards whose inner chunks can be fetched one by one.
+    pub fn is_sharded(&self, shape: &[u64]) -> bool {
+        self.part_shape(shape).is_some() && self.partial(shape, &Region::whole(shape), &Access::default()).is_some()
+    }
+
     /// Whether encoded chunks are their elements in C order, whatever their encoding, and nothing else. Then
     /// [`decode_all`](Self::decode_all) decodes many.
-    pub fn is_items(&self) -> bool {
+    pub fn is_raw_elements(&self) -> bool {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.encoded_item_size().is_some()
     }
 
-    /// Decodes whole chunks that lie one behind the other in `encoded`, if they [are items](Self::is_items) only. The first
+    /// Decodes whole chunks that lie one behind the other in `encoded`, if they [are raw elements](Self::is_raw_elements). The first
     /// axis of `out` counts them.
     ///
     /// # Errors
@@ -80,17 +97,17 @@ impl Pipeline {
         self.to_bytes.scatter(&View::new(encoded, item, out.shape())?, out)
     }
 
-    /// Whether an encoded chunk is its elements in C order, as they are in memory once they are [settled](Self::settle).
-    pub fn is_memory(&self) -> bool {
+    /// Whether an encoded chunk is its elements in C order, as they are in memory once they are [normalized](Self::normalize).
+    pub fn is_native_layout(&self) -> bool {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.is_memory_order()
     }
 
-    /// Brings the bytes of a chunk that [is in memory order](Self::is_memory) into memory form.
+    /// Brings the bytes of a chunk that [is in memory order](Self::is_native_layout) into memory form.
     ///
     /// # Errors
     /// [`Error::Corrupt`] for elements that are none.
-    pub fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
-        self.to_bytes.settle(items)
+    pub fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
+        self.to_bytes.normalize(items)
     }
 
     /// The shape of the smallest part of a chunk that is encoded on its own, in the axes of the array: of the innermost
@@ -175,10 +192,10 @@ impl Pipeline {
         if self.array.is_empty()
             && self.to_bytes.is_memory_order()
             && region.is_whole(shape)
-            && let Some(place) = out.as_contiguous()
+            && let Some(destination) = out.as_contiguous()
         {
-            self.decode_bytes(encoded, decoded, Some(&mut *place), None, |_| Ok(()))?;
-            return self.to_bytes.settle(place);
+            self.decode_bytes(encoded, decoded, Some(&mut *destination), None, |_| Ok(()))?;
+            return self.to_bytes.normalize(destination);
         }
         let target = self.target(shape, region);
         self.decode_bytes(encoded, decoded, None, target.as_ref(), |plain| match plain {
@@ -195,13 +212,13 @@ impl Pipeline {
         (item > 0).then(|| Target { codec: &*self.to_bytes, item, shape, region })
     }
 
-    /// Sends `encoded` back through the bytes-to-bytes codecs: into `place` if there is one (exactly `size` bytes), else
+    /// Sends `encoded` back through the bytes-to-bytes codecs: into `destination` if there is one (exactly `size` bytes), else
     /// into scratch that `then` gets to see, or by blocks if the last codec has some that suit `target`.
     fn decode_bytes(
         &self,
         encoded: &[u8],
         size: Size,
-        place: Option<&mut [u8]>,
+        destination: Option<&mut [u8]>,
         target: Option<&Target<'_>>,
         then: impl FnOnce(Plain<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -213,7 +230,7 @@ impl Pipeline {
         });
         let mut stage = Stage::Borrowed(encoded);
         let mut codecs = self.bytes.iter().zip(&sizes).rev().peekable();
-        let mut place = place;
+        let mut destination = destination;
         while let Some((codec, &size)) = codecs.next() {
             if let Stage::Borrowed(bytes) = stage
                 && let Some(cut) = codec.decode_in_place(bytes)
@@ -225,9 +242,9 @@ impl Pipeline {
             }
             let bytes = stage.bytes();
             if codecs.peek().is_none()
-                && let Some(place) = place.take()
+                && let Some(destination) = destination.take()
             {
-                let mut sink = Sink::exact(place).of(codec.name());
+                let mut sink = Sink::exact(destination).of(codec.name());
                 codec.decode(bytes, &mut sink)?;
                 sink.finish()?;
                 return Ok(());
@@ -246,10 +263,10 @@ impl Pipeline {
             stage = Stage::Owned(buffer, len);
         }
         let bytes = stage.bytes();
-        match place {
-            Some(place) => {
-                check_size("bytes", bytes.len(), Size::Exact(place.len() as u64))?;
-                place.copy_from_slice(bytes);
+        match destination {
+            Some(destination) => {
+                check_size("bytes", bytes.len(), Size::Exact(destination.len() as u64))?;
+                destination.copy_from_slice(bytes);
                 Ok(())
             }
             None => then(Plain::Bytes(bytes)),
@@ -270,8 +287,8 @@ impl Pipeline {
         };
         let encoded_shape = codec.encoded_shape(shape)?;
         if let Some(order) = codec.permutation() {
-            let mut turned = out.reborrow().permuted(order);
-            return self.decode_array(inner, bytes, &encoded_shape, &region.permuted(order), &mut turned);
+            let mut transposed = out.reborrow().permuted(order);
+            return self.decode_array(inner, bytes, &encoded_shape, &region.permuted(order), &mut transposed);
         }
         let mut scratch = Scratch::take();
         let mut encoded =
@@ -300,19 +317,19 @@ impl Pipeline {
         for codec in &self.array {
             // A codec that changes values needs all of them.
             let encoded = codec.encoded_shape(&shape).ok()?;
-            let turn = codec.permutation()?;
+            let permutation = codec.permutation()?;
             shape = encoded;
-            region = region.permuted(turn);
+            region = region.permuted(permutation);
             order = Some(match order {
-                None => turn.into(),
-                Some(before) => turn.iter().map(|&axis| before.get(axis).copied().unwrap_or(axis)).collect(),
+                None => permutation.into(),
+                Some(before) => permutation.iter().map(|&axis| before.get(axis).copied().unwrap_or(axis)).collect(),
             });
         }
         let mut access = *access;
         if order.is_some() {
             // A thin slab of a transposed chunk is a thin slice of each row of the output: lines of the cache are written in
             // parts then, and fetched for each.
-            access.slab = access.slab.map(|slab| slab.saturating_mul(TURNED));
+            access.read_size = access.read_size.map(|size| size.saturating_mul(TURNED));
         }
         let inner = Arc::clone(&self.to_bytes).partial(&shape, &region, &access)?;
         Some(match order {
@@ -450,7 +467,7 @@ pub fn chunk_view<'s>(
     Element { item_size: element.item_size() }.view(scratch, shape, limits)
 }
 
-/// A decode inside of transposes: the view is turned, no byte moves.
+/// A decode inside of transposes: the axes of the view are permuted, no byte moves.
 #[derive(Debug)]
 struct Turned {
     order: SmallVec<[usize; 6]>,
@@ -458,7 +475,7 @@ struct Turned {
 }
 
 impl Turned {
-    fn turn(&self, split: Split) -> Split {
+    fn transpose(&self, split: Split) -> Split {
         let order = match &split.order {
             None => self.order.clone(),
             Some(inner) => inner.iter().map(|&axis| self.order.get(axis).copied().unwrap_or(axis)).collect(),
@@ -471,12 +488,12 @@ impl Decode for Turned {
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
         let step = self.inner.step(got, &mut out.reborrow().permuted(&self.order))?;
         Ok(match step {
-            Step::Split(split) => Step::Split(Box::new(self.turn(*split))),
+            Step::Split(split) => Step::Split(Box::new(self.transpose(*split))),
             step => step,
         })
     }
 
-    fn split_by(&self, index: &Arc<SubchunkIndex>) -> Option<Split> {
-        Some(self.turn(self.inner.split_by(index)?))
+    fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
+        Some(self.transpose(self.inner.split_by(index)?))
     }
 }

@@ -38,7 +38,7 @@ impl Iterator for Places {
 
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
-        let place = self.next;
+        let position = self.next;
         for ((index, &len), &stride) in self.index.iter_mut().zip(&self.lens).zip(&self.strides).rev() {
             *index += 1;
             self.next = self.next.wrapping_add(stride);
@@ -48,7 +48,7 @@ impl Iterator for Places {
             *index = 0;
             self.next = self.next.wrapping_sub(stride.wrapping_mul(len));
         }
-        Some(place)
+        Some(position)
     }
 }
 

@@ -1,37 +1,24 @@
 //! Buffers that each thread keeps between chunks.
-//!
-//! A fresh buffer costs page faults for every chunk; a kept one costs them once. Buffers are taken and given back, so
-//! that nested uses (a shard in a shard) get different ones.
 
-use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
+use zarr_store::{BufferUse, keep_buffer, take_buffer};
 
-/// Buffers kept per thread; more are freed.
-const MAX_KEPT: usize = 8;
-/// Larger buffers are not kept: chunks of this size make their page faults a small part of the work.
-const MAX_SIZE: usize = 64 << 20;
-
-thread_local! {
-    static KEPT: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+/// A buffer of this thread, which keeps it when it is dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    buffer: Vec<u8>,
+    usage: BufferUse,
 }
 
-/// A buffer of this thread's, given back when dropped.
-///
-/// It holds whatever its last user left; only its length counts as memory that need not be cleared again.
-#[derive(Debug, Default)]
-pub struct Scratch(Vec<u8>);
-
 impl Scratch {
-    /// A buffer, empty or used before.
+    /// A buffer with the length and the bytes that its last user left, to be overwritten.
     pub fn take() -> Self {
-        Self(KEPT.with_borrow_mut(Vec::pop).unwrap_or_default())
+        Self { buffer: take_buffer(BufferUse::Overwrite), usage: BufferUse::Overwrite }
     }
 
-    /// A buffer with no content, to be appended to.
+    /// A buffer without bytes, to be appended to.
     pub fn empty() -> Self {
-        let mut scratch = Self::take();
-        scratch.0.clear();
-        scratch
+        Self { buffer: take_buffer(BufferUse::Append), usage: BufferUse::Append }
     }
 
     /// The first `size` bytes, of arbitrary content.
@@ -39,12 +26,12 @@ impl Scratch {
     /// # Errors
     /// [`crate::Error::Allocation`] if there is no memory for them.
     pub fn sized(&mut self, size: usize) -> Result<&mut [u8], crate::Error> {
-        let missing = size.saturating_sub(self.0.len());
-        self.0.try_reserve(missing).map_err(|_| crate::Error::Allocation { size: size as u64 })?;
+        let missing = size.saturating_sub(self.buffer.len());
+        self.buffer.try_reserve(missing).map_err(|_| crate::Error::Allocation { size: size as u64 })?;
         if missing > 0 {
-            self.0.resize(size, 0);
+            self.buffer.resize(size, 0);
         }
-        self.0.get_mut(..size).ok_or(crate::Error::Allocation { size: size as u64 })
+        self.buffer.get_mut(..size).ok_or(crate::Error::Allocation { size: size as u64 })
     }
 }
 
@@ -52,27 +39,25 @@ impl Deref for Scratch {
     type Target = Vec<u8>;
 
     fn deref(&self) -> &Vec<u8> {
-        &self.0
+        &self.buffer
     }
 }
 
 impl DerefMut for Scratch {
     fn deref_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.0
+        &mut self.buffer
+    }
+}
+
+impl Default for Scratch {
+    /// A buffer without memory, whatever the thread keeps.
+    fn default() -> Self {
+        Self { buffer: Vec::new(), usage: BufferUse::Overwrite }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let buffer = std::mem::take(&mut self.0);
-        if buffer.capacity() > 0 && buffer.capacity() <= MAX_SIZE {
-            // A thread that is ending has no place for it any more.
-            let _ = KEPT.try_with(|kept| {
-                let mut kept = kept.borrow_mut();
-                if kept.len() < MAX_KEPT {
-                    kept.push(buffer);
-                }
-            });
-        }
+        keep_buffer(self.usage, std::mem::take(&mut self.buffer));
     }
 }

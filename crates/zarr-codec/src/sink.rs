@@ -19,6 +19,17 @@ pub struct Sink<'a> {
     bound: usize,
 }
 
+/// What a decoder did with a piece of a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Bytes that it took.
+    pub taken: usize,
+    /// Bytes that it decoded them to.
+    pub came: usize,
+    /// Whether the stream ends with them.
+    pub is_last: bool,
+}
+
 #[derive(Debug)]
 enum Target<'a> {
     Slice(&'a mut [u8]),
@@ -147,6 +158,47 @@ impl<'a> Sink<'a> {
 
     fn read(&self, reader: &mut impl Read, into: &mut [u8]) -> Result<usize, Error> {
         read(self.codec, reader, into)
+    }
+
+    /// How much room to offer for output of unknown size, `least` bytes or more: it grows with what came, so that a small input
+    /// cannot claim much memory.
+    pub fn step(&self, least: usize) -> usize {
+        self.len.max(least).min(self.bound - self.len)
+    }
+
+    /// Decodes a stream piece by piece. `room` tells how many bytes to offer when so many of `input` are left; `decode` decodes what
+    /// is left to the place that it gets. The answer is the number of bytes that the stream has, or `None` if it ends too early.
+    ///
+    /// # Errors
+    /// Those of `decode`, [`Error::TooLong`] one byte past the bound, [`Error::Allocation`].
+    pub fn pump(
+        &mut self,
+        input: &[u8],
+        room: impl Fn(&Self, usize) -> usize,
+        mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<Piece, Error>,
+    ) -> Result<Option<usize>, Error> {
+        let mut at = 0_usize;
+        loop {
+            let rest = input.get(at..).unwrap_or_default();
+            let room = room(self, rest.len());
+            // Where no more may come, there is a byte of room to see whether more would.
+            let mut probe = [0];
+            let target = if room == 0 { &mut probe[..] } else { self.buffer(room)? };
+            let Piece { taken, came, is_last } = decode(rest, target)?;
+            at = at.saturating_add(taken);
+            if room == 0 && came > 0 {
+                let (found, expected) = (self.len as u64 + 1, self.bound as u64);
+                return Err(Error::TooLong { codec: self.codec, found, expected });
+            }
+            self.unwrite(room.saturating_sub(came));
+            if is_last {
+                return Ok(Some(at));
+            }
+            if taken == 0 && came == 0 {
+                // The decoder took all there is, and wants more.
+                return Ok(None);
+            }
+        }
     }
 
     /// Ends the output: cuts a growing buffer to what came, and checks an exact size.

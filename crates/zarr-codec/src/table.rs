@@ -1,22 +1,197 @@
-//! The table of codecs, a value that is passed on.
+//! The table of codecs, a value that is passed on, and its entries: what a codec says of itself.
 
 use crate::pipeline::Last;
-use crate::{Codec, Config, ElementSpec, Error, Limits};
-use std::cell::RefCell;
+use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, Codec, Config, ElementSpec, Error, Limits, Warnings};
+use std::sync::Arc;
+use zarr_dtype::DataType;
+use zarr_json::{NamedConfig, Value};
 
-/// One kind of codec: its names and how it is built. Each codec crate exports one for each of its codecs.
+/// What a codec turns into what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Chunks into chunks.
+    ArrayToArray,
+    /// Chunks into bytes.
+    ArrayToBytes,
+    /// Bytes into bytes.
+    BytesToBytes,
+}
+
+/// A function that builds a codec of one kind.
+type Build<T> = fn(&BuildContext<'_>) -> Result<Arc<T>, Error>;
+
+/// The function that builds a codec, which says of what kind it is.
 #[derive(Clone, Copy, Debug)]
+enum Builder {
+    ArrayToArray(Build<dyn ArrayToArray>),
+    ArrayToBytes(Build<dyn ArrayToBytes>),
+    BytesToBytes(Build<dyn BytesToBytes>),
+}
+
+/// One codec. Each codec crate has one for each of its codecs, and all of them in `CODECS`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Kind};
+///
+/// fn build(_: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
+///     unimplemented!()
+/// }
+///
+/// const SWAB: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.swab", build).id("swab").only_read(&["swab"]);
+/// assert_eq!(SWAB.kind(), Kind::BytesToBytes);
+/// assert_eq!(SWAB.short_name(), "swab");
+/// assert!(SWAB.is_called("numcodecs.swab") && SWAB.is_called("swab"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct CodecEntry {
-    /// The name in Zarr v3 first, then its aliases.
-    pub names: &'static [&'static str],
+    /// The name that is written in documents of Zarr v3: the registered one, or `numcodecs.<id>` where zarr-python has the codec by
+    /// that alone.
+    pub name: &'static str,
+    /// Other names in Zarr v3 that other software reads. They stay as they are.
+    pub aliases: &'static [&'static str],
+    /// Names in Zarr v3 that are read; [`name`](Self::name) is written instead.
+    pub only_read: &'static [&'static str],
+    /// The `id` in documents up to Zarr v2 and of the drafts: that of numcodecs.
+    pub id: Option<&'static str>,
+    /// The members of the configuration that users give behind the name, in this order, with the JSON that is written without them.
+    pub arguments: &'static [(&'static str, Option<&'static str>)],
+    /// A configuration as JSON, with all members that have to be given.
+    pub example: &'static str,
+    short_name: Option<&'static str>,
+    complete: fn(&mut NamedConfig, &DataType),
+    builder: Builder,
+}
+
+impl CodecEntry {
+    /// A codec of arrays that is called `name` in Zarr v3.
+    pub const fn array_to_array(name: &'static str, build: Build<dyn ArrayToArray>) -> Self {
+        Self::new(name, Builder::ArrayToArray(build))
+    }
+
+    /// A codec that turns arrays into bytes and is called `name` in Zarr v3.
+    pub const fn array_to_bytes(name: &'static str, build: Build<dyn ArrayToBytes>) -> Self {
+        Self::new(name, Builder::ArrayToBytes(build))
+    }
+
+    /// A codec of bytes that is called `name` in Zarr v3.
+    pub const fn bytes_to_bytes(name: &'static str, build: Build<dyn BytesToBytes>) -> Self {
+        Self::new(name, Builder::BytesToBytes(build))
+    }
+
+    const fn new(name: &'static str, builder: Builder) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            only_read: &[],
+            id: None,
+            arguments: &[],
+            example: "{}",
+            short_name: None,
+            complete: |_, _| {},
+            builder,
+        }
+    }
+
+    /// With other names in Zarr v3 that other software reads.
+    #[must_use]
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// With names in Zarr v3 that are read and not written.
+    #[must_use]
+    pub const fn only_read(self, only_read: &'static [&'static str]) -> Self {
+        Self { only_read, ..self }
+    }
+
+    /// With the `id` of numcodecs.
+    #[must_use]
+    pub const fn id(self, id: &'static str) -> Self {
+        Self { id: Some(id), ..self }
+    }
+
+    /// With the name that users give, where it is not the one in Zarr v3 without `numcodecs.`.
+    #[must_use]
+    pub const fn short(self, short_name: &'static str) -> Self {
+        Self { short_name: Some(short_name), ..self }
+    }
+
+    /// With the members that users give behind the name, and the JSON that is written without them.
+    #[must_use]
+    pub const fn arguments(self, arguments: &'static [(&'static str, Option<&'static str>)]) -> Self {
+        Self { arguments, ..self }
+    }
+
+    /// With a function that adds to a configuration the members that its specification demands, for elements of a data type.
+    #[must_use]
+    pub const fn complete_with(self, complete: fn(&mut NamedConfig, &DataType)) -> Self {
+        Self { complete, ..self }
+    }
+
+    /// With a configuration as JSON, where members have to be given.
+    #[must_use]
+    pub const fn example(self, example: &'static str) -> Self {
+        Self { example, ..self }
+    }
+
+    /// The same codec under another name alone.
+    #[must_use]
+    pub const fn renamed(self, name: &'static str) -> Self {
+        Self { name, aliases: &[], only_read: &[], id: None, ..self }
+    }
+
+    /// What the codec turns into what.
+    pub const fn kind(&self) -> Kind {
+        match self.builder {
+            Builder::ArrayToArray(_) => Kind::ArrayToArray,
+            Builder::ArrayToBytes(_) => Kind::ArrayToBytes,
+            Builder::BytesToBytes(_) => Kind::BytesToBytes,
+        }
+    }
+
+    /// The name that users give. Of several codecs of one purpose, such as `json2` and `json`, the one that is written today has the
+    /// short name.
+    pub fn short_name(&self) -> &'static str {
+        let short = self.name.strip_prefix("numcodecs.").unwrap_or(self.name);
+        self.short_name.unwrap_or(short)
+    }
+
+    /// All names in Zarr v3, the one that is written first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        [self.name].into_iter().chain(self.aliases.iter().copied()).chain(self.only_read.iter().copied())
+    }
+
+    /// Whether a document of Zarr v3 may call it so.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
+    /// Adds to a configuration the members that the specification demands and that are missing, for elements of `data_type`: not all
+    /// readers have defaults.
+    pub fn complete(&self, codec: &mut NamedConfig, data_type: &DataType) {
+        (self.complete)(codec, data_type);
+    }
+
     /// Builds the codec, from the context alone: arrays that have the same codecs, elements and chunks may share it.
-    pub build: fn(&BuildContext<'_>) -> Result<Codec, Error>,
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] for a configuration that breaks the specification, [`Error::Unsupported`] for elements that the codec does
+    /// not take.
+    pub fn build(&self, context: &BuildContext<'_>) -> Result<Codec, Error> {
+        match self.builder {
+            Builder::ArrayToArray(build) => build(context).map(Codec::ArrayToArray),
+            Builder::ArrayToBytes(build) => build(context).map(Codec::ArrayToBytes),
+            Builder::BytesToBytes(build) => build(context).map(Codec::BytesToBytes),
+        }
+    }
 }
 
 /// What a codec is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildContext<'a> {
-    /// The name used in the metadata, one of [`CodecEntry::names`].
+    /// The name used in the metadata, one of [`CodecEntry::names`](crate::CodecEntry::names).
     pub name: &'a str,
     /// The configuration.
     pub config: &'a Config<'a>,
@@ -31,36 +206,6 @@ pub struct BuildContext<'a> {
     pub nesting: u32,
     /// Takes what is odd but no error.
     pub warnings: &'a Warnings,
-}
-
-/// Something odd in the metadata of codecs that is no error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// Where, as a JSON pointer from the list of codecs.
-    pub pointer: String,
-    /// What is odd, and what was done about it.
-    pub what: String,
-}
-
-/// What was odd in the metadata of codecs but no error.
-#[derive(Debug, Default)]
-pub struct Warnings(RefCell<Vec<Warning>>);
-
-impl Warnings {
-    /// Adds a warning.
-    pub fn add(&self, pointer: impl Into<String>, what: impl Into<String>) {
-        self.0.borrow_mut().push(Warning { pointer: pointer.into(), what: what.into() });
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.0.borrow().len()
-    }
-
-    /// All warnings in the order they were added.
-    pub fn into_vec(self) -> Vec<Warning> {
-        self.0.into_inner()
-    }
 }
 
 /// The codecs that are known, by name.
@@ -91,16 +236,42 @@ impl Codecs {
 
     /// The codec of this name.
     pub fn get(&self, name: &str) -> Option<&CodecEntry> {
-        self.entries.iter().rev().find(|entry| entry.names.contains(&name))
+        self.entries.iter().rev().find(|entry| entry.is_called(name))
     }
 
-    /// Where the codec of this name could come from.
+    /// The codec that users call `name`, or that a document of Zarr v3 does.
+    pub fn typed(&self, name: &str) -> Option<&CodecEntry> {
+        let typed = self.entries.iter().rev().find(|entry| entry.short_name() == name);
+        typed.or_else(|| self.get(name))
+    }
+
+    /// Adds to the configuration of a codec that is in the table what its specification demands. A codec that goes by an alias is
+    /// left as it is: there, other software has defaults.
+    #[must_use]
+    pub fn complete(&self, mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
+        if let Some(entry) = self.get(&codec.name).filter(|entry| entry.name == codec.name) {
+            entry.complete(&mut codec, data_type);
+        }
+        codec
+    }
+
+    /// Where the codec of this name, or of this `id` of numcodecs, could come from.
     pub fn hint(&self, name: &str) -> Option<&'static str> {
-        self.hints.iter().rev().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
+        let is_it = |known: &str| known == name || known.strip_prefix("numcodecs.") == Some(name);
+        self.hints.iter().rev().find(|(known, _)| is_it(known)).map(|(_, hint)| *hint)
     }
 
     /// All codecs, in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = &CodecEntry> {
         self.entries.iter()
+    }
+}
+
+/// Adds members to a configuration that lacks them.
+pub fn add_missing<const N: usize>(codec: &mut NamedConfig, members: [(&str, Value); N]) {
+    for (name, value) in members {
+        if !codec.configuration.contains_key(name) {
+            codec.configuration.insert(name, value);
+        }
     }
 }

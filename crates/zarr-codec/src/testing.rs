@@ -12,14 +12,14 @@ use crate::{
 use std::sync::Arc;
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// An element type by name, with a zero fill value.
 ///
 /// # Panics
 /// If there is no such type.
 pub fn element(data_type: &str) -> ElementSpec {
-    let data_type = DataType::from_config(&zarr_meta::NamedConfig::new(data_type)).expect("a data type");
+    let data_type = DataType::from_config(&zarr_json::NamedConfig::new(data_type)).expect("a data type");
     let fill = FillValue::zero(&data_type);
     ElementSpec::new(data_type, fill)
 }
@@ -51,9 +51,8 @@ pub fn build_with(
     };
     let limits = Limits::default();
     let config = Config::new(&map);
-    let name = entry.names.first().expect("a codec has a name");
-    (entry.build)(&BuildContext {
-        name,
+    entry.build(&BuildContext {
+        name: entry.name,
         config: &config,
         element,
         codecs,
@@ -108,9 +107,9 @@ pub fn pipeline(codecs: &str, element: &ElementSpec, table: &Codecs) -> Result<A
     let named = |codec: &Value| {
         let configuration = codec.get("configuration").and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
         let name = codec.get("name").and_then(Value::as_str).expect("a codec has a name");
-        zarr_meta::NamedConfig::with(name, configuration)
+        zarr_json::NamedConfig::with(name, configuration)
     };
-    let codecs: Vec<_> = list.as_array().expect("a list of codecs").iter().map(named).collect();
+    let codecs: Vec<_> = list.as_array().expect("an array of codecs").iter().map(named).collect();
     Pipeline::build(&codecs, element, table, &Limits::default(), 0, &Warnings::default()).map(Arc::new)
 }
 
@@ -169,11 +168,11 @@ pub fn round_trip(codec: &dyn BytesToBytes, samples: &[Vec<u8>]) {
                 "{len} bytes come back ({size:?})"
             );
         }
-        let mut place = vec![0; sample.len()];
-        let mut sink = Sink::exact(&mut place);
+        let mut target = vec![0; sample.len()];
+        let mut sink = Sink::exact(&mut target);
         codec.decode(encoded, &mut sink).expect("decodes in place");
         sink.finish().expect("fills its place");
-        assert!(place == *sample, "{len} bytes come back in place");
+        assert!(target == *sample, "{len} bytes come back in place");
         if let Some(cut) = codec.decode_in_place(encoded) {
             assert!(cut.expect("decodes where it lies") == sample, "{len} bytes come back where they lie");
         }
@@ -272,7 +271,7 @@ pub fn decode_parts(
     region: &Region,
     out: &mut ViewMut<'_>,
 ) -> Result<(), Error> {
-    let access = crate::Access { slab: Some(64), skip_checksums: false };
+    let access = crate::Access { read_size: Some(64), skip_checksums: false };
     let Some(mut decode) = codecs.partial(shape, region, &access) else {
         return codecs.decode(encoded, shape, region, out);
     };
@@ -289,14 +288,14 @@ pub fn decode_parts(
                 got = ranges.iter().map(|range| slice(range).ok_or_else(short)).collect::<Result<_, _>>()?;
             }
             Step::Split(split) => {
-                let tiles = split.tile(out.reborrow())?;
-                for (mut tile, cell) in tiles.zip(split.cuts.iter()) {
-                    match split.index.range(&cell.index)? {
-                        None => split.element().fill(&mut tile)?,
+                let windows = split.windows(out.reborrow())?;
+                for (mut window, overlap) in windows.zip(split.overlaps.iter()) {
+                    match split.index.range(&overlap.index)? {
+                        None => split.element().fill(&mut window)?,
                         Some(range) => {
                             let short = Error::ShardIndex { what: format!("{range:?} of {} bytes", encoded.len()) };
                             let part = encoded.get(range.start as usize..range.end as usize).ok_or(short)?;
-                            decode_parts(&split.codecs, part, &cell.shape, &cell.region, &mut tile)?;
+                            decode_parts(&split.codecs, part, &overlap.shape, &overlap.region, &mut window)?;
                         }
                     }
                 }

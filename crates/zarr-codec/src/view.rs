@@ -1,7 +1,7 @@
 //! Strided windows on bytes: where chunks are decoded to and encoded from.
 //!
-//! A read ends in a [`ViewMut`] of the caller's memory. Cutting it into [`Tiles`] gives each chunk its own window, so that
-//! chunks decode in parallel, each to where its data goes. Permuting axes turns the view and moves no byte.
+//! A read ends in a [`ViewMut`] of the caller's memory. Dividing it into [`Windows`] gives each chunk its own window, so that
+//! chunks decode in parallel, each to where its data goes. Permuting axes changes strides and moves no byte.
 //!
 //! This module and its parts are the only `unsafe` code of the crate. Its invariant: item `(i0, i1, ..)` of a view lies at
 //! `ptr + i0 * strides[0] + i1 * strides[1] + ..`, `item` bytes long, inside one allocation that is borrowed for the view's
@@ -9,27 +9,23 @@
 //! it, and every operation derives views whose items are items of the view it began with.
 #![expect(unsafe_code)]
 
+mod axis_windows;
 mod copy;
+mod copy_element;
 mod part;
 mod swap;
-mod tiles;
-mod turn;
+mod transpose;
 mod windows;
 
-pub use tiles::Tiles;
+pub use axis_windows::AxisWindows;
 pub use windows::Windows;
 
-use crate::Error;
+use crate::{Dims, Error, Strides};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use zarr_dtype::Heap;
 use zarr_grid::Region;
-
-/// Lengths of a view per axis, in items.
-pub type Dims = SmallVec<[usize; 6]>;
-/// Distances between neighbouring items per axis, in bytes; may be negative.
-pub type Strides = SmallVec<[isize; 6]>;
 
 /// How the items of a view lie in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The data types.
 
+use crate::float;
 use crate::layout::{Layout, Scalar};
 use crate::{Element, Error, Extension, SmallFloat, StructType, TimeUnit};
 use std::fmt;
@@ -11,7 +12,7 @@ use std::fmt;
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Layout, Scalar};
-/// # use zarr_meta::NamedConfig;
+/// # use zarr_json::NamedConfig;
 /// let data_type = DataType::from_config(&NamedConfig::new("complex64"))?;
 /// assert_eq!(data_type, DataType::Complex64);
 /// assert_eq!(data_type.layout(), Layout::Fixed { scalar: Scalar::F32, count: 2 });
@@ -120,7 +121,51 @@ pub enum BytesName {
     VariableLengthBytes,
 }
 
+/// What the values of a data type that has numbers or bools are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// True and false.
+    Bool,
+    /// Integers, negative ones too.
+    Signed,
+    /// Integers from 0.
+    Unsigned,
+    /// Floating point numbers.
+    Float,
+    /// Pairs of these, the real and the imaginary part.
+    Complex,
+}
+
 impl DataType {
+    /// What the values are; `None` for types of other things than numbers and bools.
+    pub fn class(&self) -> Option<Class> {
+        Some(match self {
+            Self::Bool => Class::Bool,
+            Self::Int2 | Self::Int4 | Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => Class::Signed,
+            Self::UInt2 | Self::UInt4 | Self::UInt8 | Self::UInt16 | Self::UInt32 | Self::UInt64 => Class::Unsigned,
+            Self::SmallFloat(_) | Self::Float16 | Self::BFloat16 | Self::Float32 | Self::Float64 => Class::Float,
+            Self::SmallComplex(_)
+            | Self::ComplexFloat16
+            | Self::ComplexBFloat16
+            | Self::Complex64
+            | Self::Complex128 => Class::Complex,
+            _ => return None,
+        })
+    }
+
+    /// The value of an element of a type whose values are floats; `None` for other types.
+    pub fn to_f64(&self, item: &[u8]) -> Option<f64> {
+        let format = match self {
+            Self::SmallFloat(small) => small.format(),
+            Self::Float16 => float::F16,
+            Self::BFloat16 => float::BF16,
+            Self::Float32 => float::F32,
+            Self::Float64 => float::F64,
+            _ => return None,
+        };
+        Some(format.value(format.load(item)?))
+    }
+
     /// How elements lie in memory.
     pub fn layout(&self) -> Layout {
         let scalar = |scalar| Layout::Fixed { scalar, count: 1 };

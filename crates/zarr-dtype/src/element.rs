@@ -27,7 +27,7 @@ use crate::{DataType, Error, Heap};
 /// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
-/// | [`json::Value`](zarr_meta::json::Value) | `v2_object` |
+/// | [`json::Value`](zarr_json::Value) | `v2_object` |
 /// | a [`StructElement`] | struct |
 ///
 /// All of them also take an [extension](DataType::Extension) that is stored as such a data type, as what is stored. A type for

@@ -1,6 +1,6 @@
 //! What can be wrong with a data type, a fill value, or the elements in memory.
 
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// Why a data type, a fill value or elements could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

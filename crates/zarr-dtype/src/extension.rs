@@ -5,8 +5,7 @@ use crate::{DataType, Error, print};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// What the elements of a data type of one's own mean. How they lie in memory, and in chunks, is what a type that is known
 /// does, the *storage*: a temperature may be stored as `int16`, a point as a struct, an address as `r128`, a unit as `string`.
@@ -19,7 +18,7 @@ use zarr_meta::json::Value;
 /// ```
 /// use std::sync::Arc;
 /// use zarr_dtype::{DataType, DataTypeEntry, DataTypes, ExtensionType, FillValue};
-/// use zarr_meta::{NamedConfig, json};
+/// use zarr_json::{NamedConfig, json};
 ///
 /// #[derive(Debug)]
 /// struct Celsius;
@@ -167,6 +166,11 @@ impl DataTypes {
     /// All data types that were added, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &DataTypeEntry> {
         self.entries.iter()
+    }
+
+    /// The names of all data types in Zarr v3: of those that were added, and of those of this crate but `r8`, `r16` and so on.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries.iter().flat_map(|entry| entry.names).copied().chain(crate::name::names())
     }
 
     /// The data type that a metadata document names: one that was added, or one of this crate.

@@ -1,8 +1,10 @@
 //! Fill values.
 
+use crate::element_bytes::check_bytes;
+use crate::heap::content;
 use crate::{DataType, Error, Heap, HeapRef, Spelling, parse, print};
 use std::borrow::Cow;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// The value of elements that were never written: one element as it lies in memory, or the bytes of one of variable
 /// length.
@@ -11,7 +13,7 @@ use zarr_meta::json::Value;
 ///
 /// ```
 /// # use zarr_dtype::{DataType, FillValue};
-/// # use zarr_meta::json;
+/// # use zarr_json::json;
 /// let fill = FillValue::parse(&DataType::Float32, &json!("0x7fc00001"))?;
 /// assert_eq!(fill.item(), Some(&0x7fc0_0001_u32.to_ne_bytes()[..]));
 /// assert_eq!(fill.to_json(&DataType::Float32), json!("0x7fc00001"));
@@ -50,33 +52,8 @@ impl FillValue {
     /// # Errors
     /// [`Error::Size`] if `bytes` is not exactly one element, [`Error::Item`] if it is no value of the type.
     pub fn from_bytes(data_type: &DataType, bytes: &[u8]) -> Result<Self, Error> {
-        let data_type = data_type.storage();
-        if data_type.is_variable() {
-            let expected = match data_type {
-                DataType::String if std::str::from_utf8(bytes).is_err() => Some("UTF-8"),
-                DataType::Object if !bytes.is_empty() && !is_json(bytes) => Some("a JSON text"),
-                DataType::VlenArray(item) => {
-                    let item_size = item.item_size();
-                    if !bytes.len().is_multiple_of(item_size) {
-                        return Err(Error::Size { found: bytes.len(), item_size });
-                    }
-                    item.layout().check(bytes)?;
-                    None
-                }
-                _ => None,
-            };
-            if let Some(expected) = expected {
-                let found = format!("bytes {}", bytes.escape_ascii());
-                return Err(Error::Item { index: 0, found, expected: expected.to_owned() });
-            }
-        } else {
-            let item_size = data_type.item_size();
-            if bytes.len() != item_size {
-                return Err(Error::Size { found: bytes.len(), item_size });
-            }
-            data_type.layout().check(bytes)?;
-        }
-        Ok(Self::new(data_type, bytes.to_vec()))
+        check_bytes(data_type, bytes)?;
+        Ok(Self::new(data_type.storage(), bytes.to_vec()))
     }
 
     /// Zero, false, the empty text, and so on: the element whose bytes are all 0, or that has none.
@@ -144,25 +121,12 @@ impl FillValue {
     }
 }
 
-fn is_json(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(|text| Value::from_json(text).is_ok())
-}
-
-/// What is in an element of variable length.
-pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
-    let reference = HeapRef::from_item(item)?;
-    match heap {
-        Some(heap) => heap.get(reference),
-        None => (reference.len == 0).then_some(&[]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{BytesName, SmallFloat, TimeUnit, Unit};
     use proptest::prelude::*;
-    use zarr_meta::{NamedConfig, json};
+    use zarr_json::{NamedConfig, json};
 
     const BYTES: DataType = DataType::Bytes { name: BytesName::Bytes };
     const DATE: DataType = DataType::DateTime64(TimeUnit::new(Unit::Day));
@@ -275,14 +239,22 @@ mod tests {
         check(DataType::Float16, json!("0x3e0"), &format!("found \"0x3e0\", {digits}"));
         check(DataType::Float16, json!("0x+3e0"), &format!("found \"0x+3e0\", {digits}"));
         check(DataType::Float16, json!(null), &format!("found null, {digits}"));
-        check(DataType::Complex64, json!(1), "found 1, expected a list of real and imaginary part");
-        check(DataType::Complex64, json!([1, 2, 3]), "found [1,2,3], expected a list of real and imaginary part");
+        check(DataType::Complex64, json!(1), "found 1, expected an array of real and imaginary part");
+        check(DataType::Complex64, json!([1, 2, 3]), "found [1,2,3], expected an array of real and imaginary part");
         let error = FillValue::parse(&DataType::Complex64, &json!([1, "x"])).unwrap_err();
         assert_eq!(error.within("/fill_value").pointer(), "/fill_value/1");
         check(DataType::RawBits(2), json!([1, 256]), "/1: found 256, expected a byte: an integer from 0 to 255");
-        check(DataType::RawBits(2), json!([1]), "found [1], expected a list of 2 bytes, or base64 text of as many");
-        check(DataType::FixedUtf32 { len: 2 }, json!("abc"), "found \"abc\", expected a text of at most 2 code points");
-        check(DataType::RawBytes { len: 2 }, json!("AA=="), "found \"AA==\", expected base64 text of 2 bytes");
+        check(
+            DataType::RawBits(2),
+            json!([1]),
+            "found [1], expected an array of 2 bytes, or a base64 string of as many",
+        );
+        check(
+            DataType::FixedUtf32 { len: 2 },
+            json!("abc"),
+            "found \"abc\", expected a string of at most 2 code points",
+        );
+        check(DataType::RawBytes { len: 2 }, json!("AA=="), "found \"AA==\", expected a base64 string of 2 bytes");
     }
 
     #[test]

@@ -111,6 +111,15 @@ impl Heap {
     }
 }
 
+/// What is in an element of variable length.
+pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
+    let reference = HeapRef::from_item(item)?;
+    match heap {
+        Some(heap) => heap.get(reference),
+        None => (reference.len == 0).then_some(&[]),
+    }
+}
+
 /// Places of blocks, each filled once.
 type Segment = Box<[OnceLock<Vec<u8>>]>;
 

@@ -54,8 +54,27 @@ impl Scalar {
         }
     }
 
+    /// The least and the greatest value of an integer; `None` for bools and floats.
+    pub fn range(self) -> Option<(i128, i128)> {
+        Some(match self {
+            Self::I2 => (-2, 1),
+            Self::I4 => (-8, 7),
+            Self::I8 => (i8::MIN.into(), i8::MAX.into()),
+            Self::I16 => (i16::MIN.into(), i16::MAX.into()),
+            Self::I32 => (i32::MIN.into(), i32::MAX.into()),
+            Self::I64 => (i64::MIN.into(), i64::MAX.into()),
+            Self::U2 => (0, 3),
+            Self::U4 => (0, 15),
+            Self::U8 => (0, u8::MAX.into()),
+            Self::U16 => (0, u16::MAX.into()),
+            Self::U32 => (0, u32::MAX.into()),
+            Self::U64 => (0, u64::MAX.into()),
+            Self::Bool | Self::F16 | Self::BF16 | Self::F32 | Self::F64 => return None,
+        })
+    }
+
     /// Whether every bit pattern of [`size`](Self::size) bytes is a value in memory form, so that
-    /// [`settle`](Self::settle) and [`check`](Self::check) have nothing to do.
+    /// [`normalize`](Self::normalize) and [`check`](Self::check) have nothing to do.
     pub const fn takes_any_bits(self) -> bool {
         !matches!(self, Self::Bool | Self::I2 | Self::I4 | Self::U2 | Self::U4)
     }
@@ -65,7 +84,7 @@ impl Scalar {
     ///
     /// # Errors
     /// [`Error::Item`] for a bool that is neither 0 nor 1, counted in scalars from the start of `bytes`.
-    pub fn settle(self, bytes: &mut [u8]) -> Result<(), Error> {
+    pub fn normalize(self, bytes: &mut [u8]) -> Result<(), Error> {
         let extend = |unused: u32, bytes: &mut [u8]| {
             bytes.iter_mut().for_each(|byte| *byte = ((byte.cast_signed() << unused) >> unused).cast_unsigned());
         };
@@ -186,7 +205,7 @@ impl Layout {
         matches!(self, Self::Variable { .. })
     }
 
-    /// Whether any bytes of the right number are an element in memory form, so that [`settle`](Self::settle) and
+    /// Whether any bytes of the right number are an element in memory form, so that [`normalize`](Self::normalize) and
     /// [`check`](Self::check) have nothing to do.
     pub fn takes_any_bits(&self) -> bool {
         match self {
@@ -205,18 +224,18 @@ impl Layout {
         }
     }
 
-    /// Brings elements that were just decoded into memory form, see [`Scalar::settle`].
+    /// Brings elements that were just decoded into memory form, see [`Scalar::normalize`].
     ///
     /// # Errors
-    /// [`Error::Item`] as from [`Scalar::settle`], counted in elements.
-    pub fn settle(&self, items: &mut [u8]) -> Result<(), Error> {
+    /// [`Error::Item`] as from [`Scalar::normalize`], counted in elements.
+    pub fn normalize(&self, items: &mut [u8]) -> Result<(), Error> {
         match self {
-            Self::Fixed { scalar, .. } => scalar.settle(items).map_err(|error| self.in_elements(error)),
+            Self::Fixed { scalar, .. } => scalar.normalize(items).map_err(|error| self.in_elements(error)),
             Self::Struct { fields, size } if !self.takes_any_bits() => {
                 for (index, item) in items.chunks_exact_mut((*size).max(1)).enumerate() {
                     for field in fields.iter().filter(|field| !field.layout.takes_any_bits()) {
                         let part = item.get_mut(field.range()).unwrap_or_default();
-                        field.layout.settle(part).map_err(|error| at(index, error))?;
+                        field.layout.normalize(part).map_err(|error| at(index, error))?;
                     }
                 }
                 Ok(())
@@ -255,8 +274,8 @@ impl Layout {
 
 /// The error about a part of element `index`.
 fn at(index: usize, mut error: Error) -> Error {
-    if let Error::Item { index: place, .. } = &mut error {
-        *place = index;
+    if let Error::Item { index: position, .. } = &mut error {
+        *position = index;
     }
     error
 }
@@ -274,7 +293,7 @@ mod tests {
     fn small_integers_lose_their_upper_bits() {
         let check = |scalar: Scalar, from: u8, to: u8| {
             let mut bytes = [from];
-            scalar.settle(&mut bytes).unwrap();
+            scalar.normalize(&mut bytes).unwrap();
             assert_eq!(bytes, [to], "{scalar:?} {from:#x}");
             scalar.check(&bytes).unwrap();
         };
@@ -291,7 +310,7 @@ mod tests {
     #[test]
     fn a_bool_is_0_or_1() {
         assert_eq!(
-            Scalar::Bool.settle(&mut [0, 1, 2]).unwrap_err().to_string(),
+            Scalar::Bool.normalize(&mut [0, 1, 2]).unwrap_err().to_string(),
             "element 2: found byte 0x02, expected a bool: 0x00 or 0x01"
         );
     }

@@ -4,14 +4,16 @@
 
 mod data_type;
 mod element;
+mod element_bytes;
 mod error;
 mod extension;
 mod fill;
-mod float;
+pub mod float;
 mod heap;
 mod layout;
 mod name;
 mod npy;
+mod numpy;
 mod order;
 mod parse;
 pub mod print;
@@ -19,7 +21,7 @@ mod small_float;
 mod structure;
 mod time;
 
-pub use data_type::{BytesName, DataType};
+pub use data_type::{BytesName, Class, DataType};
 pub use element::{Element, FieldElement, StructElement, StructField};
 pub use error::{Error, ErrorKind};
 pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};
@@ -27,6 +29,7 @@ pub use fill::FillValue;
 pub use heap::{Heap, HeapRef};
 pub use layout::{FieldLayout, Layout, Scalar};
 pub use npy::{from_npy_descr, from_npy_value, npy_descr, npy_literal};
+pub use numpy::{NumpyField, NumpyType, NumpyTypeError};
 pub use order::{ByteOrder, SwapRun};
 pub use parse::Spelling;
 pub use small_float::SmallFloat;

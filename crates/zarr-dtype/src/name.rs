@@ -1,8 +1,7 @@
 //! Between data types and the names they go by in metadata documents.
 
 use crate::{BytesName, DataType, DataTypes, Error, Extension, SmallFloat, StructType, TimeUnit, Unit};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The largest element that is read. Nothing real comes near; it keeps a fill value from taking gigabytes.
 pub(crate) const MAX_ITEM_SIZE: u32 = 1 << 26;
@@ -38,6 +37,33 @@ const PLAIN: [(&str, DataType); 27] = [
     ("variable_length_bytes", DataType::Bytes { name: BytesName::VariableLengthBytes }),
 ];
 
+/// The types that have a configuration.
+const CONFIGURED: [&str; 8] = [
+    "numpy.datetime64",
+    "numpy.timedelta64",
+    "null_terminated_bytes",
+    "raw_bytes",
+    "fixed_length_utf32",
+    "vlen-array",
+    "struct",
+    "structured",
+];
+
+/// The names of all types of this crate but raw bits.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let plain = PLAIN.iter().map(|(name, _)| *name);
+    plain.chain(SmallFloat::ALL.into_iter().map(SmallFloat::name)).chain(CONFIGURED)
+}
+
+/// The type of this name that needs no configuration.
+pub(crate) fn plain(name: &str) -> Option<DataType> {
+    let plain = PLAIN.iter().find(|(known, _)| *known == name).map(|(_, data_type)| data_type.clone());
+    let small = || SmallFloat::from_name(name).map(DataType::SmallFloat);
+    plain
+        .or_else(small)
+        .or_else(|| name.strip_prefix("complex_").and_then(SmallFloat::from_name).map(DataType::SmallComplex))
+}
+
 impl DataType {
     /// The data type that a metadata document names. Those that are defined elsewhere are in
     /// [`DataTypes`](crate::DataTypes).
@@ -49,7 +75,7 @@ impl DataType {
     /// # Example
     /// ```
     /// # use zarr_dtype::{DataType, TimeUnit, Unit};
-    /// # use zarr_meta::{NamedConfig, json, json::Map};
+    /// # use zarr_json::{NamedConfig, json, Map};
     /// let mut configuration = Map::new();
     /// configuration.insert("unit", "ms");
     /// configuration.insert("scale_factor", 1);
@@ -67,14 +93,8 @@ impl DataType {
         if let Some(entry) = types.get(name) {
             return Extension::new(config.clone(), (entry.build)(config, types)?).map(Self::Extension);
         }
-        if let Some((_, data_type)) = PLAIN.iter().find(|(known, _)| *known == name) {
-            return only(config, &[]).map(|()| data_type.clone());
-        }
-        if let Some(float) = SmallFloat::from_name(name) {
-            return only(config, &[]).map(|()| Self::SmallFloat(float));
-        }
-        if let Some(part) = name.strip_prefix("complex_").and_then(SmallFloat::from_name) {
-            return only(config, &[]).map(|()| Self::SmallComplex(part));
+        if let Some(data_type) = plain(name) {
+            return only(config, &[]).map(|()| data_type);
         }
         match name {
             "numpy.datetime64" => time_unit(config).map(Self::DateTime64),
@@ -209,11 +229,19 @@ pub(crate) fn only(config: &NamedConfig, names: &[&str]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_meta::json;
+    use zarr_json::json;
 
     fn parse(name: &str, configuration: Value) -> Result<DataType, Error> {
         let configuration = configuration.as_object().cloned().unwrap_or_default();
         DataType::from_config(&NamedConfig::with(name, configuration))
+    }
+
+    #[test]
+    fn names_are_known() {
+        for name in DataTypes::default().names() {
+            assert!(!matches!(parse(name, json!({})), Err(Error::Unknown { .. })), "{name}");
+        }
+        assert!(DataTypes::default().names().any(|name| name == "float8_e4m3fn"));
     }
 
     #[test]

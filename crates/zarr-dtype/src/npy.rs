@@ -4,7 +4,8 @@ mod structure;
 
 pub use structure::{from_npy_value, npy_literal};
 
-use crate::{ByteOrder, DataType, Error, TimeUnit, Unit};
+use crate::{ByteOrder, DataType, Error, NumpyType, NumpyTypeError};
+use zarr_json::Value;
 
 /// numpy's type string for elements of `data_type` in little-endian order, such as `<f4`, `|b1`, `<M8[25s]`; `None` for
 /// types that numpy lacks (bfloat16 and smaller floats, texts and bytes of variable length, extensions), and for structs,
@@ -12,46 +13,17 @@ use crate::{ByteOrder, DataType, Error, TimeUnit, Unit};
 ///
 /// Two- and four-bit integers lie in whole bytes, and are such to numpy.
 pub fn npy_descr(data_type: &DataType) -> Option<String> {
-    let time = |kind: char, time: &TimeUnit| match (time.unit, time.scale) {
-        (Unit::Generic, _) => format!("<{kind}8"),
-        (unit, 1) => format!("<{kind}8[{unit}]"),
-        (unit, scale) => format!("<{kind}8[{scale}{unit}]"),
+    let numpy = match data_type {
+        DataType::Int2 | DataType::Int4 => NumpyType::Number(DataType::Int8),
+        DataType::UInt2 | DataType::UInt4 => NumpyType::Number(DataType::UInt8),
+        DataType::Struct(_) | DataType::Extension(_) => return None,
+        other => NumpyType::from_config(&other.to_config())?,
     };
-    Some(match data_type {
-        DataType::Bool => "|b1".to_owned(),
-        DataType::Int2 | DataType::Int4 | DataType::Int8 => "|i1".to_owned(),
-        DataType::Int16 => "<i2".to_owned(),
-        DataType::Int32 => "<i4".to_owned(),
-        DataType::Int64 => "<i8".to_owned(),
-        DataType::UInt2 | DataType::UInt4 | DataType::UInt8 => "|u1".to_owned(),
-        DataType::UInt16 => "<u2".to_owned(),
-        DataType::UInt32 => "<u4".to_owned(),
-        DataType::UInt64 => "<u8".to_owned(),
-        DataType::Float16 => "<f2".to_owned(),
-        DataType::Float32 => "<f4".to_owned(),
-        DataType::Float64 => "<f8".to_owned(),
-        DataType::Complex64 => "<c8".to_owned(),
-        DataType::Complex128 => "<c16".to_owned(),
-        DataType::RawBits(size) | DataType::RawBytes { len: size } => format!("|V{size}"),
-        DataType::FixedBytes { len } => format!("|S{len}"),
-        DataType::FixedUtf32 { len } => format!("<U{len}"),
-        DataType::DateTime64(unit) => time('M', unit),
-        DataType::TimeDelta64(unit) => time('m', unit),
-        DataType::SmallFloat(_)
-        | DataType::SmallComplex(_)
-        | DataType::ComplexFloat16
-        | DataType::ComplexBFloat16
-        | DataType::BFloat16
-        | DataType::String
-        | DataType::Bytes { .. }
-        | DataType::VlenArray(_)
-        | DataType::Object
-        | DataType::Struct(_)
-        | DataType::Extension(_) => return None,
-    })
+    let is_one = numpy.is_of_numpy() && numpy != NumpyType::Object;
+    is_one.then(|| numpy.to_value(&numpy.all_in(&ByteOrder::Little)).as_str().map(str::to_owned))?
 }
 
-/// The data type and byte order of numpy's type string. Bytes without a meaning, `V`, become `r8`, `r16`...
+/// The data type and byte order of numpy's type string.
 ///
 /// # Errors
 /// [`Error::Unknown`] for a type that is none of ours: objects, long doubles, and what is no type string.
@@ -63,66 +35,32 @@ pub fn npy_descr(data_type: &DataType) -> Option<String> {
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
 pub fn from_npy_descr(descr: &str) -> Result<(DataType, ByteOrder), Error> {
-    parse(descr).ok_or_else(|| Error::Unknown { name: descr.to_owned() })
+    let unknown = || Error::Unknown { name: descr.to_owned() };
+    from_npy_value(&Value::from(descr)).map_err(|_| unknown())
 }
 
-fn parse(descr: &str) -> Option<(DataType, ByteOrder)> {
-    let (order, rest) = match descr.chars().next()? {
-        '<' => (ByteOrder::Little, descr.get(1..)?),
-        '>' => (ByteOrder::Big, descr.get(1..)?),
-        '|' => (ByteOrder::Irrelevant, descr.get(1..)?),
-        _ => (ByteOrder::Little, descr),
-    };
-    let kind = rest.chars().next().filter(char::is_ascii)?;
-    let size = rest.get(1..)?;
-    let data_type = match (kind, size) {
-        ('b', "1") => DataType::Bool,
-        ('i', "1") => DataType::Int8,
-        ('i', "2") => DataType::Int16,
-        ('i', "4") => DataType::Int32,
-        ('i', "8") => DataType::Int64,
-        ('u', "1") => DataType::UInt8,
-        ('u', "2") => DataType::UInt16,
-        ('u', "4") => DataType::UInt32,
-        ('u', "8") => DataType::UInt64,
-        ('f', "2") => DataType::Float16,
-        ('f', "4") => DataType::Float32,
-        ('f', "8") => DataType::Float64,
-        ('c', "8") => DataType::Complex64,
-        ('c', "16") => DataType::Complex128,
-        ('M', _) => DataType::DateTime64(time_unit(size)?),
-        ('m', _) => DataType::TimeDelta64(time_unit(size)?),
-        ('S', _) => DataType::FixedBytes { len: number(size)? },
-        ('V', _) => DataType::RawBytes { len: number(size)? },
-        ('U', _) => DataType::FixedUtf32 { len: number(size)? },
-        _ => return None,
-    };
-    // The configuration knows the limits of sizes.
-    let data_type = DataType::from_config(&data_type.to_config()).ok()?;
-    let single_bytes = !matches!(data_type.layout(), crate::Layout::Fixed { scalar, .. } if scalar.size() > 1);
-    match order {
-        _ if single_bytes => Some((data_type, ByteOrder::Irrelevant)),
-        ByteOrder::Irrelevant => Some((data_type, ByteOrder::Little)),
-        order => Some((data_type, order)),
+/// The data type that a type of numpy is, within the limits of sizes. Files have none of the types that TensorStore adds to
+/// documents, and no objects.
+fn known(numpy: &NumpyType) -> Result<DataType, Error> {
+    if !numpy.is_of_numpy() || *numpy == NumpyType::Object {
+        let name = numpy.to_value(&ByteOrder::Irrelevant);
+        let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+        return Err(Error::Unknown { name });
     }
+    DataType::from_config(&numpy.to_config())
 }
 
-/// `8[25s]`, or `8` alone for the generic unit.
-fn time_unit(text: &str) -> Option<TimeUnit> {
-    let text = text.strip_prefix('8')?;
-    if text.is_empty() {
-        return Some(TimeUnit::new(Unit::Generic));
+impl From<NumpyTypeError> for Error {
+    fn from(error: NumpyTypeError) -> Self {
+        match error {
+            NumpyTypeError::Unknown { name, .. } => Self::Unknown { name },
+            NumpyTypeError::Invalid(error) => Self::Invalid {
+                pointer: error.pointer().to_owned(),
+                found: error.found().to_owned(),
+                expected: error.expected().to_owned(),
+            },
+        }
     }
-    let text = text.strip_prefix('[')?.strip_suffix(']')?;
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (scale, unit) = text.split_at_checked(digits)?;
-    let scale = if scale.is_empty() { 1 } else { number(scale)? };
-    Some(TimeUnit { unit: Unit::from_code(unit)?, scale })
-}
-
-/// A number in digits alone.
-fn number(text: &str) -> Option<u32> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]
@@ -175,6 +113,8 @@ mod tests {
             "\u{e9}4",
             "<\u{e9}4",
             "|S-1",
+            "int2",
+            "bfloat16",
         ] {
             assert_eq!(from_npy_descr(descr), Err(Error::Unknown { name: descr.to_owned() }));
         }

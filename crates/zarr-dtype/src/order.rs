@@ -41,10 +41,10 @@ impl ByteOrder {
         }
     }
 
-    /// That of the field at `place`, if these are elements of a struct.
-    fn of_field(&self, place: usize) -> &Self {
+    /// That of the field at `index`, if these are elements of a struct.
+    fn of_field(&self, index: usize) -> &Self {
         match self {
-            Self::Fields(fields) => fields.get(place).unwrap_or(&Self::Irrelevant),
+            Self::Fields(fields) => fields.get(index).unwrap_or(&Self::Irrelevant),
             all => all,
         }
     }
@@ -107,7 +107,7 @@ impl Layout {
     /// ```
     pub fn swaps(&self, order: &ByteOrder) -> Vec<SwapRun> {
         let mut runs = Vec::new();
-        // Structs with more runs than the limit are none: there are at most so many.
+        // `StructType::new` refuses structs with more than `MAX_RUNS` runs, so that no limit is needed.
         collect(self, order, 0, &mut runs, usize::MAX);
         merged(runs)
     }
@@ -136,8 +136,8 @@ fn collect(layout: &Layout, order: &ByteOrder, base: usize, runs: &mut Vec<SwapR
         Layout::Fixed { scalar, count } => add(*scalar, crate::layout::to_usize(*count), order, base, runs),
         Layout::Bytes { .. } | Layout::Variable { .. } => {}
         Layout::Struct { fields, .. } => {
-            for (place, field) in fields.iter().enumerate() {
-                let (order, base) = (order.of_field(place), base.saturating_add(field.offset));
+            for (index, field) in fields.iter().enumerate() {
+                let (order, base) = (order.of_field(index), base.saturating_add(field.offset));
                 let fits = match (&field.layout, field.count) {
                     (Layout::Fixed { scalar, count }, items) => {
                         add(*scalar, crate::layout::to_usize(*count).saturating_mul(items), order, base, runs);

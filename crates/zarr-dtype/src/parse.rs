@@ -4,13 +4,14 @@ mod list;
 mod structure;
 
 use crate::data_type::DataType;
+use crate::element_bytes::check_bytes;
 use crate::float::{self, Format};
 use crate::layout::{Scalar, to_usize};
 use crate::time::NOT_A_TIME;
-use crate::{Error, Extension, FillValue, Layout};
+use crate::{ByteOrder, Error, Extension, Layout};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// How freely a fill value may be spelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,45 +70,32 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
 /// The bytes that the definition of a type gives, if they are an element of what it is stored as.
 fn extended(extension: &Extension, value: &Value) -> Result<Vec<u8>, Error> {
     let bytes = extension.meaning().parse(value)?;
-    FillValue::from_bytes(extension.storage(), &bytes)
+    check_bytes(extension.storage(), &bytes)
         .map_err(|error| Error::invalid(value, format!("an element of {}: {error}", extension.storage())))?;
     Ok(bytes)
 }
 
 fn number(value: &Value, scalar: Scalar, lenient: bool) -> Result<Vec<u8>, Error> {
-    macro_rules! integer {
-        ($rust:ty, $least:expr, $greatest:expr) => {{
-            let number = integer(value, $least.into(), $greatest.into(), lenient)?;
-            <$rust>::try_from(number).unwrap_or_default().to_ne_bytes().to_vec()
-        }};
-        ($rust:ty) => {
-            integer!($rust, <$rust>::MIN, <$rust>::MAX)
-        };
+    if let Some((least, greatest)) = scalar.range() {
+        let number = integer(value, least, greatest, lenient)?;
+        let mut bytes: Vec<u8> = number.to_le_bytes().into_iter().take(scalar.size()).collect();
+        if ByteOrder::NATIVE == ByteOrder::Big {
+            bytes.reverse();
+        }
+        return Ok(bytes);
     }
-    Ok(match scalar {
-        Scalar::Bool => match value {
-            Value::Bool(value) => vec![u8::from(*value)],
-            Value::Number(number) if lenient && number.as_f64() == 0.0 => vec![0],
-            Value::Number(number) if lenient && number.as_f64() == 1.0 => vec![1],
-            _ => return Err(Error::invalid(value, "true or false")),
+    match scalar {
+        Scalar::F16 => float(value, &float::F16),
+        Scalar::BF16 => float(value, &float::BF16),
+        Scalar::F32 => float(value, &float::F32),
+        Scalar::F64 => float(value, &float::F64),
+        _ => match value {
+            Value::Bool(value) => Ok(vec![u8::from(*value)]),
+            Value::Number(number) if lenient && number.as_f64() == 0.0 => Ok(vec![0]),
+            Value::Number(number) if lenient && number.as_f64() == 1.0 => Ok(vec![1]),
+            _ => Err(Error::invalid(value, "true or false")),
         },
-        Scalar::I2 => integer!(i8, -2_i8, 1_i8),
-        Scalar::I4 => integer!(i8, -8_i8, 7_i8),
-        Scalar::I8 => integer!(i8),
-        Scalar::I16 => integer!(i16),
-        Scalar::I32 => integer!(i32),
-        Scalar::I64 => integer!(i64),
-        Scalar::U2 => integer!(u8, 0_u8, 3_u8),
-        Scalar::U4 => integer!(u8, 0_u8, 15_u8),
-        Scalar::U8 => integer!(u8),
-        Scalar::U16 => integer!(u16),
-        Scalar::U32 => integer!(u32),
-        Scalar::U64 => integer!(u64),
-        Scalar::F16 => return float(value, &float::F16),
-        Scalar::BF16 => return float(value, &float::BF16),
-        Scalar::F32 => return float(value, &float::F32),
-        Scalar::F64 => return float(value, &float::F64),
-    })
+    }
 }
 
 fn integer(value: &Value, least: i128, greatest: i128, lenient: bool) -> Result<i128, Error> {
@@ -160,7 +148,7 @@ fn complex(value: &Value, format: &Format, lenient: bool) -> Result<Vec<u8>, Err
             push_float(value, format, &mut bytes)?;
             format.store(0, &mut bytes);
         }
-        _ => return Err(Error::invalid(value, "a list of real and imaginary part")),
+        _ => return Err(Error::invalid(value, "an array of real and imaginary part")),
     }
     Ok(bytes)
 }
@@ -186,7 +174,7 @@ fn time(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {
 }
 
 fn raw_bits(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Error> {
-    let expected = || Error::invalid(value, format!("a list of {size} bytes, or base64 text of as many"));
+    let expected = || Error::invalid(value, format!("an array of {size} bytes, or a base64 string of as many"));
     let bytes = match value {
         Value::Array(items) => Some(byte_list(items)?),
         Value::String(text) if lenient && (text.starts_with("0x") || text.starts_with("0b")) => {
@@ -225,7 +213,7 @@ fn fixed_bytes(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Err
     };
     let mut bytes = bytes
         .filter(|bytes| bytes.len() <= size)
-        .ok_or_else(|| Error::invalid(value, format!("base64 text of at most {size} bytes")))?;
+        .ok_or_else(|| Error::invalid(value, format!("a base64 string of at most {size} bytes")))?;
     bytes.resize(size, 0);
     Ok(bytes)
 }
@@ -238,7 +226,7 @@ fn raw_bytes(value: &Value, size: usize, lenient: bool) -> Result<Vec<u8>, Error
     };
     bytes
         .filter(|bytes| bytes.len() == size)
-        .ok_or_else(|| Error::invalid(value, format!("base64 text of {size} bytes")))
+        .ok_or_else(|| Error::invalid(value, format!("a base64 string of {size} bytes")))
 }
 
 fn fixed_text(value: &Value, len: usize, lenient: bool) -> Result<Vec<u8>, Error> {
@@ -249,7 +237,7 @@ fn fixed_text(value: &Value, len: usize, lenient: bool) -> Result<Vec<u8>, Error
     };
     let text = text
         .filter(|text| text.chars().count() <= len)
-        .ok_or_else(|| Error::invalid(value, format!("a text of at most {len} code points")))?;
+        .ok_or_else(|| Error::invalid(value, format!("a string of at most {len} code points")))?;
     Ok(utf32(text, len))
 }
 
@@ -264,7 +252,7 @@ fn text(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {
     match value {
         Value::String(text) => Ok(text.clone().into_bytes()),
         _ if lenient && is_zero(value) => Ok(Vec::new()),
-        _ => Err(Error::invalid(value, "a text")),
+        _ => Err(Error::invalid(value, "a string")),
     }
 }
 
@@ -275,7 +263,7 @@ fn variable_bytes(value: &Value, lenient: bool) -> Result<Vec<u8>, Error> {
         _ if lenient && is_zero(value) => Some(Vec::new()),
         _ => None,
     };
-    bytes.ok_or_else(|| Error::invalid(value, "a list of bytes or base64 text"))
+    bytes.ok_or_else(|| Error::invalid(value, "an array of bytes or a base64 string"))
 }
 
 fn byte_list(items: &[Value]) -> Result<Vec<u8>, Error> {

@@ -3,14 +3,14 @@
 mod structure;
 
 use crate::data_type::DataType;
-use crate::fill::content;
 use crate::float::{self, Format};
+use crate::heap::content;
 use crate::layout::Scalar;
 use crate::time::NOT_A_TIME;
 use crate::{Error, Heap, Layout, Spelling};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// The element `item` as JSON, in the notation of fill values: texts as they are, bytes of every kind as base64 text,
 /// dates and lengths of time as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, and fields of them that
@@ -21,7 +21,7 @@ use zarr_meta::json::Value;
 ///
 /// ```
 /// # use zarr_dtype::{DataType, print};
-/// # use zarr_meta::json;
+/// # use zarr_json::json;
 /// assert_eq!(print::to_json(&DataType::Float32, &0.1_f32.to_ne_bytes(), None), json!(0.1));
 /// ```
 pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value {
@@ -270,7 +270,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::{BytesName, Element, HeapRef, SmallFloat, TimeUnit, Unit};
-    use zarr_meta::json;
+    use zarr_json::json;
 
     #[test]
     fn elements_are_json_and_text() {

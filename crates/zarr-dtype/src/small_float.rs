@@ -67,7 +67,8 @@ impl SmallFloat {
         self.format().value(u64::from(item))
     }
 
-    pub(crate) fn format(self) -> Format {
+    /// The format of the numbers.
+    pub fn format(self) -> Format {
         let format = |exponent, mantissa, bias, special| Format { size: 1, exponent, mantissa, bias, special };
         match self {
             Self::Float4E2M1Fn => format(2, 1, 1, Special::None),

@@ -1,6 +1,6 @@
 //! Structs: elements that are made of fields.
 
-mod config;
+pub(crate) mod config;
 
 use crate::layout::{FieldLayout, Layout};
 use crate::name::MAX_ITEM_SIZE;
@@ -82,9 +82,9 @@ impl StructType {
         let mut names = HashSet::new();
         let mut layouts = Vec::with_capacity(fields.len());
         let (mut size, mut depth) = (0_usize, 1);
-        for (place, field) in fields.iter().enumerate() {
+        for (index, field) in fields.iter().enumerate() {
             let invalid = |member: &str, found: String, expected: &str| Error::Invalid {
-                pointer: format!("/configuration/fields/{place}{member}"),
+                pointer: format!("/configuration/fields/{index}{member}"),
                 found,
                 expected: expected.to_owned(),
             };
@@ -108,7 +108,7 @@ impl StructType {
             let limit = usize::try_from(MAX_ITEM_SIZE).unwrap_or(usize::MAX);
             let Some(end) = end.filter(|&end| end <= limit) else {
                 let found = end.and_then(|end| u64::try_from(end).ok()).unwrap_or(u64::MAX);
-                let pointer = format!("/configuration/fields/{place}");
+                let pointer = format!("/configuration/fields/{index}");
                 return Err(Error::Limit { pointer, found, limit: u64::from(MAX_ITEM_SIZE) });
             };
             let count = field.count().unwrap_or(1);

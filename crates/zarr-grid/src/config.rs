@@ -1,6 +1,6 @@
 //! Access to the members of a `configuration` object, with errors that say where.
 
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 use crate::error::{Error, Result};
 

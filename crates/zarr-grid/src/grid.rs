@@ -1,5 +1,5 @@
-use crate::cuts::{AxisCuts, Cell, Cuts};
 use crate::error::{Error, Result};
+use crate::overlaps::{AxisOverlaps, ChunkOverlap, ChunkOverlaps};
 use crate::region::{AxisRange, Region};
 use crate::shape::{ChunkIndex, Shape};
 
@@ -71,7 +71,7 @@ impl ChunkGrid {
     /// The number of chunks along one axis that hold elements of the array; 0 for an axis the array does not have.
     pub fn chunk_count(&self, axis: usize) -> u64 {
         match self.shape().get(axis).map(|len| len.checked_sub(1)) {
-            Some(Some(last)) => self.locate(axis, last).map_or(0, |at| at.cell + 1),
+            Some(Some(last)) => self.locate(axis, last).map_or(0, |at| at.index + 1),
             _ => 0,
         }
     }
@@ -84,7 +84,7 @@ impl ChunkGrid {
         }
     }
 
-    /// The longest chunk along each axis: no chunk needs more room.
+    /// The longest chunk along each axis: no chunk needs more memory.
     pub fn largest_chunk_shape(&self) -> Shape {
         match self {
             Self::Regular(grid) => grid.chunk_shape().into(),
@@ -131,30 +131,35 @@ impl ChunkGrid {
         self.check_rank("position", position.len())?;
         let mut index = ChunkIndex::new();
         for (axis, (&found, &len)) in position.iter().zip(self.shape()).enumerate() {
-            let place = self.locate(axis, found).filter(|_| found < len);
+            let chunk = self.locate(axis, found).filter(|_| found < len);
             let out_of_bounds = Error::OutOfBounds { what: "index", axis, found: found.into(), len };
-            index.push(place.ok_or(out_of_bounds)?.cell);
+            index.push(chunk.ok_or(out_of_bounds)?.index);
         }
         Ok(index)
     }
 
-    /// Where a region meets the chunks.
+    /// The overlaps of a region with the chunks.
     ///
-    /// The region is one of this array ([`Region::check`]): what lies outside the array meets nothing, and so does a
+    /// The region is one of this array ([`Region::check`]): positions outside the array have no overlap, nor has a
     /// region with another number of dimensions.
-    pub fn meet(&self, region: &Region) -> Cuts {
+    pub fn intersect(&self, region: &Region) -> ChunkOverlaps {
         if region.rank() != self.rank() {
-            let nothing = core::iter::repeat_with(AxisCuts::default);
-            return Cuts::new(nothing.take(self.rank().max(1)).collect());
+            let none = core::iter::repeat_with(AxisOverlaps::default);
+            return ChunkOverlaps::new(none.take(self.rank().max(1)).collect());
         }
-        Cuts::new(region.axes().iter().enumerate().map(|(axis, range)| self.meet_axis(axis, *range)).collect())
+        ChunkOverlaps::new(
+            region.axes().iter().enumerate().map(|(axis, range)| self.intersect_axis(axis, *range)).collect(),
+        )
     }
 
-    /// Whether a cell holds every element of its chunk that lies in the array, so that writing it replaces the chunk.
-    pub fn covers(&self, cell: &Cell) -> bool {
-        let clipped =
-            self.extents(&cell.index).zip(self.shape()).map(|((start, len), end)| len.min(end.saturating_sub(start)));
-        cell.region
+    /// Whether an overlap has every element of its chunk that lies in the array, so that writing it replaces the chunk.
+    pub fn covers_chunk(&self, overlap: &ChunkOverlap) -> bool {
+        let clipped = self
+            .extents(&overlap.index)
+            .zip(self.shape())
+            .map(|((start, len), end)| len.min(end.saturating_sub(start)));
+        overlap
+            .region
             .axes()
             .iter()
             .zip(clipped)
@@ -183,42 +188,42 @@ impl ChunkGrid {
     /// First element and full length of a chunk along each axis; nothing along axes where there is no such chunk.
     fn extents<'a>(&'a self, index: &'a [u64]) -> impl Iterator<Item = (u64, u64)> + 'a {
         let axes = 0..self.rank();
-        axes.map(|axis| index.get(axis).and_then(|&cell| self.extent(axis, cell)).unwrap_or((0, 0)))
+        axes.map(|axis| index.get(axis).and_then(|&chunk| self.extent(axis, chunk)).unwrap_or((0, 0)))
     }
 
-    /// First element and full length of chunk `cell` along `axis`, if it holds elements of the array.
-    pub(crate) fn extent(&self, axis: usize, cell: u64) -> Option<(u64, u64)> {
+    /// First element and full length of chunk `chunk` along `axis`, if it holds elements of the array.
+    pub(crate) fn extent(&self, axis: usize, chunk: u64) -> Option<(u64, u64)> {
         let end = *self.shape().get(axis)?;
         let (start, len) = match self {
-            Self::Regular(grid) => grid.extent(axis, cell)?,
-            Self::Rectilinear(grid) => grid.axes().get(axis)?.extent(cell)?,
+            Self::Regular(grid) => grid.extent(axis, chunk)?,
+            Self::Rectilinear(grid) => grid.axes().get(axis)?.extent(chunk)?,
         };
         (start < end).then_some((start, len))
     }
 
     /// The chunk that holds a position of an axis.
-    pub(crate) fn locate(&self, axis: usize, position: u64) -> Option<Place> {
+    pub(crate) fn locate(&self, axis: usize, position: u64) -> Option<AxisChunk> {
         match self {
             Self::Regular(grid) => grid.locate(axis, position),
             Self::Rectilinear(grid) => grid.axes().get(axis)?.locate(position),
         }
     }
 
-    /// The cuts of a range along one axis. `axis` exists.
-    pub(crate) fn meet_axis(&self, axis: usize, range: AxisRange) -> AxisCuts {
+    /// The overlaps of a range along one axis. `axis` exists.
+    pub(crate) fn intersect_axis(&self, axis: usize, range: AxisRange) -> AxisOverlaps {
         let range = range.before(self.shape()[axis]);
         match self {
-            Self::Regular(grid) => AxisCuts::regular(range, grid.chunk_shape()[axis]),
-            Self::Rectilinear(grid) => grid.axes()[axis].meet(range),
+            Self::Regular(grid) => AxisOverlaps::regular(range, grid.chunk_shape()[axis]),
+            Self::Rectilinear(grid) => grid.axes()[axis].intersect(range),
         }
     }
 }
 
 /// A chunk along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The chunk, counted along the axis.
-    pub(crate) cell: u64,
+pub(crate) struct AxisChunk {
+    /// Its index along the axis.
+    pub(crate) index: u64,
     /// Its first element.
     pub(crate) start: u64,
     /// Its full length.

@@ -2,16 +2,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::error::Result;
-use crate::grid::ChunkGrid;
-use crate::parts::Parts;
 use crate::region::{AxisRange, Region};
 use crate::shape::Shape;
 
-/// A selection applied to a shape: which elements are read, and where they go in the result.
+/// A selection applied to a shape: the elements that are read, and their positions in the result.
 ///
-/// [`Resolved::parts`] serves every kind, chunk by chunk. A box without flipped axes is quicker served by
-/// [`ChunkGrid::meet`] of its region.
+/// [`ChunkSelections`](crate::ChunkSelections) divides every kind chunk by chunk. For a box without flipped axes
+/// [`ChunkGrid::intersect`](crate::ChunkGrid::intersect) of its region is faster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
     /// One region.
@@ -33,12 +30,12 @@ impl Resolved {
         }
     }
 
-    /// The shape of the output that parts write to: that of the result, in which axes of single indices are kept with
-    /// length 1. In C order both are the same bytes.
+    /// The shape of the output: that of the result, with axes of single indices kept at length 1. In C order both are the
+    /// same bytes.
     pub fn output_shape(&self) -> Shape {
         match self {
             Self::Box(part) => part.region.shape(),
-            Self::Orthogonal(part) => part.axes.iter().map(AxisPicks::len).collect(),
+            Self::Orthogonal(part) => part.axes.iter().map(AxisIndices::len).collect(),
             Self::Points(part) => SmallVec::from_slice(&[part.count as u64]),
         }
     }
@@ -55,20 +52,9 @@ impl Resolved {
             _ => None,
         }
     }
-
-    /// The selection chunk by chunk. Each chunk that holds a selected element occurs once.
-    ///
-    /// `grid` is that of the array, or a finer one (that of the subchunks).
-    ///
-    /// # Errors
-    /// [`Error::Overflow`](crate::Error::Overflow) if the result or a chunk has more elements than fit 64 bits,
-    /// [`Error::Rank`](crate::Error::Rank) if the grid is not one of this array.
-    pub fn parts(&self, grid: &ChunkGrid) -> Result<Parts> {
-        Parts::new(self, grid)
-    }
 }
 
-/// One region of an array, with the way it is turned into the result.
+/// One region of an array, and how its axes become those of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoxSelection {
     /// The elements, in ascending order along each axis.
@@ -87,18 +73,18 @@ impl BoxSelection {
     }
 }
 
-/// One position of a list along an axis, and its place in the result.
+/// One position of a list along an axis, and its index in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pick {
+pub struct SelectedIndex {
     /// The position in the array.
     pub position: u64,
-    /// The place in the result.
+    /// The index in the result.
     pub out: u64,
 }
 
-/// What an orthogonal selection takes along one axis.
+/// The positions that an orthogonal selection takes along one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AxisPicks {
+pub enum AxisIndices {
     /// Evenly spaced positions.
     Range {
         /// The positions, ascending.
@@ -106,27 +92,28 @@ pub enum AxisPicks {
         /// Whether the result has them in descending order.
         flipped: bool,
     },
-    /// Positions in ascending order with their places; positions that are listed repeatedly occur repeatedly, with
-    /// ascending places.
-    List(Vec<Pick>),
+    /// Positions in ascending order with their indices in the result. A position that is listed more than once occurs as
+    /// often, with ascending indices.
+    List(Vec<SelectedIndex>),
 }
 
-impl AxisPicks {
-    /// The picks of a list of positions: a range where they are evenly spaced.
+impl AxisIndices {
+    /// The indices of a list of positions: a range where they are evenly spaced.
     pub fn from_positions(positions: &[u64]) -> Self {
         if let Some((range, flipped)) = evenly(positions) {
             return Self::Range { range, flipped };
         }
-        let mut picks: Vec<Pick> = (0..).zip(positions).map(|(out, &position)| Pick { position, out }).collect();
-        picks.sort_unstable();
-        Self::List(picks)
+        let mut indices: Vec<SelectedIndex> =
+            (0..).zip(positions).map(|(out, &position)| SelectedIndex { position, out }).collect();
+        indices.sort_unstable();
+        Self::List(indices)
     }
 
     /// How many positions are taken.
     pub fn len(&self) -> u64 {
         match self {
             Self::Range { range, .. } => range.len,
-            Self::List(picks) => picks.len() as u64,
+            Self::List(indices) => indices.len() as u64,
         }
     }
 
@@ -152,17 +139,17 @@ fn evenly(positions: &[u64]) -> Option<(AxisRange, bool)> {
 /// The outer product of one list or range per axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrthogonalSelection {
-    axes: SmallVec<[AxisPicks; 6]>,
+    axes: SmallVec<[AxisIndices; 6]>,
     dropped: SmallVec<[bool; 6]>,
 }
 
 impl OrthogonalSelection {
-    pub(crate) fn new(axes: SmallVec<[AxisPicks; 6]>, dropped: SmallVec<[bool; 6]>) -> Self {
+    pub(crate) fn new(axes: SmallVec<[AxisIndices; 6]>, dropped: SmallVec<[bool; 6]>) -> Self {
         Self { axes, dropped }
     }
 
-    /// What is taken along each axis.
-    pub fn axes(&self) -> &[AxisPicks] {
+    /// The positions that are taken along each axis.
+    pub fn axes(&self) -> &[AxisIndices] {
         &self.axes
     }
 
@@ -173,9 +160,9 @@ impl OrthogonalSelection {
 
     /// A box, if no axis has a list.
     pub(crate) fn simplified(self) -> Resolved {
-        let range = |axis: &AxisPicks| match axis {
-            AxisPicks::Range { range, flipped } => Some((*range, *flipped)),
-            AxisPicks::List(_) => None,
+        let range = |axis: &AxisIndices| match axis {
+            AxisIndices::Range { range, flipped } => Some((*range, *flipped)),
+            AxisIndices::List(_) => None,
         };
         match self.axes.iter().map(range).collect::<Option<Vec<_>>>() {
             None => Resolved::Orthogonal(self),
@@ -193,7 +180,7 @@ impl OrthogonalSelection {
 pub struct PointSelection {
     rank: usize,
     count: usize,
-    /// `rank` numbers for each point. Shared with the parts.
+    /// `rank` numbers for each point. Shared with [`ChunkSelections`](crate::ChunkSelections).
     positions: Arc<[u64]>,
 }
 

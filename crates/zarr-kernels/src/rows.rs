@@ -8,11 +8,14 @@
 //! `to + i * rows.to_step`, and what is written overlaps nothing else. Callers of [`Isa::copy_rows`] see to it.
 #![expect(unsafe_code)]
 
-use crate::isa::{Isa, Set};
+use crate::isa::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::isa::Set;
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 /// Rows are fetched so many bytes before they are copied.
+#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 2048;
 /// Rows from this length on go past the caches even if they do not begin with a line.
 const WORTH: usize = 256;
@@ -49,6 +52,9 @@ impl Isa {
         let steps = rows.to_step.unsigned_abs().is_multiple_of(width);
         let worth = whole_lines(to.addr(), rows.to_step) || rows.len >= WORTH;
         let stream = stream && aligned && steps && worth;
+        // Plain loops know no stores past the caches.
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = stream;
         // SAFETY: as the caller says; the processor has the instruction set, as there is an `Isa` of it.
         unsafe {
             match self.0 {

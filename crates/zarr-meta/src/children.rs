@@ -1,7 +1,6 @@
 //! Which nodes lie below a group.
 
-use crate::dialect::rules;
-use crate::{Dialect, Documents, NodePath};
+use crate::NodePath;
 
 /// The paths at which children of a group may lie, as far as a listing tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,46 +58,5 @@ impl Children {
         children.candidates.sort();
         children.candidates.dedup();
         children
-    }
-}
-
-/// The prefix (empty or ending in `/`) whose listing shows the children of a group.
-pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
-    rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.listing_prefix(path))
-}
-
-/// The children of the group at `path`, from the keys and the prefixes (ending in `/`) directly below
-/// [`listing_prefix`], both relative to the root of the store.
-///
-/// `entry` has the document that [`entry_key`](crate::entry_key) names, which says how the others are called; it may have others,
-/// and be empty where the dialect has none.
-pub fn children(dialect: Dialect, path: &NodePath, keys: &[&str], prefixes: &[&str], entry: &Documents) -> Children {
-    rules(dialect).map_or_else(|_| Children::default(), |rules| rules.children(path, keys, prefixes, entry))
-}
-
-/// The path of the node whose document has this key, in dialects that keep documents apart from chunks
-/// ([`Dialect::implies_groups`]); `None` for keys of anything else, and for paths that are not safe. `entry` as for [`children`].
-pub fn document_path(dialect: Dialect, key: &str, entry: &Documents) -> Option<NodePath> {
-    rules(dialect).ok()?.document_path(key, entry)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prefixes_are_candidates() {
-        let group = NodePath::parse("/g").unwrap();
-        let children = children(
-            Dialect::V3,
-            &group,
-            &["g/zarr.json", "g/.DS_Store"],
-            &["g/b/", "g/../", "g/.a/"],
-            &Documents::new(),
-        );
-        let paths: Vec<_> = children.candidates.iter().map(ToString::to_string).collect();
-        assert_eq!(paths, ["/g/.a", "/g/b"]);
-        assert_eq!(children.refused, ["g/../"]);
-        assert_eq!(listing_prefix(Dialect::V2, &group), "g/");
     }
 }

@@ -8,11 +8,11 @@ mod stale;
 
 pub use stale::{document_key, without_consolidated};
 
-use crate::dialect::p2020;
+use crate::dialect::p2020::{ENTRY, path_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Map;
 use crate::{Documents, NodePath};
 use std::collections::BTreeMap;
+use zarr_json::Map;
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
 pub const V2_KEY: &str = ".zmetadata";
@@ -46,15 +46,15 @@ impl Consolidated {
     }
 
     /// The documents of each node, under their keys relative to the root of the store, if the group that this belongs to is at
-    /// `group`: as they would be in the store, to be given to [`Found::read`](crate::Found::read). Their text is made when it is asked for.
+    /// `group`: as they would be in the store, to be given to [`StoredNode::read`](crate::StoredNode::read). Their text is made when it is asked for.
     pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
         let mut nodes = BTreeMap::<NodePath, Documents>::new();
-        if let Some(entry) = self.documents.get(p2020::ENTRY) {
+        if let Some(entry) = self.documents.get(ENTRY) {
             for (key, document) in self.documents.iter() {
-                let Some(Ok(path)) = p2020::path_of(key, entry) else { continue };
+                let Some(Ok(path)) = path_of(key, entry) else { continue };
                 if path.is_within(group) {
                     let documents = nodes.entry(path).or_default();
-                    documents.insert_value(p2020::ENTRY, entry.clone());
+                    documents.insert_value(ENTRY, entry.clone());
                     documents.insert_value(key, document.clone());
                 }
             }

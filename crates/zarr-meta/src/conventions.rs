@@ -13,12 +13,12 @@
 //! To xarray the fill value of version 2 marks missing data. In version 3 the attribute `_FillValue` does, which is written like
 //! the fill value, but floats as base64 of a little-endian `f64`.
 
-use crate::dialect::packed;
-use crate::dialect::typestr::{self, Class, Dtype, Endian};
-use crate::json::{Map, Value};
+use crate::dialect::typestr;
 use crate::{ArrayMetadata, Dialect, GroupMetadata};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use zarr_dtype::{Class, FillValue, NumpyType};
+use zarr_json::{Map, Value};
 
 /// The attribute by which xarray names dimensions in version 2.
 pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -35,17 +35,17 @@ pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
         _ => typestr::from_model(&array.data_type).ok()?,
     };
     match &dtype {
-        Dtype::Number(number) if number.class == Class::Float && dtype.is_of_numpy() => {
+        NumpyType::Number(number) if number.class() == Some(Class::Float) && dtype.is_of_numpy() => {
             // As the type has it, which may be less exact than what the document says.
-            let bytes = packed::pack(&dtype, &Endian::Little, value)?;
-            let float = packed::float(&bytes, number)?;
+            let fill = FillValue::parse(number, value).ok()?;
+            let float = number.to_f64(fill.bytes())?;
             let float = if float.is_nan() { f64::NAN } else { float };
             Some(Value::from(STANDARD.encode(float.to_le_bytes())))
         }
-        Dtype::Number(number) if matches!(number.class, Class::Bool | Class::Signed | Class::Unsigned) => {
+        NumpyType::Number(number) if matches!(number.class(), Some(Class::Bool | Class::Signed | Class::Unsigned)) => {
             Some(value.clone())
         }
-        Dtype::Bytes(_) | Dtype::Text(_) => Some(value.clone()),
+        NumpyType::Bytes(_) | NumpyType::Text(_) => Some(value.clone()),
         _ => None,
     }
 }
@@ -80,7 +80,7 @@ pub fn dimension_names(attributes: &Map, extra: &Map, rank: usize) -> Option<(Ve
 
 /// Whether arrays of the dialect have dimension names by convention, since it has none of its own.
 pub(crate) const fn hold_in(dialect: Dialect) -> bool {
-    !matches!(dialect, Dialect::V3Of2023 | Dialect::V3)
+    !matches!(dialect, Dialect::V3Provisional2023 | Dialect::V3)
 }
 
 /// Sets the dimension names of an array of version 2 to what its attributes now say.
@@ -108,7 +108,7 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
         let listed = items.iter().position(|item| item.as_str() == Some(name));
         match (listed, is_there) {
             (None, true) => items.push(Value::from(name)),
-            (Some(place), false) => drop(items.remove(place)),
+            (Some(index), false) => drop(items.remove(index)),
             _ => continue,
         }
         lists.insert(*list, items);
@@ -125,7 +125,7 @@ fn texts(list: &Value) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use zarr_json::json;
 
     fn names(attributes: Value, extra: Value, rank: usize) -> Option<(Vec<String>, Convention)> {
         dimension_names(attributes.as_object().unwrap(), extra.as_object().unwrap(), rank)
@@ -155,7 +155,7 @@ mod tests {
                 r#"{{"zarr_format":2,"shape":[],"chunks":[],"dtype":"{data_type}","fill_value":{fill},"order":"C","compressor":null,"filters":null}}"#
             );
             let documents = [(".zarray".to_owned(), text.into_bytes())].into_iter().collect();
-            let rules = crate::dialect::rules(Dialect::V2).unwrap();
+            let rules = crate::dialect::table::rules(Dialect::V2).unwrap();
             let parsed = rules.parse(&crate::NodePath::root(), &documents).unwrap().unwrap();
             missing_data(parsed.node.as_array().unwrap())
         };

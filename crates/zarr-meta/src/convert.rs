@@ -9,15 +9,17 @@ pub use carry::{CARRIED, for_dialect_carrying};
 
 use crate::codec_names::{name_for, written_name};
 use crate::conventions::ARRAY_DIMENSIONS;
-use crate::dialect::typestr::{self, Dtype, Endian};
-use crate::dialect::{codecs, packed, rules};
+use crate::dialect::codecs;
+use crate::dialect::table::rules;
+use crate::dialect::typestr;
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter_types::{settle_filter_types, settle_filter_types_for_ids};
-use crate::json::{Map, Value};
-use crate::pointer::escaped;
+use crate::filter_types::{normalize_filter_types, normalize_filter_types_for_ids};
 use crate::write::first_difference;
-use crate::{ArrayMetadata, Dialect, Documents, NamedConfig, Node, NodePath, json};
+use crate::{ArrayMetadata, Dialect, Documents, Node, NodePath};
 use std::fmt;
+use zarr_dtype::{ByteOrder, DataType, FillValue, NumpyType, Spelling};
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, NamedConfig, Value};
 
 /// Something that becomes different when a node is stored in another dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,23 +83,22 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     if from != Some(dialect) && !dialect.has_bare_numbers() {
         bare::to_texts(node.attributes_mut(), &mut notes);
     }
-    let is_v3 = |dialect: Dialect| matches!(dialect, Dialect::V3 | Dialect::V3Of2023);
-    if let (Node::Array(array), true) = (&mut node, from.is_some_and(is_v3) && !is_v3(dialect)) {
-        settle_filter_types_for_ids(&mut array.codecs);
+    if let (Node::Array(array), true) = (&mut node, from.is_some_and(Dialect::is_v3) && !dialect.is_v3()) {
+        normalize_filter_types_for_ids(&mut array.codecs);
     }
-    match (&mut node, dialect) {
-        (Node::Array(array), Dialect::V3 | Dialect::V3Of2023) => {
+    match (&mut node, dialect.is_v3()) {
+        (Node::Array(array), true) => {
             array_for_v3(array, &mut notes);
             // What is in version 3 already stays as it is spelled.
-            if !from.is_some_and(is_v3) {
-                settle_filter_types(&mut array.codecs);
+            if !from.is_some_and(Dialect::is_v3) {
+                normalize_filter_types(&mut array.codecs);
             }
         }
-        (Node::Array(array), _) => older::array(array, dialect, &mut notes)?,
-        (Node::Group(group), Dialect::V3 | Dialect::V3Of2023) => {
+        (Node::Array(array), false) => older::array(array, dialect, &mut notes)?,
+        (Node::Group(group), true) => {
             drop_extra(&mut group.extra, |_, value| is_ignorable(value), &mut notes);
         }
-        (Node::Group(group), _) => older::group(group, dialect, &mut notes),
+        (Node::Group(group), false) => older::group(group, dialect, &mut notes),
     }
     // What the dialect makes of it: members that it has no way to say come back different.
     let path = NodePath::root();
@@ -199,10 +200,10 @@ fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer:
         let stays = |codec: &NamedConfig| ![codecs::VIEW, "numcodecs.shuffle"].contains(&codec.name.as_str());
         chain.extend(behind.into_iter().filter(stays));
         if let Ok(dtype) = typestr::from_model(data_type)
-            && dtype != Dtype::Object
+            && dtype != NumpyType::Object
             && let Some(to_bytes) = codecs::array_to_bytes(chain)
         {
-            let plain = dtype.bytes_codec(&Endian::all_little(&dtype));
+            let plain = typestr::bytes_codec(&dtype, &dtype.all_in(&ByteOrder::Little));
             let transposes = chain.iter().take_while(|codec| codec.name == "transpose").count();
             chain.splice(transposes..=to_bytes, [plain]);
         }
@@ -221,87 +222,32 @@ fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer:
     }
 }
 
-/// Gives an array another name of its data type, and its fill value the notation that goes with it.
+/// Gives an array another name of its data type, and its fill value the notation that goes with it: `raw_bytes` have base64 where
+/// `r8` and its like have a list.
 fn rename(array: &mut ArrayMetadata, data_type: NamedConfig) {
-    array.fill_value = array.fill_value.take().map(|value| respelled(&data_type, value));
-    array.data_type = data_type;
-}
-
-/// A fill value in the notation of a data type: `raw_bytes` have base64 where `r8` and its like have a list.
-fn respelled(data_type: &NamedConfig, value: Value) -> Value {
-    use base64::Engine;
-    let fields = data_type.configuration.get("fields").and_then(Value::as_array).unwrap_or_default();
-    match (data_type.name.as_str(), value) {
-        ("raw_bytes", value) => match packed::byte_list(&value) {
-            Some(bytes) => Value::from(base64::engine::general_purpose::STANDARD.encode(bytes)),
-            None => value,
-        },
-        (name, Value::String(text)) if name.strip_prefix('r').is_some_and(|bits| bits.parse::<u64>().is_ok()) => {
-            let bytes = base64::engine::general_purpose::STANDARD.decode(&text);
-            bytes.map_or_else(|_| Value::from(text.as_str()), Value::from)
-        }
-        ("struct", Value::Object(mut object)) => {
-            for field in fields {
-                let name = field.get("name").and_then(Value::as_str);
-                let data_type = field.get("data_type").and_then(NamedConfig::from_value);
-                if let (Some(name), Some(data_type)) = (name, data_type)
-                    && let Some(item) = object.get_mut(name)
-                {
-                    *item = respelled(&data_type, std::mem::take(item));
-                }
-            }
-            Value::Object(object)
-        }
-        (_, value) => value,
+    let respelled = |value: &Value| {
+        let known = DataType::from_config(&data_type).ok()?;
+        Some(FillValue::parse_as(&known, value, Spelling::Readable).ok()?.to_json(&known))
+    };
+    if let Some(value) = &array.fill_value
+        && let Some(respelled) = respelled(value).filter(|respelled| !respelled.semantically_eq(value))
+    {
+        array.fill_value = Some(respelled);
     }
-}
-
-/// Nested lists of this shape with the same item everywhere.
-fn nested(shape: &[u64], item: Value) -> Option<Value> {
-    shape.iter().rev().try_fold(item, |item, &len| Some(Value::Array(vec![item; usize::try_from(len).ok()?])))
+    array.data_type = data_type;
 }
 
 /// The zero of a data type in the notation of version 3.
 fn zero(data_type: &NamedConfig) -> Option<Value> {
-    let configuration = &data_type.configuration;
-    Some(match data_type.name.as_str() {
-        "bool" => json!(false),
-        "string" | "bytes" | "variable_length_bytes" | "fixed_length_utf32" | "null_terminated_bytes" => json!(""),
-        name if name.starts_with("complex") => json!([0.0, 0.0]),
-        "numpy.datetime64" | "numpy.timedelta64" => json!(0),
-        "v2_object" => json!(null),
-        "vlen-array" => json!([]),
-        "struct" => {
-            let fields = configuration.get("fields")?.as_array()?;
-            let field = |field: &Value| {
-                let data_type = NamedConfig::from_value(field.get("data_type")?)?;
-                Some((field.get("name")?.as_str()?.to_owned(), zero(&data_type)?))
-            };
-            Value::Object(fields.iter().map(field).collect::<Option<_>>()?)
-        }
-        "subarray" => {
-            let shape = configuration.get("shape")?.as_array()?;
-            let shape: Vec<u64> = shape.iter().map(Value::as_u64).collect::<Option<_>>()?;
-            let len = shape.iter().try_fold(1_u64, |len, &length| len.checked_mul(length))?;
-            // Larger elements have no place in metadata.
-            if len > 1 << 16 {
-                return None;
-            }
-            let item = zero(&NamedConfig::from_value(configuration.get("data_type")?)?)?;
-            if len == 0 { Value::Array(Vec::new()) } else { nested(&shape, item)? }
-        }
-        name if name.starts_with("int") || name.starts_with("uint") => json!(0),
-        name if name.starts_with("float") || name == "bfloat16" => json!(0.0),
-        name => {
-            // Larger elements have no place in metadata.
-            let size = codecs::item_size(data_type).filter(|&size| size <= 1 << 16)?;
-            let zeros = vec![0_u8; usize::try_from(size).ok()?];
-            if name == "raw_bytes" {
-                use base64::Engine;
-                Value::from(base64::engine::general_purpose::STANDARD.encode(zeros))
-            } else {
-                Value::from(zeros)
-            }
-        }
-    })
+    let known = DataType::from_config(data_type).ok()?;
+    // Larger zeros are not written into metadata, where they are spelled byte by byte.
+    let largest = match known {
+        DataType::FixedUtf32 { .. } | DataType::FixedBytes { .. } => return Some(Value::from("")),
+        DataType::RawBits(_) | DataType::RawBytes { .. } => 1 << 16,
+        _ => 1 << 20,
+    };
+    if known.item_size() > largest {
+        return None;
+    }
+    Some(FillValue::zero(&known).to_json(&known))
 }

@@ -1,8 +1,8 @@
 //! The documents of a node.
 
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::json::{Leniency, Oddity, Value, parse};
 use std::sync::{Arc, OnceLock};
+use zarr_json::{Deviation, ParseOptions, Value, parse};
 
 /// The metadata documents of one node as stored: keys relative to the root of the store, and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,17 +120,17 @@ impl Documents {
     pub(crate) fn json(
         &self,
         key: &str,
-        leniency: Leniency,
-        permitted: impl Fn(&Oddity) -> bool,
-    ) -> Result<Option<(Value, Vec<Oddity>)>> {
+        options: ParseOptions,
+        permitted: impl Fn(&Deviation) -> bool,
+    ) -> Result<Option<(Value, Vec<Deviation>)>> {
         let Some(document) = self.find(key) else { return Ok(None) };
         match &document.value {
             Some(value) => Ok(Some((value.clone(), Vec::new()))),
-            None => parse_document(key, document.bytes(), leniency, permitted).map(Some),
+            None => parse_document(key, document.bytes(), options, permitted).map(Some),
         }
     }
 
-    /// The JSON value of the document at `key`, whatever liberties it takes; null if it is not JSON even so. If it takes none,
+    /// The JSON value of the document at `key`, with all deviations accepted; null if it is not JSON even so. If it has none,
     /// the value is kept, so that the document is not parsed again.
     ///
     /// # Errors
@@ -140,8 +140,8 @@ impl Documents {
         if document.value.is_none() {
             let bytes = document.bytes();
             Error::if_too_large(key, bytes.len())?;
-            match parse(bytes, Leniency::ALL) {
-                Ok(parsed) if parsed.oddities.is_empty() => document.value = Some(parsed.value),
+            match parse(bytes, ParseOptions::ALL) {
+                Ok(parsed) if parsed.deviations.is_empty() => document.value = Some(parsed.value),
                 Ok(parsed) => return Ok(Some(parsed.value)),
                 Err(_) => return Ok(Some(Value::Null)),
             }
@@ -162,19 +162,18 @@ impl FromIterator<(String, Vec<u8>)> for Documents {
 pub(crate) fn parse_document(
     key: &str,
     bytes: &[u8],
-    leniency: Leniency,
-    permitted: impl Fn(&Oddity) -> bool,
-) -> Result<(Value, Vec<Oddity>)> {
+    options: ParseOptions,
+    permitted: impl Fn(&Deviation) -> bool,
+) -> Result<(Value, Vec<Deviation>)> {
     Error::if_too_large(key, bytes.len())?;
     let syntax = |(line, column, offset), what: String| {
         let position = Position { line, column, offset };
         Error::new(ErrorKind::InvalidJson, "", what, "").at_position(position).in_document(key)
     };
-    let parsed =
-        parse(bytes, leniency).map_err(|error| syntax((error.line, error.column, error.offset), error.what))?;
-    if let Some(oddity) = parsed.oddities.iter().find(|oddity| !permitted(oddity)) {
-        let what = format!("{} at {:?}", oddity.kind, oddity.pointer);
-        return Err(syntax((oddity.line, oddity.column, oddity.offset), what));
+    let parsed = parse(bytes, options).map_err(|error| syntax((error.line, error.column, error.offset), error.what))?;
+    if let Some(deviation) = parsed.deviations.iter().find(|deviation| !permitted(deviation)) {
+        let what = format!("{} at {:?}", deviation.kind, deviation.pointer);
+        return Err(syntax((deviation.line, deviation.column, deviation.offset), what));
     }
-    Ok((parsed.value, parsed.oddities))
+    Ok((parsed.value, parsed.deviations))
 }

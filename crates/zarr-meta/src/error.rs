@@ -1,6 +1,7 @@
 //! Why a document or a path is refused.
 
 use std::fmt;
+use zarr_json::pointer::{At, ValueError};
 
 /// The result of an operation of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -77,6 +78,11 @@ impl Error {
             found: found.into(),
             expected: expected.into(),
         }))
+    }
+
+    /// An error of this kind about a value of a document.
+    pub fn about(at: &At<'_>, kind: ErrorKind, expected: impl Into<String>) -> Self {
+        Self::from(at.invalid(expected)).with_kind(kind)
     }
 
     /// The same error in the document at `key`, unless one is named already.
@@ -161,16 +167,16 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { key, pointer, position, found, expected, .. } = &*self.0;
-        let mut place = key.clone().unwrap_or_default();
+        let mut location = key.clone().unwrap_or_default();
         if let Some(Position { line, column, .. }) = position {
-            place.push_str(&format!(":{line}:{column}"));
+            location.push_str(&format!(":{line}:{column}"));
         }
         if !pointer.is_empty() {
-            place.push_str(if place.is_empty() { "" } else { " " });
-            place.push_str(pointer);
+            location.push_str(if location.is_empty() { "" } else { " " });
+            location.push_str(pointer);
         }
-        if !place.is_empty() {
-            write!(f, "{place}: ")?;
+        if !location.is_empty() {
+            write!(f, "{location}: ")?;
         }
         match (found.is_empty(), expected.is_empty()) {
             (false, true) => f.write_str(found),
@@ -181,6 +187,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<ValueError> for Error {
+    /// An error of kind [`ErrorKind::InvalidMetadata`].
+    fn from(error: ValueError) -> Self {
+        Self::new(ErrorKind::InvalidMetadata, error.pointer(), error.found(), error.expected())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,14 +3,14 @@
 //! zarr-python 3 gives numcodecs elements as they lie in memory, and numcodecs takes their bytes for elements of the type that the
 //! filter names in front (`dtype`, `decode_dtype`), so that elements of another order become other numbers. What comes out is of
 //! the type that it names behind (`astype`, `encode_dtype`); the codec `bytes` puts these numbers into its own order. So in the
-//! model the orders of these types mean nothing. [`settle_filter_types`] writes those orders that all versions of zarr-python read.
+//! model the orders of these types mean nothing. [`normalize_filter_types`] writes those orders that all versions of zarr-python read.
 
-use crate::NamedConfig;
 use crate::codec_names::codec_named;
 use crate::dialect::codecs;
-use crate::dialect::typestr::{Dtype, Endian, NUMBERS};
-use crate::json::Value;
-use crate::pointer::At;
+use crate::dialect::typestr;
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{NamedConfig, Value};
 
 /// The members in which a filter names the types in front of it and behind it; without the second one they are the same.
 struct Members {
@@ -41,19 +41,19 @@ fn members_of(codec: &NamedConfig) -> Option<Members> {
 }
 
 /// A type of numpy by its type string, or by the name that zarr-python fills in.
-fn dtype(value: &Value) -> Option<Dtype> {
-    let named = NUMBERS.iter().find(|number| value.as_str() == Some(number.name)).map(Dtype::Number);
-    named.or_else(|| Dtype::parse(&At::root(value)).ok().map(|(dtype, _)| dtype))
+fn dtype(value: &Value) -> Option<NumpyType> {
+    let named = value.as_str().and_then(NumpyType::named);
+    named.or_else(|| typestr::parse(&At::root(value)).ok().map(|(dtype, _)| dtype))
 }
 
 /// Whether a type string says big-endian, of elements that have an order.
 fn is_big(value: &Value) -> bool {
-    matches!(Dtype::parse(&At::root(value)), Ok((_, Endian::Big)))
+    matches!(typestr::parse(&At::root(value)), Ok((_, ByteOrder::Big)))
 }
 
 fn in_order(value: &Value, order: &str) -> Option<Value> {
     let dtype = dtype(value)?;
-    Some(dtype.to_value(&Endian::all(&dtype, order)))
+    Some(dtype.to_value(&dtype.all_in(&typestr::order(order))))
 }
 
 /// Gives the types that filters of numcodecs name in a chain of version 3 the orders by which zarr-python reads what this library
@@ -61,29 +61,30 @@ fn in_order(value: &Value, order: &str) -> Option<Value> {
 ///
 /// # Example
 /// ```
-/// use zarr_meta::{NamedConfig, json, settle_filter_types};
+/// use zarr_json::{NamedConfig, json};
+/// use zarr_meta::normalize_filter_types;
 ///
 /// let codecs = [json!({"name": "numcodecs.delta", "configuration": {"dtype": ">i4"}}),
 ///               json!({"name": "bytes", "configuration": {"endian": "big"}})];
 /// let mut codecs: Vec<_> = codecs.iter().filter_map(NamedConfig::from_value).collect();
-/// settle_filter_types(&mut codecs);
+/// normalize_filter_types(&mut codecs);
 /// assert_eq!(codecs[0].configuration.to_string(), r#"{"dtype":"<i4","astype":">i4"}"#);
 /// ```
-pub fn settle_filter_types(chain: &mut [NamedConfig]) {
-    settle(chain, |members| members.has_order);
+pub fn normalize_filter_types(chain: &mut [NamedConfig]) {
+    normalize(chain, |members| members.has_order);
 }
 
 /// The same for dialects that have filters of numcodecs, where the type behind the last filter says the order of what is stored.
-pub(crate) fn settle_filter_types_for_ids(chain: &mut [NamedConfig]) {
-    settle(chain, |_| true);
+pub(crate) fn normalize_filter_types_for_ids(chain: &mut [NamedConfig]) {
+    normalize(chain, |_| true);
 }
 
-fn settle(chain: &mut [NamedConfig], takes_order: fn(&Members) -> bool) {
+fn normalize(chain: &mut [NamedConfig], takes_order: fn(&Members) -> bool) {
     let order = chain.iter().find(|codec| codec.name == "bytes").and_then(|bytes| bytes.configuration.get("endian"));
     let is_big_in_store = order.and_then(Value::as_str) == Some("big");
     let last = chain.iter().rposition(|codec| members_of(codec).is_some());
-    for (place, codec) in chain.iter_mut().enumerate() {
-        codecs::change_chains(codec, &mut |chain| settle(chain, takes_order));
+    for (index, codec) in chain.iter_mut().enumerate() {
+        codecs::change_chains(codec, &mut |chain| normalize(chain, takes_order));
         let Some(members) = members_of(codec) else { continue };
         let configuration = &mut codec.configuration;
         for member in [members.decoded, members.encoded] {
@@ -92,7 +93,7 @@ fn settle(chain: &mut [NamedConfig], takes_order: fn(&Members) -> bool) {
                 configuration.insert(member, value);
             }
         }
-        let is_last = Some(place) == last && is_big_in_store && takes_order(&members);
+        let is_last = Some(index) == last && is_big_in_store && takes_order(&members);
         let encoded = [members.encoded, members.decoded]
             .into_iter()
             .find_map(|member| configuration.get(member).filter(|value| !value.is_null()));
@@ -128,8 +129,8 @@ pub fn without_filter_orders(codec: &NamedConfig) -> NamedConfig {
 /// The types in front of filters that are big-endian, with pointers below `list`, and what that may mean.
 pub(crate) fn of_other_order(chain: &[NamedConfig], list: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for (place, codec) in chain.iter().enumerate() {
-        let configuration = format!("{list}/{place}/configuration");
+    for (index, codec) in chain.iter().enumerate() {
+        let configuration = format!("{list}/{index}/configuration");
         for (member, chain) in codecs::chains(codec) {
             found.extend(of_other_order(&chain, &format!("{configuration}/{member}")));
         }

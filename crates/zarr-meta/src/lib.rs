@@ -1,29 +1,30 @@
 //! Metadata documents of every Zarr dialect, read into and written from one model in the vocabulary of Zarr v3.
 //!
-//! Never does I/O, and never interprets a data type or a codec beyond translating its name and configuration.
+//! Never does I/O, and never interprets a codec beyond translating its name and configuration. A data type that is not known is
+//! no error: it is carried as it stands.
 
 pub mod consolidated;
 pub mod conventions;
-pub mod json;
-pub mod pointer;
 
 mod children;
+mod chunk_keys;
 pub mod codec_names;
 mod convert;
 mod dialect;
 mod documents;
 mod error;
 mod filter_types;
-mod found;
-mod named;
+mod listing;
 mod node;
 mod path;
 mod probe;
+mod stored_node;
 mod stored_pointer;
 mod warning;
 mod write;
 
-pub use children::{Children, children, document_path, listing_prefix};
+pub use children::Children;
+pub use chunk_keys::ChunkKeys;
 pub use consolidated::Consolidated;
 pub use convert::{CARRIED, Note, for_dialect, for_dialect_carrying, for_dialect_from};
 pub use dialect::codecs::spell_out;
@@ -31,11 +32,11 @@ pub use dialect::detect::{ENTRY_KEYS, entry_dialects};
 pub use dialect::{Dialect, entry_key};
 pub use documents::Documents;
 pub use error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
-pub use filter_types::{settle_filter_types, without_filter_orders};
-pub use found::{ChunkKeys, Found, Owned, owned};
-pub use named::NamedConfig;
+pub use filter_types::{normalize_filter_types, without_filter_orders};
+pub use listing::{children, document_path, listing_prefix};
 pub use node::{ArrayMetadata, GroupMetadata, Node};
 pub use path::NodePath;
 pub use probe::{Probe, ProbeStep};
+pub use stored_node::{Owned, StoredNode, owned};
 pub use warning::Warning;
 pub use write::{chunk_keys, chunk_prefix, dialects_of_key, document_keys, documents, fit_in};

@@ -1,8 +1,7 @@
 //! The model: arrays and groups in the vocabulary of Zarr v3.
 
-use crate::NamedConfig;
 use crate::consolidated::Consolidated;
-use crate::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// An array in the vocabulary of Zarr v3, whatever dialect it was stored in.
 ///
@@ -55,9 +54,12 @@ pub struct GroupMetadata {
 
 /// An array or a group.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nodes are few; a box would be in the way of everybody who matches on one"
+#[cfg_attr(
+    target_pointer_width = "64",
+    expect(
+        clippy::large_enum_variant,
+        reason = "nodes are few; a box would be in the way of everybody who matches on one"
+    )
 )]
 pub enum Node {
     /// An array.

@@ -1,13 +1,15 @@
 //! Finding out which node lies at a path, without I/O.
 
-use crate::dialect::{DIALECTS, Rules, detect, p2019, rules, v1};
+use crate::dialect::rules::Rules;
+use crate::dialect::table::{DIALECTS, rules};
+use crate::dialect::{detect, p2019, table, v1};
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::found::Found;
-use crate::json::Leniency;
+use crate::stored_node::StoredNode;
 use crate::{Dialect, Documents, NodePath, Warning};
 use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
+use zarr_json::ParseOptions;
 
 /// How many prefixes are listed at most in search of documents that imply a group.
 const MAX_LISTINGS: usize = 1000;
@@ -60,7 +62,7 @@ pub enum ProbeStep {
         prefix: String,
     },
     /// The node.
-    Found(Box<Found>),
+    Found(Box<StoredNode>),
     /// There is no node.
     NotFound {
         /// The keys that were looked at.
@@ -191,7 +193,7 @@ impl Probe {
                 for (key, bytes) in got {
                     let Some(bytes) = bytes else { continue };
                     if key == "zarr.json" {
-                        broken = parse_document(key, bytes, Leniency::ALL, |_| true).err();
+                        broken = parse_document(key, bytes, ParseOptions::ALL, |_| true).err();
                     }
                     let mut documents: Documents = [(key.clone(), bytes.clone())].into_iter().collect();
                     if let Some(dialect) = detect::of_entry(key, &mut documents)? {
@@ -259,15 +261,15 @@ impl Probe {
     }
 
     /// The node that the documents say, of the newest dialect among them.
-    pub(crate) fn read(&self, documents: &Documents) -> Result<Option<Found>> {
+    pub(crate) fn read(&self, documents: &Documents) -> Result<Option<StoredNode>> {
         let all = self.rules()?;
-        for (place, rules) in all.iter().enumerate() {
+        for (index, rules) in all.iter().enumerate() {
             let mut own_keys = rules.document_keys(&self.path);
             own_keys.extend(rules.more_keys(&self.path, documents));
             let own = documents.among(&own_keys);
             let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
             let mut warnings = parsed.warnings;
-            for rules in all.iter().skip(place + 1) {
+            for rules in all.iter().skip(index + 1) {
                 let Some(&hidden) = rules.dialects().first() else { continue };
                 for other in rules.document_keys(&self.path) {
                     let name = other.rsplit('/').next().unwrap_or_default();
@@ -277,7 +279,7 @@ impl Probe {
                 }
             }
             warnings.extend(self.forbidden_names(*rules));
-            let found = Found {
+            let found = StoredNode {
                 dialect: parsed.dialect,
                 path: self.path.clone(),
                 node: parsed.node,
@@ -320,7 +322,7 @@ impl Probe {
         let rules = self.rules().unwrap_or_default();
         let mut prefixes: VecDeque<String> = VecDeque::new();
         // In the first protocol draft there may be no document by which it can be told, neither of the root nor of the node.
-        let unmarked = if self.forced.is_none() { crate::dialect::rules(Dialect::P2019).ok() } else { None };
+        let unmarked = if self.forced.is_none() { table::rules(Dialect::V3Protocol2019).ok() } else { None };
         for prefix in unmarked.into_iter().chain(rules).map(|rules| rules.listing_prefix(&self.path)) {
             if !prefixes.contains(&prefix) {
                 prefixes.push_back(prefix);
@@ -349,16 +351,16 @@ impl Probe {
         for (key, bytes) in got {
             if let Some(bytes) = bytes {
                 // The answer to a look at a document. One that cannot be read is a node as well, if a broken one.
-                let value = parse_document(key, bytes, Leniency::ALL, |_| true).map(|(value, _)| value);
+                let value = parse_document(key, bytes, ParseOptions::ALL, |_| true).map(|(value, _)| value);
                 match value.as_ref().map(detect::of_zarr_json) {
-                    Ok(Some(Dialect::P2020 | Dialect::D2022)) => {}
+                    Ok(Some(Dialect::V3Protocol2020 | Dialect::V3Draft2022)) => {}
                     _ => return Ok(self.implied(self.forced.unwrap_or(Dialect::V3), &search.documents)),
                 }
             } else if key.ends_with('/') {
                 search.prefixes.push_back(key.clone());
             } else if self.forced.is_none() && p2019::is_document_key(key) {
                 // Those of the node itself were looked at before.
-                return Ok(self.implied(Dialect::P2019, &search.documents));
+                return Ok(self.implied(Dialect::V3Protocol2019, &search.documents));
             } else {
                 let name = key.rsplit('/').next().unwrap_or_default();
                 let found = rules.iter().find(|rules| rules.is_node_document(name, &search.documents));
@@ -380,10 +382,20 @@ impl Probe {
 
     /// A group without a document.
     fn implied(&self, dialect: Dialect, documents: &Documents) -> ProbeStep {
-        let mut found = Found::implicit(dialect, self.path.clone());
+        let mut found = StoredNode::implicit(dialect, self.path.clone());
         if let Some((key, bytes)) = crate::entry_key(dialect).and_then(|key| Some((key, documents.get(key)?))) {
             found.documents.insert(key, bytes);
         }
         ProbeStep::Found(Box::new(found))
+    }
+}
+
+impl StoredNode {
+    /// The node at `path` that `documents`, all that it has, say in `dialect`; `None` if they say none.
+    ///
+    /// # Errors
+    /// As [`Probe::step`].
+    pub fn read(dialect: Dialect, path: NodePath, documents: &Documents) -> Result<Option<Self>, Error> {
+        Probe::new(path, Some(dialect)).read(documents)
     }
 }

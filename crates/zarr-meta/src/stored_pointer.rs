@@ -1,8 +1,8 @@
 //! Where a value of the model stands in the document that it was read from.
 
 use crate::documents::parse_document;
-use crate::json::{Leniency, Value};
-use crate::{Dialect, Found, NamedConfig, entry_key};
+use crate::{Dialect, StoredNode, entry_key};
+use zarr_json::{NamedConfig, ParseOptions, Value};
 
 /// A codec as it stands in a document.
 struct Stored<'d> {
@@ -12,7 +12,7 @@ struct Stored<'d> {
     has_configuration: bool,
 }
 
-impl Found {
+impl StoredNode {
     /// The key of the document that describes the node; `None` if it has none of its own.
     pub fn document_key(&self) -> Option<&str> {
         let entry = entry_key(self.dialect);
@@ -24,11 +24,11 @@ impl Found {
     /// the member that it is in.
     pub fn document_pointer(&self, pointer: &str) -> String {
         let Some(rest) = pointer.strip_prefix("/codecs/") else { return self.member(pointer) };
-        let leniency = Leniency::ALL;
+        let options = ParseOptions::ALL;
         let document = self.document_key().and_then(|key| Some((key, self.documents.get(key)?)));
-        let document = document.and_then(|(key, bytes)| parse_document(key, bytes, leniency, |_| true).ok());
+        let document = document.and_then(|(key, bytes)| parse_document(key, bytes, options, |_| true).ok());
         let (Some((document, _)), Some(array)) = (document, self.node.as_array()) else { return pointer.to_owned() };
-        let is_v3 = matches!(self.dialect, Dialect::V3 | Dialect::V3Of2023);
+        let is_v3 = self.dialect.is_v3();
         if is_v3 {
             let stored = items(document.get("codecs"), "/codecs", true);
             return self.in_list(&array.codecs, &stored, "/codecs", rest);
@@ -38,8 +38,8 @@ impl Found {
                 return if rest.contains('/') { "/compression_opts" } else { "/compression" }.to_owned();
             }
             Dialect::V2 => (items(document.get("filters"), "/filters", false), "/filters"),
-            Dialect::P2019 => (items(document.get("chunk_codecs"), "/chunk_codecs", false), "/chunk_codecs"),
-            Dialect::P2020 => {
+            Dialect::V3Protocol2019 => (items(document.get("chunk_codecs"), "/chunk_codecs", false), "/chunk_codecs"),
+            Dialect::V3Protocol2020 => {
                 let filters = document.get("attributes").and_then(|attributes| attributes.get("filters"));
                 (items(filters, "/attributes/filters", false), "/compressor")
             }
@@ -69,7 +69,7 @@ impl Found {
     /// The pointer to a member that is none of the codecs, or to their list.
     fn member(&self, pointer: &str) -> String {
         let names: &[(&str, &str)] = match self.dialect {
-            Dialect::V3 | Dialect::V3Of2023 => &[],
+            Dialect::V3 | Dialect::V3Provisional2023 => &[],
             Dialect::V0 | Dialect::V1 => {
                 &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")]
             }
@@ -79,8 +79,10 @@ impl Found {
                 ("/chunk_key_encoding", "/dimension_separator"),
                 ("/codecs", "/filters"),
             ],
-            Dialect::P2019 => &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/chunk_codecs")],
-            Dialect::P2020 => &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/compressor")],
+            Dialect::V3Protocol2019 => {
+                &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/chunk_codecs")]
+            }
+            Dialect::V3Protocol2020 => &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/compressor")],
             _ => &[("/chunk_key_encoding", "/chunk_grid/separator")],
         };
         let known = names.iter().find(|(name, _)| pointer.strip_prefix(name).is_some_and(|it| !it.starts_with('_')));
@@ -97,7 +99,7 @@ impl Found {
     /// stored from other members.
     fn in_list(&self, codecs: &[NamedConfig], stored: &[Stored<'_>], list: &str, rest: &str) -> String {
         let (number, tail) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let is_v3 = matches!(self.dialect, Dialect::V3 | Dialect::V3Of2023);
+        let is_v3 = self.dialect.is_v3();
         let mut missing = codecs.len().saturating_sub(stored.len());
         let mut added: Vec<(usize, &str)> = Vec::new();
         if missing > 0 && !is_v3 && codecs.first().is_some_and(|codec| codec.name == "transpose") {
@@ -110,15 +112,15 @@ impl Found {
             added.push((bytes, if is_v3 { list } else { data_type }));
             missing -= 1;
         }
-        let place = number.parse::<usize>().ok().filter(|place| missing == 0 && *place < codecs.len());
-        let Some(place) = place else { return list.to_owned() };
-        if let Some((_, member)) = added.iter().find(|(at, _)| *at == place) {
+        let index = number.parse::<usize>().ok().filter(|index| missing == 0 && *index < codecs.len());
+        let Some(index) = index else { return list.to_owned() };
+        if let Some((_, member)) = added.iter().find(|(at, _)| *at == index) {
             return (*member).to_owned();
         }
-        let before = added.iter().filter(|(at, _)| *at < place).count();
-        let Some(codec) = place.checked_sub(before).and_then(|at| stored.get(at)) else { return list.to_owned() };
+        let before = added.iter().filter(|(at, _)| *at < index).count();
+        let Some(codec) = index.checked_sub(before).and_then(|at| stored.get(at)) else { return list.to_owned() };
         let nested = tail.strip_prefix("/configuration/codecs/");
-        if let (Some(rest), Some(model)) = (nested, codecs.get(place)) {
+        if let (Some(rest), Some(model)) = (nested, codecs.get(index)) {
             let list = format!("{}/configuration/codecs", codec.pointer);
             let inner = codec.value.get("configuration").and_then(|configuration| configuration.get("codecs"));
             let model = model.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
@@ -132,7 +134,7 @@ impl Found {
 
 fn items<'d>(list: Option<&'d Value>, pointer: &str, has_configuration: bool) -> Vec<Stored<'d>> {
     let items = list.and_then(Value::as_array).unwrap_or_default().iter().enumerate();
-    items.map(|(place, value)| Stored { pointer: format!("{pointer}/{place}"), value, has_configuration }).collect()
+    items.map(|(index, value)| Stored { pointer: format!("{pointer}/{index}"), value, has_configuration }).collect()
 }
 
 #[cfg(test)]
@@ -142,7 +144,7 @@ mod tests {
 
     fn check(dialect: Dialect, documents: &[(&str, &str)], pointers: &[(&str, &str)]) {
         let documents = documents.iter().map(|(key, text)| ((*key).to_owned(), text.as_bytes().to_vec())).collect();
-        let found = Found::read(dialect, NodePath::root(), &documents).unwrap().unwrap();
+        let found = StoredNode::read(dialect, NodePath::root(), &documents).unwrap().unwrap();
         for (model, stored) in pointers {
             assert_eq!(found.document_pointer(model), *stored, "{dialect} {model}");
         }
@@ -192,7 +194,7 @@ mod tests {
             "storage_transformers":[{"extension":"https://purl.org/zarr/spec/storage_transformers/sharding/1.0","type":"indexed",
                 "configuration":{"chunks_per_shard":[2]}}]}"#;
         check(
-            Dialect::D2022,
+            Dialect::V3Draft2022,
             &[("zarr.json", entry), ("meta/array.json", array)],
             &[
                 ("/codecs/0", "/storage_transformers/0"),
@@ -206,7 +208,7 @@ mod tests {
         let array = r#"{"shape":[4,4],"data_type":"<i4","chunk_grid":{"type":"regular","chunk_shape":[4,4]},
             "chunk_memory_layout":"F","chunk_codecs":[{"codec":"https://purl.org/zarr/spec/codecs/gzip/1.0","level":1}]}"#;
         check(
-            Dialect::P2019,
+            Dialect::V3Protocol2019,
             &[("meta/array.json", array)],
             &[("/codecs/0", "/chunk_memory_layout"), ("/codecs/2/configuration/level", "/chunk_codecs/0/level")],
         );

@@ -1,8 +1,8 @@
 //! What is odd but no error.
 
 use crate::Dialect;
-use crate::json::Oddity;
 use std::fmt;
+use zarr_json::Deviation;
 
 /// Something odd in a document that is read all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,11 @@ impl Warning {
         Self { key: key.into(), pointer: pointer.into(), what: what.into(), hides: None }
     }
 
+    /// A warning about what the document at `key` has that is no JSON.
+    pub(crate) fn of(key: &str, deviation: Deviation) -> Self {
+        Self::new(key, deviation.pointer, deviation.kind.to_string())
+    }
+
     /// A warning that the document at `key` is ignored, since a node of `taken` at the same path hides the one that it describes
     /// in `hidden`.
     pub fn hidden(key: impl Into<String>, hidden: Dialect, taken: Dialect) -> Self {
@@ -31,13 +36,6 @@ impl Warning {
             false => format!("ignored, since there is a document of {taken} as well"),
         };
         Self { hides: Some(hidden), ..Self::new(key, "", what) }
-    }
-}
-
-impl Oddity {
-    /// The warning about it in the document at `key`.
-    pub(crate) fn warning(self, key: &str) -> Warning {
-        Warning::new(key, self.pointer, self.kind.to_string())
     }
 }
 

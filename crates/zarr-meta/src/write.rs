@@ -1,10 +1,12 @@
 //! The documents to store for a node.
 
-use crate::dialect::{Parsed, Rules, entry_key, layout, rules};
+use crate::dialect::rules::{Parsed, Rules};
+use crate::dialect::table::rules;
+use crate::dialect::{entry_key, layout};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Value, parse};
-use crate::pointer::escaped;
-use crate::{Dialect, Documents, NamedConfig, Node, NodePath};
+use crate::{Dialect, Documents, Node, NodePath};
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
 
 /// The documents that say `node`: keys relative to the root of the store, and bytes to set there, or `None` where the key is
 /// to be erased.
@@ -62,11 +64,11 @@ fn check_bare_numbers(dialect: Dialect, node: &Node, previous: Option<&Documents
     let Some((name, value)) = node.attributes().iter().find(bare).filter(|_| !dialect.has_bare_numbers()) else {
         return Ok(());
     };
-    let has_some = |bytes: &[u8]| parse(bytes, Leniency::ALL).is_ok_and(|parsed| parsed.value.count_bare() > 0);
+    let has_some = |bytes: &[u8]| parse(bytes, ParseOptions::ALL).is_ok_and(|parsed| parsed.value.count_bare() > 0);
     if previous.is_some_and(|previous| previous.iter().any(|(_, bytes)| has_some(bytes))) {
         return Ok(());
     }
-    let expected = "numbers that JSON has; as texts, \"NaN\", \"Infinity\" and \"-Infinity\" can be written";
+    let expected = "numbers that JSON has; as strings, \"NaN\", \"Infinity\" and \"-Infinity\" can be written";
     Err(Error::new(ErrorKind::NotExpressible, format!("/attributes/{}", escaped(name)), value.excerpt(), expected))
 }
 
@@ -97,23 +99,23 @@ pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Ve
 ///
 /// let path = NodePath::parse("/a")?;
 /// assert_eq!(dialects_of_key(&path, "a/.zarray"), [Dialect::V2]);
-/// assert_eq!(dialects_of_key(&path, "zarr.json"), [Dialect::D2022, Dialect::P2020]);
+/// assert_eq!(dialects_of_key(&path, "zarr.json"), [Dialect::V3Draft2022, Dialect::V3Protocol2020]);
 /// # Ok::<(), zarr_meta::Error>(())
 /// ```
 pub fn dialects_of_key(path: &NodePath, key: &str) -> Vec<Dialect> {
     let none = Documents::new();
     let looks = |dialect: &Dialect| {
-        let told_by_root = *dialect == Dialect::P2019;
+        let told_by_root = *dialect == Dialect::V3Protocol2019;
         document_keys(*dialect, path, &none).iter().any(|known| known == key)
             || entry_key(*dialect) == Some(key)
             || (told_by_root && document_keys(*dialect, &NodePath::root(), &none).iter().any(|known| known == key))
     };
-    Dialect::ALL.into_iter().rev().filter(|dialect| *dialect != Dialect::V3Of2023).filter(looks).collect()
+    Dialect::ALL.into_iter().rev().filter(|dialect| *dialect != Dialect::V3Provisional2023).filter(looks).collect()
 }
 
 /// What the chunk keys of an array begin with, relative to the root of the store: empty, or ending in `/`.
 ///
-/// For an array that was found, [`Found::chunk_prefix`](crate::Found::chunk_prefix) knows better: some dialects have several
+/// For an array that was found, [`StoredNode::chunk_prefix`](crate::StoredNode::chunk_prefix) knows better: some dialects have several
 /// forms.
 pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
     rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.chunk_prefix(path, &Documents::new()))
@@ -167,7 +169,7 @@ fn says(rules: &dyn Rules, path: &NodePath, documents: &Documents, node: &Node) 
 
 /// Where two values first differ in meaning: the pointer, and the values there.
 pub(crate) fn first_difference(a: &Value, b: &Value, pointer: &str) -> Option<(String, String, String)> {
-    if a.same(b) {
+    if a.semantically_eq(b) {
         return None;
     }
     if let (Value::Object(a), Value::Object(b)) = (a, b) {
@@ -175,7 +177,7 @@ pub(crate) fn first_difference(a: &Value, b: &Value, pointer: &str) -> Option<(S
         for name in names {
             let below = format!("{pointer}/{}", escaped(name));
             match (a.get(name), b.get(name)) {
-                (Some(a), Some(b)) if a.same(b) => {}
+                (Some(a), Some(b)) if a.semantically_eq(b) => {}
                 (Some(a), Some(b)) => return first_difference(a, b, &below),
                 (a, b) => {
                     let word = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::excerpt);
@@ -214,7 +216,7 @@ fn merged(
             changes.push((key.clone(), Some(text(document))));
             continue;
         };
-        let old = parse(old_bytes, Leniency::ALL).ok();
+        let old = parse(old_bytes, ParseOptions::ALL).ok();
         let base = canonical.iter().find(|(canonical, _)| canonical == key).map(|(_, document)| document);
         let bytes = match (old.as_ref().map(|old| &old.value), base) {
             (Some(Value::Object(old)), base) => {
@@ -230,7 +232,8 @@ fn merged(
     for (key, bytes) in previous.iter().filter(|(key, _)| !is_new(key)) {
         // A document that was of no account stays so, unless the node becomes what it says.
         let spoke = canonical.iter().any(|(canonical, _)| canonical == key) || is_array != node.as_array().is_some();
-        let is_empty = parse(bytes, Leniency::default()).is_ok_and(|parsed| parsed.value == Value::Object(Map::new()));
+        let is_empty =
+            parse(bytes, ParseOptions::default()).is_ok_and(|parsed| parsed.value == Value::Object(Map::new()));
         if spoke && !is_empty {
             changes.push((key.to_owned(), None));
         }
@@ -243,16 +246,16 @@ fn merged(
 /// `old` with the members in it changed that differ between `base`, which means the same as `old`, and `new`.
 fn merge(old: &Map, base: &Map, new: &Map) -> Map {
     let mut merged = Vec::new();
-    for (place, (name, value)) in old.iter().enumerate() {
-        match (base.get_near(place, name), new.get_near(place, name)) {
+    for (position, (name, value)) in old.iter().enumerate() {
+        match (base.get_near(position, name), new.get_near(position, name)) {
             (Some(base), Some(new)) => merged.push((name.to_owned(), merge_value(value, base, new))),
             (None, Some(new)) => merged.push((name.to_owned(), new.clone())),
             (None, None) => merged.push((name.to_owned(), value.clone())),
             (Some(_), None) => {}
         }
     }
-    for (place, (name, value)) in new.iter().enumerate() {
-        if old.get_near(place, name).is_none() && base.get_near(place, name) != Some(value) {
+    for (position, (name, value)) in new.iter().enumerate() {
+        if old.get_near(position, name).is_none() && base.get_near(position, name) != Some(value) {
             merged.push((name.to_owned(), value.clone()));
         }
     }

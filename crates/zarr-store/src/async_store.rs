@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
+    AccessProfile, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
     SetOptions, Version,
 };
 
@@ -21,7 +21,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     /// The bytes of each range of the value at `key`, or `None` if there is no such key; as [`crate::Store::get`].
     fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>>;
 
-    /// As [`AsyncStore::get`], with what else the store learnt. Stores that know sizes and versions do it themselves.
+    /// As [`AsyncStore::get`], with the size and the version of the value. The default has no version: stores with versions
+    /// implement this.
     fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
             let Some(parts) = self.get(key, ranges).await? else { return Ok(None) };
@@ -56,7 +57,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     /// Replaces the value at `key` if `when` holds; as [`crate::Store::set`].
     fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>>;
 
-    /// As [`AsyncStore::set`], with what `options` say of durability too; as [`crate::Store::set_with`].
+    /// As [`AsyncStore::set`], with the durability of `options`; as [`crate::Store::set_with`].
     fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
         self.set(key, value, &options.when)
     }
@@ -64,7 +65,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     /// Removes `key`; as [`crate::Store::erase`].
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>>;
 
-    /// What is directly under `prefix`, sorted; as [`crate::Store::list_dir`].
+    /// The keys and prefixes directly under `prefix`, sorted; as [`crate::Store::list_dir`].
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>>;
 
     /// The size in bytes of the value at `key`; as [`crate::Store::size`].
@@ -112,30 +113,29 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async { Ok(lock) })
     }
 
-    /// Waits, before something is tried again. By default a thread of its own wakes the caller; a store that lives in a
-    /// runtime uses the timer of that.
+    /// Waits before a retry. By default a new thread wakes the caller; a store that needs a runtime uses its timer.
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(crate::bridge::sleep(duration))
     }
 
-    /// What users are to be told of the store, each once; as [`crate::Store::take_warnings`].
+    /// Warnings about the store for the user, each once; as [`crate::Store::take_warnings`].
     fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Makes all that was written before durable; as [`crate::Store::flush`].
+    /// Makes all earlier writes durable; as [`crate::Store::flush`].
     fn flush(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Separates what was written before from what is written after; as [`crate::Store::barrier`].
+    /// Orders earlier writes before later ones; as [`crate::Store::barrier`].
     fn barrier(&self) -> BoxFuture<'_, Result<()>> {
         self.flush()
     }
 
-    /// What the store can.
+    /// What the store supports.
     fn capabilities(&self) -> Capabilities;
 
-    /// How the store likes ranges merged.
-    fn coalesce(&self) -> Coalesce;
+    /// How values are best read and written.
+    fn access_profile(&self) -> AccessProfile;
 }

@@ -1,4 +1,4 @@
-//! What caches keep, bounded in bytes.
+//! The entries of caches, bounded in bytes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,41 +9,41 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// Parts with a lock each.
 const PARTS: usize = 64;
 
-/// Things that are kept in parts with a lock each, which together hold a bounded number of bytes: for caches that many threads use.
+/// The entries of a cache that many threads use, in parts with a lock each, which together hold a bounded number of bytes.
 ///
-/// What is kept, and how it is found, is up to the parts; they may be [`Ring`]s.
+/// The parts decide what an entry is and how it is found; they may be [`Ring`]s.
 ///
 /// # Example
 /// ```
 /// use zarr_store::{Bounded, Ring};
 ///
-/// let kept = Bounded::<Ring<u64, String>>::new(1000);
+/// let cache = Bounded::<Ring<u64, String>>::new(1000);
 /// let cost = 100;
-/// if kept.make_room(cost) {
-///     let old = kept.write(7).insert(7, "seven".to_owned(), cost);
+/// if cache.make_room(cost) {
+///     let old = cache.write(7).insert(7, "seven".to_owned(), cost);
 ///     assert!(old.is_none());
 /// }
-/// assert_eq!(kept.read(7).get(&7, |_| true).map(String::as_str), Some("seven"));
-/// assert_eq!(kept.bytes(), 100);
+/// assert_eq!(cache.read(7).get(&7, |_| true).map(String::as_str), Some("seven"));
+/// assert_eq!(cache.bytes(), 100);
 /// ```
 #[derive(Debug)]
 pub struct Bounded<P> {
     max_bytes: usize,
-    /// Of all that is kept, and of what is about to be.
+    /// Of all entries, and of those about to be inserted.
     bytes: AtomicUsize,
-    /// The part that gives something up next.
+    /// The part that evicts an entry next.
     turn: AtomicUsize,
     parts: Box<[RwLock<P>]>,
 }
 
 /// A part of a [`Bounded`].
 pub trait Evict: Default {
-    /// What goes: it is dropped after the lock.
-    type Gone;
+    /// An evicted entry. It is dropped after the lock.
+    type Evicted;
 
-    /// Removes something that was not used lately, or anything if `any`, and says how many bytes that frees. `None` if there is nothing
-    /// of the kind.
-    fn evict(&mut self, any: bool) -> Option<(usize, Self::Gone)>;
+    /// Removes an entry that was not used lately, or the next one if `any`, and returns how many bytes that frees. `None` if there is no
+    /// such entry.
+    fn evict(&mut self, any: bool) -> Option<(usize, Self::Evicted)>;
 }
 
 impl<P: Evict> Bounded<P> {
@@ -64,23 +64,23 @@ impl<P: Evict> Bounded<P> {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The part that things of this hash are in, to be looked at.
+    /// The part of this hash, for reading.
     pub fn read(&self, hash: u64) -> RwLockReadGuard<'_, P> {
         self.parts[hash as usize % PARTS].read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The part that things of this hash are in, to be changed. Bytes that go have to be told to [`release`](Self::release).
+    /// The part of this hash, for writing. The bytes of entries that are removed have to be [released](Self::release).
     pub fn write(&self, hash: u64) -> RwLockWriteGuard<'_, P> {
         self.parts[hash as usize % PARTS].write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All parts, one after the other, to be changed.
+    /// All parts, one after the other, for writing.
     pub fn all(&self) -> impl Iterator<Item = RwLockWriteGuard<'_, P>> {
         self.parts.iter().map(|part| part.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes `bytes` of the bound, and lets parts in turn give up what has to go for that. False if others take it all, or it is more
-    /// than the bound: then nothing is taken.
+    /// Reserves `bytes` of the bound, and evicts entries of the parts in turn for that. False if they are more than the bound, or others
+    /// reserve all of it: then nothing is reserved.
     #[must_use]
     pub fn make_room(&self, bytes: usize) -> bool {
         if bytes > self.max_bytes {
@@ -90,10 +90,10 @@ impl<P: Evict> Bounded<P> {
         let mut failed = 0;
         while self.bytes() > self.max_bytes {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-            // After a round everything counts as idle that is not used in this moment, after two rounds that as well.
-            let gone = self.write(turn as u64).evict(failed >= 2 * PARTS);
-            match gone {
-                Some((freed, _gone)) => {
+            // After one round without an idle entry all are idle that are not used in this moment; after two rounds any is evicted.
+            let evicted = self.write(turn as u64).evict(failed >= 2 * PARTS);
+            match evicted {
+                Some((freed, _evicted)) => {
                     self.release(freed);
                     failed = 0;
                 }
@@ -107,16 +107,16 @@ impl<P: Evict> Bounded<P> {
         true
     }
 
-    /// Gives back bytes of the bound: what they were taken for is gone.
+    /// Gives back bytes of the bound, of entries that were removed.
     pub fn release(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-/// Values by their keys, with a hand that goes round: a value that was used since it passed is passed over once.
+/// Values by their keys, evicted by the clock algorithm: a hand goes round, and passes once over a value that was used since it passed.
 #[derive(Debug)]
 pub struct Ring<K, V> {
-    places: HashMap<K, usize>,
+    indices: HashMap<K, usize>,
     slots: Vec<Slot<K, V>>,
     hand: usize,
 }
@@ -135,14 +135,14 @@ pub struct Slot<K, V> {
 
 impl<K, V> Default for Ring<K, V> {
     fn default() -> Self {
-        Self { places: HashMap::new(), slots: Vec::new(), hand: 0 }
+        Self { indices: HashMap::new(), slots: Vec::new(), hand: 0 }
     }
 }
 
 impl<K: Clone + Eq + Hash, V> Ring<K, V> {
-    /// The value of a key, which thereby is used, if it is the one `wanted`.
+    /// The value of a key, if it is the one `wanted`. That counts as a use.
     pub fn get(&self, key: &K, wanted: impl FnOnce(&V) -> bool) -> Option<&V> {
-        let slot = self.slots.get(*self.places.get(key)?).filter(|slot| wanted(&slot.value))?;
+        let slot = self.slots.get(*self.indices.get(key)?).filter(|slot| wanted(&slot.value))?;
         // Only the first to use it writes to memory that others read.
         if !slot.used.load(Ordering::Relaxed) {
             slot.used.store(true, Ordering::Relaxed);
@@ -150,11 +150,11 @@ impl<K: Clone + Eq + Hash, V> Ring<K, V> {
         Some(&slot.value)
     }
 
-    /// Keeps a value of `cost` bytes. Gives the one whose place it takes.
+    /// Inserts a value of `cost` bytes. Returns the one that it replaces.
     #[must_use]
     pub fn insert(&mut self, key: K, value: V, cost: usize) -> Option<Slot<K, V>> {
         let slot = |key| Slot { key, value, cost, used: AtomicBool::new(false) };
-        match self.places.entry(key) {
+        match self.indices.entry(key) {
             Entry::Vacant(entry) => {
                 self.slots.push(slot(entry.key().clone()));
                 entry.insert(self.slots.len() - 1);
@@ -169,7 +169,7 @@ impl<K: Clone + Eq + Hash, V> Ring<K, V> {
 
     /// Removes the value of a key.
     pub fn remove(&mut self, key: &K) -> Option<Slot<K, V>> {
-        self.places.get(key).copied().map(|place| self.remove_at(place))
+        self.indices.get(key).copied().map(|index| self.remove_at(index))
     }
 
     /// Removes everything.
@@ -181,24 +181,24 @@ impl<K: Clone + Eq + Hash, V> Ring<K, V> {
     pub fn next_idle(&mut self, any: bool) -> Option<Slot<K, V>> {
         let (from_hand, before) = (self.hand..self.slots.len(), 0..self.hand.min(self.slots.len()));
         let slots = &mut self.slots;
-        let mut is_idle = |&place: &usize| !std::mem::take(slots[place].used.get_mut()) || any;
+        let mut is_idle = |&index: &usize| !std::mem::take(slots[index].used.get_mut()) || any;
         self.hand = from_hand.chain(before).find(&mut is_idle)?;
         Some(self.remove_at(self.hand))
     }
 
-    fn remove_at(&mut self, place: usize) -> Slot<K, V> {
-        let slot = self.slots.swap_remove(place);
-        self.places.remove(&slot.key);
-        if let Some(moved) = self.slots.get(place) {
-            // The last has taken its place.
-            self.places.insert(moved.key.clone(), place);
+    fn remove_at(&mut self, index: usize) -> Slot<K, V> {
+        let slot = self.slots.swap_remove(index);
+        self.indices.remove(&slot.key);
+        if let Some(moved) = self.slots.get(index) {
+            // The last slot is at this index now.
+            self.indices.insert(moved.key.clone(), index);
         }
         slot
     }
 }
 
 impl<K: Clone + Eq + Hash, V> Evict for Ring<K, V> {
-    type Gone = Slot<K, V>;
+    type Evicted = Slot<K, V>;
 
     fn evict(&mut self, any: bool) -> Option<(usize, Slot<K, V>)> {
         self.next_idle(any).map(|slot| (slot.cost, slot))

@@ -12,11 +12,11 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Precondition,
-    Prefix, Result, SetOptions, Store, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock,
+    Precondition, Prefix, Result, SetOptions, Store, Version,
 };
 
-/// A blocking store behind the asynchronous contract: the work is done on the thread that polls.
+/// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
 ///
 /// That is right for values in memory and for local files where a short wait is accepted; it needs no runtime. Where a
 /// wait is not accepted, poll it on threads that may block.
@@ -24,7 +24,7 @@ use crate::{
 pub struct SyncAsAsync(pub Arc<dyn Store>);
 
 impl SyncAsAsync {
-    /// `store` behind the asynchronous contract.
+    /// `store` as an [`AsyncStore`].
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
@@ -124,8 +124,8 @@ impl AsyncStore for SyncAsAsync {
         self.0.capabilities()
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.0.coalesce()
+    fn access_profile(&self) -> AccessProfile {
+        self.0.access_profile()
     }
 }
 

@@ -2,58 +2,35 @@
 
 use std::ops::Range;
 
-/// How a store likes ranges merged. All numbers are bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coalesce {
-    /// Ranges with at most so much between them are read as one.
-    pub max_gap: u64,
-    /// Ranges are not merged beyond this; a longer one stays as it is.
-    pub max_size: u64,
-    /// Where requests are cheap: uncompressed data is best asked for in slabs of this size, one after another. `None`:
-    /// all at once.
-    pub slab: Option<u64>,
-}
+use crate::AccessProfile;
 
-impl Coalesce {
-    /// Ranges are left as they are; for stores that lend memory.
-    pub const NEVER: Self = Self { max_gap: 0, max_size: 0, slab: None };
-}
-
-/// Ranges merged, and where each of the given ones is in them.
+/// Merged ranges, and where each of the given ones is in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub(crate) struct Merged {
     /// What to read, sorted by start.
-    pub ranges: Vec<Range<u64>>,
+    pub(crate) ranges: Vec<Range<u64>>,
     /// For each given range, in the given order, where its bytes are.
-    pub places: Vec<Place>,
+    pub(crate) sub_ranges: Vec<SubRange>,
 }
 
 /// Where the bytes of one range are among the merged ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct SubRange {
     /// Which merged range.
-    pub range: usize,
+    pub(crate) range: usize,
     /// The offset in it, in bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// How many bytes.
-    pub len: u64,
+    pub(crate) len: u64,
 }
 
-/// Merges ranges that overlap or lie near each other, as far as `how` allows.
+/// Merges ranges that overlap or lie near each other, as far as `profile` allows.
 ///
 /// Reading the merged ranges gives the bytes of every given range, fails exactly if reading one of the given ranges
 /// would, and never reads beyond the end of the furthest. A range that ends before it starts counts as empty at its
 /// start.
-///
-/// # Example
-/// ```
-/// # use zarr_store::{Coalesce, coalesce};
-/// let how = Coalesce { max_gap: 10, max_size: 1000, slab: None };
-/// assert_eq!(coalesce(&[50..60, 0..10, 15..20], &how).ranges, [0..20, 50..60]);
-/// ```
-#[must_use]
-pub fn coalesce(ranges: &[Range<u64>], how: &Coalesce) -> Merged {
-    let mut merged = Merged { ranges: Vec::new(), places: vec![Place::default(); ranges.len()] };
+pub(crate) fn coalesce(ranges: &[Range<u64>], profile: &AccessProfile) -> Merged {
+    let mut merged = Merged { ranges: Vec::new(), sub_ranges: vec![SubRange::default(); ranges.len()] };
     let mut order: Vec<usize> = (0..ranges.len()).collect();
     if !ranges.is_sorted_by_key(|range| range.start) {
         order.sort_by_key(|&i| (ranges[i].start, ranges[i].end));
@@ -61,7 +38,7 @@ pub fn coalesce(ranges: &[Range<u64>], how: &Coalesce) -> Merged {
     for i in order {
         let (start, end) = (ranges[i].start, ranges[i].end.max(ranges[i].start));
         let joined = match merged.ranges.last_mut() {
-            Some(last) if joins(last, start, end, how) => {
+            Some(last) if joins(last, start, end, profile) => {
                 last.end = last.end.max(end);
                 last.start
             }
@@ -70,17 +47,17 @@ pub fn coalesce(ranges: &[Range<u64>], how: &Coalesce) -> Merged {
                 start
             }
         };
-        merged.places[i] = Place { range: merged.ranges.len() - 1, offset: start - joined, len: end - start };
+        merged.sub_ranges[i] = SubRange { range: merged.ranges.len() - 1, offset: start - joined, len: end - start };
     }
     merged
 }
 
 /// Whether a range that begins at or after the start of `last` is read together with it.
-fn joins(last: &Range<u64>, start: u64, end: u64, how: &Coalesce) -> bool {
+fn joins(last: &Range<u64>, start: u64, end: u64, profile: &AccessProfile) -> bool {
     if end <= last.end {
         return true;
     }
-    start.saturating_sub(last.end) <= how.max_gap && end - last.start <= how.max_size
+    start.saturating_sub(last.end) <= profile.max_gap && end - last.start <= profile.max_size
 }
 
 #[cfg(test)]
@@ -96,12 +73,12 @@ mod tests {
             max_size in 0_u64..100,
         ) {
             let value: Vec<u8> = (0..=255).collect();
-            let how = Coalesce { max_gap, max_size, slab: None };
-            let merged = coalesce(&ranges, &how);
+            let profile = AccessProfile { max_gap, max_size, ..AccessProfile::LOCAL };
+            let merged = coalesce(&ranges, &profile);
             let read: Vec<&[u8]> = merged.ranges.iter().map(|range| slice(&value, range)).collect();
-            prop_assert_eq!(merged.places.len(), ranges.len());
-            for (place, range) in merged.places.iter().zip(&ranges) {
-                prop_assert_eq!(slice(read[place.range], &(place.offset..place.offset + place.len)), slice(&value, range));
+            prop_assert_eq!(merged.sub_ranges.len(), ranges.len());
+            for (part, range) in merged.sub_ranges.iter().zip(&ranges) {
+                prop_assert_eq!(slice(read[part.range], &(part.offset..part.offset + part.len)), slice(&value, range));
             }
             prop_assert!(merged.ranges.is_sorted_by_key(|range| range.start));
             prop_assert!(merged.ranges.len() <= ranges.len());
@@ -119,7 +96,7 @@ mod tests {
 
         #[test]
         fn any_numbers_are_taken(ranges in proptest::collection::vec((any::<u64>(), any::<u64>()).prop_map(|(a, b)| a..b), 0..6)) {
-            let merged = coalesce(&ranges, &Coalesce { max_gap: u64::MAX, max_size: u64::MAX, slab: None });
+            let merged = coalesce(&ranges, &AccessProfile { max_gap: u64::MAX, max_size: u64::MAX, ..AccessProfile::LOCAL });
             prop_assert!(merged.ranges.len() <= 1);
         }
     }
@@ -129,8 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn never_leaves_neighbours_alone() {
+    fn neighbours_are_merged() {
+        let profile = AccessProfile { max_gap: 10, max_size: 1000, ..AccessProfile::LOCAL };
+        assert_eq!(coalesce(&[50..60, 0..10, 15..20], &profile).ranges, [0..20, 50..60]);
+    }
+
+    #[test]
+    fn ranges_in_memory_are_not_merged() {
         let ranges = [0..10, 10..20];
-        assert_eq!(coalesce(&ranges, &Coalesce::NEVER).ranges, ranges);
+        assert_eq!(coalesce(&ranges, &AccessProfile::MEMORY).ranges, ranges);
     }
 }

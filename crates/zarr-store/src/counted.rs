@@ -1,14 +1,13 @@
-//! A store that counts what is asked of it.
+//! A store that counts requests.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
-    SetOptions, Store, Version,
+    ByteRange, Fetched, GetInto, GetOptions, Key, Listing, Precondition, Prefix, Result, SetOptions, Store, Version,
 };
 
-/// Another store, with what is asked of it counted: how plans are checked in tests.
+/// Another store that counts the requests to it: for tests of plans.
 #[derive(Debug, Default)]
 pub struct Counted<S> {
     store: S,
@@ -22,7 +21,7 @@ pub struct Counted<S> {
     bytes_written: AtomicU64,
 }
 
-/// What was asked of a store.
+/// The requests to a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Gets, and sizes asked for.
@@ -37,14 +36,14 @@ pub struct Counts {
     pub lists: u64,
     /// Flushes and barriers.
     pub flushes: u64,
-    /// Bytes that gets brought.
+    /// Bytes that gets returned.
     pub bytes_read: u64,
     /// Bytes that sets took.
     pub bytes_written: u64,
 }
 
 impl<S: Store> Counted<S> {
-    /// Counts what is asked of `store` from now on.
+    /// Counts the requests to `store` from now on.
     #[must_use]
     pub fn new(store: S) -> Self {
         Self {
@@ -60,12 +59,12 @@ impl<S: Store> Counted<S> {
         }
     }
 
-    /// What was asked since the counting began or was last taken; begins anew.
+    /// The requests since the start, or since this was called last; counts from zero again.
     pub fn take(&self) -> Counts {
         self.gather(|count| count.swap(0, Ordering::Relaxed))
     }
 
-    /// What was asked since the counting began or was last taken.
+    /// The requests since the start, or since [`take`](Self::take) was called last.
     pub fn counts(&self) -> Counts {
         self.gather(|count| count.load(Ordering::Relaxed))
     }
@@ -117,16 +116,16 @@ impl<S: Store> Store for Counted<S> {
         Ok(found)
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
-        let placed = self.store.get_into(key, into)?;
-        if placed != Placed::Declined {
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
+        let outcome = self.store.get_into(key, into)?;
+        if outcome != GetInto::Declined {
             add(&self.gets, 1);
             add(&self.ranges, 1);
         }
-        if let Placed::Found(size) = placed {
+        if let GetInto::Found(size) = outcome {
             add(&self.bytes_read, into.len().min(usize::try_from(size).unwrap_or(usize::MAX)));
         }
-        Ok(placed)
+        Ok(outcome)
     }
 
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
@@ -183,18 +182,6 @@ impl<S: Store> Store for Counted<S> {
         self.store.rename_prefix(from, to)
     }
 
-    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
-        self.store.find_link(prefix)
-    }
-
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        self.store.try_lock(prefix)
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.store.take_warnings()
-    }
-
     fn flush(&self) -> Result<()> {
         add(&self.flushes, 1);
         self.store.flush()
@@ -205,12 +192,8 @@ impl<S: Store> Store for Counted<S> {
         self.store.barrier()
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    crate::delegate! { |this| this.store;
+        find_link, parent, try_lock, take_warnings, capabilities, access_profile
     }
 }
 

@@ -1,12 +1,11 @@
-//! What survives a loss of power.
+//! Durability: which writes survive a loss of power.
 
 use crate::Precondition;
 
-/// What has survived a loss of power once a set or erase has returned. An interrupted process loses nothing at any
-/// level.
+/// What survives a loss of power once a set or erase has returned. An interrupted process loses nothing at any level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// Nothing yet; [`Store::flush`](crate::Store::flush) makes it so for all at once, which is much faster.
+    /// Nothing. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much faster.
     #[default]
     None,
     /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value
@@ -20,9 +19,9 @@ pub enum Durability {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetOptions {
-    /// What must hold.
+    /// The precondition.
     pub when: Precondition,
-    /// What has survived a loss of power when the set has returned: at least this, as far as the store can.
+    /// The durability of the value when the set has returned: at least this, as far as the store can.
     pub durability: Durability,
 }
 

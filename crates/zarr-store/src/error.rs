@@ -1,4 +1,4 @@
-//! What goes wrong in a store.
+//! The errors of stores.
 
 use std::fmt;
 use std::io;
@@ -60,7 +60,7 @@ pub enum Error {
         /// What was tried.
         operation: Operation,
     },
-    /// The store has not this operation.
+    /// The store does not support this operation.
     #[error("{store}: the store cannot {operation}")]
     Unsupported {
         /// The store.
@@ -150,13 +150,15 @@ pub enum Error {
         /// The failure.
         source: io::Error,
     },
-    /// A zip file cannot be read as a store.
+    /// The stored bytes break the format of the store, or use a part of the format that is not supported.
     #[error("{store}: {fault}")]
-    Zip {
-        /// The zip file.
+    Format {
+        /// The store.
         store: String,
-        /// What is wrong with it.
-        fault: ZipFault,
+        /// The kind of the error.
+        kind: ErrorKind,
+        /// The fault, of a type of the store's crate.
+        fault: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is not enough memory for a value.
     #[error("not enough memory for {size} bytes")]
@@ -164,7 +166,7 @@ pub enum Error {
         /// How much was needed in bytes.
         size: u64,
     },
-    /// A driver gave a job fewer or more replies than it asked for.
+    /// A driver gave a job fewer or more replies than it made requests.
     #[error("{found} replies to {expected} requests")]
     Replies {
         /// Replies there are.
@@ -172,7 +174,7 @@ pub enum Error {
         /// Requests there were.
         expected: usize,
     },
-    /// A store broke its promise to a driver.
+    /// A store broke its contract.
     #[error("{store}: key {key}: the store gave {found} ranges, expected {expected}")]
     Contract {
         /// The store.
@@ -198,7 +200,7 @@ pub enum ErrorKind {
     NotFound,
     /// The store takes no writes.
     ReadOnly,
-    /// The store has not this operation.
+    /// The store does not support this operation.
     Unsupported,
     /// A range is not inside the value.
     Range,
@@ -228,7 +230,7 @@ impl Error {
             Self::NotAStore { .. } | Self::Occupied { .. } | Self::Reserved { .. } | Self::Address { .. } => {
                 ErrorKind::Argument
             }
-            Self::Zip { fault, .. } => fault.kind(),
+            Self::Format { kind, .. } => *kind,
             Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
             Self::Io { .. } | Self::Contract { .. } => ErrorKind::Io,
             Self::Replies { .. } => ErrorKind::Internal,
@@ -252,7 +254,7 @@ impl Error {
             | Self::TooLong { store, .. }
             | Self::Reserved { store, .. }
             | Self::Io { store, .. }
-            | Self::Zip { store, .. }
+            | Self::Format { store, .. }
             | Self::Contract { store, .. } => Some(store),
         }
     }
@@ -304,7 +306,7 @@ impl Error {
     }
 }
 
-/// What was asked of a store.
+/// An operation of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -366,107 +368,6 @@ impl fmt::Display for KeyFault {
             Self::Nul => "it has a NUL character",
             Self::NoSlash => "it does not end with a slash",
         })
-    }
-}
-
-/// What is wrong with a zip file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ZipFault {
-    /// The end of the central directory is not there: no zip file, or a truncated one.
-    #[error("no end of central directory record, the file is no zip file or truncated")]
-    NoEnd,
-    /// A record does not begin as it must or lies outside the file.
-    #[error("bad {what} at byte {at}")]
-    Record {
-        /// The record.
-        what: &'static str,
-        /// Its offset in the file.
-        at: u64,
-    },
-    /// The number of entries differs from the number the file declares.
-    #[error("found {found} entries, expected {expected}")]
-    Count {
-        /// How many entries the directory holds.
-        found: u64,
-        /// How many the end record declares.
-        expected: u64,
-    },
-    /// The archive is spread over several files.
-    #[error("the archive spans several files")]
-    Spanned,
-    /// An entry's name is no key, for instance because it leads out of the store.
-    #[error("entry {name:?}: the name is no key: {fault}")]
-    Name {
-        /// The name.
-        name: String,
-        /// What is wrong with it.
-        fault: KeyFault,
-    },
-    /// An entry's name is not UTF-8.
-    #[error("entry {name:?}: the name is not UTF-8")]
-    NotUtf8 {
-        /// The name with the bad bytes replaced.
-        name: String,
-    },
-    /// An entry is encrypted.
-    #[error("entry {name:?} is encrypted")]
-    Encrypted {
-        /// The name.
-        name: String,
-    },
-    /// An entry is compressed with a method that is not supported.
-    #[error("entry {name:?}: compression method {method}, expected 0 (stored) or 8 (deflate)")]
-    Method {
-        /// The name.
-        name: String,
-        /// The method's number.
-        method: u16,
-    },
-    /// An entry overlaps another or the directory, or lies outside the file.
-    #[error("entry {name:?} overlaps another or lies outside the file")]
-    Overlap {
-        /// The name.
-        name: String,
-    },
-    /// An entry's sizes contradict each other.
-    #[error("entry {name:?}: found {found} bytes, expected {expected}")]
-    Size {
-        /// The name.
-        name: String,
-        /// The bytes there are.
-        found: u64,
-        /// The bytes declared.
-        expected: u64,
-    },
-    /// An entry's bytes do not have the stored checksum.
-    #[error("entry {name:?}: checksum {found:#010x}, stored {stored:#010x}")]
-    Checksum {
-        /// The name.
-        name: String,
-        /// The checksum of the bytes.
-        found: u32,
-        /// The checksum in the directory.
-        stored: u32,
-    },
-    /// An entry's compressed bytes are no deflate stream.
-    #[error("entry {name:?}: invalid deflate stream")]
-    Deflate {
-        /// The name.
-        name: String,
-    },
-}
-
-impl ZipFault {
-    /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], what this reader lacks is
-    /// [`ErrorKind::Unsupported`], the rest is [`ErrorKind::Invalid`].
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Name { .. } | Self::NotUtf8 { .. } => ErrorKind::Path,
-            Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } => ErrorKind::Unsupported,
-            _ => ErrorKind::Invalid,
-        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! The operations of the abstract store interface that need no implementer.
+//! Operations of the abstract store interface that are the same for all stores.
 
 use bytes::Bytes;
 
 use crate::{ByteRange, Fetched, Key, Precondition, Prefix, Result, Store, Version};
 
-/// The operations of the Zarr specification's abstract store interface that [`Store`] itself has not, for every store.
+/// The operations of the Zarr specification's abstract store interface that [`Store`] lacks, for every store.
 ///
 /// `get`, `set`, `erase`, `erase_prefix`, `list_prefix` and `list_dir` are on [`Store`]. Zarr v3 core, section
 /// "Abstract store interface".
@@ -36,7 +36,7 @@ pub trait StoreExt: Store {
         Ok(values)
     }
 
-    /// Replaces the value at `key` whatever is there.
+    /// Sets the value at `key`, whether there is one or not.
     ///
     /// # Errors
     /// Those of [`Store::set`].
@@ -48,7 +48,7 @@ pub trait StoreExt: Store {
     /// one change.
     ///
     /// # Errors
-    /// Those of [`Store::set_partial`]; what comes before the failure is written.
+    /// Those of [`Store::set_partial`]; the parts before the failure are written.
     fn set_partial_values(&self, key_start_values: &[(Key, u64, &[u8])]) -> Result<()> {
         for run in key_start_values.chunk_by(|(a, ..), (b, ..)| a == b) {
             let Some((key, ..)) = run.first() else { continue };

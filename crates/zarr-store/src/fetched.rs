@@ -1,4 +1,4 @@
-//! What a get brought.
+//! The result of a get.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 
 use crate::{Error, Result, Snapshot, Version};
 
-/// What a get brought: one piece of bytes for each range, in order.
+/// The result of a get: one piece of bytes for each range, in order.
 ///
-/// It is made once, passed to many gets and keeps its memory between them. A store that holds values in memory lends
+/// It is passed to many gets, and keeps its memory between them. A store that holds values in memory lends
 /// them ([`Fetched::push`]); one that reads them reads into memory that this keeps ([`Fetched::buffer`]).
 ///
 /// # Example
@@ -29,9 +29,9 @@ pub struct Fetched {
     scratch: Vec<u8>,
     /// How much of `scratch` belongs to `pieces`.
     used: usize,
-    /// The size of the whole value in bytes, where the store learnt it.
+    /// The size of the whole value in bytes, if the store knows it.
     pub size: Option<u64>,
-    /// The version of the value, where the store learnt it.
+    /// The version of the value, if the store knows it.
     pub version: Option<Version>,
     /// The state of the value, where it was asked for ([`crate::GetOptions::snapshot`]) and the store can name it.
     pub snapshot: Option<Snapshot>,
@@ -50,6 +50,16 @@ impl Fetched {
         Self::default()
     }
 
+    /// With nothing in it, and this memory for what is read.
+    pub(crate) fn with_memory(scratch: Vec<u8>) -> Self {
+        Self { scratch, ..Self::default() }
+    }
+
+    /// The memory for what is read; the rest is dropped.
+    pub(crate) fn into_memory(self) -> Vec<u8> {
+        self.scratch
+    }
+
     /// Forgets the pieces, size, version and snapshot; keeps the memory.
     pub fn clear(&mut self) {
         self.pieces.clear();
@@ -64,7 +74,7 @@ impl Fetched {
         self.pieces.push(Piece::Lent(bytes));
     }
 
-    /// Appends a piece of `len` bytes in the kept memory and returns it to be filled. Its content is unspecified.
+    /// Appends a piece of `len` bytes in the memory of this and returns it to be filled. Its content is unspecified.
     ///
     /// # Errors
     /// [`Error::Memory`] if there is not that much.
@@ -87,11 +97,11 @@ impl Fetched {
     }
 
     /// Keeps the first `len` pieces.
-    pub(crate) fn truncate(&mut self, len: usize) {
+    pub fn truncate(&mut self, len: usize) {
         self.pieces.truncate(len);
     }
 
-    /// How many bytes of kept memory are free, so that [`Fetched::buffer`] needs no more.
+    /// How many bytes of memory are free, so that [`Fetched::buffer`] needs no more.
     #[must_use]
     pub fn spare(&self) -> usize {
         self.scratch.len() - self.used
@@ -163,7 +173,7 @@ impl Fetched {
     /// Replaces the pieces by parts of themselves: of piece `.0`, the bytes `.1`.
     ///
     /// Returns false, with the pieces as they were, if a part is not inside its piece.
-    pub(crate) fn recut(&mut self, parts: impl Iterator<Item = (usize, Range<usize>)>) -> bool {
+    pub fn recut(&mut self, parts: impl Iterator<Item = (usize, Range<usize>)>) -> bool {
         let mut cut = SmallVec::new();
         for (i, at) in parts {
             let piece = match self.pieces.get(i) {
@@ -219,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_held_is_an_error() {
+    fn too_much_memory_is_an_error() {
         let mut fetched = Fetched::new();
         assert!(matches!(fetched.buffer(usize::MAX / 2), Err(Error::Memory { .. })));
         fetched.buffer(1).expect("memory").fill(1);

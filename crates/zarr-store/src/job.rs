@@ -1,56 +1,56 @@
-//! Work that needs a store but does no I/O itself.
+//! Jobs: state machines that need a store and do no I/O themselves.
 
 use std::time::Duration;
 
 use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, SetOptions};
 
-/// Work that needs a store but does no I/O itself: it says what it needs, takes the replies and goes on.
+/// A state machine that needs a store and does no I/O itself: each step takes replies and returns the next requests.
 ///
 /// ```text
 /// step(&[]) ──► Ask(requests) ──► step(replies) ──► Fork(jobs) ──► step(&[]) ──► Done(output)
 /// ```
 ///
 /// [`crate::run`] and [`crate::run_async`] drive the same jobs. A request that fails ends the job with its error;
-/// only a value in another state than required is an answer ([`Reply::Conflict`]).
+/// only a failed precondition is a reply ([`Reply::Conflict`]).
 pub trait Job: Send + Sized {
-    /// What comes out.
+    /// The result.
     type Output: Send;
-    /// What can go wrong, the store's errors included.
+    /// The error. Those of the store are converted to it.
     type Error: From<crate::Error> + Send;
 
-    /// Goes on with the replies to the requests asked last, in their order; none at first and after a fork. Their
-    /// memory is the driver's and is used again afterwards.
+    /// Takes the replies to the last requests, in their order (none at first and after a fork), and returns the next step. The driver
+    /// uses the memory of the replies again afterwards.
     ///
     /// # Errors
-    /// Whatever ends the job.
+    /// Those that end the job.
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, Self::Error>;
 
-    /// Where the value that is asked for by request `request` of [`Next::Fill`] may be put; as long as it should be.
-    /// `None`: wherever the driver likes.
-    fn place(&mut self, request: usize) -> Option<&mut [u8]> {
+    /// The memory for the value of request number `request` of [`Next::FetchInto`], as long as the value should be; `None` if the
+    /// driver is to provide the memory.
+    fn destination(&mut self, request: usize) -> Option<&mut [u8]> {
         let _ = request;
         None
     }
 }
 
-/// What a job needs to go on.
+/// The next step of a job.
 #[derive(Debug)]
 pub enum Next<J: Job> {
-    /// Answers to these.
+    /// It needs replies to these requests.
     Ask(Vec<Request>),
-    /// Answers to these, some of which are to get whole values that the job has a [`place`](Job::place) for. A driver may
-    /// put such a value there and answer [`Reply::Filled`], or answer as to `Ask`.
-    Fill(Vec<Request>),
-    /// These jobs done, which are independent of each other; they may run at the same time.
+    /// As `Ask`, where the job has a [destination](Job::destination) for some of the values. A driver may read such a value into its
+    /// destination and reply with [`Reply::Received`], or reply as to `Ask`.
+    FetchInto(Vec<Request>),
+    /// It needs that these jobs have run, which are independent of each other.
     Fork(Vec<J>),
-    /// Nothing: this came out.
+    /// It has ended with this output.
     Done(J::Output),
 }
 
-/// One thing asked of a store.
+/// A request to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Ranges of a value, in this order; the driver merges them as the store likes.
+    /// Get ranges of a value, in this order; the driver merges them as [`crate::AccessProfile`] allows.
     Get {
         /// The key.
         key: Key,
@@ -59,55 +59,55 @@ pub enum Request {
         /// Which state of the value.
         options: GetOptions,
     },
-    /// A value replaced.
+    /// Set a value.
     Set {
         /// The key.
         key: Key,
         /// The new value.
         value: Vec<u8>,
-        /// What must hold, and what is to survive a loss of power.
+        /// The precondition and the durability.
         options: SetOptions,
     },
-    /// A key removed.
+    /// Remove a key.
     Erase {
         /// The key.
         key: Key,
     },
-    /// All keys under a prefix removed, as [`crate::Store::erase_prefix`] does.
+    /// Remove all keys under a prefix, as [`crate::Store::erase_prefix`] does.
     ErasePrefix {
         /// The prefix.
         prefix: Prefix,
     },
-    /// All keys under a prefix renamed, as [`crate::Store::rename_prefix`] does.
+    /// Rename all keys under a prefix, as [`crate::Store::rename_prefix`] does.
     RenamePrefix {
-        /// What they begin with.
+        /// The old prefix.
         from: Prefix,
-        /// What they are to begin with.
+        /// The new prefix.
         to: Prefix,
     },
-    /// The lock of a prefix, as [`crate::Store::try_lock`] takes it.
+    /// Take the lock of a prefix, as [`crate::Store::try_lock`] does.
     Lock {
         /// The prefix.
         prefix: Prefix,
     },
-    /// What was written before on the disk before what is written after, as by [`crate::Store::barrier`].
+    /// Order earlier writes before later ones on the disk, as [`crate::Store::barrier`] does.
     Barrier,
-    /// Time to pass.
+    /// Wait.
     Pause {
-        /// How much.
+        /// How long.
         duration: Duration,
     },
-    /// What is directly under a prefix.
+    /// List the keys and prefixes directly under a prefix.
     List {
         /// The prefix.
         prefix: Prefix,
     },
-    /// All keys under a prefix.
+    /// List all keys under a prefix.
     ListAll {
         /// The prefix.
         prefix: Prefix,
     },
-    /// The size of a value.
+    /// Get the size of a value.
     Size {
         /// The key.
         key: Key,
@@ -115,25 +115,25 @@ pub enum Request {
 }
 
 impl Request {
-    /// The newest state of a whole value.
+    /// Gets the newest state of a whole value.
     #[must_use]
     pub fn get(key: Key) -> Self {
         Self::get_ranges(key, vec![ByteRange::Full])
     }
 
-    /// Ranges of the newest state of a value.
+    /// Gets ranges of the newest state of a value.
     #[must_use]
     pub fn get_ranges(key: Key, ranges: Vec<ByteRange>) -> Self {
         Self::Get { key, ranges, options: GetOptions::default() }
     }
 
-    /// A value replaced if `when` holds.
+    /// Sets a value if `when` holds.
     #[must_use]
     pub fn set(key: Key, value: Vec<u8>, when: Precondition) -> Self {
         Self::Set { key, value, options: SetOptions::when(when) }
     }
 
-    /// What is set, if nothing is asked for but that.
+    /// The key and the value of a set without precondition and durability.
     pub(crate) fn plain_set(&self) -> Option<(&Key, &[u8])> {
         match self {
             Self::Set { key, value, options } if *options == SetOptions::default() => Some((key, value)),
@@ -142,29 +142,28 @@ impl Request {
     }
 }
 
-/// The answer to a [`Request`], each to the one of its name.
+/// The reply to the [`Request`] of the same name.
 #[derive(Debug)]
 pub enum Reply {
     /// The pieces, one for each range; `None` if there is no such key.
     Got(Option<Fetched>),
-    /// The value has this many bytes. They are in the job's [`place`](Job::place) if that is as long.
-    Filled(u64),
+    /// The value has this many bytes. They are in the job's [destination](Job::destination) if it is as long.
+    Received(u64),
     /// The value is set.
     Set,
-    /// A value was not in the state that a set or get required: nothing was changed or read. The job may look again and
-    /// go on.
+    /// The precondition of a set or get did not hold: nothing was changed or read. The job may read again and retry.
     Conflict,
-    /// The key is gone, or all under the prefix.
+    /// The key is removed, or all under the prefix.
     Erased,
     /// Whether the keys are renamed.
     Renamed(bool),
     /// The lock; `None` if another holds it.
     Locked(Option<Lock>),
-    /// What is written from now on comes after what was written before.
+    /// Later writes reach the disk after earlier ones.
     Barrier,
     /// The time has passed.
     Paused,
-    /// What is directly under the prefix.
+    /// The keys and prefixes directly under the prefix.
     Listing(Listing),
     /// All keys under the prefix, sorted.
     Keys(Vec<Key>),

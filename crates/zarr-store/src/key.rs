@@ -32,7 +32,7 @@ impl Key {
     /// # Errors
     /// [`Error::InvalidKey`] if the text is no key, with the reason.
     pub fn new(text: &str) -> Result<Self, Error> {
-        match fault(text) {
+        match Self::fault(text) {
             None => Ok(Self(Arc::from(text))),
             Some(fault) => Err(Error::InvalidKey { text: text.to_owned(), fault }),
         }
@@ -40,7 +40,7 @@ impl Key {
 
     /// A key made of what is already known to be good.
     pub(crate) fn trusted(text: String) -> Self {
-        debug_assert!(fault(&text).is_none(), "{text:?}");
+        debug_assert!(Self::fault(&text).is_none(), "{text:?}");
         Self(Arc::from(text))
     }
 
@@ -62,20 +62,21 @@ impl Key {
         let end = self.0.rfind('/').map_or(0, |at| at + 1);
         Prefix::trusted(&self.0[..end])
     }
-}
 
-/// What is wrong with a text as a key; `None` if nothing is.
-pub(crate) fn fault(text: &str) -> Option<KeyFault> {
-    if text.is_empty() {
-        return Some(KeyFault::Empty);
+    /// What is wrong with a text as a key; `None` if nothing is.
+    #[must_use]
+    pub fn fault(text: &str) -> Option<KeyFault> {
+        if text.is_empty() {
+            return Some(KeyFault::Empty);
+        }
+        if text.starts_with('/') {
+            return Some(KeyFault::Absolute);
+        }
+        if text.contains('\0') {
+            return Some(KeyFault::Nul);
+        }
+        text.split('/').find_map(segment_fault)
     }
-    if text.starts_with('/') {
-        return Some(KeyFault::Absolute);
-    }
-    if text.contains('\0') {
-        return Some(KeyFault::Nul);
-    }
-    text.split('/').find_map(segment_fault)
 }
 
 fn segment_fault(segment: &str) -> Option<KeyFault> {
@@ -132,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(text: &str, expected: Option<KeyFault>) {
-        assert_eq!(fault(text), expected, "{text:?}");
+        assert_eq!(Key::fault(text), expected, "{text:?}");
     }
 
     #[test]

@@ -18,17 +18,17 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// A lock that is held as long as `held` lives, among the threads of this process at least.
+    /// A lock that lasts until `held` is dropped. It excludes at least the other threads of this process.
     pub fn new(held: impl Any + Send + Sync) -> Self {
         Self { _held: Arc::new(held), excludes_processes: false }
     }
 
-    /// A lock that is held as long as `held` lives, among all processes that can write to the store.
+    /// A lock that lasts until `held` is dropped. It excludes all processes that can write to the store.
     pub fn between_processes(held: impl Any + Send + Sync) -> Self {
         Self { excludes_processes: true, ..Self::new(held) }
     }
 
-    /// Whether all who can write to the store are excluded, those of other processes included.
+    /// Whether the lock excludes other processes too.
     #[must_use]
     pub fn excludes_processes(&self) -> bool {
         self.excludes_processes
@@ -66,12 +66,12 @@ impl Drop for InProcess {
     }
 }
 
-/// How long to wait before attempt number `attempt` (from 1 on) at what others were faster with: a random time, of up to 100
-/// microseconds at first, and up to 12.8 ms from the eighth attempt on, so that one of several gets through.
+/// How long to wait before attempt number `attempt` (from 1 on) after a conflict with others: a random time, of up to 100 microseconds
+/// at first, and up to 12.8 ms from the eighth attempt on, so that one of several succeeds.
 #[must_use]
 pub fn backoff(attempt: u32) -> Duration {
     let most = 100_000_u64 << attempt.saturating_sub(1).min(7);
-    // The standard library's only source of chance.
+    // The only source of random numbers in the standard library.
     Duration::from_nanos(RandomState::new().hash_one(attempt) % most)
 }
 

@@ -11,11 +11,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use bytes::Bytes;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
-    Snapshot, Store, Version,
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix,
+    Result, Snapshot, Store, Version,
 };
 
-/// How many maps the keys are spread over, so that threads seldom wait for each other.
+/// How many maps the keys are distributed over, so that threads seldom wait for each other.
 const SHARDS: usize = 32;
 
 /// A store of values in memory, lent to readers without a copy.
@@ -43,7 +43,7 @@ struct Value {
 }
 
 impl MemoryStore {
-    /// With nothing in it.
+    /// An empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -106,7 +106,7 @@ impl Store for MemoryStore {
 
     fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
         into.clear();
-        // A state that a snapshot names stays in memory for as long as that lives.
+        // The snapshot holds the state in memory.
         let named =
             options.if_match.as_ref().and_then(|state| Some((state.handle::<Bytes>()?, state.version().cloned())));
         let (bytes, version) = match named {
@@ -138,7 +138,7 @@ impl Store for MemoryStore {
         let mut listing = Listing::default();
         for shard in &self.shards {
             let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
-            directly_under(prefix, &mut listing, |from| {
+            listing.add_directly_under(prefix, |from| {
                 shard.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
             });
         }
@@ -181,19 +181,13 @@ impl Store for MemoryStore {
         }
     }
 
-    fn coalesce(&self) -> Coalesce {
-        Coalesce::NEVER
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::MEMORY
     }
 }
 
 /// Puts ranges of a value in memory into `into`, which is empty.
-pub(crate) fn lend(
-    store: &dyn fmt::Display,
-    key: &Key,
-    bytes: &Bytes,
-    ranges: &[ByteRange],
-    into: &mut Fetched,
-) -> Result<()> {
+fn lend(store: &dyn fmt::Display, key: &Key, bytes: &Bytes, ranges: &[ByteRange], into: &mut Fetched) -> Result<()> {
     let size = bytes.len() as u64;
     for range in ranges {
         let at =
@@ -206,31 +200,6 @@ pub(crate) fn lend(
     }
     into.size = Some(size);
     Ok(())
-}
-
-/// Adds what is directly under `prefix` among sorted keys, without looking at what is further down: `first` gives the
-/// first key from a bound on.
-pub(crate) fn directly_under<'k>(
-    prefix: &Prefix,
-    listing: &mut Listing,
-    first: impl Fn(Bound<&str>) -> Option<&'k Key>,
-) {
-    let mut next = first(Bound::Included(prefix.as_str()));
-    while let Some(key) = next {
-        let Some(rest) = prefix.strip(key) else { return };
-        next = match rest.find('/') {
-            None => {
-                listing.keys.push(key.clone());
-                first(Bound::Excluded(key.as_str()))
-            }
-            Some(at) => {
-                let text = &key.as_str()[..prefix.as_str().len() + at];
-                listing.prefixes.push(Prefix::trusted(&format!("{text}/")));
-                // `0` is the character after `/`: the first text that is not under the prefix just found.
-                first(Bound::Included(&format!("{text}0")))
-            }
-        };
-    }
 }
 
 #[cfg(test)]

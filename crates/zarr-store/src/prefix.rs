@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::key::fault;
 use crate::{Error, Key, KeyFault};
 
 /// The beginning of keys up to and including a `/`, or nothing: the root, under which all keys are.
@@ -36,7 +35,7 @@ impl Prefix {
             None if text.is_empty() => None,
             None => Some(KeyFault::NoSlash),
             Some("") => Some(KeyFault::Absolute),
-            Some(key) => fault(key),
+            Some(key) => Key::fault(key),
         };
         match fault {
             None => Ok(Self(Arc::from(text))),
@@ -70,7 +69,7 @@ impl Prefix {
         if self.is_root() {
             return Key::new(rest);
         }
-        match fault(rest) {
+        match Key::fault(rest) {
             Some(fault) => Err(Error::InvalidKey { text: rest.to_owned(), fault }),
             None => Ok(Key::trusted([&*self.0, rest].concat())),
         }

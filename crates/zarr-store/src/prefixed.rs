@@ -1,13 +1,14 @@
-//! A part of a store as a store.
+//! The keys under a prefix as a store.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix,
-    Result, SetOptions, Store, Version,
+    ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result, SetOptions,
+    Store, Version,
 };
 
-/// What is under a prefix of another store, as a store of its own.
+/// The keys under a prefix of another store, as a store of their own.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -15,7 +16,7 @@ pub struct Prefixed<S> {
 }
 
 impl<S: Store> Prefixed<S> {
-    /// What is under `prefix` in `store`.
+    /// The keys under `prefix` in `store`.
     #[must_use]
     pub fn new(store: S, prefix: Prefix) -> Self {
         Self { store, prefix }
@@ -33,7 +34,7 @@ impl<S: Store> Prefixed<S> {
         Prefix::new(prefix.as_str().strip_prefix(self.prefix.as_str())?).ok()
     }
 
-    /// Errors speak of the keys that the caller gave.
+    /// Replaces the key in an error by the one that the caller gave.
     fn lift(&self, error: Error) -> Error {
         match error {
             Error::Range { key, range, size, .. } => {
@@ -65,7 +66,7 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.get_with(&self.down(key)?, ranges, options, into).map_err(|error| self.lift(error))
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         self.store.get_into(&self.down(key)?, into).map_err(|error| self.lift(error))
     }
 
@@ -120,28 +121,16 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.find_link(&self.prefix.join_prefix(prefix))
     }
 
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        None
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         self.store.try_lock(&self.prefix.join_prefix(prefix))
     }
 
-    fn take_warnings(&self) -> Vec<String> {
-        self.store.take_warnings()
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.store.flush()
-    }
-
-    fn barrier(&self) -> Result<()> {
-        self.store.barrier()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    crate::delegate! { |this| this.store;
+        take_warnings, flush, barrier, capabilities, access_profile
     }
 }
 

@@ -41,7 +41,8 @@ impl ByteRange {
     }
 
     /// The size of a value of which this range has these bytes, if they are all of it.
-    pub(crate) fn whole_size(&self, bytes: &[u8]) -> Option<u64> {
+    #[must_use]
+    pub fn whole_size(&self, bytes: &[u8]) -> Option<u64> {
         let len = bytes.len() as u64;
         match self {
             Self::Full => Some(len),

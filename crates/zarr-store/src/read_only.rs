@@ -1,11 +1,9 @@
-//! A store that takes no writes.
+//! A store that refuses writes.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
-    Prefix, Result, SetOptions, Store, Version,
-};
+use crate::{Capabilities, Error, Key, Lock, Operation, Precondition, Prefix, Result, SetOptions, Store, Version};
 
 /// Another store with every write refused as [`Error::ReadOnly`].
 #[derive(Clone, Debug)]
@@ -25,18 +23,6 @@ impl<S: fmt::Display> fmt::Display for ReadOnly<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for ReadOnly<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.0.get(key, ranges, into)
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        self.0.get_with(key, ranges, options, into)
-    }
-
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
-        self.0.get_into(key, into)
-    }
-
     fn set(&self, _key: &Key, _value: &[u8], _when: &Precondition) -> Result<Version> {
         self.refuse(Operation::Set)
     }
@@ -53,18 +39,6 @@ impl<S: Store> Store for ReadOnly<S> {
         self.refuse(Operation::Erase)
     }
 
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.0.list_dir(prefix)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.0.size(key)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        self.0.list_prefix(prefix)
-    }
-
     fn erase_prefix(&self, _prefix: &Prefix) -> Result<()> {
         self.refuse(Operation::Erase)
     }
@@ -77,32 +51,21 @@ impl<S: Store> Store for ReadOnly<S> {
         self.refuse(Operation::Set)
     }
 
-    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
-        self.0.find_link(prefix)
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        self.0.parent().map(|(parent, name)| (Arc::new(ReadOnly(parent)) as Arc<dyn Store>, name))
     }
 
     fn try_lock(&self, _prefix: &Prefix) -> Result<Option<Lock>> {
         self.refuse(Operation::Set)
     }
 
-    fn take_warnings(&self) -> Vec<String> {
-        self.0.take_warnings()
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.0.flush()
-    }
-
-    fn barrier(&self) -> Result<()> {
-        self.0.barrier()
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities { write: false, conditional: false, durable: false, ..self.0.capabilities() }
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.0.coalesce()
+    crate::delegate! { |this| this.0;
+        get, get_with, get_into, list_dir, size, list_prefix, find_link, take_warnings, flush, barrier,
+        access_profile
     }
 }
 

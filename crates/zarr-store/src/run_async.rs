@@ -7,23 +7,24 @@ use std::task::{Poll, Waker};
 use crate::run::{Plan, check, check_replies, conflict};
 use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result};
 
-/// How many requests are under way at once by default: enough to hide the latency of object stores, few enough that they do not
-/// throttle.
-const AT_ONCE: usize = 32;
-
-/// Runs a job on a store. Requests run at the same time, up to 32 of them, and so do forked jobs.
+/// Runs a job on a store. Requests run at the same time, and so do forked jobs: at most as many as the
+/// [concurrency](crate::AccessProfile::concurrency) of the store.
 ///
 /// # Errors
 /// The job's own, and the store's.
 pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Output, J::Error> {
-    run_async_with(store, job, AT_ONCE).await
+    run_async_with(store, job, store.access_profile().concurrency).await
 }
 
 /// As [`run_async`], with at most `at_once` requests under way at the same time, and forked jobs of each job.
 ///
 /// # Errors
 /// The job's own, and the store's.
-pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, at_once: usize) -> Result<J::Output, J::Error> {
+pub(crate) async fn run_async_with<J: Job>(
+    store: &dyn AsyncStore,
+    job: J,
+    at_once: usize,
+) -> Result<J::Output, J::Error> {
     boxed(&Permits::new(at_once), store, job, at_once).await
 }
 
@@ -46,7 +47,7 @@ fn boxed<'a, J: Job + 'a>(
                     all(jobs, at_once).await?;
                 }
                 // Requests run at the same time, so that none can borrow the job.
-                Next::Ask(requests) | Next::Fill(requests) => {
+                Next::Ask(requests) | Next::FetchInto(requests) => {
                     let expected = requests.len();
                     let answers = requests.into_iter().map(|request| answer(permits, store, request));
                     replies = all(answers, at_once).await?;
@@ -92,7 +93,7 @@ fn answer<'a>(permits: &'a Permits, store: &'a dyn AsyncStore, request: Request)
     })
 }
 
-/// How many more requests may be under way in a run, whatever jobs they are of.
+/// How many more requests of a run may be under way, of all its jobs together.
 struct Permits(Mutex<Free>);
 
 struct Free {
@@ -141,9 +142,9 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// A get with its ranges merged as the store likes, cut back into the ranges asked for.
+/// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
 async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-    match Plan::new(ranges, &store.coalesce()) {
+    match Plan::new(ranges, &store.access_profile()) {
         None => {
             let fetched = store.fetch_with(key, ranges, options).await?;
             check(&store, key, fetched.is_some(), fetched.as_ref().map_or(0, Fetched::len), ranges.len())?;
@@ -160,7 +161,7 @@ async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange], options: &
     }
 }
 
-/// Waits for all, with at most `at_once` under way, and gives what they give in order. The first failure ends the rest.
+/// Waits for all, with at most `at_once` under way, and returns their results in order. The first failure cancels the others.
 ///
 /// All that are under way are polled whenever one wakes: their number is small, and a poll of one that waits is cheap.
 pub(crate) async fn all<'a, T, E>(
@@ -172,7 +173,7 @@ pub(crate) async fn all<'a, T, E>(
     poll_fn(|context| {
         let mut i = 0;
         loop {
-            // What has just begun is polled in this round as well, or it would never be woken.
+            // A future that was just started is polled in this round as well, or it would never be woken.
             while under_way.len() < at_once.max(1) {
                 let Some(future) = futures.next() else { break };
                 under_way.push((done.len(), future));
@@ -183,7 +184,7 @@ pub(crate) async fn all<'a, T, E>(
                 Poll::Pending => i += 1,
                 Poll::Ready(Ok(value)) => {
                     done[*at] = Some(value);
-                    // The last takes this place and is polled next; it is either new or not polled yet in this round.
+                    // The last future moves to this index and is polled next; it is new or was not polled yet in this round.
                     drop(under_way.swap_remove(i));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),

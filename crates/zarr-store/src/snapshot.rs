@@ -8,9 +8,8 @@ use crate::{Error, Fetched, Key, Precondition, Result, Version};
 
 /// Names one state of a value, so that several gets read parts of that state only.
 ///
-/// A store makes it with the first get ([`GetOptions::snapshot`]) and takes it back with the others
-/// ([`GetOptions::if_match`]). It may hold what keeps the state readable, such as an open file: then it is dropped as
-/// soon as all parts are read.
+/// The first get returns it ([`GetOptions::snapshot`]), and the others require it ([`GetOptions::if_match`]). It may hold an open file
+/// or other memory of the store, so it should be dropped as soon as all parts are read.
 #[derive(Clone)]
 pub struct Snapshot {
     version: Option<Version>,
@@ -24,19 +23,19 @@ impl Snapshot {
         Self { version: Some(version), handle: None }
     }
 
-    /// The state that `handle` reads, a value of the store's own.
+    /// The state that `handle` reads, which is of a type of the store.
     #[must_use]
     pub fn of_handle(version: Option<Version>, handle: Arc<dyn Any + Send + Sync>) -> Self {
         Self { version, handle: Some(handle) }
     }
 
-    /// Its version, if the store tells versions.
+    /// Its version, if the store has versions.
     #[must_use]
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
     }
 
-    /// The handle that the store put in, if it is a `T`.
+    /// The handle of the store, if it is a `T`.
     #[must_use]
     pub fn handle<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.handle.as_ref()?.downcast_ref()
@@ -66,32 +65,36 @@ impl fmt::Debug for Snapshot {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetOptions {
-    /// Further parts of the value will be asked for: [`Fetched::snapshot`] is to name the state that was read.
+    /// [`Fetched::snapshot`] names the state that was read, since further gets will require it.
     pub snapshot: bool,
-    /// The state that is to be read. If the value has another one by now, the get fails with [`Error::Precondition`].
+    /// The state to read. If the value has another one by now, the get fails with [`Error::Precondition`].
     pub if_match: Option<Snapshot>,
 }
 
 impl GetOptions {
-    /// Of the newest state, of which further parts will be asked for.
+    /// The newest state, which further gets will require.
     #[must_use]
     pub fn snapshot() -> Self {
         Self { snapshot: true, if_match: None }
     }
 
-    /// Of this state; of the newest if there is none.
+    /// This state; the newest if `snapshot` is `None`.
     #[must_use]
     pub fn if_match(snapshot: Option<Snapshot>) -> Self {
         Self { snapshot: false, if_match: snapshot }
     }
 
-    /// Whether any state will do.
-    pub(crate) fn is_default(&self) -> bool {
+    /// Whether neither a state nor a snapshot is required.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
         !self.snapshot && self.if_match.is_none()
     }
 
-    /// Compares the version of a reply with the state that it must be of, as far as both are known, and names that state.
-    pub(crate) fn check(&self, store: &dyn fmt::Display, key: &Key, into: &mut Fetched) -> Result<()> {
+    /// Compares the version of a reply with the required one, if both are known, and sets the snapshot of the reply.
+    ///
+    /// # Errors
+    /// [`Error::Precondition`] if they differ; `into` is empty then.
+    pub fn check(&self, store: &dyn fmt::Display, key: &Key, into: &mut Fetched) -> Result<()> {
         if let Some(due) = self.if_match.as_ref().and_then(Snapshot::version)
             && into.version.as_ref().is_some_and(|found| found != due)
         {
@@ -106,8 +109,8 @@ impl GetOptions {
     }
 }
 
-/// The error for a value that has another state than the one to be read.
-pub(crate) fn changed(store: &dyn fmt::Display, key: &Key, due: &Version, found: Option<Version>) -> Error {
+/// The error for a value that has another state than the required one.
+fn changed(store: &dyn fmt::Display, key: &Key, due: &Version, found: Option<Version>) -> Error {
     Error::Precondition {
         store: store.to_string(),
         key: key.clone(),

@@ -1,14 +1,14 @@
-//! Writing parts of a value by way of the whole.
+//! Partial writes: the value is read, changed and set.
 
 use crate::{Error, Fetched, Key, Precondition, Result, Version};
 
-/// How often a value that others keep changing is spliced again before that is an error.
+/// How often a partial write is tried again after conflicts.
 const ATTEMPTS: usize = 64;
 
 type Get<'a> = dyn Fn(&mut Fetched) -> Result<bool> + 'a;
 type Set<'a> = dyn Fn(&[u8], &Precondition) -> Result<Version> + 'a;
 
-/// Gets a value, splices `parts` into it and sets it, again if another writer came between.
+/// Gets a value, writes `parts` into it and sets it, again if another writer set it meanwhile.
 pub(crate) fn splice_and_set(
     conditional: bool,
     key: &Key,

@@ -1,9 +1,13 @@
 //! The contract for implementers of stores.
 
 use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
 
 use crate::splice::splice_and_set;
-use crate::{ByteRange, Coalesce, Fetched, GetOptions, Key, Lock, Precondition, Prefix, Result, SetOptions, Version};
+use crate::{
+    AccessProfile, ByteRange, Fetched, GetOptions, Key, Lock, Precondition, Prefix, Result, SetOptions, Version,
+};
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
 ///
@@ -14,7 +18,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     ///
     /// Returns false if there is no such key, with `into` empty. Without ranges, says only whether there is the key.
     /// All pieces are of one state of the value, even while it is being replaced. `into.size` and `into.version` are
-    /// set where that costs nothing more; for [`ByteRange::Full`] and [`ByteRange::First`] they always are if the store knows
+    /// set where that costs no further request; for [`ByteRange::Full`] and [`ByteRange::First`] they always are if the store knows
     /// them.
     ///
     /// # Errors
@@ -23,7 +27,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
 
     /// As [`Store::get`], of the state that `options` name, so that several gets read parts of one state of the value.
     ///
-    /// By default the version in the reply is compared, so that a store which tells it with every reply needs no more.
+    /// By default the version in the reply is compared, which suffices for stores that return it with every get.
     ///
     /// # Errors
     /// As [`Store::get`]; [`crate::Error::Precondition`] if the value has another state by now.
@@ -46,28 +50,28 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(found)
     }
 
-    /// Gets the whole value at `key` into `into`, which is as long as whoever asks expects the value to be.
+    /// Gets the whole value at `key` into `into`, which is as long as the caller expects the value to be.
     ///
-    /// For stores that read values rather than hold them: nothing lies in between then. By default it is declined, and
-    /// [`Store::get`] is to be asked.
+    /// It saves a copy in stores that read values and do not hold them in memory. By default it is declined, and the caller uses
+    /// [`Store::get`].
     ///
     /// # Errors
     /// Those of the store below.
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         let _ = (key, into);
-        Ok(Placed::Declined)
+        Ok(GetInto::Declined)
     }
 
-    /// Replaces the value at `key`, or makes it, if `when` holds, and names the new state.
+    /// Sets the value at `key` if `when` holds, and returns its new version.
     ///
-    /// All or nothing: no reader ever sees a part of `value`, and a failure leaves what was there.
+    /// All or nothing: no reader sees a part of `value`, and a failure leaves the old value.
     ///
     /// # Errors
     /// [`crate::Error::Precondition`] if `when` does not hold; [`crate::Error::ReadOnly`] if the store takes no writes.
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version>;
 
-    /// As [`Store::set`], with what `options` say of durability too. By default a set does no more for it: right for stores
-    /// whose values survive a loss of power once they are set, and for those in which nothing does.
+    /// As [`Store::set`], with the durability of `options`. By default that is ignored, which is right for stores whose values survive a
+    /// loss of power once they are set, and for those in which nothing does.
     ///
     /// # Errors
     /// As [`Store::set`].
@@ -75,8 +79,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         self.set(key, value, &options.when)
     }
 
-    /// Replaces values, or makes them, in this order, each as [`Store::set`] does without a precondition: for many small ones,
-    /// where a store can do something once for all of them.
+    /// Sets values in this order, each as [`Store::set`] does without a precondition. A store overrides this if it can do a part of
+    /// the work once for all values.
     ///
     /// # Errors
     /// As [`Store::set`]. The values before the one that failed are set.
@@ -84,13 +88,13 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         values.iter().try_for_each(|(key, value)| self.set(key, value, &Precondition::None).map(drop))
     }
 
-    /// Removes `key`. Removing what is not there succeeds.
+    /// Removes `key`. It is no error if there is no such key.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
     fn erase(&self, key: &Key) -> Result<()>;
 
-    /// The keys and prefixes directly under `prefix`, sorted. Nothing there is no error.
+    /// The keys and prefixes directly under `prefix`, sorted. It is no error if there are none.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list.
@@ -125,7 +129,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 
     /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order. A
-    /// store of files may remove what is no key with them.
+    /// store of files may also remove files there that are no values.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
@@ -137,10 +141,10 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 
     /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows where they end
-    /// behind it, with zeros in between; what is not there counts as empty. All or nothing, as [`Store::set`].
+    /// behind it, with zeros in between; a missing value counts as empty. All or nothing, as [`Store::set`].
     ///
     /// The value is read, spliced and set. On stores with [`Capabilities::conditional`] nothing that others set
-    /// meanwhile is lost; on others that is the caller's care.
+    /// meanwhile is lost; on others the caller has to exclude other writers.
     ///
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
@@ -165,14 +169,19 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(false)
     }
 
-    /// The first symbolic link that there is under `prefix`, or that `prefix` itself is, relative to the root: what lies behind it may
-    /// be under other keys, or of another store. `None` if there is none, as in all stores that have no links.
+    /// The path, from the root, of the first symbolic link under `prefix`, or of `prefix` itself if it is one: its target may be under
+    /// other keys, or in another store. `None` if there is no link, as in all stores without links.
     ///
     /// # Errors
     /// [`crate::Error::Io`] if directories cannot be listed.
     fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
         let _ = prefix;
         Ok(None)
+    }
+
+    /// The store in the parent directory, and the name of this store there. `None` for stores that are no directories.
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        None
     }
 
     /// Takes the lock of `prefix`, which excludes others that ask for it until the [`Lock`] is dropped; `None` if another
@@ -184,12 +193,12 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(Lock::in_process(&Named(self), prefix))
     }
 
-    /// What users are to be told of the store that no error says, such as that it has no locks: each once.
+    /// Warnings about the store for the user that no error carries, such as that it has no locks. Each is returned once.
     fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Makes all that was written before durable against loss of power.
+    /// Makes all earlier writes durable against loss of power.
     ///
     /// # Errors
     /// Those of the store below.
@@ -197,8 +206,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(())
     }
 
-    /// Separates what was written before from what is written after: a loss of power that leaves something of the latter
-    /// leaves all of the former. By default [`Store::flush`].
+    /// Orders earlier writes before later ones: if any later write survives a loss of power, all earlier ones do. By default
+    /// [`Store::flush`].
     ///
     /// # Errors
     /// Those of the store below.
@@ -206,14 +215,14 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         self.flush()
     }
 
-    /// What the store can.
+    /// What the store supports.
     fn capabilities(&self) -> Capabilities;
 
-    /// How the store likes ranges merged.
-    fn coalesce(&self) -> Coalesce;
+    /// How values are best read and written.
+    fn access_profile(&self) -> AccessProfile;
 }
 
-/// What a store can; by default nothing.
+/// What a store supports; by default nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Values can be set and erased.
@@ -222,16 +231,16 @@ pub struct Capabilities {
     pub list: bool,
     /// [`ByteRange::Suffix`] and [`ByteRange::From`] cost one request.
     pub suffix_ranges: bool,
-    /// [`Precondition`]s are kept.
+    /// A [`Precondition`] is checked and the value set as one step.
     pub conditional: bool,
-    /// After [`Store::flush`] what was written survives loss of power.
+    /// After [`Store::flush`] all earlier writes survive a loss of power.
     pub durable: bool,
     /// [`Store::erase_prefix`] makes all keys vanish at once, but for the root's, and those of a prefix that something is mounted at
     /// or that may not be renamed: there keys go before those below them, hidden ones first.
     pub erases_at_once: bool,
 }
 
-/// A store of any type, sized or not, by its name.
+/// Displays a store of any type, sized or not.
 struct Named<'s, S: ?Sized>(&'s S);
 
 impl<S: fmt::Display + ?Sized> fmt::Display for Named<'_, S> {
@@ -240,22 +249,45 @@ impl<S: fmt::Display + ?Sized> fmt::Display for Named<'_, S> {
     }
 }
 
-/// What [`Store::get_into`] did.
+/// The outcome of [`Store::get_into`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
-    /// The value has this many bytes. They are in the memory given, if that is as long; else its content is unspecified.
+pub enum GetInto {
+    /// The value has this many bytes. They are in `into` if that is as long; else its content is unspecified.
     Found(u64),
     /// There is no such key.
     Missing,
-    /// Nothing: [`Store::get`] is to be asked.
+    /// Nothing was read: the caller uses [`Store::get`].
     Declined,
 }
 
-/// What is directly under a prefix; both sorted.
+/// The keys and prefixes directly under a prefix, both sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The keys.
     pub keys: Vec<Key>,
-    /// The prefixes of what is further down.
+    /// The prefixes of keys further down.
     pub prefixes: Vec<Prefix>,
+}
+
+impl Listing {
+    /// Adds the keys and prefixes directly under `prefix` from sorted keys, of which `first` gives the first from a bound on. It is not
+    /// asked for keys further down, but for the first of each prefix.
+    pub fn add_directly_under<'k>(&mut self, prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {
+        let mut next = first(Bound::Included(prefix.as_str()));
+        while let Some(key) = next {
+            let Some(rest) = prefix.strip(key) else { return };
+            next = match rest.find('/') {
+                None => {
+                    self.keys.push(key.clone());
+                    first(Bound::Excluded(key.as_str()))
+                }
+                Some(at) => {
+                    let text = &key.as_str()[..prefix.as_str().len() + at];
+                    self.prefixes.push(Prefix::trusted(&format!("{text}/")));
+                    // `0` is the character after `/`: the first text that is not under the prefix just found.
+                    first(Bound::Included(&format!("{text}0")))
+                }
+            };
+        }
+    }
 }

@@ -1,19 +1,21 @@
-//! What every store must do: the contract as tests that implementers run.
+//! The contract of stores as tests, which implementers run.
 //!
 //! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for those that do not,
-//! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract. For tests of what uses stores there
-//! is [`Altered`].
+//! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract. [`Altered`]
+//! and [`WrongReplies`] are for tests of the users of stores.
 
 mod altered;
 mod asynchronous;
 mod concurrent;
+mod wrong_replies;
 
 use crate::{
-    ByteRange, Error, ErrorKind, Fetched, Key, Listing, Placed, Precondition, Prefix, Store, StoreExt, Version,
+    ByteRange, Error, ErrorKind, Fetched, GetInto, Key, Listing, Precondition, Prefix, Store, StoreExt, Version,
 };
 
 pub use altered::Altered;
 pub use asynchronous::contract_async;
+pub use wrong_replies::{WrongReplies, succeeds_with_right_replies};
 
 /// Checks a store that is empty and takes writes; leaves it empty.
 ///
@@ -119,7 +121,7 @@ fn values(store: &dyn Store) {
     }
 }
 
-/// Everything that can be got of one value.
+/// Checks all gets of one value.
 fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
     assert_eq!(store.get_all(key).expect("get").as_deref(), Some(value), "{store}: {key}");
     let size = value.len() as u64;
@@ -154,13 +156,13 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         assert!(into.size.is_none_or(|found| found == size), "{store}: {key}, {range}: size {:?}", into.size);
     }
     for len in [value.len(), value.len() + 1, value.len() / 2, 0] {
-        let mut place = vec![0xEE; len];
-        match store.get_into(key, &mut place).expect("get") {
-            Placed::Declined => {}
-            placed => assert_eq!(placed, Placed::Found(size), "{store}: {key} into {len} bytes"),
+        let mut buffer = vec![0xEE; len];
+        match store.get_into(key, &mut buffer).expect("get") {
+            GetInto::Declined => {}
+            outcome => assert_eq!(outcome, GetInto::Found(size), "{store}: {key} into {len} bytes"),
         }
-        if len == value.len() && store.get_into(key, &mut place).expect("get") != Placed::Declined {
-            assert_eq!(place, value, "{store}: {key}");
+        if len == value.len() && store.get_into(key, &mut buffer).expect("get") != GetInto::Declined {
+            assert_eq!(buffer, value, "{store}: {key}");
         }
     }
     // Many at once, in any order and more than once, and only bounded ones.
@@ -199,8 +201,8 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
 fn check_absent(store: &dyn Store, key: &Key) {
     let mut into = Fetched::new();
     into.push(b"left over".as_slice().into());
-    let placed = store.get_into(key, &mut [0; 5]).expect("get");
-    assert!(!matches!(placed, Placed::Found(_)), "{store}: {key}: {placed:?}");
+    let outcome = store.get_into(key, &mut [0; 5]).expect("get");
+    assert!(!matches!(outcome, GetInto::Found(_)), "{store}: {key}: {outcome:?}");
     for ranges in [
         vec![ByteRange::Full],
         vec![ByteRange::Range(0..5)],

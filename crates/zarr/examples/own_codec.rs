@@ -3,7 +3,7 @@
 //! `cargo run -p zarr --example own_codec`
 
 use std::sync::Arc;
-use zarr::codec::{BuildContext, BytesToBytes, Codec, CodecEntry, Error, Sink, Size};
+use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
 use zarr::prelude::*;
 
 /// Turns the bits of every byte that its `mask` has.
@@ -13,11 +13,11 @@ struct Invert {
 }
 
 /// What goes into the table of codecs: names, and how the codec is made from its configuration.
-const INVERT: CodecEntry = CodecEntry { names: &["example.invert"], build };
+const INVERT: CodecEntry = CodecEntry::bytes_to_bytes("example.invert", build);
 
-fn build(context: &BuildContext<'_>) -> Result<Codec, Error> {
+fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
     let mask = context.config.integer("mask", 0..=255)?.unwrap_or(255);
-    Ok(Codec::BytesToBytes(Arc::new(Invert { mask: u8::try_from(mask).unwrap_or(255) })))
+    Ok(Arc::new(Invert { mask }))
 }
 
 impl BytesToBytes for Invert {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let store: Arc<dyn Store> = Arc::new(zarr::store::MemoryStore::new());
     let codecs = r#"["bytes", {"name": "example.invert", "configuration": {"mask": 15}}, "gzip"]"#;
-    let new = NewArray::new(&[4], "uint8").codecs_text(codecs)?;
+    let new = NewArray::new(&[4], "uint8").codecs_json(codecs)?;
     Array::create(&store, "/a", new, &registry)?.write(.., &[1u8, 2, 3, 4])?;
 
     // Whoever opens the array needs the codec, and hears of it if it is not there.

@@ -40,25 +40,42 @@
 //! # }
 //! ```
 //!
-//! This crate puts the layers together and has no logic of its own: metadata is in `zarr-meta`, data types in `zarr-dtype`,
-//! geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in `zarr-store`, arrays in
-//! `zarr-array`. Each can be used alone.
+//! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
+//! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
+//! `zarr-store` and a crate for each kind, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,
+//! conversions in `zarr-convert`. Each can be used alone.
 
+pub mod meta;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod open;
 pub mod prelude;
 mod registry;
+pub mod store;
 
 #[cfg(feature = "ndarray")]
-pub use nd::ReadNd;
+pub use nd::ArrayNdExt;
 pub use open::{create_array, create_group, create_store, open_array, open_group, open_store};
 pub use registry::{registry, registry_without_defaults};
-pub use zarr_array::*;
+pub use zarr_array::{
+    Array, ArrayData, AsyncArray, AsyncStore, Checksums, ChunkCache, Defaults, Dialect, Group, IntoSelection, Limits,
+    MakeShard, MissingChunks, MissingReport, NewArray, NewGroup, Node, NodePath, Note, Options, Registry, Selection,
+    Store, StoredNode, View, ViewMut, Warning,
+};
 pub use zarr_codec as codec;
 #[cfg(feature = "object")]
 pub use zarr_codec_object::PICKLE;
+pub use zarr_convert::{
+    Action, Conversion, ConvertOptions, DryRun, Migration, MigrationState, PlannedNode, Progress, Shards, StoredSize,
+    copy_node, finish_move, move_node,
+};
 pub use zarr_dtype as dtype;
 pub use zarr_grid as grid;
-pub use zarr_meta as meta;
-pub use zarr_store as store;
+pub use zarr_hierarchy::{
+    Error, ErrorKind, Location, Result, Staleness, Walk, check_strictly, children, children_async, consolidate,
+    consolidate_async, drop_consolidated, drop_consolidated_async, erase_node, erase_node_async, node_exists,
+    node_exists_async, open_node, open_node_and_others, open_node_and_others_async, open_node_async, set_attributes,
+    set_attributes_async, staleness, staleness_async, walk, walk_async, walk_consolidated, walk_consolidated_async,
+    with_location,
+};
+pub use zarr_json::{self as json, json};

@@ -20,7 +20,7 @@ use zarr_grid::IntoSelection;
 /// # Ok(())
 /// # }
 /// ```
-pub trait ReadNd {
+pub trait ArrayNdExt {
     /// Reads a selection, as [`Array::read`].
     ///
     /// # Errors
@@ -34,7 +34,7 @@ pub trait ReadNd {
     fn write_nd<T: Element, D: Dimension>(&self, at: impl IntoSelection, data: ArrayView<'_, T, D>) -> Result<()>;
 }
 
-impl ReadNd for Array {
+impl ArrayNdExt for Array {
     fn read_nd<T: Element>(&self, what: impl IntoSelection) -> Result<ArrayD<T>> {
         let what = what.into_selection()?;
         let shape = self.selected_shape(&what)?;

@@ -1,6 +1,6 @@
 //! Stores, arrays and groups by address and path, with the codecs of this build.
 
-use crate::registry;
+use crate::{registry, store};
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, Result};
 use zarr_store::Store;
@@ -11,7 +11,7 @@ use zarr_store::Store;
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if nothing is there, [`ErrorKind::Store`](crate::ErrorKind::Store) if
 /// it cannot be opened.
 pub fn open_store(url: &str) -> Result<Arc<dyn Store>> {
-    Ok(zarr_store::open(url)?.store)
+    Ok(store::open(url)?)
 }
 
 /// Opens the store at an address, and makes it if nothing is there.
@@ -19,7 +19,7 @@ pub fn open_store(url: &str) -> Result<Arc<dyn Store>> {
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store) if it cannot be made or opened.
 pub fn create_store(url: &str) -> Result<Arc<dyn Store>> {
-    Ok(zarr_store::create(url)?.store)
+    Ok(store::create(url)?)
 }
 
 /// Opens the array at `path` (`/a/b`; `/` if the store is an array).

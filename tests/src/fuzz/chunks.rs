@@ -18,7 +18,7 @@ use std::sync::{Arc, LazyLock};
 use zarr_array::{Array, ArrayData, Options, Registry};
 use zarr_codec::Limits;
 use zarr_grid::{Region, Selection};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 pub(super) use seeds::seeds;
@@ -161,19 +161,21 @@ fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u6
         let end = (start + len(axis.len)).min(axis.len);
         places = places
             .into_iter()
-            .flat_map(|place| (start..end).map(move |at| place * axis.len as usize + at as usize))
+            .flat_map(|position| (start..end).map(move |at| position * axis.len as usize + at as usize))
             .collect();
     }
     assert_eq!(part.len(), places.len(), "elements of a part");
     let size = all.data_type().item_size();
-    let item = |data: &ArrayData, place: usize| data.items().get(place * size..(place + 1) * size).map(<[u8]>::to_vec);
-    for (at, place) in places.into_iter().enumerate() {
+    let item = |data: &ArrayData, position: usize| {
+        data.items().get(position * size..(position + 1) * size).map(<[u8]>::to_vec)
+    };
+    for (at, position) in places.into_iter().enumerate() {
         let same = if all.heap().is_some() {
-            part.json(at).same(&all.json(place))
+            part.json(at).semantically_eq(&all.json(position))
         } else {
-            item(part, at) == item(all, place)
+            item(part, at) == item(all, position)
         };
-        assert!(same, "element {place} is {} read in part, {} read whole", part.json(at), all.json(place));
+        assert!(same, "element {position} is {} read in part, {} read whole", part.json(at), all.json(position));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{Fault, mutate};
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_array::Array;
 use zarr_grid::{Region, Selection};
-use zarr_meta::json::{Leniency, parse};
+use zarr_json::{ParseOptions, parse};
 use zarr_meta::{Dialect, Documents, NodePath, document_path, documents, for_dialect, for_dialect_carrying};
 use zarr_store::{Store, StoreExt};
 
@@ -24,10 +24,10 @@ fn dialect_of(archive: &str) -> Dialect {
         "v0" => Dialect::V0,
         "v1" => Dialect::V1,
         "v2" | "nczarr" | "xarray-v2" => Dialect::V2,
-        "v3-protocol-2019" => Dialect::P2019,
-        "v3-zarrita" | "v3-zarr-python-2" | "v3-gdal" => Dialect::P2020,
-        "v3-draft-2022" => Dialect::D2022,
-        "v3-2023" => Dialect::V3Of2023,
+        "v3-protocol-2019" => Dialect::V3Protocol2019,
+        "v3-zarrita" | "v3-zarr-python-2" | "v3-gdal" => Dialect::V3Protocol2020,
+        "v3-draft-2022" => Dialect::V3Draft2022,
+        "v3-2023" => Dialect::V3Provisional2023,
         _ => Dialect::V3,
     }
 }
@@ -104,8 +104,8 @@ pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
             0 => *key = text(random, key),
             1 => *value = mutate::bytes(random, value),
             _ => {
-                let leniency = Leniency::ALL;
-                let parsed = parse(value, leniency).map(|parsed| parsed.value).unwrap_or_default();
+                let options = ParseOptions::ALL;
+                let parsed = parse(value, options).map(|parsed| parsed.value).unwrap_or_default();
                 *value = mutate::document(random, value, &parsed);
             }
         }
@@ -142,11 +142,11 @@ pub(super) fn run(input: &[u8]) -> bool {
 }
 
 /// Does with a node what needs no chunks. The node, if it is an array.
-fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::Found>, zarr_array::Error> {
+fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, zarr_array::Error> {
     let found = zarr::open_node(store, path, None)?;
     let _ = found.attributes();
-    if matches!(found.dialect, Dialect::V3 | Dialect::V3Of2023) {
-        let free = Leniency { bare_nan: true, duplicate_names: true, trailing_comma: false, lone_surrogates: true };
+    if found.dialect.is_v3() {
+        let free = ParseOptions { bare_nan: true, duplicate_names: true, trailing_comma: false, lone_surrogates: true };
         for (_, text) in found.documents.iter().filter(|(key, _)| key.ends_with("zarr.json")) {
             laws::array::document_v3(&parse(text, free).map(|parsed| parsed.value).unwrap_or_default());
         }

@@ -9,8 +9,8 @@ use crate::random::Random;
 use crate::{Fault, mutate};
 use std::collections::BTreeSet;
 use zarr_dtype::{FillValue, Heap, Spelling, from_npy_descr, from_npy_value, npy_descr, npy_literal};
-use zarr_meta::json::{Leniency, Value, parse};
-use zarr_meta::{NamedConfig, NodePath};
+use zarr_json::{NamedConfig, ParseOptions, Value, parse};
+use zarr_meta::NodePath;
 use zarr_store::{Key, Prefix, StoreExt};
 
 /// A target that takes text.
@@ -33,7 +33,7 @@ pub(super) fn mutate(random: &mut Random, input: &[u8], is_json: bool) -> Vec<u8
     if !is_json || random.below(4) == 0 {
         return mutate::bytes(random, input);
     }
-    let whole = parse(input, Leniency::default());
+    let whole = parse(input, ParseOptions::default());
     if let Ok(parsed) = whole {
         return mutate::document(random, input, &parsed.value);
     }
@@ -49,16 +49,19 @@ pub(super) fn mutate(random: &mut Random, input: &[u8], is_json: bool) -> Vec<u8
 fn json(text: &str) -> bool {
     let mut taken = false;
     for free in [false, true] {
-        let leniency = if free { Leniency::ALL } else { Leniency::default() };
-        let Ok(parsed) = parse(text.as_bytes(), leniency) else { continue };
+        let options = if free { ParseOptions::ALL } else { ParseOptions::default() };
+        let Ok(parsed) = parse(text.as_bytes(), options) else { continue };
         taken = true;
         match free {
             false => laws::json::strict(text, &parsed.value),
             true => laws::json::lenient(&parsed.value),
         }
         for printed in [parsed.value.to_string(), format!("{:#}", parsed.value)] {
-            let again = parse(printed.as_bytes(), leniency).map(|again| again.value);
-            assert!(again.as_ref().is_ok_and(|again| again.same(&parsed.value)), "{printed} is read as {again:?}");
+            let again = parse(printed.as_bytes(), options).map(|again| again.value);
+            assert!(
+                again.as_ref().is_ok_and(|again| again.semantically_eq(&parsed.value)),
+                "{printed} is read as {again:?}"
+            );
         }
         parsed.value.excerpt();
     }
@@ -124,7 +127,7 @@ fn data_type(text: &str) -> bool {
 fn typed() -> Result<BTreeSet<(String, String)>, Fault> {
     let mut found = BTreeSet::new();
     for document in all_documents()? {
-        let Ok(parsed) = parse(&document, Leniency { bare_nan: true, ..Leniency::default() }) else { continue };
+        let Ok(parsed) = parse(&document, ParseOptions { bare_nan: true, ..ParseOptions::default() }) else { continue };
         let member = |name: &str| parsed.value.get(name);
         if let Some(data_type) = member("data_type").or_else(|| member("dtype")) {
             let fill = member("fill_value").cloned().unwrap_or_default();
@@ -152,7 +155,7 @@ fn fill_value(text: &str) -> bool {
         return false;
     }
     let mut taken = false;
-    for spelling in [Spelling::Strict, Spelling::Lenient] {
+    for spelling in [Spelling::Strict, Spelling::Lenient, Spelling::Readable] {
         let Ok(parsed) = FillValue::parse_as(&data_type, fill, spelling) else { continue };
         taken = true;
         let printed = parsed.to_json(&data_type);
@@ -166,6 +169,9 @@ fn fill_value(text: &str) -> bool {
         let zero = FillValue::zero(&data_type);
         assert_eq!(zero.is_all_of(&item, Some(&heap)), zero == parsed, "{data_type}: {printed}");
     }
+    if let Some(text) = fill.as_str() {
+        laws::elements::time(&data_type, text);
+    }
     for bytes in [vec![0xA5; data_type.item_size()], vec![1; data_type.item_size() + 1], text.as_bytes().to_vec()] {
         if let Ok(of_bytes) = FillValue::from_bytes(&data_type, &bytes) {
             laws::elements::fill(&data_type, &Value::Null, &of_bytes);
@@ -176,7 +182,21 @@ fn fill_value(text: &str) -> bool {
 }
 
 fn fill_values() -> Result<Vec<Vec<u8>>, Fault> {
-    Ok(typed()?.into_iter().map(|(data_type, fill)| format!("[{data_type},{fill}]").into_bytes()).collect())
+    let written = typed()?.into_iter().map(|(data_type, fill)| format!("[{data_type},{fill}]").into_bytes());
+    Ok(written.chain(times()).collect())
+}
+
+/// Points in time and durations as text, in each unit.
+fn times() -> impl Iterator<Item = Vec<u8>> {
+    const DATES: [&str; 7] =
+        ["-0012-02-29", "1969", "1969-12", "1970-01-08", "2024-02-29T23:59:59.125Z", "2024-02-29 23:59:60", "NaT"];
+    const DURATIONS: [&str; 6] = ["-5 ms", "3 Y", "14 D", "7 generic", "7", "NaT"];
+    const UNITS: [&str; 14] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
+    let of = |letter, texts: &'static [&'static str]| {
+        let with_unit = move |(unit, text)| format!("[\"<{letter}8[{unit}]\",\"{text}\"]").into_bytes();
+        UNITS.into_iter().flat_map(move |unit| texts.iter().map(move |text| (unit, text))).map(with_unit)
+    };
+    of('M', &DATES).chain(of('m', &DURATIONS))
 }
 
 /// Keys, prefixes, and paths of nodes.

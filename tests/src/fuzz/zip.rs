@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use zarr_store::{ByteRange, Fetched, Key, Store, StoreExt, ZipStore};
+use zarr::store::{ByteRange, Fetched, Key, Store, StoreExt, ZipStore};
 
 /// What each record of a zip file begins with.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
@@ -210,7 +210,7 @@ pub(super) fn number(bytes: &[u8], at: usize, len: usize) -> usize {
 }
 
 fn set(bytes: &mut [u8], at: usize, number: usize) {
-    if let Some(place) = bytes.get_mut(at..at + 4) {
-        place.copy_from_slice(&(number as u32).to_le_bytes());
+    if let Some(index) = bytes.get_mut(at..at + 4) {
+        index.copy_from_slice(&(number as u32).to_le_bytes());
     }
 }

@@ -4,8 +4,7 @@ use super::SHAPE;
 use std::sync::Arc;
 use zarr_array::ArrayData;
 use zarr_dtype::{DataType, Heap, HeapRef, print};
-use zarr_meta::json::Value;
-use zarr_meta::{NamedConfig, json};
+use zarr_json::{NamedConfig, Value, json};
 
 /// Elements of a data type.
 pub(super) struct Values {

@@ -1,10 +1,17 @@
 //! The state of an array as a reader sees it.
 
-use super::verbs::{COLUMNS, element};
 use std::fmt;
 use std::sync::Arc;
-use zarr::meta::json::Value;
 use zarr::{Array, Dialect, Store};
+use zarr_json::Value;
+
+/// Elements of a row.
+pub(super) const COLUMNS: u64 = 4;
+
+/// The element with an index in C order, in an array of a generation.
+pub(super) fn element(generation: u64, index: u64) -> i32 {
+    (1 + generation * 100_000 + index) as i32
+}
 
 /// The state of an array as a reader sees it.
 #[derive(Clone, Debug)]
@@ -43,8 +50,9 @@ impl ArrayState {
     /// fill value.
     pub(super) fn holds(&self, expected: u64, expected_rows: u64, stored: u64) -> bool {
         let Self::Array { generation, rows, elements } = self else { return false };
-        let is_right =
-            |(place, &found): (u64, &i32)| found == if place < stored * COLUMNS { element(expected, place) } else { 0 };
+        let is_right = |(position, &found): (u64, &i32)| {
+            found == if position < stored * COLUMNS { element(expected, position) } else { 0 }
+        };
         (*generation, *rows) == (expected, expected_rows) && (0..).zip(elements).all(is_right)
     }
 }
@@ -55,7 +63,7 @@ impl fmt::Display for ArrayState {
             Self::Missing => f.write_str("no array"),
             Self::Unreadable(error) => write!(f, "an error: {error}"),
             Self::Array { generation, rows, elements } => {
-                let own = |(place, found): &(u64, &i32)| **found == element(*generation, *place);
+                let own = |(position, found): &(u64, &i32)| **found == element(*generation, *position);
                 let right = (0..).zip(elements).filter(own).count();
                 let fill = elements.iter().filter(|&&element| element == 0).count();
                 write!(

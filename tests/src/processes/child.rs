@@ -1,7 +1,7 @@
 //! Child processes that do the task of a worker, as their parent sees them.
 
 use super::Result;
-use super::worker::WORKER;
+use super::report::WORKER;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};

@@ -26,17 +26,17 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
         if kills == wanted {
             break;
         }
-        let place = round as usize % LAYOUTS.len();
-        let (layout_name, layout) = LAYOUTS[place];
+        let index = round as usize % LAYOUTS.len();
+        let (layout_name, layout) = LAYOUTS[index];
         let scenario = Scenario { verb, layout, chunks: scale.of(30, 60) };
         let folder = folder_in_memory()?;
         let mut stores = Stores::in_folder(folder.path())?;
         scenario.prepare(&stores)?;
         let verb_name = VERBS.iter().find(|(_, other)| *other == verb).map_or("", |(name, _)| name);
         let task = ["verb", text(folder.path())?, verb_name, layout_name, &scenario.chunks.to_string()];
-        let time = match times[place] {
+        let time = match times[index] {
             Some(time) => time,
-            None => *times[place].insert(time_of(scenario, &task[2..])?),
+            None => *times[index].insert(time_of(scenario, &task[2..])?),
         };
         let mut child = Child::start(&task)?;
         child.go()?;
@@ -46,7 +46,7 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
         tally.done(if done { "ended before" } else { "kills" }, 1);
         kills += u64::from(!done);
         // Follows the load of the machine.
-        times[place] = Some(time.mul_f64(if done { 0.7 } else { 1.1 }));
+        times[index] = Some(time.mul_f64(if done { 0.7 } else { 1.1 }));
         let at = || format!("round {round}, {layout_name}: ");
         if !done {
             for fault in scenario.faults_when_interrupted(&stores) {
@@ -116,7 +116,7 @@ pub(super) fn of_partial_writes(scale: Scale) -> Result<Tally> {
         let folder = tempfile::tempdir()?;
         let address = text(folder.path())?;
         // The larger the chunk, the longer the moment in which its temporary file has a name.
-        let new = NewArray::new(&[1 << 16], "int32").codecs_text("bytes")?;
+        let new = NewArray::new(&[1 << 16], "int32").codecs_json("bytes")?;
         let new = if round % 2 == 0 { new.chunks(&[1 << 16]) } else { new.chunks(&[1 << 10]).shards(&[1 << 16]) };
         let array = zarr::create_array(&zarr::create_store(address)?, "/a", new)?;
         let lines = killed(&["part", address, "0", "1", "0", "1000000"], &mut random)?;

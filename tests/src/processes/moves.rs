@@ -2,8 +2,8 @@
 //! an error.
 
 use super::child::{Child, acknowledged};
+use super::report::report;
 use super::verbs::{Layout, Scenario, Verb};
-use super::worker::report;
 use super::{Result, Scale, Tally, text};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

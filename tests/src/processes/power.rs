@@ -9,8 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::Store;
 use zarr_store::{
-    ByteRange, Bytes, Capabilities, Coalesce, Durability, Fetched, GetOptions, Key, Listing, Lock, MemoryStore,
-    Precondition, Prefix, SetOptions, StoreExt, Version,
+    Bytes, Capabilities, Durability, Key, MemoryStore, Precondition, Prefix, SetOptions, StoreExt, Version,
 };
 
 /// A store in memory that knows which of its changes a loss of power may undo. It keeps what [`Durability`] and
@@ -107,20 +106,6 @@ impl fmt::Display for Volatile {
 }
 
 impl Store for Volatile {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
-        self.store.get(key, ranges, into)
-    }
-
-    fn get_with(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        options: &GetOptions,
-        into: &mut Fetched,
-    ) -> zarr_store::Result<bool> {
-        self.store.get_with(key, ranges, options, into)
-    }
-
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
         self.set_with(key, value, &SetOptions::when(when.clone()))
     }
@@ -148,14 +133,6 @@ impl Store for Volatile {
         Ok(())
     }
 
-    fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
-        self.store.list_dir(prefix)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> zarr_store::Result<Vec<Key>> {
-        self.store.list_prefix(prefix)
-    }
-
     fn erase_prefix(&self, prefix: &Prefix) -> zarr_store::Result<()> {
         if !self.like_files {
             return self.list_prefix(prefix)?.iter().try_for_each(|key| self.erase(key));
@@ -163,10 +140,6 @@ impl Store for Volatile {
         self.store.erase_prefix(prefix)?;
         self.note(What::ErasePrefix(prefix.clone()), true);
         Ok(())
-    }
-
-    fn find_link(&self, prefix: &Prefix) -> zarr_store::Result<Option<String>> {
-        self.store.find_link(prefix)
     }
 
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
@@ -183,10 +156,6 @@ impl Store for Volatile {
         Ok(true)
     }
 
-    fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
-        self.store.try_lock(prefix)
-    }
-
     fn flush(&self) -> zarr_store::Result<()> {
         let keys = self.store.list()?;
         let values = keys.into_iter().map(|key| Ok((key.clone(), self.store.get_all(&key)?)));
@@ -200,8 +169,8 @@ impl Store for Volatile {
         Capabilities { durable: true, erases_at_once: self.like_files, ..self.store.capabilities() }
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    zarr_store::delegate! { |this| this.store;
+        get, get_with, list_dir, list_prefix, find_link, try_lock, access_profile
     }
 }
 

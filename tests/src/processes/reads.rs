@@ -2,7 +2,7 @@
 //! was written.
 
 use super::child::{Child, acknowledged};
-use super::worker::{report, say};
+use super::report::{report, say};
 use super::{Result, Scale, Tally, folder_in_memory, text};
 use crate::Random;
 use std::ops::Range;
@@ -50,10 +50,10 @@ pub(super) const CASES: [Case; 6] = [
 /// some states parts are nothing but fill values, so that a shard does not hold them; in one all are, and there is no chunk.
 fn state(number: u64, len: usize) -> Vec<i32> {
     let part = len / PARTS;
-    let is_there = |place: usize| match number % STATES {
-        1 => place.is_multiple_of(2),
-        3 => place >= PARTS / 2,
-        5 => place.is_multiple_of(3),
+    let is_there = |index: usize| match number % STATES {
+        1 => index.is_multiple_of(2),
+        3 => index >= PARTS / 2,
+        5 => index.is_multiple_of(3),
         7 => false,
         _ => true,
     };
@@ -69,7 +69,7 @@ impl Case {
     /// Makes the array, at `/alternating`.
     pub(super) fn create(self, store: &Arc<dyn Store>) -> Result<Array> {
         let (part, chunk) = (self.part as u64, self.chunk() as u64);
-        let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs_text(self.codecs)?;
+        let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs_json(self.codecs)?;
         let new = if self.sharded { new.chunks(&[part]).shards(&[chunk]) } else { new.chunks(&[chunk]) };
         let array = zarr::create_array(store, PATH, new)?;
         self.write(&array)?;
@@ -171,7 +171,7 @@ impl Reader {
             }
             _ => {
                 let places: Vec<usize> = (0..8).map(|_| random.below(len)).collect();
-                let list = places.iter().map(|&place| place as i64).collect();
+                let list = places.iter().map(|&index| index as i64).collect();
                 self.read_places(places, Selection::points(vec![list]))
             }
         };
@@ -200,8 +200,8 @@ impl Reader {
         let elements = self.array.read::<i32>(selection)?;
         let chunk = self.states.first().map_or(0, Vec::len);
         let of_no_state = |number: &usize| {
-            let of_chunk = || places.iter().zip(&elements).filter(|(place, _)| *place / chunk == *number);
-            let is = |state: &Vec<i32>| of_chunk().all(|(place, element)| state[place % chunk] == *element);
+            let of_chunk = || places.iter().zip(&elements).filter(|(index, _)| *index / chunk == *number);
+            let is = |state: &Vec<i32>| of_chunk().all(|(index, element)| state[index % chunk] == *element);
             !self.states.iter().any(is)
         };
         let wrong = (0..CHUNKS).find(of_no_state);

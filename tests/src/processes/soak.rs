@@ -124,7 +124,7 @@ impl Soak<'_> {
     }
 
     fn prepare(&self, renamers: u64) -> Result<()> {
-        let new = NewArray::new(&[self.writers.max(1) * SHARE], "int32").codecs_text("bytes")?;
+        let new = NewArray::new(&[self.writers.max(1) * SHARE], "int32").codecs_json("bytes")?;
         zarr::create_array(&self.store, "/a", new.chunks(&[100]).shards(&[self.writers.max(1) * SHARE]))?;
         zarr::create_array(&self.store, "/rows", rows::new_rows()?)?;
         READ.create(&self.store)?;
@@ -184,7 +184,7 @@ pub fn soak(time: Duration, processes: u64) -> Result<Tally> {
     soak.prepare(count(&roles, Role::Rename))?;
 
     let (mut tally, mut random) = (Tally::default(), Random::new(std::process::id().into()));
-    let start = |(place, &role): (usize, &Role)| Slot::start(&soak, role, count(&roles[..place], role));
+    let start = |(index, &role): (usize, &Role)| Slot::start(&soak, role, count(&roles[..index], role));
     let mut slots = roles.iter().enumerate().map(start).collect::<Result<Vec<_>>>()?;
     let (begun, mut killed) = (Instant::now(), Instant::now());
     while begun.elapsed() < time {
@@ -195,8 +195,8 @@ pub fn soak(time: Duration, processes: u64) -> Result<Tally> {
         }
         if killed.elapsed() > LIFE {
             killed = Instant::now();
-            let place = random.below(slots.len());
-            if let Some(slot) = slots.get_mut(place) {
+            let index = random.below(slots.len());
+            if let Some(slot) = slots.get_mut(index) {
                 slot.kill(&mut tally)?;
                 tally.done("kills", 1);
                 slot.start_again(&soak)?;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zarr::Store;
 use zarr_store::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Placed, Precondition,
-    Prefix, SetOptions, StoreExt, Version,
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Operation,
+    Precondition, Prefix, SetOptions, StoreExt, Version,
 };
 
 /// No verb has so many steps.
@@ -89,7 +89,7 @@ impl Store for Stopping {
         self.store.get_with(key, ranges, options, into)
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> zarr_store::Result<Placed> {
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> zarr_store::Result<GetInto> {
         self.step(Operation::Get, key.as_str())?;
         self.store.get_into(key, into)
     }
@@ -160,8 +160,8 @@ impl Store for Stopping {
         self.store.capabilities()
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
     }
 }
 

@@ -5,8 +5,8 @@ use super::{Result, Scale, Tally, text};
 use std::ops::Range;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use tempfile::TempDir;
-use zarr::meta::json::{Map, Value};
 use zarr::{Array, ErrorKind, NewArray, Store};
+use zarr_json::{Map, Value};
 
 /// How many write at once.
 pub(super) const WRITERS: u64 = 8;
@@ -34,12 +34,12 @@ pub(super) fn write_parts(
 /// How many elements of `writer` do not hold the newest of the first `acknowledged` writes. The next write may be there as well.
 pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledged: u64) -> u64 {
     let share = elements.len() as u64 / writers;
-    let lost = |place: &u64| {
-        let found = elements.get((writer * share + place) as usize).map_or(0, |&element| i64::from(element));
+    let lost = |index: &u64| {
+        let found = elements.get((writer * share + index) as usize).map_or(0, |&element| i64::from(element));
         // The last number of the share's element that was acknowledged.
-        let rounds = (acknowledged + share - 1 - place) / share;
-        let newest = if rounds == 0 { 0 } else { (rounds - 1) * share + place + 1 };
-        let next = if acknowledged % share == *place { acknowledged + 1 } else { newest };
+        let rounds = (acknowledged + share - 1 - index) / share;
+        let newest = if rounds == 0 { 0 } else { (rounds - 1) * share + index + 1 };
+        let next = if acknowledged % share == *index { acknowledged + 1 } else { newest };
         found != newest as i64 && found != next as i64
     };
     (0..share).filter(lost).count() as u64
@@ -49,7 +49,7 @@ pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledg
 pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(40, 1000));
     let len = WRITERS * count;
-    let new = NewArray::new(&[len], "int32").codecs_text("bytes")?;
+    let new = NewArray::new(&[len], "int32").codecs_json("bytes")?;
     let new = if sharded { new.chunks(&[count / 10]).shards(&[len]) } else { new.chunks(&[len]) };
     let array = zarr::create_array(&setup.store, "/a", new)?;
     let (of, end) = (WRITERS.to_string(), count.to_string());

@@ -2,17 +2,14 @@
 //! that it must end in.
 
 use super::Result;
-use super::array_state::ArrayState;
+use super::array_state::{ArrayState, COLUMNS, element};
 use std::path::Path;
 use std::sync::Arc;
-use zarr::meta::json::Map;
+use zarr::store::{Bytes, FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
 use zarr::{
     Conversion, ConvertOptions, Dialect, ErrorKind, Group, Migration, MigrationState, NewArray, NewGroup, Store, View,
 };
-use zarr_store::{Bytes, FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
-
-/// Elements of a row.
-pub(super) const COLUMNS: u64 = 4;
+use zarr_json::Map;
 
 /// Rows of a chunk or shard.
 const CHUNK_ROWS: u64 = 6;
@@ -127,13 +124,8 @@ pub(super) fn keys(contents: &Contents) -> Vec<&str> {
     contents.iter().map(|(key, _)| key.as_str()).collect()
 }
 
-/// The element at a place in C order, in an array of a generation.
-pub(super) fn element(generation: u64, place: u64) -> i32 {
-    (1 + generation * 100_000 + place) as i32
-}
-
 fn elements(generation: u64, rows: u64) -> Vec<i32> {
-    (0..rows * COLUMNS).map(|place| element(generation, place)).collect()
+    (0..rows * COLUMNS).map(|index| element(generation, index)).collect()
 }
 
 impl Scenario {
@@ -164,9 +156,9 @@ impl Scenario {
         let new = new.attribute("generation", generation);
         let chunk = [CHUNK_ROWS, COLUMNS];
         Ok(match self.layout {
-            Layout::V2 => new.chunks(&chunk).codecs_text("zstd")?,
-            Layout::V3 => new.chunks(&chunk).codecs_text("bytes")?,
-            Layout::Sharded => new.chunks(&[3, 2]).shards(&chunk).codecs_text("bytes")?,
+            Layout::V2 => new.chunks(&chunk).codecs_json("zstd")?,
+            Layout::V3 => new.chunks(&chunk).codecs_json("bytes")?,
+            Layout::Sharded => new.chunks(&[3, 2]).shards(&chunk).codecs_json("bytes")?,
         })
     }
 
@@ -245,7 +237,7 @@ impl Scenario {
                 let mut array = zarr::open_array(store, "/g/a")?;
                 let from = array.shape()[0] * COLUMNS;
                 let bytes: Vec<u8> =
-                    (from..from + MORE_ROWS * COLUMNS).flat_map(|place| element(1, place).to_ne_bytes()).collect();
+                    (from..from + MORE_ROWS * COLUMNS).flat_map(|index| element(1, index).to_ne_bytes()).collect();
                 array.append(0, View::new(&bytes, 4, &[MORE_ROWS as usize, COLUMNS as usize])?)
             }
             Verb::Shrink => zarr::open_array(store, "/g/a")?.resize(&[self.rows() - MORE_ROWS, COLUMNS]),
@@ -341,6 +333,11 @@ impl Scenario {
                     check(store, &path, None, &whole);
                     check(store, &path, Some(self.dialect()), &whole);
                     check(store, &path, Some(self.other_dialect()), &or_unfinished);
+                }
+                Verb::Finish | Verb::Undo => {
+                    check(store, &path, None, &whole);
+                    let dropped = if self.verb == Verb::Finish { self.dialect() } else { self.other_dialect() };
+                    check(store, &path, Some(dropped), &or_unfinished);
                 }
                 // The verb does not change these arrays, or keeps them readable throughout.
                 _ => check(store, &path, None, &whole),

@@ -5,8 +5,8 @@ use super::steps::{Steps, Stopping};
 use super::{Result, Scale, Tally, folder_in_memory, text};
 use crate::Random;
 use std::sync::Arc;
+use zarr::store::{FilesystemStore, MemoryStore};
 use zarr::{Array, Dialect, NewArray, Store, View};
-use zarr_store::{FilesystemStore, MemoryStore};
 
 const FILL: i32 = -1;
 
@@ -112,9 +112,9 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
         };
         let new = NewArray::new(&[7, 5], "int32").fill(FILL);
         let new = match seed % 3 {
-            0 => new.chunks(&[3, 2]).dialect(Dialect::V2).codecs_text("zstd")?,
-            1 => new.chunks(&[3, 2]).codecs_text("bytes")?,
-            _ => new.chunks(&[2, 2]).shards(&[4, 4]).codecs_text("bytes")?,
+            0 => new.chunks(&[3, 2]).dialect(Dialect::V2).codecs_json("zstd")?,
+            1 => new.chunks(&[3, 2]).codecs_json("bytes")?,
+            _ => new.chunks(&[2, 2]).shards(&[4, 4]).codecs_json("bytes")?,
         };
         zarr::create_array(&store, "/a", new)?;
         let mut model = Model { shape: [7, 5], elements: vec![FILL; 35] };

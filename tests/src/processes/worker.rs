@@ -1,13 +1,11 @@
 //! The child process: it does one task, which its arguments name. It writes a line to standard output for each acknowledged operation
 //! before it begins the next one.
 
+use super::report::{WORKER, report, say};
 use super::verbs::{Scenario, Stores};
 use super::{Result, moves, reads, rows, updates};
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
-
-/// The environment variable that tells a process that it is a worker.
-pub(super) const WORKER: &str = "ZARR_TEST_WORKER";
 
 /// Does the task of a worker and ends the process, if it was started as one. Programs that run checks call this first.
 pub fn work_if_worker() {
@@ -21,22 +19,6 @@ pub fn work_if_worker() {
         say(&format!("failed {error}"));
     }
     std::process::exit(i32::from(done.is_err()));
-}
-
-/// Writes a line at once. If nobody reads it, nobody is there any more to work for.
-pub(super) fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
-        std::process::exit(2);
-    }
-}
-
-/// Reports the result of an operation to the parent.
-pub(super) fn report(number: u64, done: Result<()>) {
-    match done {
-        Ok(()) => say(&format!("ok {number}")),
-        Err(error) => say(&format!("refused {error}")),
-    }
 }
 
 fn run(task: &[&str]) -> Result<()> {

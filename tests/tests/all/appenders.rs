@@ -11,8 +11,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use zarr_array::{AsyncArray, Dialect, ErrorKind, NewArray, View, json};
 use zarr_store::{
-    AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Coalesce, Error, Fetched, GetOptions, Key, Listing, Lock,
-    MemoryStore, Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing,
+    Lock, MemoryStore, Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
 };
 use zarr_tests::random::Random;
 
@@ -156,8 +156,8 @@ impl AsyncStore for Process {
         self.store.capabilities()
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
     }
 }
 
@@ -290,7 +290,7 @@ fn run(seed: u64, dialect: Dialect, chunk: [u64; 2], most: usize) -> usize {
 #[test]
 fn each_append_that_a_process_without_locks_has_done_is_there_once() {
     let cases = std::env::var("ZARR_APPENDERS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400);
-    for dialect in [Dialect::V3, Dialect::V2, Dialect::P2019, Dialect::D2022] {
+    for dialect in [Dialect::V3, Dialect::V2, Dialect::V3Protocol2019, Dialect::V3Draft2022] {
         let appends: usize = (0..cases).map(|seed| run(seed, dialect, [3, 2], 7)).sum();
         assert!(appends >= cases as usize, "{dialect}: {appends} appends in {cases} cases");
     }

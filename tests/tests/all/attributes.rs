@@ -1,9 +1,10 @@
 //! Attributes that are no JSON, through arrays, conversions and strict opening.
 
 use std::sync::Arc;
-use zarr_array::{Array, Conversion, ConvertOptions, ErrorKind, Options};
-use zarr_meta::json::{Number, Value};
-use zarr_meta::{Dialect, NodePath, json};
+use zarr_array::{Array, ErrorKind, Options};
+use zarr_convert::{Conversion, ConvertOptions};
+use zarr_json::{Number, Value, json};
+use zarr_meta::{Dialect, NodePath};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 const ZARRAY: &str = r#"{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<f4","fill_value":NaN,"order":"C","filters":null,"compressor":null}"#;
@@ -86,7 +87,7 @@ fn documents_of_2023_become_version_3_without_bare_numbers() {
         "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"default"},
         "codecs":[{"name":"endian","configuration":{"endian":"little"}}]}"#;
     let source = store(&[("a/zarr.json", document)]);
-    assert_eq!(zarr::open_node(&*source, "/a", None).unwrap().dialect, Dialect::V3Of2023);
+    assert_eq!(zarr::open_node(&*source, "/a", None).unwrap().dialect, Dialect::V3Provisional2023);
     assert_eq!(attributes(&source), ATTRIBUTES);
     let options = ConvertOptions { dialect: Some(Dialect::V3), node: Some(path("/a")), ..ConvertOptions::default() };
     let conversion = Conversion::plan(&source, &zarr::registry(), options).unwrap();

@@ -3,8 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 use zarr_codec::testing::{bytes_to_bytes, element};
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_json::{Value, json};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 /// What the process may take in addition, in bytes.

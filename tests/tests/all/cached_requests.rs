@@ -1,12 +1,12 @@
 //! What a cache saves, and what it sees.
 
 use std::sync::Arc;
-use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, MissingChunks, NewArray, Options};
-use zarr_grid::Selection;
-use zarr_store::{
+use zarr::store::{
     AsyncStore, ByteRange, Counted, Fetched, FilesystemStore, Key, MemoryStore, Prefixed, Store, StoreExt, SyncAsAsync,
     block_on,
 };
+use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, MissingChunks, NewArray, Options};
+use zarr_grid::Selection;
 
 const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
     "chunk_shape": [16, 16], "index_location": "end",
@@ -28,7 +28,7 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
 fn made(codecs: &str) -> (Arc<Counted<MemoryStore>>, Array) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn Store> = Arc::clone(&store) as _;
-    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_text(codecs).unwrap();
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json(codecs).unwrap();
     let array = zarr::create_array(&lent, "/a", new).unwrap();
     array.write(.., &(0..128 * 128).collect::<Vec<i32>>()).unwrap();
     store.take();
@@ -101,7 +101,7 @@ fn arrays_share_what_means_the_same() {
     assert_eq!(third.read::<i32>((0, 0)).unwrap(), [-1]);
     assert_eq!(store.take().gets, 1);
     // An array that is made anew in the place of another one begins with nothing kept.
-    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_text("zstd").unwrap().overwrite(true);
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json("zstd").unwrap().overwrite(true);
     let new = new.options(first.options().clone());
     let made = Array::create(plain.store(), "/a", new, plain.registry()).unwrap();
     assert_eq!(made.read::<i32>((0, 0)).unwrap(), [0]);
@@ -143,7 +143,7 @@ fn an_outdated_index_is_noticed_in_files() {
     {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
-        let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_text(&codecs).unwrap();
+        let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(&codecs).unwrap();
         let plain = zarr::create_array(&store, "/a", new).unwrap();
         plain.write(.., &(1..=64 * 64).collect::<Vec<i32>>()).unwrap();
         let cached = with(&plain, &ChunkCache::new(1 << 20));
@@ -232,7 +232,7 @@ fn an_error_comes_back_each_time() {
 fn waiting_arrays_are_cached_as_well() {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&store) as _));
-    let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_text(SHARD).unwrap();
+    let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(SHARD).unwrap();
     let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
     block_on(async {
         let array = AsyncArray::create(&lent, "/a", new.options(options), &zarr::registry()).await.unwrap();

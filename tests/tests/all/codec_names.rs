@@ -1,61 +1,87 @@
-//! The names of codecs: one table, with which the registry and the documentation agree.
+//! The names of codecs: the entries of the codecs, with which the translation of documents and the documentation agree.
 
 use std::collections::BTreeSet;
-use zarr_meta::codec_names::{CODEC_NAMES, CodecName};
+use zarr_codec::{CodecEntry, Kind};
+use zarr_meta::codec_names::{self, CODEC_NAMES, codec_named};
 
-/// The codecs of the table that this build has.
-fn known() -> impl Iterator<Item = &'static CodecName> {
+/// Codecs that documents name and no build has.
+const LACKING: [&str; 3] = ["numcodecs.aec", "numcodecs.bitshuffle", "numcodecs.szip"];
+
+fn entries() -> Vec<CodecEntry> {
     let registry = zarr::registry();
-    CODEC_NAMES.iter().filter(move |codec| registry.codecs.get(codec.v3).is_some())
+    registry.codecs.iter().copied().chain([zarr::PICKLE]).collect()
+}
+
+/// The line of a codec in `zarr_meta::codec_names`.
+fn row(entry: &CodecEntry) -> String {
+    let CodecEntry { id, name, aliases, only_read, .. } = entry;
+    let kind = entry.kind();
+    format!("CodecName {{ id: {id:?}, v3: {name:?}, kept: &{aliases:?}, read: &{only_read:?}, kind: Kind::{kind:?} }},")
+}
+
+/// Whether documents can be translated without a row for the codec.
+fn follows_the_rule(entry: &CodecEntry) -> bool {
+    let has_rule = |id| entry.name == format!("{}{id}", codec_names::NUMCODECS) && entry.kind() == Kind::BytesToBytes;
+    entry.aliases.is_empty() && entry.only_read.is_empty() && entry.id.is_none_or(has_rule)
+}
+
+#[test]
+fn documents_are_translated_by_the_names_of_the_entries() {
+    for entry in entries() {
+        let found = codec_named(entry.name).map(|known| {
+            let codec_names::CodecName { id, v3, kept, read, kind } = known;
+            format!("CodecName {{ id: {id:?}, v3: {v3:?}, kept: &{kept:?}, read: &{read:?}, kind: Kind::{kind:?} }},")
+        });
+        match found {
+            Some(found) => assert_eq!(found, row(&entry), "crates/zarr-meta/src/codec_names.rs"),
+            None => assert!(follows_the_rule(&entry), "add to crates/zarr-meta/src/codec_names.rs: {}", row(&entry)),
+        }
+    }
+    let written: BTreeSet<_> = entries().iter().map(|entry| entry.name).chain(LACKING).collect();
+    for known in CODEC_NAMES {
+        assert!(written.contains(known.v3), "crates/zarr-meta/src/codec_names.rs: no codec is called {:?}", known.v3);
+    }
+}
+
+#[test]
+fn a_name_is_of_one_codec() {
+    let mut short = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for entry in entries() {
+        assert!(short.insert(entry.short_name()), "{}", entry.short_name());
+        assert!(entry.names().all(|name| names.insert(name)), "{:?}", entry.names().collect::<Vec<_>>());
+        assert!(entry.id.is_none_or(|id| ids.insert(id)), "{:?}", entry.id);
+    }
 }
 
 /// The line of a codec in the documentation.
-fn line(codec: &CodecName) -> String {
-    let arguments: Vec<&str> = match codec.typed {
+fn line(entry: &CodecEntry) -> String {
+    let arguments: Vec<&str> = match entry.name {
         "transpose" => vec!["axes"],
-        _ => codec.arguments.iter().map(|(name, _)| *name).collect(),
+        _ => entry.arguments.iter().map(|(name, _)| *name).collect(),
     };
     let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(",")) };
-    let id = codec.id.map_or_else(String::new, |id| format!(" `{id}`"));
-    let also: Vec<String> = codec.kept.iter().chain(codec.read).map(|name| format!("`{name}`")).collect();
+    let id = entry.id.map_or_else(String::new, |id| format!(" `{id}`"));
+    let also: Vec<String> = entry.names().skip(1).map(|name| format!("`{name}`")).collect();
     let also = if also.is_empty() { String::new() } else { format!(" {}", also.join(", ")) };
-    format!("| `{}{arguments}` |{id} | `{}` |{also} |\n", codec.typed, codec.v3)
+    format!("| `{}{arguments}` |{id} | `{}` |{also} |\n", entry.short_name(), entry.name)
 }
 
 #[test]
-fn the_registry_has_the_names_of_the_table() {
-    let names = |name: &str| -> BTreeSet<&str> {
-        zarr::registry().codecs.get(name).map(|entry| entry.names.iter().copied().collect()).unwrap_or_default()
-    };
-    for codec in known() {
-        let due: BTreeSet<&str> =
-            [codec.v3].into_iter().chain(codec.kept.iter().copied()).chain(codec.read.iter().copied()).collect();
-        assert_eq!(names(codec.v3), due, "{}", codec.typed);
-    }
-    let registry = zarr::registry();
-    for entry in registry.codecs.iter() {
-        let name = entry.names.first().copied().unwrap_or_default();
-        // Which is in no document.
-        assert!(name == "array_view" || known().any(|codec| codec.is_called(name)), "{name} is in no table");
-    }
-}
-
-#[test]
-fn the_documentation_has_the_table() {
+fn the_documentation_has_the_codecs() {
     let dialects = include_str!("../../../docs/dialects.md");
-    let lines: String = known().map(line).collect();
-    assert!(dialects.contains(&lines), "docs/dialects.md: expected\n{lines}");
     let readme = include_str!("../../../README.md");
-    let row = readme.lines().find(|line| line.starts_with("| codecs |")).unwrap_or_default();
-    let words: BTreeSet<&str> = row
+    let codecs = readme.lines().find(|line| line.starts_with("| codecs |")).unwrap_or_default();
+    let words: BTreeSet<&str> = codecs
         .split(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c)))
         .map(|word| word.trim_end_matches('.'))
         .collect();
-    for codec in known().filter(|codec| !codec.typed.starts_with("numcodecs.")) {
-        let name = match codec.typed {
-            "sharding_indexed" => "sharding",
-            typed => typed,
-        };
-        assert!(words.contains(name), "README.md: no codec {name} among {words:?}");
+    // The codec of views is in no document.
+    for entry in zarr::registry().codecs.iter().filter(|entry| entry.name != "array_view") {
+        assert!(dialects.contains(&line(entry)), "docs/dialects.md, Names of codecs: add\n{}", line(entry));
+        let short = if entry.name == "sharding_indexed" { "sharding" } else { entry.short_name() };
+        let is_there = short.starts_with("numcodecs.") || words.contains(short);
+        assert!(is_there, "README.md: add {short} to the row of codecs");
     }
 }

@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use zarr::store::{FilesystemStore, Key, MemoryStore, Prefix, Store, StoreExt};
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup};
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{FilesystemStore, Key, MemoryStore, Prefix, Store, StoreExt};
 
 /// Those that have hierarchies.
-const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
-const ALL: [Dialect; 7] =
-    [Dialect::V0, Dialect::V1, Dialect::V2, Dialect::P2019, Dialect::P2020, Dialect::D2022, Dialect::V3];
+const DIALECTS: [Dialect; 5] =
+    [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022];
+const ALL: [Dialect; 7] = [
+    Dialect::V0,
+    Dialect::V1,
+    Dialect::V2,
+    Dialect::V3Protocol2019,
+    Dialect::V3Protocol2020,
+    Dialect::V3Draft2022,
+    Dialect::V3,
+];
 
 fn new(dialect: Option<Dialect>) -> NewArray {
     let new = NewArray::new(&[4], "int16").chunks(&[2]);
@@ -194,8 +202,8 @@ fn version_3_is_one_hierarchy() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let root = r#"{"zarr_format": "https://purl.org/zarr/spec/v3#group", "node_type": "group"}"#;
     store.set_all(&Key::new("zarr.json").unwrap(), root.as_bytes()).unwrap();
-    assert_eq!(zarr::open_node(&*store, "/", None).unwrap().dialect, Dialect::V3Of2023);
-    for (path, dialect) in [("/a", None), ("/b", Some(Dialect::V3)), ("/c", Some(Dialect::V3Of2023))] {
+    assert_eq!(zarr::open_node(&*store, "/", None).unwrap().dialect, Dialect::V3Provisional2023);
+    for (path, dialect) in [("/a", None), ("/b", Some(Dialect::V3)), ("/c", Some(Dialect::V3Provisional2023))] {
         Array::create(&store, path, new(dialect), &zarr::registry()).unwrap();
     }
     assert_eq!(zarr::open_array(&store, "/a").unwrap().dialect(), Dialect::V3);

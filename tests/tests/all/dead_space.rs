@@ -21,7 +21,7 @@ const INDEX: usize = 32;
 #[test]
 fn inner_shards_may_have_any_of_it() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[8], "uint8").chunks(&[8]).codecs_text(NESTED).unwrap();
+    let new = NewArray::new(&[8], "uint8").chunks(&[8]).codecs_json(NESTED).unwrap();
     let array = zarr::create_array(&store, "/a", new).unwrap();
     array.write(.., &[1u8, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     let key = Key::new("a/c/0").unwrap();
@@ -50,5 +50,30 @@ fn inner_shards_may_have_any_of_it() {
             assert_eq!(array.read::<u8>(Selection::points(vec![vec![7, 0, 2]])).unwrap(), [8, 1, 3]);
             assert_eq!(array.read::<u8>(..).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
         }
+    }
+}
+
+#[test]
+fn an_index_that_points_beyond_its_shard_is_an_error_for_points_too() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let codecs = r#"[{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [2], "index_location": "end",
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "codecs": ["bytes"]
+    }}]"#;
+    let new = NewArray::new(&[4], "uint8").chunks(&[4]).codecs_json(codecs).unwrap();
+    let array = zarr::create_array(&store, "/a", new).unwrap();
+    array.write(.., &[1u8, 2, 3, 4]).unwrap();
+    let key = Key::new("a/c/0").unwrap();
+    let mut value = store.get_all(&key).unwrap().unwrap().to_vec();
+    value[4..12].copy_from_slice(&35_u64.to_le_bytes());
+    store.set_all(&key, &value).unwrap();
+    for cache in [None, Some(ChunkCache::new(1 << 20))] {
+        let array = array.with(Options { cache, ..Options::default() }).unwrap();
+        for selection in [Selection::points(vec![vec![1, 0]]), Selection::points(vec![vec![3, 1]])] {
+            let error = array.read::<u8>(selection).unwrap_err();
+            assert!(error.to_string().contains("inner chunk [0] at bytes 35..37 of a shard of 36 bytes"), "{error}");
+            assert_eq!(error.location().key.as_deref(), Some("a/c/0"));
+        }
+        assert_eq!(array.read::<u8>(Selection::points(vec![vec![3, 2]])).unwrap(), [4, 3]);
     }
 }

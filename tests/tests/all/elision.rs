@@ -1,9 +1,9 @@
 //! Chunks of nothing but the fill value: left out only where everybody reads what is missing alike.
 
 use std::sync::Arc;
-use zarr_array::{Array, Conversion, ConvertOptions, Dialect, How, NewArray, Options};
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_array::{Array, Dialect, NewArray, Options};
+use zarr_convert::{Action, Conversion, ConvertOptions};
+use zarr_json::{Value, json};
 use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
 
 /// A store with a document in it.
@@ -131,7 +131,7 @@ fn chunks_are_stored_where_others_read_the_fill_value_otherwise() {
 }
 
 /// Converts the array into chunks of a shape (or those that it has) in a dialect.
-fn convert(source: &Arc<dyn Store>, chunks: Option<u64>, dialect: Dialect) -> (Arc<dyn Store>, How) {
+fn convert(source: &Arc<dyn Store>, chunks: Option<u64>, dialect: Dialect) -> (Arc<dyn Store>, Action) {
     let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let chunks = chunks.map(|len| vec![len]);
     // Slabs of all of the array.
@@ -159,18 +159,18 @@ fn what_is_missing_stays_missing_where_it_was_undefined() {
         (2, Dialect::V3, &["c/3"]),
     ] {
         let (target, how) = convert(&source, Some(len), dialect);
-        assert_eq!(how, How::Recode);
+        assert_eq!(how, Action::Reencode);
         assert_eq!(chunks(&target), expected, "{len} {dialect}");
         assert_eq!(open(&target).read::<i16>(4..8).unwrap(), [0, 0, 1, 2]);
     }
     let (target, how) = convert(&source, None, Dialect::V3);
-    assert_eq!((how, chunks(&target)), (How::Copy, vec!["c/1".to_owned()]));
+    assert_eq!((how, chunks(&target)), (Action::CopyChunks, vec!["c/1".to_owned()]));
 }
 
 #[test]
 fn what_is_missing_is_written_where_others_would_read_it_otherwise() {
     let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[6], "bytes").chunks(&[2]).codecs_text("vlen-bytes").unwrap();
+    let new = NewArray::new(&[6], "bytes").chunks(&[2]).codecs_json("vlen-bytes").unwrap();
     let array = Array::create(&source, "/", new, &zarr::registry()).unwrap();
     array.write(0..2, &[b"a".to_vec(), b"".to_vec()]).unwrap();
     assert_eq!(chunks(&source), ["c/0"]);
@@ -178,7 +178,7 @@ fn what_is_missing_is_written_where_others_would_read_it_otherwise() {
     // In version 2 the fill value is a text to others, or None.
     for len in [None, Some(2), Some(3)] {
         let (target, how) = convert(&source, len, Dialect::V2);
-        assert_eq!(how, How::Recode);
+        assert_eq!(how, Action::Reencode);
         assert_eq!(chunks(&target).len() as u64, 6 / len.unwrap_or(2), "{len:?}");
         assert_eq!(open(&target).read::<Vec<u8>>(..).unwrap(), expected);
     }
@@ -189,7 +189,7 @@ fn what_is_missing_is_written_where_others_would_read_it_otherwise() {
     assert_eq!(chunks(&target), ["0", "1", "4", "5"]);
     // Back in version 3 all is agreed again.
     let (target, how) = convert(&v2, None, Dialect::V3);
-    assert_eq!((how, chunks(&target)), (How::Copy, vec!["c/0".to_owned(), "c/2".to_owned()]));
+    assert_eq!((how, chunks(&target)), (Action::CopyChunks, vec!["c/0".to_owned(), "c/2".to_owned()]));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn mutated_chunks() {
 #[test]
 fn what_once_was_a_fault_is_none() {
     let mut files = 0;
-    for target in TARGETS {
+    for target in TARGETS.iter() {
         for file in target.regressions().unwrap() {
             let input = std::fs::read(&file).unwrap();
             let start = Instant::now();

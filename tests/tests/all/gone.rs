@@ -1,8 +1,11 @@
 //! Arrays that others erase, move or replace while they are open: fill values do not stand for data that was there.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use zarr::store::{FilesystemStore, Key, MemoryStore, StoreExt};
 use zarr_array::{Array, Dialect, ErrorKind, MissingChunks, MissingReport, NewArray, Options, Store};
-use zarr_store::{FilesystemStore, Key, MemoryStore, StoreExt};
+use zarr_store::testing::Altered;
 
 fn create(store: &Arc<dyn Store>, path: &str, dialect: Dialect) -> Array {
     let new = NewArray::new(&[8], "int16").chunks(&[2]).dialect(dialect);
@@ -21,7 +24,14 @@ fn an_array_that_is_gone_does_not_read_fill_values() {
     let stores: [Arc<dyn Store>; 2] =
         [Arc::new(MemoryStore::new()), Arc::new(FilesystemStore::create(folder.path()).unwrap())];
     for store in &stores {
-        for dialect in [Dialect::V1, Dialect::V2, Dialect::P2019, Dialect::P2020, Dialect::D2022, Dialect::V3] {
+        for dialect in [
+            Dialect::V1,
+            Dialect::V2,
+            Dialect::V3Protocol2019,
+            Dialect::V3Protocol2020,
+            Dialect::V3Draft2022,
+            Dialect::V3,
+        ] {
             // A store of version 1 is one array.
             let path = if dialect == Dialect::V1 { "/" } else { "/a" };
             let array = create(store, path, dialect);
@@ -80,4 +90,39 @@ fn missing_chunks_are_reported() {
     assert!(report.take().is_empty());
     store.erase(&Key::new("a/zarr.json").unwrap()).unwrap();
     assert_eq!(reporting.read::<i16>(..).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_directory_that_is_removed_during_a_read_does_not_read_as_fill_values() {
+    for dialect in [Dialect::V2, Dialect::V3] {
+        for shards in [None, Some([4])] {
+            if dialect == Dialect::V2 && shards.is_some() {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().join("store");
+            let removed = root.clone();
+            let gets = AtomicUsize::new(0);
+            let store =
+                Altered::new(FilesystemStore::create(&root).unwrap()).getting(move |store, key, ranges, into| {
+                    let is_chunk =
+                        key.as_str().starts_with("a/") && !key.as_str().contains(".z") && key.name() != "zarr.json";
+                    if is_chunk && gets.fetch_add(1, Relaxed) == 2 {
+                        std::fs::remove_dir_all(&removed).unwrap();
+                    }
+                    store.get(key, ranges, into)
+                });
+            let store: Arc<dyn Store> = Arc::new(store);
+            let mut new = NewArray::new(&[16], "int16").chunks(&[2]).dialect(dialect);
+            if let Some(shards) = shards {
+                new = new.shards(&shards);
+            }
+            let array = zarr::create_array(&store, "/a", new).unwrap();
+            array.write(.., &[7_i16; 16]).unwrap();
+            let array = with(&array, |options| options.threads = std::num::NonZeroUsize::new(1));
+            let error = array.read::<i16>(..).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Store), "{dialect} {shards:?}: {error}");
+            assert!(!root.exists());
+        }
+    }
 }

@@ -3,10 +3,9 @@
 use crate::bombs::{in_own_process, limit_memory};
 use std::sync::Arc;
 use std::time::Duration;
+use zarr::store::{AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
 use zarr::{AsyncArray, ErrorKind};
-use zarr_meta::json;
-use zarr_meta::json::Value;
-use zarr_store::{AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
+use zarr_json::{Map, Value, json};
 
 /// How long each may take of the processor, on all threads.
 const DUE: Duration = Duration::from_secs(1);
@@ -268,7 +267,7 @@ fn repeated_members() {
     let store = store(&[(".zgroup", r#"{"zarr_format": 2}"#), (".zattrs", &long)]);
     let found = quick("pointers of a mebibyte", || zarr::open_node(&*store, "/", None).unwrap());
     let error = found.attributes_error.unwrap();
-    assert!(error.found().contains("after 31 places that are no JSON"), "{error}");
+    assert!(error.found().contains("after 31 deviations from JSON"), "{error}");
 }
 
 /// Structs of many fields, and objects of many members.
@@ -278,7 +277,7 @@ fn many_members() {
     let fields: Vec<_> = names().map(|name| json!({"name": (name.as_str()), "data_type": "uint8"})).collect();
     let data_type = json!({"name": "struct", "configuration": {"fields": fields}});
     // Not in the order of the fields, so that looking where it should be does not help.
-    let fill: json::Map = names().map(|name| (name, Value::from(1))).collect::<Vec<_>>().into_iter().rev().collect();
+    let fill: Map = names().map(|name| (name, Value::from(1))).collect::<Vec<_>>().into_iter().rev().collect();
     let store = store(&[("zarr.json", &array(json!({"data_type": data_type, "fill_value": (Value::Object(fill))})))]);
     let array = quick("a struct", || zarr::open_array(&store, "/").unwrap());
     quick("an element", || assert_eq!(array.read_data(0).unwrap().items(), vec![1; COUNT as usize]));

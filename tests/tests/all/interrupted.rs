@@ -5,11 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tempfile::TempDir;
-use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, View};
-use zarr_store::{
-    ByteRange, Capabilities, Coalesce, Fetched, FilesystemStore, GetOptions, Key, Listing, Lock, MemoryStore,
-    Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
+use zarr::store::{
+    Capabilities, FilesystemStore, Key, MemoryStore, Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
 };
+use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, View};
 
 /// A store of which so many calls that change something succeed, and none after that.
 #[derive(Debug)]
@@ -41,14 +40,6 @@ impl fmt::Display for Interrupted {
 }
 
 impl Store for Interrupted {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.store.get(key, ranges, into)
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        self.store.get_with(key, ranges, options, into)
-    }
-
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
         self.change()?;
         self.store.set(key, value, when)
@@ -82,32 +73,16 @@ impl Store for Interrupted {
         Ok(true)
     }
 
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.store.list_dir(prefix)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        self.store.list_prefix(prefix)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.store.size(key)
-    }
-
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        self.store.try_lock(prefix)
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities { erases_at_once: self.at_once, ..self.store.capabilities() }
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    zarr_store::delegate! { |this| this.store;
+        get, get_with, list_dir, list_prefix, size, try_lock, access_profile
     }
 }
 
-pub(crate) const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::D2022];
+pub(crate) const DIALECTS: [Dialect; 4] = [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Draft2022];
 
 pub(crate) type Verb<'v> = &'v dyn Fn(&Arc<dyn Store>) -> Result<(), Error>;
 pub(crate) type Check<'v> = &'v dyn Fn(&Arc<dyn Store>);
@@ -370,7 +345,7 @@ fn growing_after_an_append_that_died_shows_the_fill_value() {
 
 #[test]
 fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
-    for (dialect, calls) in [(Dialect::V2, 2), (Dialect::V3, 1), (Dialect::D2022, 4)] {
+    for (dialect, calls) in [(Dialect::V2, 2), (Dialect::V3, 1), (Dialect::V3Draft2022, 4)] {
         let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
         create(&inner, "/g/a", dialect, &[1; 127]).unwrap();
         let found = zarr::open_node(&*inner, "/g/a", None).unwrap();

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr_array::{Array, Dialect, ErrorKind, Migration, MigrationState, NewArray, Result, View};
-use zarr_store::{
-    ByteRange, Capabilities, Coalesce, Error, Fetched, FilesystemStore, Key, Listing, Lock, MemoryStore, Operation,
-    Precondition, Prefix, Store, StoreExt, Version,
-};
+use zarr::store::{Error, FilesystemStore, Key, MemoryStore, Operation, Precondition, Store, StoreExt, Version};
+use zarr_array::{Array, Dialect, ErrorKind, NewArray, Result, View};
+use zarr_convert::{Migration, MigrationState};
 
 /// The key of the record.
 const RECORD: &str = ".zmigration";
@@ -47,10 +45,6 @@ impl fmt::Display for Failing {
 }
 
 impl Store for Failing {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
-        self.store.get(key, ranges, into)
-    }
-
     fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
         self.change(key, || self.store.set(key, value, when))
     }
@@ -59,20 +53,8 @@ impl Store for Failing {
         self.change(key, || self.store.erase(key))
     }
 
-    fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
-        self.store.try_lock(prefix)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
-        self.store.list_dir(prefix)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn coalesce(&self) -> Coalesce {
-        self.store.coalesce()
+    zarr_store::delegate! { |this| this.store;
+        get, try_lock, list_dir, capabilities, access_profile
     }
 }
 
@@ -87,12 +69,12 @@ fn failing(store: &Arc<dyn Store>, left: u64, done: bool) -> Arc<dyn Store> {
 /// A hierarchy with attributes, missing chunks, shards where there are some, and consolidated metadata.
 fn source(from: Dialect) -> Arc<dyn Store> {
     let store = hierarchy(from);
-    if matches!(from, Dialect::V3 | Dialect::D2022 | Dialect::P2020) {
+    if matches!(from, Dialect::V3 | Dialect::V3Draft2022 | Dialect::V3Protocol2020) {
         let new = NewArray::new(&[8], "int16").dialect(from).chunks(&[2]).shards(&[4]).attribute("x", 1);
         let array = Array::create(&store, "/g/s", new, &zarr::registry()).unwrap();
         array.write(0..4, &[1_i16, 2, 3, 4]).unwrap();
     }
-    if matches!(from, Dialect::V2 | Dialect::V3 | Dialect::P2020) {
+    if matches!(from, Dialect::V2 | Dialect::V3 | Dialect::V3Protocol2020) {
         zarr::consolidate(&*store, "/", None).unwrap();
     }
     store
@@ -218,7 +200,7 @@ fn what_is_being_dropped_is_dropped_and_nothing_else() {
     migrate(&store, Dialect::V3).unwrap();
     let both = contents(&*store);
     let plans = |store: &Arc<dyn Store>| {
-        [Dialect::V3, Dialect::P2019].map(|to| Migration::plan(store, &zarr::registry(), to).map(drop))
+        [Dialect::V3, Dialect::V3Protocol2019].map(|to| Migration::plan(store, &zarr::registry(), to).map(drop))
     };
     type End = fn(&Arc<dyn Store>, Option<Dialect>) -> Result<()>;
     let check = |drop: End, other: End, hint: &str| {

@@ -2,8 +2,8 @@
 
 use crate::interrupted::{DIALECTS, OLD, at_each_call, create, interrupted, is_whole, open};
 use std::sync::Arc;
+use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Dialect, ErrorKind};
-use zarr_store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
 
 #[test]
 fn a_move_leaves_the_node_whole_at_one_place() {

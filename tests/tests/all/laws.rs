@@ -57,8 +57,8 @@ impl<T: Sample> Trial<T> {
         let array = zarr::open_array(self.array.store(), "/a").expect("it was made");
         let all = array.read::<T>(Selection::all());
         prop_assert_eq!(all.as_ref().ok(), Some(&self.model.elements), "{:?}", all.as_ref().err());
-        let stored = array.stored_chunks().expect("a list of chunks");
-        prop_assert_eq!(&stored, &block_on(self.waiting.stored_chunks()).expect("a list of chunks"));
+        let stored = array.stored_chunks().expect("an array of chunks");
+        prop_assert_eq!(&stored, &block_on(self.waiting.stored_chunks()).expect("an array of chunks"));
         for chunk in stored {
             let bytes = array.read_chunk_bytes(&chunk).expect("a chunk");
             prop_assert_eq!(bytes, block_on(self.waiting.read_chunk_bytes(&chunk)).expect("a chunk"));

@@ -4,8 +4,8 @@ use crate::model::Sample;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use zarr_array::{NewArray, Options};
-use zarr_meta::json::{Map, Value};
-use zarr_meta::{Dialect, NamedConfig, json};
+use zarr_json::{Map, NamedConfig, Value, json};
+use zarr_meta::Dialect;
 
 /// How an array is stored.
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ impl Layout {
     pub(crate) fn new_array<T: Sample>(&self) -> NewArray {
         let fill = T::sample(self.fill);
         let new = NewArray::new(&self.shape, T::TYPE)
-            .codecs_text(&Value::Array(self.codecs.clone()).to_string())
-            .expect("a list of codecs")
+            .codecs_json(&Value::Array(self.codecs.clone()).to_string())
+            .expect("an array of codecs")
             .fill(fill.json())
             .dialect(self.dialect)
             .separator(self.separator)

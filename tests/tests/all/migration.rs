@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zarr_array::{Array, Dialect, ErrorKind, Group, How, Migration, MigrationState, NewArray, NewGroup};
+use zarr_array::{Array, Dialect, ErrorKind, Group, NewArray, NewGroup};
+use zarr_convert::{Action, Migration, MigrationState};
 use zarr_store::{Counted, Key, MemoryStore, Prefix, Store, StoreExt};
 
-pub(crate) const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
+pub(crate) const DIALECTS: [Dialect; 5] =
+    [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022];
 
 pub(crate) fn contents(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
     let keys = store.list_prefix(&Prefix::root()).unwrap();
@@ -26,7 +28,7 @@ pub(crate) fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     .unwrap();
     let new = |shape: &[u64]| {
         let new = NewArray::new(shape, "int16").dialect(dialect).attribute("units", "K").fill(-1);
-        new.codecs_text("gzip").unwrap()
+        new.codecs_json("gzip").unwrap()
     };
     let array = Array::create(&store, "/g/a", new(&[4, 6]).chunks(&[2, 3]), &registry).unwrap();
     array.write((0..2, ..), &(0..12).collect::<Vec<i16>>()).unwrap();
@@ -59,7 +61,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
                 Ok(migration) => migration,
                 Err(error) => {
                     // One document says what dialect the whole is of.
-                    let entry = |dialect| !matches!(dialect, Dialect::V2 | Dialect::P2019);
+                    let entry = |dialect| !matches!(dialect, Dialect::V2 | Dialect::V3Protocol2019);
                     assert!(entry(from) && entry(to), "{from} to {to}: {error}");
                     assert_eq!(error.kind(), ErrorKind::NotExpressible, "{error}");
                     assert!(error.to_string().contains("zarr.json"), "{error}");
@@ -67,9 +69,9 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
                     continue;
                 }
             };
-            let how: Vec<How> = migration.nodes().iter().map(|node| node.how).collect();
+            let how: Vec<Action> = migration.nodes().iter().map(|node| node.how).collect();
             if (from, to) == (Dialect::V2, Dialect::V3) {
-                assert_eq!(how, [How::Group, How::Keep, How::Group, How::Keep]);
+                assert_eq!(how, [Action::Group, Action::Keep, Action::Group, Action::Keep]);
             }
             migration.run(&|_| {}).unwrap();
             assert_eq!(Migration::state(&store).unwrap(), Some(MigrationState::Done));
@@ -119,7 +121,7 @@ fn chunks_stay_where_they_really_are() {
     store.set_all(&Key::new(".zarray").unwrap(), document.as_bytes()).unwrap();
     store.set_all(&Key::new("0/0").unwrap(), &[1, 2]).unwrap();
     let migration = Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap();
-    assert_eq!(migration.nodes()[0].how, How::Keep);
+    assert_eq!(migration.nodes()[0].how, Action::Keep);
     migration.run(&|_| {}).unwrap();
     Migration::finish(&store, None).unwrap();
     assert_eq!(contents(&*store).keys().map(String::as_str).collect::<Vec<_>>(), ["0/0", "zarr.json"]);
@@ -128,7 +130,7 @@ fn chunks_stay_where_they_really_are() {
 
 #[test]
 fn consolidated_metadata_stands_for_the_nodes() {
-    for dialect in [Dialect::V2, Dialect::V3, Dialect::P2020] {
+    for dialect in [Dialect::V2, Dialect::V3, Dialect::V3Protocol2020] {
         let store = hierarchy(dialect);
         // More than are parsed on one thread.
         for number in 0..200 {
@@ -183,7 +185,7 @@ fn consolidated_metadata_stays() {
 fn a_store_by_another_name_is_the_same_store() {
     let folder = tempfile::tempdir().unwrap();
     let open = |name: &str| -> Arc<dyn Store> {
-        Arc::new(zarr_store::FilesystemStore::create(folder.path().join(name)).unwrap())
+        Arc::new(zarr::store::FilesystemStore::create(folder.path().join(name)).unwrap())
     };
     let registry = zarr::registry();
     let store = open("s");

@@ -40,12 +40,12 @@ fn check(archive: &'static str, name: &str, directories: &[(&str, &str)]) {
             zarr::open_group(&inside, "/").map(drop),
             zarr::open_array(&store, &format!("/{directory}")).map(drop),
         ];
-        for (place, error) in errors.into_iter().enumerate() {
+        for (index, error) in errors.into_iter().enumerate() {
             let error = error.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
             let hint = error.hint().unwrap();
             assert!(hint.ends_with(&format!(" path {path}")), "{directory}: {hint}");
-            assert_eq!(hint.contains(&url), place < 2, "{hint}");
+            assert_eq!(hint.contains(&url), index < 2, "{hint}");
         }
     }
     // Whatever is advised is there.

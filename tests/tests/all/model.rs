@@ -2,7 +2,7 @@
 
 use zarr_dtype::Element;
 use zarr_grid::{AxisSelection, Region, Selection};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// An array as a vector of all its elements in C order.
 #[derive(Clone, Debug)]
@@ -30,15 +30,15 @@ impl<T: Clone> Model<T> {
 
     /// The selected elements.
     pub(crate) fn read(&self, what: &Selection, chunks: &[Vec<u64>]) -> Vec<T> {
-        places(what, &self.shape, chunks).into_iter().map(|place| self.elements[place].clone()).collect()
+        places(what, &self.shape, chunks).into_iter().map(|index| self.elements[index].clone()).collect()
     }
 
     /// Replaces the selected elements by `element(0)`, `element(1)`..., and returns these.
     pub(crate) fn write(&mut self, at: &Selection, chunks: &[Vec<u64>], element: impl Fn(usize) -> T) -> Vec<T> {
         let places = places(at, &self.shape, chunks);
         let written: Vec<T> = (0..places.len()).map(element).collect();
-        for (place, element) in places.into_iter().zip(&written) {
-            self.elements[place] = element.clone();
+        for (index, element) in places.into_iter().zip(&written) {
+            self.elements[index] = element.clone();
         }
         written
     }
@@ -51,8 +51,8 @@ pub(crate) fn places(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) 
         Selection::Axes(axes) => {
             let mut all = axes.clone();
             let given = axes.iter().filter(|axis| **axis != AxisSelection::Ellipsis).count();
-            let place = axes.iter().position(|axis| *axis == AxisSelection::Ellipsis);
-            let end = place.map_or(all.len()..all.len(), |place| place..place + 1);
+            let index = axes.iter().position(|axis| *axis == AxisSelection::Ellipsis);
+            let end = index.map_or(all.len()..all.len(), |index| index..index + 1);
             all.splice(end, vec![AxisSelection::All; shape.len() - given]);
             all.iter().zip(shape).map(|(axis, &len)| positions(axis, len)).collect()
         }
@@ -79,7 +79,7 @@ pub(crate) fn places(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) 
             return (0..count).map(point).collect();
         }
         Selection::Mask { mask, .. } => {
-            return mask.iter().enumerate().filter(|(_, taken)| **taken).map(|(place, _)| place).collect();
+            return mask.iter().enumerate().filter(|(_, taken)| **taken).map(|(index, _)| index).collect();
         }
     };
     let mut places = vec![Vec::new()];
@@ -94,7 +94,7 @@ pub(crate) fn places(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) 
 }
 
 fn flat(position: &[u64], shape: &[u64]) -> usize {
-    position.iter().zip(shape).fold(0, |place, (&position, &len)| place * len as usize + position as usize)
+    position.iter().zip(shape).fold(0, |index, (&position, &len)| index * len as usize + position as usize)
 }
 
 fn wrapped(position: i64, len: u64) -> u64 {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 use zarr_array::{Array, ErrorKind, Options};
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_json::{Value, json};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 /// `numpy.array(["a", None, 1.5, b"\xff"], dtype=object)` as Python pickles it by protocol 4.

@@ -1,10 +1,11 @@
 //! Stores of Zarr before v2, and of the protocol drafts: made, extended, and read where their writers left it open how.
 
 use std::sync::Arc;
-use zarr_array::{Array, Conversion, ConvertOptions, ErrorKind, Group, NewArray, NewGroup, Options};
+use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup, Options};
+use zarr_convert::{Conversion, ConvertOptions};
 use zarr_dtype::DataType;
-use zarr_meta::json::Value;
-use zarr_meta::{Dialect, NamedConfig, json};
+use zarr_json::{NamedConfig, Value, json};
+use zarr_meta::Dialect;
 use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
 
 fn store(values: &[(&str, &[u8])]) -> Arc<dyn Store> {
@@ -102,15 +103,20 @@ fn a_hierarchy_of_the_protocol_drafts_is_extended_in_its_own_form() {
     ] {
         let store = store(&[("zarr.json", entry)]);
         let registry = zarr::registry();
-        let new = |shape: &[u64]| NewArray::new(shape, "int32").chunks(shape).dialect(Dialect::P2020);
+        let new = |shape: &[u64]| NewArray::new(shape, "int32").chunks(shape).dialect(Dialect::V3Protocol2020);
         Array::create(&store, "/g/a", new(&[2, 2]), &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
         Array::create(&store, "/g/s", new(&[]), &registry).unwrap().write(.., &[7]).unwrap();
         let sharded = new(&[4]).chunks(&[1]).shards(&[2]);
         Array::create(&store, "/g/t", sharded, &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
         assert_eq!(zarr::open_array(&store, "/g/t").unwrap().read::<i32>((3,)).unwrap().into_iter().next(), Some(4));
         zarr::open_array(&store, "/g/t").unwrap().erase().unwrap();
-        Group::create(&store, "/h", NewGroup { dialect: Some(Dialect::P2020), ..NewGroup::default() }, &registry)
-            .unwrap();
+        Group::create(
+            &store,
+            "/h",
+            NewGroup { dialect: Some(Dialect::V3Protocol2020), ..NewGroup::default() },
+            &registry,
+        )
+        .unwrap();
         let mut expected = vec![
             "zarr.json".to_owned(),
             array_key.to_owned(),
@@ -168,10 +174,13 @@ fn chunks_of_the_protocol_drafts_are_found_where_they_lie() {
 fn a_hierarchy_of_the_drafts_that_is_converted_keeps_its_form() {
     for entry in [JULY, SEPTEMBER, PYTHON] {
         let source = store(&[("zarr.json", entry)]);
-        let new = NewArray::new(&[3], "int32").chunks(&[3]).dialect(Dialect::P2020);
+        let new = NewArray::new(&[3], "int32").chunks(&[3]).dialect(Dialect::V3Protocol2020);
         Array::create(&source, "/a", new, &zarr::registry()).unwrap().write(.., &[1, 2, 3]).unwrap();
-        let options =
-            ConvertOptions { dialect: Some(Dialect::P2020), chunks: Some(vec![2]), ..ConvertOptions::default() };
+        let options = ConvertOptions {
+            dialect: Some(Dialect::V3Protocol2020),
+            chunks: Some(vec![2]),
+            ..ConvertOptions::default()
+        };
         let target = store(&[]);
         Conversion::plan(&source, &zarr::registry(), options).unwrap().run(&target, &|_| {}).unwrap();
         assert_eq!(target.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry);

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use zarr::store::{
+    AccessProfile, AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on,
+};
 use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, NewArray, Options};
 use zarr_grid::Selection;
 use zarr_store::testing::Altered;
-use zarr_store::{AsyncStore, Coalesce, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
 
 /// The states of a chunk, `None` if it is not stored: one for each get of it.
 #[derive(Clone)]
@@ -48,13 +50,13 @@ fn changing<S: Store>(store: S, states: States) -> Altered<S> {
 
 /// One chunk of so many bytes.
 fn one_chunk(len: u64, codecs: &str) -> NewArray {
-    NewArray::new(&[len], "uint8").chunks(&[len]).codecs_text(codecs).unwrap()
+    NewArray::new(&[len], "uint8").chunks(&[len]).codecs_json(codecs).unwrap()
 }
 
 /// An array of one chunk in a store in memory that is read in slabs, as files are.
 fn array(len: u64, codecs: &str, states: States) -> Array {
-    let slabs = Coalesce { slab: Some(64), ..Coalesce::NEVER };
-    let store: Arc<dyn Store> = Arc::new(changing(MemoryStore::new(), states).liking(slabs));
+    let slabs = AccessProfile { read_size: Some(64), ..AccessProfile::LOCAL };
+    let store: Arc<dyn Store> = Arc::new(changing(MemoryStore::new(), states).with_profile(slabs));
     zarr::create_array(&store, "/a", one_chunk(len, codecs)).unwrap()
 }
 
@@ -144,7 +146,7 @@ fn a_shard_that_is_replaced_is_read_anew_without_blocking() {
 
 /// An array of chunks that are read in parts, in a store in which one of them is replaced after the first part of it was read.
 fn among_others(counts: &Arc<AtomicUsize>) -> Array {
-    let slabs = Coalesce { slab: Some(64), ..Coalesce::NEVER };
+    let slabs = AccessProfile { read_size: Some(64), ..AccessProfile::LOCAL };
     let gets = Arc::clone(counts);
     let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
         if key.as_str().starts_with("a/c/") {
@@ -156,8 +158,8 @@ fn among_others(counts: &Arc<AtomicUsize>) -> Array {
         }
         found
     });
-    let store: Arc<dyn Store> = Arc::new(store.liking(slabs));
-    let new = NewArray::new(&[40, 64], "uint8").chunks(&[4, 64]).codecs_text(BYTES).unwrap();
+    let store: Arc<dyn Store> = Arc::new(store.with_profile(slabs));
+    let new = NewArray::new(&[40, 64], "uint8").chunks(&[4, 64]).codecs_json(BYTES).unwrap();
     let array = zarr::create_array(&store, "/a", new).unwrap();
     array.write(.., &[1_u8; 40 * 64]).unwrap();
     array

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-use zarr_array::{Array, ChunkCache, Conversion, ConvertOptions, Dialect, ErrorKind, NewArray, Options};
+use zarr_array::{Array, ChunkCache, Dialect, ErrorKind, NewArray, Options};
+use zarr_convert::{Conversion, ConvertOptions};
 use zarr_grid::Region;
 use zarr_store::testing::Altered;
 use zarr_store::{MemoryStore, Store};
@@ -10,7 +11,7 @@ use zarr_store::{MemoryStore, Store};
 #[test]
 fn an_array_of_2_to_the_62_elements_reads_one() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[1 << 31, 1 << 31], "int8").chunks(&[2, 2]).codecs_text(r#"["bytes"]"#).unwrap();
+    let new = NewArray::new(&[1 << 31, 1 << 31], "int8").chunks(&[2, 2]).codecs_json(r#"["bytes"]"#).unwrap();
     zarr::create_array(&store, "/a", new).unwrap();
     let last = (1u64 << 31) - 1;
     let array = zarr::open_array(&store, "/a").unwrap();
@@ -29,14 +30,14 @@ fn an_array_of_2_to_the_62_elements_reads_one() {
 /// Arrays of more than 2^64 bytes, or elements, are written, read in parts, converted and resized as others are.
 #[test]
 fn arrays_may_be_larger_than_any_memory() {
-    use Dialect::{D2022, P2019, P2020, V1, V2, V3, V3Of2023};
+    use Dialect::{V1, V2, V3, V3Draft2022, V3Protocol2019, V3Protocol2020, V3Provisional2023};
     let shapes: [&[u64]; 3] = [&[1 << 62], &[1 << 40, 1 << 40], &[1 << 62, 1 << 62, 1 << 62]];
-    for dialect in [V1, V2, P2019, P2020, D2022, V3Of2023, V3] {
+    for dialect in [V1, V2, V3Protocol2019, V3Protocol2020, V3Draft2022, V3Provisional2023, V3] {
         for shape in shapes {
             let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
             let path = if dialect == V1 { "/" } else { "/a" };
             let chunks = vec![16; shape.len()];
-            let new = NewArray::new(shape, "float64").chunks(&chunks).codecs_text(r#"["bytes"]"#).unwrap().fill(-1);
+            let new = NewArray::new(shape, "float64").chunks(&chunks).codecs_json(r#"["bytes"]"#).unwrap().fill(-1);
             zarr::create_array(&store, path, new.dialect(dialect)).unwrap();
             let array = zarr::open_array(&store, path).unwrap();
             let last: Vec<_> = shape.iter().map(|&len| len - 1..len).collect();
@@ -103,7 +104,7 @@ fn readers_with_a_cache_do_not_wait_for_each_other() {
 fn check_readers(cache: Option<ChunkCache>) {
     const READERS: usize = 64;
     let store: Arc<dyn Store> = Arc::new(meeting(READERS));
-    let new = NewArray::new(&[READERS as u64 / 4 * 8], "int32").chunks(&[8]).codecs_text(
+    let new = NewArray::new(&[READERS as u64 / 4 * 8], "int32").chunks(&[8]).codecs_json(
         r#"[{"name": "bytes",
         "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]"#,
     );

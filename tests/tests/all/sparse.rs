@@ -1,7 +1,8 @@
 //! Arrays of very many chunks of which few are stored: what is done with them takes as long as what is stored.
 
 use std::sync::Arc;
-use zarr_array::{Conversion, ConvertOptions, Dialect, NewArray, Shards};
+use zarr_array::{Dialect, NewArray};
+use zarr_convert::{Conversion, ConvertOptions, Shards};
 use zarr_store::{Counted, MemoryStore, Store};
 
 /// Two chunks of 16 elements in 2^26 take few requests, whatever the chunks and shards of the target are.
@@ -11,7 +12,7 @@ fn conversions_ask_for_what_is_stored() {
     for (dialect, shards) in [(Dialect::V2, None), (Dialect::V3, None), (Dialect::V3, Some(1_000_000))] {
         let store = Arc::new(Counted::new(MemoryStore::new()));
         let source: Arc<dyn Store> = Arc::clone(&store) as _;
-        let new = NewArray::new(&[LEN], "float64").chunks(&[16]).codecs_text(r#"["bytes"]"#).unwrap();
+        let new = NewArray::new(&[LEN], "float64").chunks(&[16]).codecs_json(r#"["bytes"]"#).unwrap();
         let array = zarr::create_array(&source, "/a", new.fill(-1)).unwrap();
         let parts = [160..176, LEN / 2 + 160..LEN / 2 + 176];
         for (number, part) in parts.iter().enumerate() {

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_array::{
-    Array, AsyncArray, Conversion, ConvertOptions, Dialect, ErrorKind, Group, NewArray, NewGroup, Options, View, json,
-};
+use zarr::store::{AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
+use zarr_array::{Array, AsyncArray, Dialect, ErrorKind, Group, NewArray, NewGroup, Options, View, json};
+use zarr_convert::{Conversion, ConvertOptions};
 use zarr_store::testing::Altered;
-use zarr_store::{AsyncStore, FilesystemStore, Key, MemoryStore, Store, StoreExt, SyncAsAsync, block_on};
 
-const DIALECTS: [Dialect; 5] = [Dialect::V2, Dialect::V3, Dialect::P2019, Dialect::P2020, Dialect::D2022];
+const DIALECTS: [Dialect; 5] =
+    [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022];
 
 fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -282,7 +282,7 @@ fn what_is_made_in_the_source_while_a_move_erases_it_is_not_erased() {
         Ok(found)
     });
     let source: Arc<dyn Store> = Arc::new(source);
-    let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs_text("bytes").unwrap();
+    let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs_json("bytes").unwrap();
     zarr::create_array(&source, "/g/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
     zarr::move_node(&source, "/g", &target, "/g", &zarr::registry(), false).unwrap();
     assert_eq!(source.get_all(&document).unwrap(), None);

@@ -1,9 +1,10 @@
 //! What xarray finds in a store that was converted, as it finds it in one that it wrote.
 
 use std::sync::Arc;
-use zarr_array::{Conversion, ConvertOptions};
+use zarr_convert::{Conversion, ConvertOptions};
+use zarr_json::json;
+use zarr_meta::Dialect;
 use zarr_meta::conventions::FILL_VALUE;
-use zarr_meta::{Dialect, json};
 use zarr_store::{MemoryStore, Store};
 
 fn case(archive: &'static str, name: &str) -> Arc<dyn Store> {

@@ -3,11 +3,11 @@
 use super::goals::Measurement;
 use super::programs::{FLOOR, OURS};
 use std::collections::BTreeMap;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// What the processes of one program found, for one measurement.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct StoredNode {
     seconds: Vec<f64>,
     cpu: Vec<f64>,
     bytes: f64,
@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) check: String,
 }
 
-impl Found {
+impl StoredNode {
     /// Adds the line that a process printed; `false` if it does not have the operation.
     pub(super) fn add(&mut self, line: &Value) -> bool {
         if line.get("unsupported").is_some() {
@@ -57,7 +57,7 @@ fn least(numbers: &[f64]) -> f64 {
 }
 
 /// What all programs found for one measurement, by name.
-pub(super) type Row = BTreeMap<&'static str, Found>;
+pub(super) type Row = BTreeMap<&'static str, StoredNode>;
 
 /// The table in Markdown. Times are the least of all repetitions; a ratio is a peer's divided by ours, and so are the last two,
 /// of the floor.
@@ -73,12 +73,13 @@ pub(super) fn print(rows: &[(Measurement, Row)]) {
         };
         let (best, cpu) = (ours.best(), least(&ours.cpu));
         let peers = || row.iter().filter(|(name, found)| ![OURS, FLOOR].contains(*name) && !found.seconds.is_empty());
-        let by = |of: fn(&Found) -> f64| peers().map(|(_, found)| of(found)).fold(f64::INFINITY, f64::min);
+        let by = |of: fn(&StoredNode) -> f64| peers().map(|(_, found)| of(found)).fold(f64::INFINITY, f64::min);
         let peer = peers().min_by(|a, b| a.1.best().total_cmp(&b.1.best()));
         let (name, time) = peer.map_or(("-", f64::INFINITY), |(name, found)| (*name, found.best()));
         let floor = row.get(FLOOR).filter(|floor| !floor.seconds.is_empty());
-        let share =
-            |of: fn(&Found) -> f64, ours: f64| floor.map_or("-".to_owned(), |floor| format!("{:.2}", of(floor) / ours));
+        let share = |of: fn(&StoredNode) -> f64, ours: f64| {
+            floor.map_or("-".to_owned(), |floor| format!("{:.2}", of(floor) / ours))
+        };
         let shown = |number: f64, text: String| if number.is_finite() { text } else { "-".to_owned() };
         let ratio = |number: f64| shown(number, format!("{number:.2}"));
         println!(
@@ -92,10 +93,10 @@ pub(super) fn print(rows: &[(Measurement, Row)]) {
             if ours.peak < ours.bytes { "-".to_owned() } else { mebibytes(ours.peak - ours.bytes) },
             shown(time, milliseconds(time)),
             ratio(time / best),
-            ratio(by(Found::median) / ours.median()),
+            ratio(by(StoredNode::median) / ours.median()),
             ratio(by(|found| least(&found.cpu)) / cpu),
             measurement.goal.map_or("-".to_owned(), |goal| format!("{goal:.1}")),
-            share(Found::best, best),
+            share(StoredNode::best, best),
             share(|found| least(&found.cpu), cpu),
         );
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use zarr_dtype::{DataType, npy_descr};
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// What is said of one array. `None`: nothing, so it is not compared.
 #[derive(Clone, Debug)]

@@ -78,14 +78,14 @@ impl Model {
     /// The elements at these positions along each axis, in an array of `shape`.
     pub(super) fn take(&self, positions: &[Vec<u64>], shape: Vec<u64>) -> Self {
         let places = self.places(positions);
-        let take = |place: usize| self.elements.get(place).cloned().unwrap_or_default();
+        let take = |index: usize| self.elements.get(index).cloned().unwrap_or_default();
         Self { shape, elements: places.into_iter().map(take).collect() }
     }
 
     /// Replaces the elements at these positions.
     pub(super) fn put(&mut self, positions: &[Vec<u64>], new: &Self) {
-        for (place, element) in self.places(positions).into_iter().zip(&new.elements) {
-            if let Some(slot) = self.elements.get_mut(place) {
+        for (index, element) in self.places(positions).into_iter().zip(&new.elements) {
+            if let Some(slot) = self.elements.get_mut(index) {
                 slot.clone_from(element);
             }
         }
@@ -97,7 +97,7 @@ impl Model {
         for (axis, &len) in positions.iter().zip(&self.shape) {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
-            let along = |place: usize| axis.iter().map(move |&position| place * len + at(position));
+            let along = |index: usize| axis.iter().map(move |&position| index * len + at(position));
             places = places.into_iter().flat_map(along).collect();
         }
         places

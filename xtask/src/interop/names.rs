@@ -4,7 +4,7 @@ use super::python::Python;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Instant;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 use zarr_tests::matrix;
 
 /// The codecs, as they are typed, that no software in Python has, and in which dialect.

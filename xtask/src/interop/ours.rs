@@ -8,8 +8,7 @@ use std::fs;
 use std::path::Path;
 use zarr::{Array, Dialect, NewArray, NewGroup, Selection, Store};
 use zarr_dtype::{DataType, FillValue};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// Types that all peers have in both formats.
 const NUMBERS: [&str; 14] = [
@@ -91,7 +90,7 @@ fn write_one(
         .dialect(plan.dialect)
         .separator(plan.separator)
         .attributes(plan.attributes.clone())
-        .codecs_text(&plan.codecs)
+        .codecs_json(&plan.codecs)
         .map_err(text)?;
     if let Some(names) = &plan.dimension_names {
         new = new.dimension_names(names);

@@ -3,7 +3,7 @@
 use super::model::turned;
 use zarr_dtype::{DataType, Layout, Scalar};
 use zarr_grid::AxisSelection;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// Texts that trip up those who count bytes for characters or forget to escape.
 const WORDS: [&str; 10] = [
@@ -55,8 +55,8 @@ impl Random {
 
     /// One of the options.
     pub(super) fn pick<T: Clone>(&mut self, options: &[T]) -> T {
-        let place = self.below(options.len() as u64);
-        usize::try_from(place).ok().and_then(|place| options.get(place)).expect("there are options").clone()
+        let index = self.below(options.len() as u64);
+        usize::try_from(index).ok().and_then(|index| options.get(index)).expect("there are options").clone()
     }
 
     /// A text.
@@ -100,9 +100,9 @@ impl Random {
     /// The order of `rank` axes.
     pub(super) fn permutation(&mut self, rank: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..rank).collect();
-        for place in (1..rank).rev() {
-            let other = usize::try_from(self.below(place as u64 + 1)).unwrap_or(0);
-            order.swap(place, other);
+        for index in (1..rank).rev() {
+            let other = usize::try_from(self.below(index as u64 + 1)).unwrap_or(0);
+            order.swap(index, other);
         }
         order
     }

@@ -6,7 +6,7 @@ use super::random::Random;
 use std::fs;
 use std::path::Path;
 use zarr::{Array, Selection};
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// Selections that are read of each array, besides all of it.
 const SELECTIONS: usize = 4;
@@ -39,7 +39,7 @@ fn compare(line: &Line, folder: &Path, random: &mut Random, found: &mut Vec<Stri
     }
     if let Some(expected) = &line.attributes {
         let actual = without_dimensions(array.attributes().map_err(text)?);
-        if !actual.same(expected) {
+        if !actual.semantically_eq(expected) {
             differs("attributes", actual.to_string(), expected.to_string());
         }
     }
@@ -67,9 +67,9 @@ fn same(name: &str, array: &Array, selection: &Selection, expected: &Model, foun
         return found.push(format!("{name}: shape {:?}, expected {:?}", actual.shape, expected.shape));
     }
     let mut pairs = actual.elements.iter().zip(&expected.elements);
-    if let Some(place) = pairs.position(|(actual, expected)| actual != expected) {
-        let hex = |model: &Model| model.elements.get(place).map_or_else(String::new, |bytes| manifest::hex(bytes));
-        found.push(format!("{name}: element {place} is {}, expected {}", hex(&actual), hex(expected)));
+    if let Some(index) = pairs.position(|(actual, expected)| actual != expected) {
+        let hex = |model: &Model| model.elements.get(index).map_or_else(String::new, |bytes| manifest::hex(bytes));
+        found.push(format!("{name}: element {index} is {}, expected {}", hex(&actual), hex(expected)));
     }
 }
 

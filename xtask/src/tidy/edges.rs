@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// The faults in the edges between the crates of the workspace. Edges of development only are free.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {

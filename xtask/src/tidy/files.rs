@@ -27,6 +27,29 @@ const KEYWORD: &str = "unsafe";
 /// Names that say nothing of what is in a file.
 const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "types.rs", "helpers.rs"];
 
+/// Names of types and functions that were given up for terms of the Zarr specification, numpy and Rust, and these terms.
+const GIVEN_UP: [(&str, &str); 19] = [
+    ("AxisCuts", "AxisOverlaps"),
+    ("Belongings", "OwnedKeys"),
+    ("Cuts", "ChunkOverlaps"),
+    ("D2022", "V3Draft2022"),
+    ("Examined", "DryRun"),
+    ("Leaf", "ChunkBatch"),
+    ("Leniency", "ParseOptions"),
+    ("Meaning", "DecodeIdentity"),
+    ("Oddity", "Deviation"),
+    ("P2019", "V3Protocol2019"),
+    ("P2020", "V3Protocol2020"),
+    ("Picked", "ShardPoints"),
+    ("ReadNd", "ArrayNdExt"),
+    ("Recode", "Reencode"),
+    ("Spread", "ChunkSpan"),
+    ("Tiles", "Windows"),
+    ("V3Of2023", "V3Provisional2023"),
+    ("codecs_text", "codecs_json"),
+    ("with_place", "with_location"),
+];
+
 /// The faults in the source files of the workspace.
 pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
@@ -63,6 +86,13 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
     if lines > MAX_LINES {
         faults.push(format!("{name}: {lines} lines, expected at most {MAX_LINES}"));
     }
+    if !name.starts_with("xtask/src/tidy/") {
+        for (number, line) in text.lines().enumerate() {
+            for (word, instead) in GIVEN_UP.iter().filter(|(word, _)| names(line, word)) {
+                faults.push(format!("{name}:{}: {word} was given up for {instead}", number + 1));
+            }
+        }
+    }
     let file = name.rsplit('/').next().unwrap_or(name);
     if NAMELESS.contains(&file) {
         faults.push(format!("{name}: the name does not say what is in it"));
@@ -82,6 +112,12 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
             faults.push(format!("{name}: more than docs, `mod` and `use`: {statement}"));
         }
     }
+}
+
+/// Whether a line has a name in code: not as a part of another, not in a comment.
+fn names(line: &str, name: &str) -> bool {
+    let code = line.split("//").next().unwrap_or(line);
+    code.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
 }
 
 /// Whether a line holds the keyword: not a lint's name, not in a comment.
@@ -112,6 +148,12 @@ mod tests {
         assert_eq!(other_statements(good), [""; 0]);
         assert_eq!(other_statements("mod a { fn b() {} }"), ["mod a { fn b() {} }"]);
         assert_eq!(other_statements("pub fn a() {}\nmod b;"), ["pub fn a() {} mod b"]);
+    }
+
+    #[test]
+    fn given_up_names() {
+        assert!(names("let a = Oddity::new();", "Oddity"));
+        assert!(!names("let a = OddityKind::new(); // Oddity", "Oddity"));
     }
 
     #[test]

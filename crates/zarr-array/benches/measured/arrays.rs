@@ -4,18 +4,19 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use tempfile::TempDir;
 use zarr_array::{Array, NewArray, Options, Registry, Store};
-use zarr_store::{FilesystemStore, Key, MemoryStore, Prefix};
+use zarr_store::{Key, MemoryStore, Prefix};
+use zarr_store_filesystem::FilesystemStore;
 
 pub(crate) const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
 
 pub(crate) fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
     for entry in [
-        zarr_codec_bytes::ENTRY,
-        zarr_codec_transpose::ENTRY,
-        zarr_codec_sharding::ENTRY,
-        zarr_codec_blosc::ENTRY,
-        zarr_codec_zstd::ENTRY,
+        zarr_codec_bytes::BYTES,
+        zarr_codec_transpose::TRANSPOSE,
+        zarr_codec_sharding::SHARDING_INDEXED,
+        zarr_codec_blosc::BLOSC,
+        zarr_codec_zstd::ZSTD,
         zarr_codec_checksum::CRC32C,
     ] {
         registry.codecs.add(entry);
@@ -29,14 +30,14 @@ pub(crate) fn each(name: &str, shape: &[u64], chunks: &[u64], codecs: &str, meas
     let folder = TempDir::new().expect("a directory");
     let files = FilesystemStore::create(folder.path()).expect("a directory");
     let stores: [(&str, Arc<dyn Store>); 2] = [("memory", Arc::new(MemoryStore::new())), ("files", Arc::new(files))];
-    for (place, store) in stores {
-        let name = format!("{name}, {place}");
+    for (index, store) in stores {
+        let name = format!("{name}, {index}");
         if !zarr_bench_protocol::wanted(&name) {
             continue;
         }
         let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
         let new = NewArray::new(shape, "uint16").chunks(chunks).options(options);
-        let new = new.codecs_text(&format!("[{codecs}]")).expect("codecs");
+        let new = new.codecs_json(&format!("[{codecs}]")).expect("codecs");
         let array = Array::create(&store, "/", new, &registry()).expect("an array");
         let wave = |i: u64| (i as f64 / 900.0).sin() * 300.0 + 400.0 + ((i * i) % 13) as f64;
         let elements: Vec<u16> = (0..shape.iter().product()).map(|i| wave(i) as u16).collect();

@@ -1,17 +1,17 @@
-//! Arrays that share a cache: which are the same, and when their chunks were changed.
+//! The arrays of a cache: which of them are the same, and when their chunks were changed.
 
-use crate::core::ArrayCore;
 use crate::{Checksums, Registry};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use zarr_meta::{ArrayMetadata, Dialect, NamedConfig, NodePath};
+use zarr_json::{NamedConfig, Value};
+use zarr_meta::{Dialect, NodePath};
 use zarr_store::{AsyncStore, Store};
 
-/// Chunks share so many stamps: a write of one may make others be read again.
-const STAMPS: usize = 1024;
-/// So many nodes that no array is open of are remembered.
+/// Chunks share so many epochs: a write of one may make others be read again.
+const EPOCHS: usize = 1024;
+/// So many nodes of which no array is open are remembered.
 const MAX_IDLE: usize = 1024;
 
 /// Which store: the value behind an `Arc`. Held weakly, so that the address is no other store's as long as it is known.
@@ -45,22 +45,22 @@ impl StoreId {
     }
 }
 
-/// The nodes that arrays were opened of.
+/// The nodes whose arrays were opened.
 #[derive(Debug, Default)]
-pub(super) struct Nodes(Mutex<Opened>);
+pub(super) struct Nodes(Mutex<OpenNodes>);
 
 #[derive(Debug, Default)]
-struct Opened {
+struct OpenNodes {
     /// By the address of the store, and the path.
     nodes: HashMap<(usize, String), Arc<Node>>,
-    /// How many were left when those that no array is open of were forgotten.
+    /// How many were left when those without an open array were forgotten.
     left: usize,
 }
 
 impl Nodes {
     pub(super) fn node(&self, store: StoreId, path: &NodePath) -> Arc<Node> {
         let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Opened { nodes, left } = &mut *opened;
+        let OpenNodes { nodes, left } = &mut *opened;
         let key = (store.address(), path.to_string());
         if let Some(node) = nodes.get(&key) {
             return Arc::clone(node);
@@ -70,7 +70,7 @@ impl Nodes {
             nodes.retain(|_, node| Arc::strong_count(node) > 1 && !node.store.is_gone());
             *left = nodes.len();
         }
-        let node = Node { store, changed: AtomicU64::new(0), stamps: OnceLock::new(), owners: Mutex::default() };
+        let node = Node { store, changed: AtomicU64::new(0), epochs: OnceLock::new(), owners: Mutex::default() };
         Arc::clone(nodes.entry(key).or_insert_with(|| Arc::new(node)))
     }
 }
@@ -82,32 +82,35 @@ pub(crate) struct Node {
     /// How often all chunks were changed.
     changed: AtomicU64,
     /// How often single chunks were changed; none until the first was.
-    stamps: OnceLock<Box<[AtomicU64]>>,
-    owners: Mutex<Vec<(Meaning, u64)>>,
+    epochs: OnceLock<Box<[AtomicU64]>>,
+    owners: Mutex<Vec<(DecodeIdentity, u64)>>,
 }
 
-/// What the decoded content of chunks depends on.
-#[derive(Debug)]
-struct Meaning {
-    metadata: ArrayMetadata,
-    dialect: Dialect,
-    checksums: Checksums,
-    fallback_type: Option<NamedConfig>,
-    registry: Arc<Registry>,
+/// All that the decoded content of chunks depends on.
+#[derive(Clone, Debug)]
+pub(crate) struct DecodeIdentity {
+    pub(crate) dialect: Dialect,
+    pub(crate) data_type: NamedConfig,
+    pub(crate) fallback_type: Option<NamedConfig>,
+    pub(crate) fill_value: Option<Value>,
+    pub(crate) chunk_grid: NamedConfig,
+    pub(crate) chunk_key_encoding: NamedConfig,
+    pub(crate) codecs: Vec<NamedConfig>,
+    pub(crate) checksums: Checksums,
+    pub(crate) registry: Arc<Registry>,
 }
 
-impl Meaning {
-    fn is_of(&self, core: &ArrayCore) -> bool {
-        let (mine, other) = (&self.metadata, core.metadata());
-        self.dialect == core.dialect()
-            && self.checksums == core.options.checksums
-            && self.fallback_type == core.options.fallback_type
-            && Arc::ptr_eq(&self.registry, &core.registry)
-            && mine.data_type == other.data_type
-            && mine.chunk_grid == other.chunk_grid
-            && mine.chunk_key_encoding == other.chunk_key_encoding
-            && mine.fill_value == other.fill_value
-            && mine.codecs == other.codecs
+impl PartialEq for DecodeIdentity {
+    fn eq(&self, other: &Self) -> bool {
+        self.dialect == other.dialect
+            && self.data_type == other.data_type
+            && self.fallback_type == other.fallback_type
+            && self.fill_value == other.fill_value
+            && self.chunk_grid == other.chunk_grid
+            && self.chunk_key_encoding == other.chunk_key_encoding
+            && self.codecs == other.codecs
+            && self.checksums == other.checksums
+            && Arc::ptr_eq(&self.registry, &other.registry)
     }
 }
 
@@ -116,41 +119,33 @@ impl Node {
         &self.store
     }
 
-    /// The number under which chunks are kept as this array decodes them.
-    pub(super) fn owner(&self, core: &ArrayCore, new: impl FnOnce() -> u64) -> u64 {
+    /// The owner of chunks that are decoded in this way.
+    pub(super) fn owner(&self, identity: DecodeIdentity, new: impl FnOnce() -> u64) -> u64 {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, owner)) = owners.iter().find(|(meaning, _)| meaning.is_of(core)) {
+        if let Some((_, owner)) = owners.iter().find(|(known, _)| *known == identity) {
             return *owner;
         }
-        let (attributes, extra) = Default::default();
-        let meaning = Meaning {
-            metadata: ArrayMetadata { attributes, extra, ..core.metadata().clone() },
-            dialect: core.dialect(),
-            checksums: core.options.checksums,
-            fallback_type: core.options.fallback_type.clone(),
-            registry: Arc::clone(&core.registry),
-        };
         let owner = new();
-        owners.push((meaning, owner));
+        owners.push((identity, owner));
         owner
     }
 
     /// Grows whenever the chunk is changed.
-    pub(super) fn stamp(&self, index: &[u64]) -> u64 {
-        let one = self.stamps.get().and_then(|stamps| stamps.get(slot(index)));
-        let one = one.map_or(0, |stamp| stamp.load(Ordering::SeqCst));
+    pub(super) fn epoch(&self, index: &[u64]) -> u64 {
+        let one = self.epochs.get().and_then(|epochs| epochs.get(slot(index)));
+        let one = one.map_or(0, |epoch| epoch.load(Ordering::SeqCst));
         one.wrapping_add(self.changed.load(Ordering::SeqCst))
     }
 
     /// Notes that a chunk (all if `None`) was changed.
-    pub(super) fn touch(&self, index: Option<&[u64]>) {
+    pub(super) fn invalidate(&self, index: Option<&[u64]>) {
         let Some(index) = index else {
             self.changed.fetch_add(1, Ordering::SeqCst);
             return;
         };
-        let stamps = self.stamps.get_or_init(|| (0..STAMPS).map(|_| AtomicU64::new(0)).collect());
-        if let Some(stamp) = stamps.get(slot(index)) {
-            stamp.fetch_add(1, Ordering::SeqCst);
+        let epochs = self.epochs.get_or_init(|| (0..EPOCHS).map(|_| AtomicU64::new(0)).collect());
+        if let Some(epoch) = epochs.get(slot(index)) {
+            epoch.fetch_add(1, Ordering::SeqCst);
         }
     }
 }
@@ -158,24 +153,24 @@ impl Node {
 fn slot(index: &[u64]) -> usize {
     let mut hasher = DefaultHasher::new();
     index.hash(&mut hasher);
-    hasher.finish() as usize % STAMPS
+    hasher.finish() as usize % EPOCHS
 }
 
-/// A change under way. Dropped when it is over, however it ended: a write that failed may have been done.
+/// A change under way. It is dropped when the change has ended, also where that failed: a failed write may have been done.
 #[derive(Debug)]
-pub(crate) struct Changing {
+pub(crate) struct InvalidationGuard {
     node: Arc<Node>,
     index: Option<zarr_grid::ChunkIndex>,
 }
 
-impl Changing {
+impl InvalidationGuard {
     pub(super) fn new(node: &Arc<Node>, index: Option<&[u64]>) -> Self {
         Self { node: Arc::clone(node), index: index.map(zarr_grid::ChunkIndex::from_slice) }
     }
 }
 
-impl Drop for Changing {
+impl Drop for InvalidationGuard {
     fn drop(&mut self) {
-        self.node.touch(self.index.as_deref());
+        self.node.invalidate(self.index.as_deref());
     }
 }

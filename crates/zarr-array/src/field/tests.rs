@@ -6,13 +6,13 @@ use zarr_store::{AsyncStore, MemoryStore, SyncAsAsync, block_on};
 /// An array of structs of 13 bytes, `a`, `b` with `x` and `y`, and `c`, in chunks of 7 by 4.
 fn array() -> Array {
     let mut registry = Registry::default();
-    registry.codecs.add(zarr_codec_bytes::ENTRY);
+    registry.codecs.add(zarr_codec_bytes::BYTES);
     let registry = Arc::new(registry);
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[20, 30], r#"[["a", "<u2"], ["b", [["x", "|u1"], ["y", "<i2"]], [1, 3]], ["c", "|V2"]]"#)
         .chunks(&[7, 4])
         .dialect(Dialect::V2)
-        .codecs_text(r#"[{"name": "bytes", "configuration": {"field_endian": ["little", [null, "big"], null]}}]"#)
+        .codecs_json(r#"[{"name": "bytes", "configuration": {"field_endian": ["little", [null, "big"], null]}}]"#)
         .unwrap();
     let array = Array::create(&store, "/a", new, &registry).unwrap();
     let items: Vec<u8> = (0..20 * 30 * 13).map(|i| (i * 31 + i / 256) as u8).collect();
@@ -48,7 +48,7 @@ fn pieces_are_the_field_of_the_whole() {
 #[test]
 fn fields_are_parts_of_structs() {
     let data = array().read_data("2:4, 5").unwrap();
-    let item = |place: usize| &data.items()[13 * place..][..13];
+    let item = |index: usize| &data.items()[13 * index..][..13];
     let a = data.field("a").unwrap();
     assert_eq!((a.shape(), a.items()), (&[2][..], [&item(0)[..2], &item(1)[..2]].concat().as_slice()));
     let b = data.field("b").unwrap();
@@ -58,7 +58,7 @@ fn fields_are_parts_of_structs() {
     let same = data.field("b.y").unwrap();
     assert_eq!((same.shape(), same.items(), same.data_type()), (y.shape(), y.items(), y.data_type()));
     let due =
-        |place: usize| i16::from_ne_bytes([item(place / 3)[3 + place % 3 * 3], item(place / 3)[4 + place % 3 * 3]]);
+        |index: usize| i16::from_ne_bytes([item(index / 3)[3 + index % 3 * 3], item(index / 3)[4 + index % 3 * 3]]);
     assert_eq!(y.to_vec::<i16>().unwrap(), (0..6).map(due).collect::<Vec<_>>());
     assert_eq!(data.field("z").unwrap_err().to_string(), r#"no field "z", there are ["a", "b", "c"]"#);
     assert!(y.field("x").unwrap_err().to_string().contains("which have no fields"));
@@ -71,10 +71,10 @@ fn fields_are_parts_of_structs() {
 #[test]
 fn names_may_have_points() {
     let mut registry = Registry::default();
-    registry.codecs.add(zarr_codec_bytes::ENTRY);
+    registry.codecs.add(zarr_codec_bytes::BYTES);
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let fields = r#"[["a", [["b", "|u1"]], 2], ["a.b", "|u1"], ["a.c", [["d.e", "|u1"]]]]"#;
-    let new = NewArray::new(&[2], fields).dialect(Dialect::V2).codecs_text("bytes").unwrap();
+    let new = NewArray::new(&[2], fields).dialect(Dialect::V2).codecs_json("bytes").unwrap();
     let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
     let data = ArrayData::from_items(array.data_type(), &[2], &[1, 2, 3, 4, 5, 6, 7, 8], None).unwrap();
     let items = |name: &str| data.field(name).unwrap().items().to_vec();

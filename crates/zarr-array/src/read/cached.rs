@@ -1,270 +1,143 @@
-//! Reading through a cache: what is kept is copied at once, the rest is fetched, decoded as a whole and kept.
+//! Reading through a cache: cached elements are copied at once, the rest is fetched, decoded as whole chunks and cached.
 //!
 //! ```text
-//! Spread ──► begin: what is kept is copied; shards whose index is kept begin at once
-//!               └──► Missed ── wants bytes (or only the version) ──► decoded and kept ──► copied
-//!                                                               └──► an index: kept ──► Spread over its inner chunks
+//! ChunkSpan ──► begin: cached chunks are copied; shards whose index is cached begin at once
+//!                 └──► CacheMiss ── asks for bytes (or only the version) ──► decoded and cached ──► copied
+//!                                                                     └──► an index: cached ──► ChunkSpan of its inner chunks
 //! ```
 
-use super::leaf::Item;
+use super::ReadJob;
+use super::cached_read::CachedRead;
+use super::chunk_read::{Advance, ChunkRead};
+use super::context::ReadContext;
 use super::requests::{Requests, groups};
-use super::{ReadContext, ReadJob, Source, Spread, decoded_size, splits, too_few_cells};
-use crate::cache::{ArrayCache, Content, Known, KnownShard, Place};
+use super::shard::{ShardGeneration, Source};
+use super::span::ChunkSpan;
+use crate::cache::{CacheEntry, CacheKey, Content};
+use crate::jobs::too_few_chunks;
 use crate::{ArrayData, Error, Result, jobs};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use zarr_codec::{Split, Step, ViewMut};
+use zarr_codec::{Split, ViewMut};
 use zarr_dtype::HeapRef;
-use zarr_grid::{Cell, Region};
-use zarr_store::{ByteRange, Fetched, GetOptions, Reply, Request, Snapshot, Version};
+use zarr_grid::{ChunkOverlap, Region};
+use zarr_store::{GetOptions, Reply, Request, Snapshot, Version};
 
-/// Reads of at most so many bytes look for all that is kept before they fork: a copy takes less time than waking a thread.
-const SMALL: usize = 256 << 10;
-/// So many cells are looked for on one thread.
+/// One thread looks up so many chunks at most.
 const MANY: usize = 1024;
 
-/// A read that goes through a cache.
-#[derive(Debug)]
-pub(crate) struct CachedRead<'a> {
-    cache: &'a ArrayCache,
-    small: bool,
-    /// Something that was kept was used, or found to be outdated, or more than what is wanted was fetched to be kept: if the
-    /// read fails, that may be why.
-    doubtful: AtomicBool,
-}
-
-impl<'a> CachedRead<'a> {
-    /// Of `size` bytes; `None` if that is too much for the cache.
-    pub(crate) fn new(cache: &'a ArrayCache, size: usize) -> Option<Self> {
-        let fits = !cache.is_too_much(size as u64);
-        fits.then(|| Self { cache, small: size <= SMALL, doubtful: AtomicBool::new(false) })
-    }
-
-    /// Whether a failure may be the fault of what was kept, so that the read is to be done again without it.
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.doubtful.load(Ordering::Relaxed)
-    }
-
-    /// Whether cells of a source go through the cache.
-    fn takes(&self, context: &ReadContext<'_>, source: &Source, cell_size: u64) -> bool {
-        let nests = match source {
-            // Without a cache, what is found first says where chunks lie.
-            Source::Chunks if context.core.place_unknown() => return false,
-            Source::Chunks => self.cache.sharded,
-            Source::Shard(shard) => match &shard.state {
-                None => return false,
-                Some(state) => state.nests,
-            },
-        };
-        nests || !self.cache.is_too_much(cell_size)
-    }
-
-    /// What is kept of a chunk is outdated.
-    pub(super) fn forget(&self, chunk: &[u64]) {
-        self.cache.forget(chunk);
-    }
-
-    /// A shard whose index is kept, without doubt.
-    pub(super) fn shard(&self, source: &Source, cell: &Cell) -> Option<Arc<Known>> {
-        if self.is_in_doubt(source) {
-            return None;
-        }
-        let (place, stamp) = self.place(source, cell);
-        self.cache.find(&place, stamp).inspect(|_| self.doubt())
-    }
-
-    /// Keeps the index of a shard, or finds that what is kept is still the same.
-    pub(super) fn keep_shard(&self, (place, stamp): (Place, u64), split: &Split, fetched: &Fetched) -> Arc<Known> {
-        let version = fetched.version.clone();
-        let kept = self.cache.find(&place, stamp).filter(|known| version.is_some() && known.version == version);
-        kept.unwrap_or_else(|| {
-            let state = self.cache.new_state();
-            let shard = KnownShard { index: Arc::clone(&split.index), size: fetched.size, state };
-            let known = Arc::new(Known { content: Content::Shard(shard), version });
-            // Without a version, nothing tells of inner chunks that go by the cache that they are of another state than the index.
-            let inner = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
-            let inner_size = decoded_size(&split.codecs, &inner);
-            let is_checked = known.version.is_some() || splits(&split.codecs, &inner);
-            if is_checked || !self.cache.is_too_much(inner_size) {
-                self.cache.keep(place, stamp, &known);
-            }
-            known
-        })
-    }
-
-    /// Where a cell is kept, and the stamp that it has now.
-    pub(super) fn place(&self, source: &Source, cell: &Cell) -> (Place, u64) {
-        match source.state() {
-            None => self.cache.chunk(&cell.index),
-            Some(state) => (Place { owner: state.owner, cell: cell.index.clone() }, 0),
-        }
-    }
-
-    /// Whether a version is to be compared first. What is in a shard is as good as its index.
-    fn is_in_doubt(&self, source: &Source) -> bool {
-        source.state().is_none() && self.cache.revalidates()
-    }
-
-    fn doubt(&self) {
-        if !self.is_doubtful() {
-            self.doubtful.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Source {
-    /// What the cache knows of the shard.
-    pub(super) fn state(&self) -> Option<&State> {
-        match self {
-            Self::Chunks => None,
-            Self::Shard(shard) => shard.state.as_ref(),
-        }
-    }
-}
-
-/// A shard as the cache knows it.
-#[derive(Clone, Debug)]
-pub(super) struct State {
-    /// Owns what is kept of its inner chunks.
-    owner: u64,
-    /// Whether its inner chunks are shards.
-    nests: bool,
-}
-
-impl State {
-    /// Of a shard whose index is known.
-    pub(super) fn of(known: &Known, split: &Split) -> Option<Self> {
-        let Content::Shard(shard) = &known.content else { return None };
-        let inner = split.cuts.cursor().cell().map(|cell| cell.shape.clone()).unwrap_or_default();
-        let nests = splits(&split.codecs, &inner);
-        Some(Self { owner: shard.state, nests })
-    }
-}
-
-impl Spread<'_> {
-    /// Whether the cells go through a cache, and are few enough to begin.
+impl ChunkSpan<'_> {
+    /// Whether the chunks go through a cache, and are few enough to look up on one thread.
     pub(super) fn is_cached(&self) -> bool {
         let Some(cached) = &self.context.cached else { return false };
-        let group = self.context.group_len(self.cell_size);
-        let few = if cached.small { group.max(MANY) } else { group };
-        self.tiles.len() <= few && cached.takes(self.context, &self.source, self.cell_size)
+        let group = self.context.group_len(self.chunk_size);
+        let few = if cached.is_small { group.max(MANY) } else { group };
+        self.windows.len() <= few && cached.takes(self.context.core, &self.source, self.chunk_size)
     }
 }
 
-/// Copies what is kept, and gives the jobs that read the rest.
-pub(super) fn begin(spread: Spread<'_>) -> Result<Vec<ReadJob<'_>>> {
-    let Spread { context, cuts, tiles, source, cell_size } = spread;
+/// Copies cached chunks, and returns the jobs that read the rest.
+pub(super) fn begin(span: ChunkSpan<'_>) -> Result<Vec<ReadJob<'_>>> {
+    let ChunkSpan { context, overlaps, windows, source, chunk_size } = span;
     let mut jobs = Vec::new();
-    let Some(mut lookup) = Lookup::new(context, &source, cell_size, &mut jobs) else { return Ok(jobs) };
-    let mut cursor = cuts.cursor_at(tiles.position() as u64);
-    for out in tiles {
-        let cell = cursor.cell().ok_or_else(too_few_cells)?;
-        lookup.cell(cell, out)?;
+    let Some(mut lookup) = Lookup::new(context, &source, chunk_size, &mut jobs) else { return Ok(jobs) };
+    let mut cursor = overlaps.cursor_at(windows.position() as u64);
+    for out in windows {
+        let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
+        lookup.chunk(overlap, out)?;
         cursor.advance();
     }
-    lookup.finish(context.group_len(cell_size));
+    lookup.finish(context.group_len(chunk_size));
     Ok(jobs)
 }
 
-/// Cells that are looked for in the cache.
+/// A lookup of chunks in the cache.
 pub(super) struct Lookup<'a, 'j> {
     cached: &'a CachedRead<'a>,
     context: &'a ReadContext<'a>,
     source: &'j Source,
-    /// What is left to do.
+    /// The jobs that read the rest.
     jobs: &'j mut Vec<ReadJob<'a>>,
-    /// Those that were not found.
-    cells: Vec<MissedCell<'a>>,
+    /// Chunks that were not found.
+    uncached: Vec<UncachedChunk<'a>>,
 }
 
 impl<'a, 'j> Lookup<'a, 'j> {
-    /// For cells of a source; `None` if they do not go through a cache.
+    /// Of chunks of a source; `None` if they do not go through a cache.
     pub(super) fn new(
         context: &'a ReadContext<'a>,
         source: &'j Source,
-        cell_size: u64,
+        chunk_size: u64,
         jobs: &'j mut Vec<ReadJob<'a>>,
     ) -> Option<Self> {
-        let cached = context.cached.as_ref().filter(|cached| cached.takes(context, source, cell_size))?;
-        Some(Self { cached, context, source, jobs, cells: Vec::new() })
+        let cached = context.cached.as_ref().filter(|cached| cached.takes(context.core, source, chunk_size))?;
+        Some(Self { cached, context, source, jobs, uncached: Vec::new() })
     }
 
-    /// Copies what is kept of a cell, or begins with the inner chunks of a shard whose index is kept.
-    pub(super) fn cell(&mut self, cell: &Cell, mut out: ViewMut<'a>) -> Result<()> {
+    /// Copies the cached elements of a chunk, or begins with the inner chunks of a shard whose index is cached.
+    pub(super) fn chunk(&mut self, overlap: &ChunkOverlap, mut out: ViewMut<'a>) -> Result<()> {
         let Self { cached, context, source, .. } = *self;
-        let (place, stamp) = cached.place(source, cell);
-        let found = cached.cache.find(&place, stamp);
-        let in_doubt = cached.is_in_doubt(source);
-        if !in_doubt && let Some(Known { content: Content::Elements(data), .. }) = found.as_deref() {
+        let (key, epoch) = cached.key(source, overlap);
+        let found = cached.cache.find(&key, epoch);
+        let revalidates = cached.revalidates(source);
+        if !revalidates && let Some(CacheEntry { content: Content::Elements(data), .. }) = found.as_deref() {
             cached.doubt();
-            return copy(data, &cell.region, &mut out);
+            return copy(data, &overlap.region, &mut out);
         }
-        let Some(item) = source.item(context, cell, out)? else { return Ok(()) };
-        let nests = source.state().map_or(cached.cache.sharded, |state| state.nests);
-        let missed = MissedCell { item, place, stamp, nests, in_doubt: None };
+        let Some(read) = source.chunk_read(context, overlap, out)? else { return Ok(()) };
+        let is_shard = source.generation().map_or(cached.cache.sharded, |generation| generation.has_inner_shards);
+        let uncached = UncachedChunk { read, key, epoch, is_shard, in_doubt: None };
         match found {
-            Some(known) if !in_doubt => missed.serve(&known, cached, context, self.jobs)?,
-            in_doubt => self.cells.push(MissedCell { in_doubt, ..missed }),
+            Some(entry) if !revalidates => uncached.serve(&entry, cached, context, self.jobs)?,
+            in_doubt => self.uncached.push(UncachedChunk { in_doubt, ..uncached }),
         }
         Ok(())
     }
 
-    /// Leaves the cells that were not found as jobs of so many each at most.
-    pub(super) fn finish(self, most: usize) {
-        let Self { cached, context, jobs, cells, .. } = self;
+    /// Leaves the chunks that were not found as jobs of at most `max_len` each.
+    pub(super) fn finish(self, max_len: usize) {
+        let Self { cached, context, jobs, uncached, .. } = self;
         // Of a shard only the index is asked for.
-        let groups = groups(cells, most, |cell| cell.item.window.as_ref().filter(|_| !cell.nests));
-        jobs.extend(
-            groups.into_iter().map(|cells| ReadJob::Missed(Missed { context, cached, cells, jobs: Vec::new() })),
-        );
+        let groups = groups(uncached, max_len, |chunk| chunk.read.byte_range.as_ref().filter(|_| !chunk.is_shard));
+        let job = |chunks| ReadJob::CacheMiss(CacheMiss { context, cached, chunks, jobs: Vec::new() });
+        jobs.extend(groups.into_iter().map(job));
     }
 }
 
-/// Cells that are not in the cache, or of which it is not sure.
+/// Chunks that are not in the cache, or whose entries may be outdated.
 #[derive(Debug)]
-pub(crate) struct Missed<'a> {
+pub(crate) struct CacheMiss<'a> {
     context: &'a ReadContext<'a>,
     cached: &'a CachedRead<'a>,
-    cells: Vec<MissedCell<'a>>,
-    /// What is to be done when all cells are.
+    chunks: Vec<UncachedChunk<'a>>,
+    /// The jobs that follow when all chunks have come.
     jobs: Vec<ReadJob<'a>>,
 }
 
 #[derive(Debug)]
-struct MissedCell<'a> {
-    item: Item<'a>,
-    place: Place,
-    stamp: u64,
-    /// Whether it is a shard.
-    nests: bool,
-    /// What is kept of it, until its version is known to be the same.
-    in_doubt: Option<Arc<Known>>,
+struct UncachedChunk<'a> {
+    read: ChunkRead<'a>,
+    key: CacheKey,
+    epoch: u64,
+    is_shard: bool,
+    /// Its entry, until the version is known to be the same.
+    in_doubt: Option<Arc<CacheEntry>>,
 }
 
-impl<'a> Missed<'a> {
-    /// Goes on with what came (nothing at first), and says what to ask for.
-    pub(super) fn step(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
+impl<'a> CacheMiss<'a> {
+    /// Goes on with the replies (none at first), and returns the next requests.
+    pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Requests::default();
-        for mut cell in std::mem::take(&mut self.cells) {
-            let left = match cell.item.pending.take() {
-                None => Some(cell),
-                Some((reply, parts)) => {
-                    let fetched = match replies.get(reply) {
-                        Some(Reply::Got(fetched)) => fetched.as_ref(),
-                        Some(Reply::Conflict) => {
-                            self.context.replaced(&cell.item.chunk);
-                            continue;
-                        }
-                        _ => return Err(cell.item.place(jobs::unfit())),
-                    };
-                    cell.take(fetched, parts, self, &mut requests)?
-                }
+        for chunk in std::mem::take(&mut self.chunks) {
+            let left = match chunk.read.pending {
+                None => Some(chunk),
+                Some(_) if chunk.in_doubt.is_some() => chunk.revalidate(replies, self)?,
+                Some(_) => chunk.advance(replies, self, &mut requests)?,
             };
-            if let Some(mut cell) = left {
-                if cell.item.pending.is_none() {
-                    cell.begin(self.cached, self.context, &mut requests)?;
+            if let Some(mut chunk) = left {
+                if chunk.read.pending.is_none() {
+                    chunk.start(self.cached, self.context, &mut requests)?;
                 }
-                self.cells.push(cell);
+                self.chunks.push(chunk);
             }
         }
         Ok(requests.into_vec())
@@ -275,115 +148,102 @@ impl<'a> Missed<'a> {
     }
 }
 
-impl<'a> MissedCell<'a> {
-    /// Asks for the version if something is kept, else for the bytes that it takes to decode all of it.
-    fn begin(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Requests) -> Result<()> {
+impl<'a> UncachedChunk<'a> {
+    /// Asks for the version if there is an entry, else for the bytes that it takes to decode all of the chunk.
+    fn start(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Requests) -> Result<()> {
         if self.in_doubt.is_some() {
-            self.item.pending = Some(requests.add(&self.item.key, false, Vec::new(), GetOptions::default()));
+            self.read.pending = Some(requests.add(&self.read.key, false, Vec::new(), GetOptions::default()));
             return Ok(());
         }
-        let Item { codecs, shape, region, out, .. } = &mut self.item;
-        let mut decode = if self.nests { codecs.partial(shape, region, &context.access) } else { None };
-        if decode.is_none() && !region.is_whole(shape) {
-            // What is broken elsewhere in the chunk does not matter without a cache.
+        let partial = if self.is_shard { self.read.partial(context) } else { None };
+        if partial.is_none() && !self.read.region.is_whole(&self.read.shape) {
+            // Without a cache, a broken part of the chunk that is not read does not matter.
             cached.doubt();
         }
-        let step = decode.as_mut().map(|decode| decode.step(&[], out)).transpose();
-        self.item.decode = decode;
-        match step.map_err(|error| self.item.place(error.into()))? {
-            None => self.item.ask(&[ByteRange::Full], requests),
-            Some(Step::Need(ranges)) => self.item.ask(&ranges, requests),
-            Some(_) => Err(Error::internal("a shard is split before its index is read")),
+        self.read.start(partial, requests)?;
+        self.read.check_waits()
+    }
+
+    /// Compares the version in the reply with that of the entry. Returns the chunk if it is to be read.
+    fn revalidate(mut self, replies: &[Reply], job: &mut CacheMiss<'a>) -> Result<Option<Self>> {
+        let reply = self.read.pending.take().and_then(|(reply, _)| replies.get(reply));
+        let (found, entry) = match (reply, self.in_doubt.take()) {
+            (Some(Reply::Got(found)), Some(entry)) => (found.as_ref(), entry),
+            (Some(Reply::Conflict), _) => {
+                job.context.note_replaced(&self.read.chunk);
+                return Ok(None);
+            }
+            _ => return Err(self.read.locate(jobs::unfit())),
+        };
+        let is_same = match (&entry.content, found) {
+            (Content::Missing, None) => true,
+            (_, Some(found)) => found.version.is_some() && found.version == entry.version,
+            _ => false,
+        };
+        match found {
+            _ if is_same => self.serve(&entry, job.cached, job.context, &mut job.jobs).map(|()| None),
+            Some(_) => Ok(Some(self)),
+            None => self.not_stored(job).map(|()| None),
         }
     }
 
-    /// Takes what came. Gives the cell back if it is not done.
-    fn take(
-        mut self,
-        fetched: Option<&Fetched>,
-        parts: std::ops::Range<usize>,
-        job: &mut Missed<'a>,
-        requests: &mut Requests,
-    ) -> Result<Option<Self>> {
+    /// Goes on with a reply. Returns the chunk if it asked for more.
+    fn advance(mut self, replies: &[Reply], job: &mut CacheMiss<'a>, requests: &mut Requests) -> Result<Option<Self>> {
         let (context, cached) = (job.context, job.cached);
-        let version = fetched.and_then(|fetched| fetched.version.clone());
-        if let Some(known) = self.in_doubt.take() {
-            let same = match (&known.content, fetched) {
-                (Content::Absent, None) => true,
-                (_, Some(_)) => version.is_some() && version == known.version,
-                _ => false,
-            };
-            if same {
-                self.serve(&known, cached, context, &mut job.jobs)?;
-                return Ok(None);
+        match self.read.advance(replies, context, requests)? {
+            Advance::Waiting => return Ok(Some(self)),
+            Advance::Done | Advance::Replaced => {}
+            Advance::Received(_) => return Err(self.read.locate(jobs::unfit())),
+            Advance::NotStored => self.not_stored(job)?,
+            Advance::Bytes(bytes, fetched) => {
+                let data = self.decode(bytes).map_err(|error| self.read.locate(error))?;
+                let entry = self.keep(Content::Elements(data), fetched.version.clone(), cached);
+                self.serve(&entry, cached, context, &mut job.jobs)?;
             }
-            if fetched.is_some() {
-                return Ok(Some(self));
-            }
-        }
-        let Some(fetched) = fetched else {
-            if self.item.is_begun() {
-                context.replaced(&self.item.chunk);
-                return Ok(None);
-            }
-            self.keep(Content::Absent, None, cached);
-            self.item.not_stored(context)?;
-            return Ok(None);
-        };
-        self.item.note_state(fetched);
-        let Some(decode) = &mut self.item.decode else {
-            let data = self.decode(fetched.part(parts.start)).map_err(|error| self.item.place(error))?;
-            let known = self.keep(Content::Elements(data), version, cached);
-            self.serve(&known, cached, context, &mut job.jobs)?;
-            return Ok(None);
-        };
-        let got: smallvec::SmallVec<[&[u8]; 4]> = parts.map(|part| fetched.part(part)).collect();
-        match decode.step(&got, &mut self.item.out).map_err(|error| self.item.place(error.into()))? {
-            Step::Done => Ok(None),
-            Step::Need(ranges) => {
-                self.item.ask(&ranges, requests)?;
-                Ok(Some(self))
-            }
-            Step::Split(split) => {
-                let known = cached.keep_shard((self.place.clone(), self.stamp), &split, fetched);
-                self.split(*split, &known, context, &mut job.jobs)?;
-                Ok(None)
+            Advance::Index(split, fetched) => {
+                let entry = cached.keep_index((self.key.clone(), self.epoch), &split, fetched);
+                self.split(*split, &entry, context, &mut job.jobs)?;
             }
         }
+        Ok(None)
     }
 
-    /// All of its elements.
+    /// Nothing is stored under its key.
+    fn not_stored(mut self, job: &CacheMiss<'_>) -> Result<()> {
+        self.keep(Content::Missing, None, job.cached);
+        self.read.not_stored(job.context)
+    }
+
+    /// All elements of the chunk.
     fn decode(&self, bytes: &[u8]) -> Result<ArrayData> {
-        let Item { codecs, shape, .. } = &self.item;
+        let ChunkRead { codecs, shape, .. } = &self.read;
         let mut data = ArrayData::zeroed(codecs.element(), shape)?;
         codecs.decode(bytes, shape, &Region::whole(shape), &mut data.view_mut())?;
         Ok(data)
     }
 
-    fn keep(&self, content: Content, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<Known> {
-        let known = Arc::new(Known { content, version });
-        cached.cache.keep(self.place.clone(), self.stamp, &known);
-        known
+    fn keep(&self, content: Content, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<CacheEntry> {
+        let entry = Arc::new(CacheEntry { content, version });
+        cached.cache.keep(self.key.clone(), self.epoch, &entry);
+        entry
     }
 
-    /// Reads it from what is known.
+    /// Reads it from its entry.
     fn serve(
         mut self,
-        known: &Known,
+        entry: &CacheEntry,
         cached: &'a CachedRead<'a>,
         context: &'a ReadContext<'a>,
         jobs: &mut Vec<ReadJob<'a>>,
     ) -> Result<()> {
         cached.doubt();
-        match &known.content {
-            Content::Absent => self.item.fill_absent(context),
-            Content::Elements(data) => copy(data, &self.item.region, &mut self.item.out),
-            Content::Shard(shard) => {
-                let Item { codecs, shape, region, .. } = &self.item;
-                let decode = codecs.partial(shape, region, &context.access);
-                let split = decode.and_then(|decode| decode.split_by(&shard.index));
-                let split = split.ok_or_else(|| Error::internal("an index of another grid is kept of the shard"))?;
-                self.split(split, known, context, jobs)
+        match &entry.content {
+            Content::Missing => self.read.fill_missing(context),
+            Content::Elements(data) => copy(data, &self.read.region, &mut self.read.out),
+            Content::Index(index) => {
+                let split = self.read.partial(context).and_then(|decode| decode.split_by(&index.index));
+                let split = split.ok_or_else(|| Error::internal("the cached index of the shard is of another grid"))?;
+                self.split(split, entry, context, jobs)
             }
         }
     }
@@ -392,17 +252,17 @@ impl<'a> MissedCell<'a> {
     fn split(
         mut self,
         split: Split,
-        known: &Known,
+        entry: &CacheEntry,
         context: &'a ReadContext<'a>,
         jobs: &mut Vec<ReadJob<'a>>,
     ) -> Result<()> {
-        let state = State::of(known, &split);
-        self.item.snapshot = self.item.snapshot.or_else(|| known.version.clone().map(Snapshot::of_version));
-        let spread = self.item.spread(split, known.size(), state, context)?;
-        if spread.is_cached() {
-            jobs.extend(begin(spread)?);
+        let generation = ShardGeneration::new(entry, &split);
+        self.read.snapshot = self.read.snapshot.or_else(|| entry.version.clone().map(Snapshot::of_version));
+        let span = self.read.split(split, entry.size(), generation, context)?;
+        if span.is_cached() {
+            jobs.extend(begin(span)?);
         } else {
-            jobs.push(ReadJob::Spread(spread));
+            jobs.push(ReadJob::Span(span));
         }
         Ok(())
     }
@@ -418,13 +278,19 @@ fn copy(data: &ArrayData, region: &Region, out: &mut ViewMut<'_>) -> Result<()> 
     };
     // The elements go to the heap of the output.
     let mut elements = Vec::with_capacity(source.len());
-    source.all(|item| {
-        elements.push(HeapRef::from_item(item).and_then(|element| heap.get(element)).unwrap_or_default());
-        true
+    let is_whole = source.all(|item| {
+        let element = HeapRef::from_item(item).and_then(|element| heap.get(element));
+        elements.extend(element);
+        element.is_some()
     });
+    if !is_whole || elements.len() != out.len() {
+        return Err(Error::internal("a cached element is not in the heap of its chunk"));
+    }
     let mut elements = elements.into_iter();
     zarr_codec::write_variable("cache", out, Vec::new(), |block| {
-        block.extend_from_slice(elements.next().unwrap_or_default());
+        if let Some(element) = elements.next() {
+            block.extend_from_slice(element);
+        }
         Ok(())
     })?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What a step of a read asks for.
+//! The requests of one step of a read.
 
 use std::ops::Range;
 use zarr_store::{ByteRange, GetOptions, Key, Request};
@@ -20,13 +20,13 @@ impl Asked {
     }
 }
 
-/// Groups of items that are to be asked for at once: at most so many, and those with windows as many as may be.
-pub(super) fn groups<T>(items: Vec<T>, most: usize, window: impl Fn(&T) -> Option<&Range<u64>>) -> Vec<Vec<T>> {
+/// Divides items into groups of at most `max_len` that are asked for at once; `window` is the byte range of one in its shard.
+pub(super) fn groups<T>(items: Vec<T>, max_len: usize, window: impl Fn(&T) -> Option<&Range<u64>>) -> Vec<Vec<T>> {
     let mut groups = Vec::new();
     let mut group = Vec::new();
     let mut asked = Asked::default();
     for item in items {
-        let joins = asked.add(window(&item)) && group.len() < most;
+        let joins = asked.add(window(&item)) && group.len() < max_len;
         if !joins && !group.is_empty() {
             groups.push(std::mem::take(&mut group));
             asked = Asked::default();
@@ -71,10 +71,6 @@ impl Requests {
         self.requests.push(Request::Get { key: key.clone(), ranges, options });
         self.shared = shared;
         (self.requests.len() - 1, 0..count)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
     }
 
     pub(super) fn into_vec(self) -> Vec<Request> {

@@ -1,8 +1,8 @@
 //! Whether the array is still there, after chunks of it were found not to be.
 
 use crate::core::ArrayCore;
-use crate::node::reread;
 use crate::{Error, ErrorKind, Result, jobs};
+use zarr_hierarchy::node::reread;
 use zarr_meta::ArrayMetadata;
 use zarr_store::{Key, Next, Reply};
 
@@ -30,7 +30,7 @@ impl<'a> StillThere<'a> {
             let request = jobs::get_document(Key::new(&text)?);
             return Ok((Next::Ask(vec![request]), Some(Self { core, asked: Some(text) })));
         };
-        let at = |error: Error| error.at(|place| place.key = Some(text.clone()));
+        let at = |error: Error| error.at(|location| location.key = Some(text.clone()));
         match replies.first() {
             Some(Reply::Got(Some(fetched))) => {
                 let bytes = fetched.part(0);

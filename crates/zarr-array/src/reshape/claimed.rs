@@ -1,7 +1,7 @@
 //! Appending where other processes may append at the same time, and no lock reaches them: on stores that keep preconditions.
 //!
-//! An append claims the array ([`Claim`]), writes its elements and publishes the shape. The order makes that nobody ever writes over
-//! elements that another has published, and that each append which succeeds is there once:
+//! An append claims the array ([`Claim`]), writes its elements and publishes the shape. The order of these
+//! steps guarantees that nobody overwrites published elements, and that each append that succeeds is there exactly once:
 //!
 //! 1. the documents are read;
 //! 2. the states of the chunks to be written are read, or taken to be that they are not there;
@@ -9,18 +9,21 @@
 //! 4. each chunk is set, on the condition that it has the state of 2;
 //! 5. the shape is set, on the condition that the claim of 3 is there.
 //!
-//! Say that A has published, and that B sets a chunk after A has set it. By 4, B read its state after A had set it, and by the
-//! order of 2 and 3 claimed later than that: later than A claimed. It did not do so before A published, since the claim of A was there
-//! until then (5). So it did so afterwards, and by 3 after it had read documents with the shape that A published. B then appends behind
-//! the elements of A, and keeps those as it found them in the chunk, which A had set. This holds for requests of B that are late as
-//! well, be B dead by then or have it begun anew. For the same reason chunks are stored that are nothing but fill value: one that is
-//! not there could not be told from one that nobody appended.
+//! The proof, for an append A that has published its shape and an append B that sets a chunk after A has set it:
+//!
+//! - By step 4, B read the state of the chunk after A had set it. By the order of steps 2 and 3, B claimed after that, and so after A.
+//! - B did not claim before A published, since the claim of A was there until then (step 5). So B claimed after A had published.
+//! - By step 3, B had then read documents with the shape that A published. B appends behind the elements of A, and keeps them in the
+//!   chunk as it found them.
+//!
+//! This also holds for requests of B that arrive late, whether B has ended or begun again. Chunks that hold nothing but the fill value
+//! are stored for the same reason: a missing chunk does not show whether somebody appended it.
 //!
 //! Chunks are claimed for in batches: by the claims of one append, each of which replaces the one before on the condition that it is
 //! still there, nobody else comes in between, and the above holds for each batch. Each new claim shows others that its owner is alive.
 //!
 //! An append that fails takes its claim away, as far as it knows that it has one. The document is then as it was before, and so may
-//! its version be; but no shape was published in between, and whoever publishes one reads the states of the chunks anew.
+//! its version be; but no shape was published in between, and whoever publishes one reads the states of the chunks again.
 //!
 //! Who finds a claim of another waits for it to go. If it stays as it is for longer than the other may need for a batch, the other
 //! is taken to be dead. If it is not, it loses its claim and begins anew. Both then wait longer than before, so that one of them gets
@@ -33,8 +36,7 @@
 use super::Appended;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
-use crate::node::{AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
-use crate::read::{decoded_size, too_few_cells};
+use crate::jobs::too_few_chunks;
 use crate::write::{ChunkStates, WriteJob};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
@@ -42,7 +44,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use zarr_codec::View;
 use zarr_grid::Region;
-use zarr_meta::{Found, Node};
+use zarr_hierarchy::node::{AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
+use zarr_meta::{Node, StoredNode};
 use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
 
 /// How often an append begins anew, or writes a batch of chunks anew, when others keep changing what it counts on.
@@ -109,28 +112,28 @@ async fn write_and_publish<D: Drive>(
     documents: Newest,
     appended: Appended<'_>,
     claim: &mut Option<Claim>,
-) -> Result<Found> {
+) -> Result<StoredNode> {
     let Appended { grown, region, data, metadata } = &appended;
     let edit = Edit::reshape(&newest.found, Node::Array(metadata.clone()));
-    if let Some((region, count)) = region.as_ref().map(|region| (region, grown.grid.meet(region).len())) {
+    if let Some((region, count)) = region.as_ref().map(|region| (region, grown.grid.intersect(region).len())) {
         let key = edit.last_key(&documents)?.ok_or_else(|| Error::internal("an append changes no document"))?;
-        let size = decoded_size(&grown.codecs, &grown.grid.largest_chunk_shape());
+        let size = grown.codecs.decoded_size(&grown.grid.largest_chunk_shape());
         let batch = (MAX_BATCH_SIZE / size.max(1)).clamp(1, MAX_BATCH);
         let (mut start, mut tries) = (0, 0);
         while start < count {
-            let cells = start..count.min(start + batch);
+            let numbers = start..count.min(start + batch);
             // What lies beyond the shape is taken to be not there, until that turns out to be wrong.
             let is_asked = |index: &[u64]| tries > 0 || newest.grid.check_index(index).is_ok();
-            let states = drive.run(grown, ReadStates::new(grown, region, &cells, is_asked)?).await?;
+            let states = drive.run(grown, ReadStates::new(grown, region, &numbers, is_asked)?).await?;
             let take = match claim.clone() {
                 Some(own) => TakeClaim::further(own),
                 None => TakeClaim::first(&documents, key.clone()),
             };
             *claim = Some(drive.run(newest, take).await?);
-            let states = ChunkStates::new(cells.clone(), states);
-            let how = (drive.capabilities(), &drive.coalesce());
+            let states = ChunkStates::new(numbers.clone(), states);
+            let how = (drive.capabilities(), &drive.access_profile());
             match drive.run(grown, WriteJob::on_states(grown, region, data.clone(), states, how)).await {
-                Ok(()) => (start, tries) = (cells.end, 0),
+                Ok(()) => (start, tries) = (numbers.end, 0),
                 Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
                     tries += 1;
                     drive.wait(newest, jobs::pause(backoff(tries))).await?;
@@ -156,13 +159,13 @@ struct ReadStates {
 }
 
 impl ReadStates {
-    fn new(core: &ArrayCore, region: &Region, cells: &Range<u64>, is_asked: impl Fn(&[u64]) -> bool) -> Result<Self> {
-        let cuts = core.grid.meet(region);
-        let mut cursor = cuts.cursor_at(cells.start);
+    fn new(core: &ArrayCore, region: &Region, numbers: &Range<u64>, is_asked: impl Fn(&[u64]) -> bool) -> Result<Self> {
+        let overlaps = core.grid.intersect(region);
+        let mut cursor = overlaps.cursor_at(numbers.start);
         let mut keys = Vec::new();
-        for _ in cells.clone() {
-            let cell = cursor.cell().ok_or_else(too_few_cells)?;
-            keys.push(is_asked(&cell.index).then(|| core.key(&cell.index)).transpose()?);
+        for _ in numbers.clone() {
+            let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
+            keys.push(is_asked(&overlap.index).then(|| core.key(&overlap.index)).transpose()?);
             cursor.advance();
         }
         Ok(Self { keys, is_asked: false })

@@ -1,28 +1,47 @@
 //! `zarr attrs`: the attributes of a node.
 
-use crate::args::Attrs;
+use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output;
+use clap::Args;
 use zarr::meta::json::Value;
 
+/// Show, set or unset attributes.
+#[derive(Debug, Args)]
+pub(crate) struct Attrs {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// Set an attribute; VALUE is JSON, or else a string. Nothing else in the document changes.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = attribute)]
+    set: Vec<(String, Value)>,
+    /// Remove an attribute.
+    #[arg(long, value_name = "NAME")]
+    unset: Vec<String>,
+}
+
 pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
-    let place = context.place(&args.node)?;
-    let found = context.found(&place)?;
+    let location = context.locate(&args.node)?;
+    let found = context.node_with_warnings(&location)?;
     let mut attributes = found.attributes().map_err(|error| zarr::Error::from(error.clone()))?.clone();
     if args.set.is_empty() && args.unset.is_empty() {
-        return output::json(&Value::Object(attributes));
+        return output::json(attributes);
     }
     for name in &args.unset {
         if attributes.remove(name).is_none() {
-            let failure = Failure::usage(format!("{}: {}: there is no attribute {name:?}", place.store, place.path));
+            let failure = Failure::usage(format!("{location}: no attribute {name:?}"));
             return Err(failure.with_hint("nothing was changed"));
         }
     }
     for (name, value) in &args.set {
         attributes.insert(name.as_str(), value.clone());
     }
-    zarr::Migration::check_settled(&place.store)?;
-    zarr::set_attributes(&*place.store, &found, attributes)?;
+    zarr::Migration::check_settled(&location.store)?;
+    zarr::set_attributes(&*location.store, &found, attributes)?;
     Ok(())
+}
+
+fn attribute(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), Value::from_json(value).unwrap_or_else(|_| Value::from(value))))
 }

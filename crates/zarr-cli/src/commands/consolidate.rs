@@ -1,41 +1,47 @@
 //! `zarr consolidate`: copies of all metadata in one document.
 
-use crate::args::Consolidate;
+use crate::args::NodeArgs;
 use crate::context::Context;
+use crate::escape;
 use crate::failure::{Failure, Result};
-use crate::{escape, output};
-use zarr::meta::json::{Map, Value};
+use crate::object::{object, or_null};
+use clap::Args;
+use zarr::meta::json::Value;
 use zarr::{NodePath, Staleness};
 
-pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
-    let place = context.place(&args.node)?;
-    let path = place.path.to_string();
-    if !args.check {
-        zarr::Migration::check_settled(&place.store)?;
-        context.check_all(&place)?;
-    }
-    if args.drop {
-        return Ok(zarr::drop_consolidated(&*place.store, &path, place.dialect)?);
-    }
-    if !args.check {
-        return Ok(zarr::consolidate(&*place.store, &path, place.dialect)?);
-    }
-    let stale = zarr::staleness(&*place.store, &path, place.dialect)?;
-    if context.global.json {
-        output::json(&json(stale.as_ref()))?;
-    } else {
-        output::print(&text(stale.as_ref()))?;
-    }
-    match stale.is_some_and(|stale| stale.is_stale()) {
-        false => Ok(()),
-        true => Err(Failure::data("stale", format!("{}: {path}: the consolidated metadata is stale", place.store))
-            .with_hint("without --check it is written anew")),
-    }
+/// Write consolidated metadata of a group, check whether it is stale, or drop it.
+#[derive(Debug, Args)]
+pub(crate) struct Consolidate {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// Write nothing: list differences from the nodes; if there are some, the exit code is 4.
+    #[arg(long, conflicts_with = "drop")]
+    check: bool,
+    /// Drop it.
+    #[arg(long)]
+    drop: bool,
 }
 
-/// The nodes in which it differs, each with what is the matter.
-fn differences(stale: &Staleness) -> [(&'static str, &[NodePath]); 3] {
-    [("missing", &stale.missing), ("gone", &stale.gone), ("changed", &stale.changed)]
+pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
+    let location = context.locate(&args.node)?;
+    let path = location.path.to_string();
+    if !args.check {
+        zarr::Migration::check_settled(&location.store)?;
+        context.check_all(&location)?;
+    }
+    if args.drop {
+        return Ok(zarr::drop_consolidated(&*location.store, &path, location.dialect)?);
+    }
+    if !args.check {
+        return Ok(zarr::consolidate(&*location.store, &path, location.dialect)?);
+    }
+    let stale = zarr::staleness(&*location.store, &path, location.dialect)?;
+    context.print(|| json(stale.as_ref()), || text(stale.as_ref()))?;
+    match stale.is_some_and(|stale| stale.is_stale()) {
+        false => Ok(()),
+        true => Err(Failure::data("stale", format!("{}: {path}: the consolidated metadata is stale", location.store))
+            .with_hint("without --check it is written again")),
+    }
 }
 
 fn text(stale: Option<&Staleness>) -> String {
@@ -43,21 +49,24 @@ fn text(stale: Option<&Staleness>) -> String {
         None => "there is no consolidated metadata\n".to_owned(),
         Some(stale) if !stale.is_stale() => "up to date\n".to_owned(),
         Some(stale) => {
-            let lines = |(what, paths): (&str, &[NodePath])| {
-                paths.iter().map(|path| format!("{what:<8} {}\n", escape::line(&path.to_string()))).collect::<String>()
+            let differences = [("missing", &stale.missing), ("gone", &stale.gone), ("changed", &stale.changed)];
+            let lines = |(state, paths): (&str, &Vec<NodePath>)| {
+                let line = |path: &NodePath| format!("{state:<8} {}\n", escape::line(&path.to_string()));
+                paths.iter().map(line).collect::<String>()
             };
-            differences(stale).map(lines).concat()
+            differences.map(lines).concat()
         }
     }
 }
 
 fn json(stale: Option<&Staleness>) -> Value {
-    let Some(stale) = stale else { return Value::Null };
-    let list = |paths: &[NodePath]| Value::from(paths.iter().map(ToString::to_string).collect::<Vec<_>>());
-    let mut map = Map::new();
-    map.insert("stale", stale.is_stale());
-    for (what, paths) in differences(stale) {
-        map.insert(what, list(paths));
-    }
-    Value::Object(map)
+    let paths = |paths: &[NodePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    or_null(stale.map(|stale| {
+        object! {
+            "stale": stale.is_stale(),
+            "missing": paths(&stale.missing),
+            "gone": paths(&stale.gone),
+            "changed": paths(&stale.changed),
+        }
+    }))
 }

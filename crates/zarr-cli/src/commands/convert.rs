@@ -2,20 +2,60 @@
 
 mod bar;
 
-use super::outlook;
-use crate::args::Convert;
+use super::dry_run;
+use crate::args::{Loss, dialect};
 use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Failure, Result};
+use crate::object::{object, or_null};
 use crate::{escape, number, output, report};
 use bar::Bar;
+use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use zarr::meta::json::{Map, Value};
-use zarr::{Conversion, ConvertOptions, How, Migration, Planned, Progress, Shards};
+use zarr::meta::json::Map;
+use zarr::{Action, Conversion, ConvertOptions, Dialect, Migration, PlannedNode, Progress, Shards};
 
-/// Large hierarchies have the same in every array.
+/// In large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
+
+/// Copy a hierarchy or an array into another format, chunk shape or compression.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The store to read, which is not changed.
+    #[arg(value_name = "SRC")]
+    source: String,
+    /// The store to write, which is created if it does not exist.
+    #[arg(value_name = "DST")]
+    target: String,
+    /// The dialect to write: v3, v2, d2022, p2020, p2019, v1 or v0; by default v2 if SRC is v2, else v3.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+    /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    chunks: Option<number::Lengths>,
+    /// The shape of shards, for arrays of as many dimensions; `none`: no shards.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none)]
+    shards: Option<number::LengthsOrNone>,
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, `none`, or the JSON array of a Zarr v3
+    /// document.
+    #[arg(long, value_name = "CODECS")]
+    codecs: Option<String>,
+    /// Convert only this node, with everything below it and the groups above it.
+    #[arg(long, value_name = "PATH")]
+    node: Option<String>,
+    /// How much memory may be used for data.
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
+    memory: u64,
+    /// Replace existing nodes in DST.
+    #[arg(long)]
+    overwrite: bool,
+    /// Write nothing: show the result and the cost for each node, and metadata that DST cannot express.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    loss: Loss,
+}
 
 pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
@@ -27,27 +67,23 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         shards,
         codecs: args.codecs.as_deref().map(|text| codecs::expand(text, &context.registry)).transpose()?,
         node: args.node.as_deref().map(node_path).transpose()?,
-        memory: args.memory,
         overwrite: args.overwrite,
-        carry: args.loss.carry,
-        fill_value_attribute: args.loss.fill_value_attribute,
-        options: context.options(),
-        to: None,
+        ..context.convert_options(args.loss, args.memory)
     };
     let source = context.open_store(&args.source)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options)?;
-        return outlook::print(context, &examined.conversion, examined.refused);
+        return dry_run::print(context, &examined.conversion, examined.refused);
     }
     let conversion = Conversion::plan(&source, &context.registry, options)?;
-    // Nothing is made at the target before the plan stands.
+    // Nothing is created at the target before the plan is complete.
     let target = context.create_store(&args.target)?;
     Migration::check_settled(&target)?;
     carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
     summarize(context, args, &conversion, started)
 }
 
-/// Does what is planned by `run`, and tells of it.
+/// Carries out the plan by `run`, and prints losses and progress.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
@@ -63,9 +99,9 @@ pub(crate) fn carry_out(
     Ok(done?)
 }
 
-/// Tells what is lost. What merely stands in another place now is no loss.
-fn warn(nodes: &[Planned]) {
-    let of_node = |node: &Planned| {
+/// Warns of lost metadata. Metadata that only moved is not lost.
+fn warn(nodes: &[PlannedNode]) {
+    let of_node = |node: &PlannedNode| {
         let lost = node.notes.iter().filter(|note| note.is_loss).map(ToString::to_string);
         lost.chain(node.warning.clone()).map(|note| format!("{}: {note}", node.source.path)).collect::<Vec<_>>()
     };
@@ -77,44 +113,44 @@ fn warn(nodes: &[Planned]) {
 }
 
 /// A node that is converted, as JSON.
-pub(crate) fn facts(node: &Planned) -> Map {
+pub(crate) fn facts(node: &PlannedNode) -> Map {
     let how = match node.how {
-        How::Group => "group",
-        How::Keep => "kept",
-        How::Copy => "copied",
-        How::Recode => "recoded",
+        Action::Group => "group",
+        Action::Keep => "kept",
+        Action::CopyChunks => "copied",
+        Action::Reencode => "recoded",
     };
-    let mut object = Map::new();
-    object.insert("path", node.source.path.to_string());
-    object.insert("to", node.path.to_string());
-    object.insert("dialect", node.dialect.name());
-    object.insert("how", how);
-    object.insert("bytes", node.size);
-    object.insert("notes", node.notes.iter().map(ToString::to_string).collect::<Vec<_>>());
-    object.insert("warning", node.warning.as_deref().map_or(Value::Null, Value::from));
-    object
+    object! {
+        "path": node.source.path.to_string(),
+        "to": node.path.to_string(),
+        "dialect": node.dialect.name(),
+        "how": how,
+        "bytes": node.size,
+        "notes": node.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "warning": or_null(node.warning.as_deref()),
+    }
 }
 
 fn summarize(context: &Context, args: &Convert, conversion: &Conversion, started: Instant) -> Result<()> {
-    let count = |how: How| conversion.nodes().iter().filter(|node| node.how == how).count() as u64;
-    let (groups, copied, recoded) = (count(How::Group), count(How::Copy), count(How::Recode));
+    let count = |how: Action| conversion.nodes().iter().filter(|node| node.how == how).count() as u64;
+    let (groups, copied, recoded) = (count(Action::Group), count(Action::CopyChunks), count(Action::Reencode));
     if context.global.json {
-        let mut summary = Map::new();
-        summary.insert("source", args.source.as_str());
-        summary.insert("target", args.target.as_str());
-        summary.insert("groups", groups);
-        summary.insert("arrays", copied + recoded);
-        summary.insert("bytes", conversion.size());
-        summary.insert("nodes", conversion.nodes().iter().map(facts).map(Value::Object).collect::<Vec<_>>());
-        return output::json(&Value::Object(summary));
+        return output::json(object! {
+            "source": args.source.as_str(),
+            "target": args.target.as_str(),
+            "groups": groups,
+            "arrays": copied + recoded,
+            "bytes": conversion.size(),
+            "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
+        });
     }
     if context.global.quiet {
         return Ok(());
     }
     let plural =
-        |number: u64, what: &str| format!("{} {what}{}", number::grouped(number), if number == 1 { "" } else { "s" });
+        |number: u64, noun: &str| format!("{} {noun}{}", number::grouped(number), if number == 1 { "" } else { "s" });
     let text = format!(
-        "{}: {}, {} ({} as they are stored, {} anew), {} in {:.1} s\n",
+        "{}: {}, {} ({} copied, {} encoded again), {} in {:.1} s\n",
         escape::line(&args.target),
         plural(groups, "group"),
         plural(copied + recoded, "array"),
@@ -142,7 +178,7 @@ pub(crate) fn refuse_overlap(source: &str, target: &str) -> Result<()> {
         .with_hint("the source is never changed; name another DST"))
 }
 
-/// Where a local address leads; what does not exist yet, by the folder that it would be in.
+/// The real path of a local address. Names that do not exist yet follow the real path of the folder above.
 pub(crate) fn real(url: &str) -> Option<PathBuf> {
     let path = url.strip_prefix("zip:").unwrap_or(url);
     let path = Path::new(path.strip_prefix("file://").unwrap_or(path));

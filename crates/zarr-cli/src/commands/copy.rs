@@ -1,21 +1,50 @@
-//! `zarr cp` and `zarr mv`: nodes from one place to another.
+//! `zarr cp` and `zarr mv`: nodes under another path or in another store.
 
 use super::convert::{carry_out, real, refuse_overlap};
-use crate::args::Copy;
 use crate::context::{Context, address};
 use crate::failure::{Failure, Result};
+use clap::Args;
 use std::sync::Arc;
 use zarr::store::MemoryStore;
 use zarr::{Conversion, ConvertOptions, Migration};
 
-/// Whether the node stays where it was, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
-    Copy,
-    Move,
+/// Copy a node with everything below it, within a store or to another.
+#[derive(Debug, Args)]
+pub(crate) struct Copy {
+    #[command(flatten)]
+    nodes: Nodes,
 }
 
-pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
+/// Move a node with everything below it, within a store or to another.
+#[derive(Debug, Args)]
+pub(crate) struct Move {
+    #[command(flatten)]
+    nodes: Nodes,
+}
+
+#[derive(Debug, Args)]
+struct Nodes {
+    /// The node, as URL::PATH; URL alone is the root.
+    #[arg(value_name = "SRC")]
+    source: String,
+    /// The new node, as URL::PATH; missing groups above it are created. The node is converted to the format of the
+    /// hierarchy there.
+    #[arg(value_name = "DST")]
+    target: String,
+    /// Replace an existing node, with everything below it.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &Copy) -> Result<()> {
+    carry_over(context, &args.nodes, false)
+}
+
+pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
+    carry_over(context, &args.nodes, true)
+}
+
+fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
     let ((from_url, from), (to_url, to)) = (address(&args.source), address(&args.target));
     let (from, to) = (from.unwrap_or("/"), to.unwrap_or("/"));
     let source = context.open_store(from_url)?;
@@ -33,27 +62,27 @@ pub(crate) fn run(context: &Context, args: &Copy, verb: Verb) -> Result<()> {
         }
     };
     Migration::check_settled(&target)?;
-    if verb == Verb::Move {
+    if is_move {
         Migration::check_settled(&source)?;
     }
     let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
-    // A store is made only for what can be copied.
+    // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(to_url)? } else { target };
     let planned = planned.map_err(|error| match is_new {
         true => Failure::from(error).in_store(from_url),
         false => Failure::from(error),
     });
     let done = planned.and_then(|conversion| {
-        carry_out(context, &conversion, |progress| match verb {
-            Verb::Copy => conversion.run(&target, progress),
-            Verb::Move => conversion.run_move(&target, progress),
+        carry_out(context, &conversion, |progress| match is_move {
+            true => conversion.run_move(&target, progress),
+            false => conversion.run(&target, progress),
         })
     });
     match done {
-        // What is left may be of a move that was interrupted.
+        // An interrupted move may have left these nodes.
         Err(error)
-            if verb == Verb::Move
+            if is_move
                 && matches!(error.kind, "not-found" | "exists")
                 && zarr::finish_move(&source, from, &target, to)? =>
         {

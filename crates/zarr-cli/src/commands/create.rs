@@ -1,13 +1,66 @@
 //! `zarr create`: a new array or group.
 
-use crate::args::Create;
+use crate::args::dialect;
 use crate::codecs;
 use crate::context::{Context, node_path};
 use crate::failure::{Exit, Failure, Result};
+use crate::near::{near, question};
+use crate::number;
+use clap::Args;
 use std::sync::Arc;
 use zarr::meta::json::{Map, Value};
 use zarr::store::MemoryStore;
-use zarr::{Array, Group, Migration, NewArray, NewGroup, Store};
+use zarr::{Array, Dialect, Group, Migration, NewArray, NewGroup, Store};
+
+/// Create an array, or with --group a group.
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// The store, which is created if it does not exist.
+    #[arg(value_name = "URL")]
+    url: String,
+    /// The path of the new node; missing groups above it are created.
+    #[arg(value_name = "PATH")]
+    path: String,
+    /// Create a group, which has no options that describe elements.
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dims", "separator"])]
+    group: bool,
+    /// Elements along each dimension: 365,180,360. An empty string means no dimensions.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "group")]
+    shape: Option<number::Lengths>,
+    /// The data type: float32, f4 or '>f4' as in numpy, or the JSON of a data type of Zarr v3.
+    #[arg(long, value_name = "TYPE", required_unless_present = "group")]
+    dtype: Option<String>,
+    /// The shape of chunks (with --shards: of inner chunks); by default about 1 MiB.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    chunks: Option<number::Lengths>,
+    /// The shape of shards, a multiple of that of chunks.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    shards: Option<number::Lengths>,
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, `none`, or the JSON array of a Zarr v3
+    /// document.
+    #[arg(long, value_name = "CODECS")]
+    codecs: Option<String>,
+    /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text", or a date: 2000-01-01. Where the dialect allows it,
+    /// null leaves it undefined.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    fill: Option<String>,
+    /// Names of the dimensions, separated by commas; an empty string for an array without dimensions.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    dims: Option<Vec<String>>,
+    /// The attributes, a JSON object.
+    #[arg(long, value_name = "JSON")]
+    attributes: Option<String>,
+    /// The dialect to write: v3, v2, or an older one: d2022, p2020, p2019 (drafts of version 3), v1, v0 (one array at the root);
+    /// by default that of the existing hierarchy, else v3. A different one in an existing hierarchy is refused.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+    /// The separator of the numbers in chunk keys: / or a period.
+    #[arg(long, value_name = "CHAR", value_parser = separator)]
+    separator: Option<char>,
+    /// Replace the node at PATH, with everything below it.
+    #[arg(long)]
+    overwrite: bool,
+}
 
 pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     let path = node_path(&args.path)?.to_string();
@@ -30,7 +83,7 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
 
 /// Creates the node by `create`, which gets the store.
 fn create(context: &Context, args: &Create, create: impl Fn(&Arc<dyn Store>) -> zarr::Result<()>) -> Result<()> {
-    // A store is made only for a node that can be created.
+    // A store is created only for a node that can be created.
     let checked = match context.open_store(&args.url) {
         Err(error) if error.is_not_found() => create(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>)),
         _ => Ok(()),
@@ -42,18 +95,28 @@ fn create(context: &Context, args: &Create, create: impl Fn(&Arc<dyn Store>) -> 
         Ok(create(&store)?)
     });
     created.map_err(|mut failure| {
-        // Nothing was read that could be at fault: what was asked for is.
+        // Nothing was read yet: the arguments are at fault.
         if failure.exit == Exit::Data {
             failure.exit = Exit::Usage;
         }
         if failure.kind == "exists" {
-            failure.hint.get_or_insert_with(|| "--overwrite replaces it, with all that lies below it".to_owned());
+            failure.hint.get_or_insert_with(|| "--overwrite replaces it, with everything below it".to_owned());
+        }
+        if failure.pointer.as_deref() == Some("/data_type") {
+            failure.hint = near_type(context, args).or(failure.hint.take());
         }
         failure
     })
 }
 
-/// What the new array is to be like.
+/// Suggests a data type of a similar name, if none has this name.
+fn near_type(context: &Context, args: &Create) -> Option<String> {
+    let (named, types) = (args.dtype.as_deref()?, &context.registry.data_types);
+    let is_known = types.names().any(|name| name == named);
+    near(named, types.names()).filter(|_| !is_known).map(question)
+}
+
+/// The definition of the new array.
 fn array(
     context: &Context,
     args: &Create,
@@ -69,7 +132,7 @@ fn array(
         new = new.shards(&shards.0);
     }
     if let Some(codecs) = &args.codecs {
-        new = new.codecs_text(&codecs::expand(codecs, &context.registry)?)?;
+        new = new.codecs_json(&codecs::expand(codecs, &context.registry)?)?;
     }
     if let Some(fill) = &args.fill {
         new = new.fill(fill_value(fill, data_type));
@@ -89,20 +152,20 @@ fn array(
     Ok(new)
 }
 
-/// The names of as many dimensions, each another one: xarray and others take arrays of the same name for one.
+/// One unique name for each dimension: xarray and others merge dimensions of the same name.
 fn dimension_names(names: &[String], rank: usize) -> Result<Vec<&str>> {
-    // The empty text is no name where there are no dimensions.
+    // Without dimensions, the empty string is not a name.
     let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| rank > 0 || !name.is_empty()).collect();
     if names.len() != rank {
-        return Err(Failure::usage(format!("{} names for {rank} dimensions", names.len())));
+        return Err(Failure::usage(format!("found {} names, expected one for each of {rank} dimensions", names.len())));
     }
-    match names.iter().enumerate().find(|&(place, name)| names.iter().take(place).any(|other| other == name)) {
-        Some((_, name)) => Err(Failure::usage(format!("two dimensions of the name {name:?}"))),
+    match names.iter().enumerate().find(|&(index, name)| names.iter().take(index).any(|other| other == name)) {
+        Some((_, name)) => Err(Failure::usage(format!("two dimensions have the name {name:?}"))),
         None => Ok(names),
     }
 }
 
-/// A fill value: JSON, or else a text such as `NaN`. For types of text what is not in quotes is taken as it is.
+/// A fill value: JSON, or else a string such as `NaN`. For string types, anything without quotes is the string itself.
 fn fill_value(text: &str, data_type: &str) -> Value {
     let textual =
         ["string", "fixed_length_utf32", "<U", ">U", "|U", "U"].iter().any(|name| data_type.starts_with(name))
@@ -121,12 +184,20 @@ fn object(text: &str) -> Result<Map> {
     }
 }
 
+fn separator(text: &str) -> Result<char, String> {
+    match text {
+        "/" => Ok('/'),
+        "." => Ok('.'),
+        _ => Err("expected / or a period".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn fill_values_are_json_or_text() {
+    fn fill_values_are_json_or_strings() {
         assert_eq!(fill_value("1.50", "float32").to_string(), "1.50");
         assert_eq!(fill_value("NaN", "float32"), Value::from("NaN"));
         assert_eq!(fill_value("[1, \"NaN\"]", "complex64").to_string(), "[1,\"NaN\"]");

@@ -1,41 +1,41 @@
-//! What is told of a node: as JSON, and its codecs in short. All of it comes from metadata alone, so that nodes whose data
-//! types or codecs are unknown can be told of, too.
+//! The description of a node: as JSON, and its codecs in short. It needs only metadata, so that nodes of unknown data types or
+//! codecs have one, too.
 
+use crate::object::{object, or_null};
 use zarr::meta::codec_names::NUMCODECS;
 use zarr::meta::json::{Map, Value};
-use zarr::meta::{ArrayMetadata, Found, NamedConfig, Node};
+use zarr::meta::{ArrayMetadata, NamedConfig, Node, StoredNode};
 
 /// The facts about a node that `tree --json` prints.
-pub(crate) fn facts(found: &Found) -> Map {
-    let mut facts = Map::new();
-    facts.insert("path", found.path.to_string());
-    facts.insert("kind", kind(found));
-    facts.insert("dialect", found.dialect.name());
-    facts.insert("implicit", found.implicit);
+pub(crate) fn facts(found: &StoredNode) -> Map {
+    let mut facts = object! {
+        "path": found.path.to_string(),
+        "kind": kind(found),
+        "dialect": found.dialect.name(),
+        "implicit": found.implicit,
+    };
     if let Node::Array(array) = &found.node {
         let parts = Parts::new(array);
-        facts.insert("shape", array.shape.clone());
-        facts.insert("data_type", array.data_type.short_value());
-        facts.insert("fill_value", array.fill_value.clone().unwrap_or_default());
-        facts.insert("chunk_shape", parts.chunk);
-        facts.insert("shard_shape", parts.shard.unwrap_or_default());
-        facts.insert("codecs", array.codecs.iter().map(|codec| codec.name.clone()).collect::<Vec<_>>());
-        facts.insert("dimension_names", dimension_names(array));
+        let names = array.dimension_names.as_ref();
+        facts = object! {
+            ..facts,
+            "shape": array.shape.clone(),
+            "data_type": array.data_type.short_value(),
+            "fill_value": or_null(array.fill_value.clone()),
+            "chunk_shape": parts.chunk,
+            "shard_shape": or_null(parts.shard),
+            "codecs": array.codecs.iter().map(|codec| codec.name.clone()).collect::<Vec<_>>(),
+            "dimension_names": or_null(names.map(|names| names.iter().map(|name| or_null(name.as_deref())).collect::<Vec<_>>())),
+        };
     }
-    facts.insert("attributes", found.node.attributes().clone());
-    facts
+    object! { ..facts, "attributes": found.node.attributes().clone() }
 }
 
-pub(crate) fn kind(found: &Found) -> &'static str {
+pub(crate) fn kind(found: &StoredNode) -> &'static str {
     if found.node.as_array().is_some() { "array" } else { "group" }
 }
 
-fn dimension_names(array: &ArrayMetadata) -> Value {
-    let name = |name: &Option<String>| name.as_deref().map_or(Value::Null, Value::from);
-    array.dimension_names.as_ref().map_or(Value::Null, |names| Value::Array(names.iter().map(name).collect()))
-}
-
-/// The shapes of what is stored, as in the metadata: lists of lengths, or for rectilinear grids of lists.
+/// The shapes of chunks and shards, as in the metadata: arrays of lengths, or for rectilinear grids of arrays.
 #[derive(Debug)]
 pub(crate) struct Parts {
     /// The smallest part that is stored on its own: the innermost inner chunk of a shard, else the chunk.
@@ -64,7 +64,7 @@ fn inner_shape(codecs: &[NamedConfig]) -> Option<Value> {
         Some(shape) => shape.as_array()?.to_vec(),
         None => shard.configuration.get("chunk_shape")?.as_array()?.to_vec(),
     };
-    // Dimension i of what a transpose gives is dimension order[i] of what it takes.
+    // Dimension i of the output of a transpose is dimension order[i] of its input.
     for transpose in before.iter().filter(|codec| codec.name == "transpose").rev() {
         let mut turned = shape.clone();
         for (from, to) in transpose.configuration.get("order")?.as_array()?.iter().enumerate() {
@@ -80,8 +80,8 @@ fn inner_codecs(shard: &NamedConfig) -> Vec<NamedConfig> {
     list.iter().filter_map(NamedConfig::from_value).collect()
 }
 
-/// The codecs in short, as in `transpose(2,1,0)+zstd(3)`: of shards those of the inner chunks; little-endian bytes, which
-/// nearly all arrays have, are left out.
+/// The codecs in short, as in `transpose(2,1,0)+zstd(3)`: for shards, the codecs of inner chunks; without little-endian bytes,
+/// which nearly all arrays have.
 pub(crate) fn short_codecs(codecs: &[NamedConfig]) -> String {
     let mut names = Vec::new();
     for codec in codecs {
@@ -110,7 +110,7 @@ pub(crate) fn long_codecs(codecs: &[NamedConfig]) -> String {
     codecs.iter().map(text).collect::<Vec<_>>().join(" > ")
 }
 
-/// A codec with what matters most of its configuration.
+/// A codec with the main parts of its configuration.
 fn codec_text(codec: &NamedConfig) -> String {
     const SHOWN: [&str; 10] =
         ["endian", "order", "cname", "level", "clevel", "shuffle", "keepbits", "elementsize", "astype", "acceleration"];
@@ -142,14 +142,14 @@ pub(crate) fn short_type(data_type: &NamedConfig) -> String {
     detail.map_or_else(|| data_type.name.clone(), |detail| format!("{}[{detail}]", data_type.name))
 }
 
-/// The fields of a struct, a line each: name, type, and the shape of one that is an array. Empty for other types.
+/// The fields of a struct, a line each: name, type, and the shape of a field that has one. Empty for other types.
 pub(crate) fn fields(data_type: &NamedConfig) -> Vec<String> {
     let list = match data_type.name.as_str() {
         "struct" | "structured" => data_type.configuration.get("fields").and_then(Value::as_array),
         _ => None,
     };
     let field = |field: &Value| {
-        // The older form is a list of name and type.
+        // The older form is an array of name and type.
         let (name, data_type) = match field.as_array() {
             Some([name, data_type]) => (name, data_type),
             _ => (field.get("name")?, field.get("data_type")?),

@@ -4,49 +4,53 @@ mod stored;
 
 use super::describe::{self, Parts};
 use super::tree::extents;
-use crate::args;
-use crate::context::{Context, Place};
+use crate::args::NodeArgs;
+use crate::context::{Context, NodeLocation};
 use crate::failure::Result;
-use crate::{escape, number, output};
+use crate::{escape, number};
+use clap::Args;
 use stored::Stored;
 use zarr::meta::json::{Map, Value};
-use zarr::meta::{ArrayMetadata, Found, Node, NodePath};
+use zarr::meta::{ArrayMetadata, Node, StoredNode};
 use zarr::{Array, Error};
 
-pub(crate) fn run(context: &Context, node: &args::Node) -> Result<()> {
-    let place = context.place(node)?;
-    let found = place.found()?;
+/// Show everything about one node, and how much of it is stored.
+#[derive(Debug, Args)]
+pub(crate) struct Info {
+    #[command(flatten)]
+    node: NodeArgs,
+}
+
+pub(crate) fn run(context: &Context, args: &Info) -> Result<()> {
+    let location = context.locate(&args.node)?;
+    let found = context.node(&location)?;
     let attributes = found.attributes().map(drop).map_err(|error| Error::from(error.clone()));
     let mut facts = Facts::default();
     let opened = match &found.node {
         Node::Array(array) => {
             context.hint_of_hidden([&found]);
-            facts.array(context, &place, &found, array)?
+            facts.array(context, &location, &found, array)?
         }
-        Node::Group(_) => facts.group(context, &place, &found)?,
+        Node::Group(_) => facts.group(context, &location, &found)?,
     };
     facts.attributes(&found);
     facts.warnings(&found, opened.as_ref().ok().and_then(Option::as_ref));
-    if context.global.json {
-        output::json(&Value::Object(facts.json))?;
-    } else {
-        output::print(&facts.text)?;
-    }
-    // What could be told was told; that the data cannot be read is an error all the same.
+    context.print(|| facts.json, || facts.text)?;
+    // All known facts are printed by now; unreadable data is an error all the same.
     opened?;
-    attributes.map_err(|error| in_place(&place, error))
+    attributes.map_err(|error| located(&location, error))
 }
 
-/// An error with its place in front.
-fn in_place(place: &Place, error: Error) -> crate::failure::Failure {
+/// An error with its location in front.
+fn located(location: &NodeLocation, error: Error) -> crate::failure::Failure {
     let mut failure = crate::failure::Failure::from(error);
-    failure.line = format!("{}: {}: {}", place.store, place.path, failure.line);
-    failure.store = Some(place.store.to_string());
-    failure.path = Some(place.path.to_string());
+    failure.line = format!("{location}: {}", failure.line);
+    failure.store = Some(location.store.to_string());
+    failure.path = Some(location.path.to_string());
     failure
 }
 
-/// What is told, in both forms.
+/// The facts that are printed, in both forms.
 #[derive(Debug, Default)]
 struct Facts {
     json: Map,
@@ -59,7 +63,7 @@ impl Facts {
         self.text.push_str(&format!("{label:<18} {colon} {}\n", escape::line(value)));
     }
 
-    fn node(&mut self, found: &Found) {
+    fn node(&mut self, found: &StoredNode) {
         self.json = describe::facts(found);
         let documents: Vec<String> =
             found.documents.iter().map(|(key, bytes)| format!("{key} {}", number::size(bytes.len() as u64))).collect();
@@ -72,41 +76,36 @@ impl Facts {
         self.line("Zarr format", &format);
     }
 
-    fn group(&mut self, context: &Context, place: &Place, found: &Found) -> Result<zarr::Result<Option<Array>>> {
+    fn group(
+        &mut self,
+        context: &Context,
+        location: &NodeLocation,
+        found: &StoredNode,
+    ) -> Result<zarr::Result<Option<Array>>> {
         self.node(found);
-        if !place.store.capabilities().list {
+        if !location.store.capabilities().list {
             return Ok(Ok(None));
         }
-        let walk = context.walked(place, zarr::walk(&*place.store, &place.path.to_string(), place.dialect)?);
+        let walk = context.walk(location)?;
         context.hidden(&walk);
-        let below = |node: &&Found| node.path != found.path;
-        let count = |wanted: &str, direct: bool| {
-            let is = |node: &&Found| {
-                describe::kind(node) == wanted && (!direct || node.path.parent().as_ref() == Some(&found.path))
-            };
-            walk.nodes.iter().filter(below).filter(is).count() as u64
-        };
+        let below: Vec<&StoredNode> = walk.nodes.iter().filter(|node| node.path != found.path).collect();
+        let is_child = |node: &&&StoredNode| node.path.parent().as_ref() == Some(&found.path);
+        let children: Vec<&StoredNode> = below.iter().filter(is_child).copied().collect();
         for (label, kind) in [("Arrays", "array"), ("Groups", "group")] {
-            let (children, all) = (count(kind, true), count(kind, false));
-            self.json.insert(label.to_lowercase(), all);
-            self.line(label, &format!("{} here, {} in all", number::grouped(children), number::grouped(all)));
+            let count = |nodes: &[&StoredNode]| nodes.iter().filter(|node| describe::kind(node) == kind).count() as u64;
+            self.json.insert(label.to_lowercase(), count(&below));
+            let (here, all) = (number::grouped(count(&children)), number::grouped(count(&below)));
+            self.line(label, &format!("{here} here, {all} in all"));
         }
-        let names: Vec<&NodePath> = walk
-            .nodes
-            .iter()
-            .filter(below)
-            .map(|node| &node.path)
-            .filter(|path| path.parent().as_ref() == Some(&found.path))
-            .collect();
-        self.json.insert("children", names.iter().filter_map(|path| path.name()).map(Value::from).collect::<Vec<_>>());
+        self.json.insert("children", children.iter().filter_map(|node| node.path.name()).collect::<Vec<_>>());
         Ok(walk.broken.into_iter().chain(walk.bad_copies).next().map_or(Ok(None), Err))
     }
 
     fn array(
         &mut self,
         context: &Context,
-        place: &Place,
-        found: &Found,
+        location: &NodeLocation,
+        found: &StoredNode,
         array: &ArrayMetadata,
     ) -> Result<zarr::Result<Option<Array>>> {
         self.node(found);
@@ -136,7 +135,7 @@ impl Facts {
         self.line("Chunk keys", &format!("{}{}", array.chunk_key_encoding.name, separator.unwrap_or_default()));
         self.line("Codecs", &describe::long_codecs(&array.codecs));
         self.json.insert("metadata", found.node.to_value());
-        let opened = Array::from_found(&place.store, found.clone(), &context.registry, context.options());
+        let opened = Array::from_found(&location.store, found.clone(), &context.registry, context.options());
         if let Ok(array) = &opened {
             let stored = Stored::of(array)?;
             stored.tell(self, array);
@@ -144,14 +143,14 @@ impl Facts {
         Ok(opened.map(Some))
     }
 
-    fn attributes(&mut self, found: &Found) {
-        for (place, (name, value)) in found.node.attributes().iter().enumerate() {
-            let label = if place == 0 { "Attributes" } else { "" };
+    fn attributes(&mut self, found: &StoredNode) {
+        for (index, (name, value)) in found.node.attributes().iter().enumerate() {
+            let label = if index == 0 { "Attributes" } else { "" };
             self.line(label, &format!("{name} = {}", value.excerpt()));
         }
     }
 
-    fn warnings(&mut self, found: &Found, array: Option<&Array>) {
+    fn warnings(&mut self, found: &StoredNode, array: Option<&Array>) {
         let warnings = array.map_or(found.warnings.as_slice(), Array::warnings);
         let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         for warning in &warnings {

@@ -1,35 +1,46 @@
 //! `zarr tree`: the hierarchy.
 
 use super::describe::{self, Parts};
-use crate::args::Tree;
+use crate::args::NodeArgs;
+use crate::columns::padded;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::{escape, number, output, report};
+use crate::{escape, number, report};
+use anstyle::Style;
+use clap::Args;
 use std::collections::HashMap;
-use std::process::ExitCode;
+use unicode_width::UnicodeWidthStr;
 use zarr::meta::json::Value;
-use zarr::meta::{ArrayMetadata, Dialect, Found, Node, NodePath};
+use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
-/// Names and shapes longer than this do not push the columns of others to the right.
+/// Longer names and shapes do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
-/// How many characters a level is further to the right than the one above.
+/// The indentation of each level, in characters.
 const INDENT: usize = 3;
 
-pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
-    let place = context.place(&args.node)?;
-    let walk = context.walked(&place, zarr::walk(&*place.store, &place.path.to_string(), place.dialect)?);
-    let levels = |path: &NodePath| path.names().count().saturating_sub(place.path.names().count());
+/// Draw the hierarchy: groups, and arrays with shape, data type, chunks and codecs.
+#[derive(Debug, Args)]
+pub(crate) struct Tree {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// How many levels to draw.
+    #[arg(short = 'L', long, value_name = "LEVELS")]
+    depth: Option<usize>,
+}
+
+pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
+    let location = context.locate(&args.node)?;
+    let walk = context.walk(&location)?;
+    let levels = |path: &NodePath| path.names().count().saturating_sub(location.path.names().count());
     context.hidden(&walk);
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
-    if context.global.json {
-        let list: Vec<Value> = nodes.iter().map(|node| Value::from(describe::facts(node))).collect();
-        output::json(&Value::Array(list))?;
-    } else {
-        let name = place.url.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-        let name = place.path.name().map_or(name, str::to_owned);
-        output::print(&Drawing { nodes: &nodes, coloured: context.coloured }.draw(&name))?;
-    }
+    let store_name = location.url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let drawing = Drawing { nodes: &nodes, heading: context.heading };
+    context.print(
+        || nodes.iter().map(describe::facts).collect::<Vec<_>>(),
+        || drawing.draw(location.path.name().unwrap_or(store_name)),
+    )?;
     let failures = walk.broken.into_iter().chain(walk.bad_copies);
     for node in &nodes {
         match &node.attributes_error {
@@ -37,13 +48,13 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<ExitCode> {
             _ => {}
         }
     }
-    report::all(failures, context.global.json).map(|()| ExitCode::SUCCESS)
+    report::all(failures, context.global.json)
 }
 
 struct Drawing<'a> {
     /// Sorted by path, the first is the top.
-    nodes: &'a [Found],
-    coloured: bool,
+    nodes: &'a [StoredNode],
+    heading: Style,
 }
 
 impl Drawing<'_> {
@@ -59,9 +70,9 @@ impl Drawing<'_> {
         text
     }
 
-    /// Draws what is below the node at `path`. A hierarchy may be deeper than the stack of a thread.
-    fn children(&self, path: &NodePath, below: &[Found], text: &mut String) {
-        let mut children = HashMap::<&str, Vec<&Found>>::new();
+    /// Draws the nodes below the node at `path`, without recursion: a hierarchy may be deeper than the stack of a thread.
+    fn children(&self, path: &NodePath, below: &[StoredNode], text: &mut String) {
+        let mut children = HashMap::<&str, Vec<&StoredNode>>::new();
         for node in below {
             let parent = node.path.as_relative().rsplit_once('/').map_or("", |(parent, _)| parent);
             children.entry(parent).or_default().push(node);
@@ -94,13 +105,13 @@ impl Drawing<'_> {
     }
 
     fn bold(&self, name: &str) -> String {
-        if self.coloured { format!("\x1b[1m{name}\x1b[0m") } else { name.to_owned() }
+        format!("{0}{name}{0:#}", self.heading)
     }
 }
 
-/// The nodes directly under one, and how wide their columns are.
+/// The nodes directly below one, and the widths of their columns.
 struct Level<'a> {
-    /// Those that are not drawn yet.
+    /// The nodes that are not drawn yet.
     children: std::vec::IntoIter<Child<'a>>,
     name_width: usize,
     shape_width: usize,
@@ -116,8 +127,8 @@ struct Child<'a> {
 
 impl<'a> Level<'a> {
     /// Nodes of another dialect than `dialect` are marked.
-    fn new(nodes: &[&'a Found], dialect: Option<Dialect>) -> Self {
-        let child = |node: &&'a Found| Child {
+    fn new(nodes: &[&'a StoredNode], dialect: Option<Dialect>) -> Self {
+        let child = |node: &&'a StoredNode| Child {
             path: &node.path,
             name: label(node, dialect),
             row: node.node.as_array().map(Row::new),
@@ -125,7 +136,7 @@ impl<'a> Level<'a> {
         let children: Vec<Child<'a>> = nodes.iter().map(child).collect();
         let arrays = || children.iter().filter_map(|child| Some((child.name.as_str(), child.row.as_ref()?)));
         let width = |columns: &mut dyn Iterator<Item = &str>| {
-            columns.map(|column| column.chars().count()).filter(|&len| len <= MAX_COLUMN).max().unwrap_or(0)
+            columns.map(UnicodeWidthStr::width).filter(|&width| width <= MAX_COLUMN).max().unwrap_or(0)
         };
         Self {
             name_width: width(&mut arrays().map(|(name, _)| name)),
@@ -137,25 +148,25 @@ impl<'a> Level<'a> {
 
     /// An array in one line.
     fn line(&self, name: &str, Row { shape, data_type, rest }: &Row) -> String {
-        let Self { name_width, shape_width, type_width, .. } = self;
-        format!("{name:<name_width$}  {shape:<shape_width$}  {data_type:<type_width$}  {rest}")
+        let (name, shape) = (padded(name, self.name_width), padded(shape, self.shape_width));
+        format!("{name}  {shape}  {}  {rest}", padded(data_type, self.type_width))
     }
 }
 
-/// The name of a node, and behind it that it is implied, and its dialect if that is another one than `dialect`.
-pub(crate) fn label(node: &Found, dialect: Option<Dialect>) -> String {
+/// The name of a node, whether it is implied, and its dialect if that is not `dialect`.
+pub(crate) fn label(node: &StoredNode, dialect: Option<Dialect>) -> String {
     let implied = if node.implicit { "  (implied)" } else { "" };
     format!("{}{implied}{}", name(node), mark(node, dialect))
 }
 
-/// The name of a node, with a slash behind that of a group.
-pub(crate) fn name(node: &Found) -> String {
+/// The name of a node, followed by a slash if it is a group.
+pub(crate) fn name(node: &StoredNode) -> String {
     let slash = if node.node.as_group().is_some() { "/" } else { "" };
     format!("{}{slash}", escape::line(node.path.name().unwrap_or("/")))
 }
 
-/// The dialect of a node if it is another one than `dialect`, else nothing.
-pub(crate) fn mark(node: &Found, dialect: Option<Dialect>) -> String {
+/// The dialect of a node if it is not `dialect`, else nothing.
+pub(crate) fn mark(node: &StoredNode, dialect: Option<Dialect>) -> String {
     match dialect.is_none_or(|dialect| dialect == node.dialect) {
         true => String::new(),
         false => format!("  [{}]", node.dialect),
@@ -163,9 +174,9 @@ pub(crate) fn mark(node: &Found, dialect: Option<Dialect>) -> String {
 }
 
 /// `  3 arrays, 1 group`.
-fn counts(nodes: &[Found]) -> String {
+fn counts(nodes: &[StoredNode]) -> String {
     let arrays = nodes.iter().filter(|node| node.node.as_array().is_some()).count();
-    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
     format!("  {}, {}", count(arrays, "array"), count(nodes.len() - arrays, "group"))
 }
 
@@ -213,7 +224,7 @@ fn named_shape(array: &ArrayMetadata) -> String {
     format!("({})", axes.join(", "))
 }
 
-/// `24x721x1440`; rectilinear grids have lists in place of some lengths.
+/// `24x721x1440`; rectilinear grids have arrays instead of some lengths.
 pub(crate) fn extents(shape: &Value) -> String {
     let lengths = shape.as_array().unwrap_or_default();
     if lengths.is_empty() {
@@ -232,11 +243,11 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn drawn(paths: impl IntoIterator<Item = String>) -> String {
-        let group = |path: String| Found::implicit(Dialect::V3, NodePath::parse(&path).unwrap());
-        let mut nodes: Vec<Found> = std::iter::once("/".to_owned()).chain(paths).map(group).collect();
+        let group = |path: String| StoredNode::implicit(Dialect::V3, NodePath::parse(&path).unwrap());
+        let mut nodes: Vec<StoredNode> = std::iter::once("/".to_owned()).chain(paths).map(group).collect();
         nodes.sort_by(|a, b| a.path.cmp(&b.path));
         nodes.iter_mut().for_each(|node| node.implicit = false);
-        Drawing { nodes: &nodes, coloured: false }.draw("x")
+        Drawing { nodes: &nodes, heading: Style::new() }.draw("x")
     }
 
     #[test]

@@ -3,28 +3,56 @@
 mod elements;
 mod values;
 
-use crate::args::Write;
+use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::npy::Header;
 use crate::number;
 use crate::pieces::{Piece, Pieces};
+use clap::{Args, ValueEnum};
 use elements::Elements;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zarr::{Array, Migration, Selection};
 
-/// Elements are held in memory in pieces of at most so many bytes.
+/// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;
 
+/// The forms of files that elements are written from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Source {
+    /// A file of numpy.
+    Npy,
+    /// Nested arrays.
+    Json,
+    /// Rows of values as `read --as csv` prints them; a JSON string with escapes such as "\u001b" is decoded.
+    Csv,
+}
+
+/// Write elements to an array.
+#[derive(Debug, Args)]
+pub(crate) struct Write {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// A file of numpy (.npy), JSON (.json) or CSV (.csv); `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// The form of the file; by default according to its name, else that of numpy.
+    #[arg(long = "as", value_name = "FORM")]
+    form: Option<Source>,
+    /// Which elements to write, as in numpy: "0:10, 5, ::2, ..."; by default all.
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
+    select: Option<String>,
+}
+
 pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
-    let place = context.place(&args.node)?;
-    Migration::check_settled(&place.store)?;
-    let array = context.array(&place)?;
+    let location = context.locate(&args.node)?;
+    Migration::check_settled(&location.store)?;
+    let array = context.array(&location)?;
     let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
     let resolved = selection.resolve_on(array.chunk_grid())?;
-    let mut source = Source::open(&args.from)?;
+    let mut source = Input::open(&args.from)?;
     if let Some(form) = values::form(args) {
         let values = values::read(form, &array, &resolved.result_shape(), &mut source)?;
         return values::write(&array, selection, &resolved.result_shape(), &values);
@@ -34,27 +62,27 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     if header.shape != shape.as_slice() {
         let found = number::tuple(&header.shape);
         let message = format!("{}: elements of shape {found}, expected {}", source.name, number::tuple(&shape));
-        return Err(Failure::usage(message).with_hint("--select says where elements go, by default everywhere"));
+        return Err(Failure::usage(message).with_hint("--select selects the elements to write, by default all"));
     }
     let elements = Elements::new(&header.data_type, array.data_type()).ok_or_else(|| {
         let message = format!("{}: elements of type {}, expected {}", source.name, header.data_type, array.data_type());
         Failure::usage(message)
     })?;
     if header.fortran && header.shape.len() > 1 {
-        // The first element of every row is spread over all of the file.
+        // The elements of every row are spread over the whole file.
         let piece = Piece { selection, shape: header.shape.clone() };
         return write_piece(&array, &elements, &header, &mut source, piece);
     }
     let item = (header.data_type.item_size() as u64).max(1);
     let mut pieces = Pieces::new(&selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
     while let Some(piece) = pieces.next()? {
-        // A piece that is the whole selection has the shape of the result, others keep all dimensions.
+        // If one piece is the whole selection, it has the shape of the result; others keep all dimensions.
         write_piece(&array, &elements, &header, &mut source, piece)?;
     }
     source.expect_end()
 }
 
-fn write_piece(array: &Array, elements: &Elements, header: &Header, source: &mut Source, piece: Piece) -> Result<()> {
+fn write_piece(array: &Array, elements: &Elements, header: &Header, source: &mut Input, piece: Piece) -> Result<()> {
     let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
     let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
     header.data_type.layout().swap(&header.order, &mut items);
@@ -64,12 +92,12 @@ fn write_piece(array: &Array, elements: &Elements, header: &Header, source: &mut
 }
 
 /// A file, or standard input.
-struct Source {
+struct Input {
     input: Box<dyn Read>,
     name: String,
 }
 
-impl Source {
+impl Input {
     fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             return Ok(Self { input: Box::new(io::stdin().lock()), name: "standard input".to_owned() });
@@ -79,15 +107,15 @@ impl Source {
         Ok(Self { input: Box::new(BufReader::with_capacity(1 << 20, file)), name })
     }
 
-    /// All of it as text.
+    /// The whole input as a string.
     fn text(&mut self) -> Result<String> {
         let mut bytes = Vec::new();
         self.input.read_to_end(&mut bytes).map_err(|error| Failure::input(&self.name, &error))?;
-        let broken = |_| Failure::data("invalid-metadata", format!("{}: no text in UTF-8", self.name));
+        let broken = |_| Failure::data("invalid-metadata", format!("{}: the file is not UTF-8", self.name));
         String::from_utf8(bytes).map_err(broken)
     }
 
-    /// The next `size` bytes. No memory is asked for that the file has not filled.
+    /// The next `size` bytes. Memory grows only with bytes that the file has.
     fn items(&mut self, size: u64) -> Result<Vec<u8>> {
         let mut items = Vec::new();
         self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::input(&self.name, &error))?;
@@ -103,7 +131,10 @@ impl Source {
         let mut byte = [0];
         match self.input.read(&mut byte).map_err(|error| Failure::input(&self.name, &error))? {
             0 => Ok(()),
-            _ => Err(Failure::data("invalid-metadata", format!("{}: bytes behind the last element", self.name))),
+            _ => Err(Failure::data(
+                "invalid-metadata",
+                format!("{}: the file continues after the last element", self.name),
+            )),
         }
     }
 }

@@ -8,12 +8,12 @@ use zarr::ArrayData;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
-/// Prints a line for each row; of structs one for each element, behind one with the names of the fields.
+/// Prints a line for each row. Structs have a header with the names of fields, and a line for each element.
 ///
-/// RFC 4180, with line feeds alone at the end of lines. Text that is unsafe to print is a JSON string: see [`escape::cell`].
+/// RFC 4180, with line feeds alone at the end of lines. A string that is unsafe to print is a JSON string: see [`escape::cell`].
 #[derive(Debug)]
 pub(super) struct Csv {
-    /// The names of fields; empty for what are no structs.
+    /// The names of fields; empty unless elements are structs.
     fields: Vec<String>,
     /// Elements in a line.
     row: u64,
@@ -29,7 +29,8 @@ impl Csv {
         };
         let most = if fields.is_empty() { 2 } else { 1 };
         if shape.len() > most {
-            let message = format!("a table of {data_type} with {} dimensions, expected at most {most}", shape.len());
+            let message =
+                format!("expected at most {most} dimensions for a table of {data_type}, found {}", shape.len());
             return Err(Failure::usage(message).with_hint("select a single index of the others, or use --as json"));
         }
         let row = if shape.len() == 2 { shape.last().copied().unwrap_or(1) } else { 1 };
@@ -44,27 +45,18 @@ impl Format for Csv {
     }
 
     fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
-        let mut text = String::new();
-        for place in 0..data.len() {
-            let value = super::json(data, place);
+        for index in 0..data.len() {
+            let value = super::json(data, index);
             match value.as_object().filter(|_| !self.fields.is_empty()) {
                 Some(members) => {
                     let cells: Vec<String> = members.iter().map(|(_, value)| cell(value)).collect();
-                    text.push_str(&cells.join(","));
+                    out.text(&cells.join(","))?;
                 }
-                None => text.push_str(&cell(&value)),
+                None => out.text(&cell(&value))?,
             }
             self.done += 1;
-            text.push(if self.done.is_multiple_of(self.row) { '\n' } else { ',' });
-            if text.len() > 1 << 16 {
-                out.text(&text)?;
-                text.clear();
-            }
+            out.text(if self.done.is_multiple_of(self.row) { "\n" } else { "," })?;
         }
-        out.text(&text)
-    }
-
-    fn end(&mut self, _: &mut Output) -> Result<()> {
         Ok(())
     }
 }
@@ -76,8 +68,20 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A text in quotes if it needs them. One that is empty has them, so that a line is never empty.
+/// A string in quotes if it needs them. An empty one and one with spaces at its ends have them too, which the crate csv cannot
+/// be told: other software takes an empty field for a missing value, and drops spaces.
 fn quoted(text: &str) -> String {
     let needs = text.is_empty() || text.contains([',', '"', '\n', '\r']) || text.trim() != text;
     if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_have_quotes_where_other_software_changes_them() {
+        let strings = ["", " a", "a,b", "a\"b", "a\nb", "a b"];
+        assert_eq!(strings.map(quoted), ["\"\"", "\" a\"", "\"a,b\"", "\"a\"\"b\"", "\"a\nb\"", "a b"]);
+    }
 }

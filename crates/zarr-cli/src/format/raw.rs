@@ -30,10 +30,6 @@ impl Format for Raw {
         }
         out.write(&little(data))
     }
-
-    fn end(&mut self, _: &mut Output) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// Elements as they lie in memory, their numbers made little-endian.

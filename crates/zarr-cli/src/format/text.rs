@@ -1,6 +1,7 @@
 //! Elements as text for people and for line tools.
 
 use super::Format;
+use crate::columns::{padding, widest};
 use crate::escape;
 use crate::failure::Result;
 use crate::output::Output;
@@ -8,7 +9,7 @@ use zarr::ArrayData;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
-/// So many elements are lined up in columns; of more each follows the other after one space.
+/// Up to so many elements are lined up in columns; more are separated by one space.
 const ALIGNED: usize = 10_000;
 
 /// Prints one dimension as a column, more as a line for each row, with an empty line between planes.
@@ -24,41 +25,37 @@ impl Text {
         Self { shape: shape.to_vec(), done: 0 }
     }
 
-    /// What stands in front of element `place`.
-    fn separator(&self, place: u64) -> &'static str {
+    /// The separator before element `index`.
+    fn separator(&self, index: u64) -> &'static str {
         let (row, rows) = match self.shape.as_slice() {
             [.., rows, row] => (*row, *rows),
             _ => (1, u64::MAX),
         };
-        match place {
+        match index {
             0 => "",
-            _ if !place.is_multiple_of(row.max(1)) => " ",
-            _ if self.shape.len() > 2 && (place / row.max(1)).is_multiple_of(rows.max(1)) => "\n\n",
+            _ if !index.is_multiple_of(row.max(1)) => " ",
+            _ if self.shape.len() > 2 && (index / row.max(1)).is_multiple_of(rows.max(1)) => "\n\n",
             _ => "\n",
         }
     }
 }
 
 impl Format for Text {
-    fn begin(&mut self, _: &mut Output) -> Result<()> {
-        Ok(())
-    }
-
     fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
         let quoted = self.shape.len() > 1 && is_text(data.data_type());
-        let cell = |place: usize| {
-            let text = data.text(place);
+        let cell = |index: usize| {
+            let text = data.text(index);
             if quoted { escape::json_value(&Value::from(text)) } else { escape::line(&text).into_owned() }
         };
         let aligned = data.len() <= ALIGNED && self.shape.len() > 1;
-        let width = if aligned { (0..data.len()).map(|place| cell(place).chars().count()).max() } else { None };
-        let width = width.unwrap_or(0);
-        for place in 0..data.len() {
+        let width = if aligned { widest((0..data.len()).map(cell)) } else { 0 };
+        for index in 0..data.len() {
             out.text(self.separator(self.done))?;
-            let cell = cell(place);
+            let cell = cell(index);
+            let padding = padding(&cell, width);
             // Text begins in one column, numbers end in one.
-            let padded = if quoted { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-            out.text(&padded)?;
+            let parts = if quoted { [cell, padding] } else { [padding, cell] };
+            out.text(&parts.concat())?;
             self.done += 1;
         }
         Ok(())
@@ -79,7 +76,7 @@ mod tests {
 
     fn separators(shape: &[u64], count: u64) -> String {
         let text = Text::new(shape);
-        (0..count).map(|place| format!("{}x", text.separator(place))).collect()
+        (0..count).map(|index| format!("{}x", text.separator(index))).collect()
     }
 
     #[test]

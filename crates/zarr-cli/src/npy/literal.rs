@@ -6,7 +6,7 @@ use zarr::meta::json::{Map, Value};
 /// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
-    Text(String),
+    String(String),
     Bool(bool),
     Number(u64),
     /// A tuple or list.
@@ -19,7 +19,7 @@ pub(super) enum Literal {
 const MAX_DEPTH: usize = 32;
 
 impl Literal {
-    /// Parses a whole text.
+    /// Parses a string, to its end.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut parser = Parser { rest: text };
         let literal = parser.literal(0)?;
@@ -27,10 +27,10 @@ impl Literal {
         if parser.rest.is_empty() { Ok(literal) } else { Err(parser.error("the end of the header")) }
     }
 
-    /// The same in JSON, tuples as lists.
+    /// The same in JSON, tuples as arrays.
     pub(super) fn to_value(&self) -> Value {
         match self {
-            Self::Text(text) => Value::from(text.as_str()),
+            Self::String(text) => Value::from(text.as_str()),
             Self::Bool(value) => Value::from(*value),
             Self::Number(number) => Value::from(*number),
             Self::List(items) => Value::Array(items.iter().map(Self::to_value).collect()),
@@ -55,11 +55,11 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn literal(&mut self, depth: usize) -> Result<Literal, String> {
         if depth > MAX_DEPTH {
-            return Err("the header nests too deep".to_owned());
+            return Err("the header is nested too deeply".to_owned());
         }
         self.skip_space();
         match self.rest.chars().next() {
-            Some(quote @ ('\'' | '"')) => self.text(quote).map(Literal::Text),
+            Some(quote @ ('\'' | '"')) => self.text(quote).map(Literal::String),
             Some('(') => self.items(')', depth).map(Literal::List),
             Some('[') => self.items(']', depth).map(Literal::List),
             Some('{') => self.members(depth).map(Literal::Members),
@@ -72,7 +72,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A text, with the escapes that Python's `repr` makes.
+    /// A string, with the escapes of Python's `repr`.
     fn text(&mut self, quote: char) -> Result<String, String> {
         let inner = self.rest.get(1..).unwrap_or_default();
         let mut chars = inner.chars();
@@ -80,7 +80,7 @@ impl Parser<'_> {
         loop {
             match chars.next().ok_or_else(|| self.error("a closing quote"))? {
                 c if c == quote => break,
-                '\\' => text.push(escape(&mut chars).ok_or_else(|| self.error("a text with escapes of Python"))?),
+                '\\' => text.push(escape(&mut chars).ok_or_else(|| self.error("a string with escapes of Python"))?),
                 c => text.push(c),
             }
         }
@@ -109,7 +109,9 @@ impl Parser<'_> {
     fn members(&mut self, depth: usize) -> Result<Vec<(String, Literal)>, String> {
         let mut members = Vec::new();
         self.list('}', |parser| {
-            let Literal::Text(name) = parser.literal(depth + 1)? else { return Err(parser.error("a name in quotes")) };
+            let Literal::String(name) = parser.literal(depth + 1)? else {
+                return Err(parser.error("a name in quotes"));
+            };
             parser.skip_space();
             if !parser.eat(":") {
                 return Err(parser.error("a colon"));
@@ -151,7 +153,7 @@ impl Parser<'_> {
     }
 }
 
-/// The character that is meant by what follows a backslash.
+/// The character of an escape, after the backslash.
 fn escape(chars: &mut Chars<'_>) -> Option<char> {
     let digits = match chars.next()? {
         'n' => return Some('\n'),
@@ -178,7 +180,7 @@ mod tests {
         assert_eq!(parsed.get("a"), Some(&Literal::List(vec![Literal::Number(1), Literal::Number(2)])));
         assert_eq!(parsed.get("b"), Some(&Literal::List(vec![Literal::Bool(true), Literal::None])));
         assert_eq!(Literal::parse("()"), Ok(Literal::List(Vec::new())));
-        assert_eq!(Literal::parse(r"'a\'\\\xe9\u6771'"), Ok(Literal::Text("a'\\é東".to_owned())));
+        assert_eq!(Literal::parse(r"'a\'\\\xe9\u6771'"), Ok(Literal::String("a'\\é東".to_owned())));
         for text in [
             r"'\q'",
             r"'\x1'",

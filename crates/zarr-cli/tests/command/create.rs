@@ -139,7 +139,7 @@ fn dimension_names_of_scalars_and_doubled_ones() {
     }
     let ran = folder.run(&["create", "s", "a", "--shape", "2,2", "--dims", "x,x", "--dtype", "f8"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("two dimensions of the name \"x\"") && !folder.path("s").exists(), "{}", ran.err);
+    assert!(ran.err.contains("two dimensions have the name \"x\"") && !folder.path("s").exists(), "{}", ran.err);
 }
 
 #[test]

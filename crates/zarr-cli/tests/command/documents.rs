@@ -34,6 +34,12 @@ fn errors_point_into_the_document_that_is_there() {
         assert_eq!(member("key").as_deref(), Some(key), "{dialect}: {text}");
         assert!(text.contains(&format!("key {key}: {pointer}: unknown codec")), "{dialect}: {text}");
     }
+    // A codec that has another name in version 3.
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "i4", "--codecs", "zlib", "--dialect", "v2"]);
+    edit(&folder, "s/.zarray", "\"zlib\"", "\"szip\"");
+    let (_, text) = error(&folder, &["read", "s", "/"]);
+    assert!(text.contains("/compressor: unknown codec \"szip\""), "{text}");
     // A member that is not known in the configuration of a codec.
     let folder = Folder::new();
     folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "i4", "--codecs", "gzip", "--dialect", "v2"]);
@@ -59,7 +65,7 @@ fn a_broken_root_is_named_where_a_child_is_not_found() {
         assert_eq!(ran.code, Some(4), "{dialect}: {}", ran.err);
         assert!(ran.err.contains("key zarr.json: line 1, column 17"), "{dialect}: {}", ran.err);
     }
-    // A child that says what it is needs no root.
+    // A child with a document of its own needs no root.
     folder.ok(&["info", "v3", "a"]);
 }
 

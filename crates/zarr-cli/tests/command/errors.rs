@@ -144,3 +144,41 @@ fn an_output_file_is_whole_or_not_there() {
     assert_eq!(std::fs::read(folder.path("out")).unwrap(), [1, 2, 3, 4]);
     assert_eq!(std::fs::read_dir(folder.path(".")).unwrap().count(), 2);
 }
+
+#[test]
+fn near_names_are_asked_for() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/temp", "--shape", "4", "--dtype", "float32"]);
+    let hint = |args: &[&str]| {
+        let ran = folder.run(args);
+        assert_ne!(ran.code, Some(0), "{args:?}");
+        ran.err.lines().find_map(|line| line.strip_prefix("hint: ").map(str::to_owned)).unwrap_or_default()
+    };
+    assert_eq!(hint(&["read", "s", "g/tmp"]), "is \"/g/temp\" meant?");
+    assert_eq!(hint(&["info", "s", "/f/temp"]), "is \"/g\" meant?");
+    assert_eq!(hint(&["read", "s", "other"]), "");
+    let create =
+        |data_type, codecs| hint(&["create", "s", "a", "--shape", "4", "--dtype", data_type, "--codecs", codecs]);
+    assert_eq!(create("Int23", "zstd"), "is \"int32\" meant?");
+    assert!(create("date", "zstd").starts_with("names are those of"));
+    let codecs = create("int8", "gzp");
+    assert!(codecs.starts_with("is \"gzip\" meant? known codecs are ") && codecs.contains("zstd"), "{codecs}");
+}
+
+/// Threads that the system does not give are an error, not a read on fewer.
+#[cfg(all(unix, target_pointer_width = "64"))]
+#[test]
+fn threads_that_the_system_does_not_give_are_named() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int8", "--chunks", "2"]);
+    let read = |stack: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_zarr"));
+        command.args(["read", "s", "a", "--threads", "2"]).env("RUST_MIN_STACK", stack).current_dir(folder.path(""));
+        let ran = command.output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    assert_eq!(read("2000000"), (Some(0), String::new()));
+    // No address space is so large.
+    let (code, error) = read(&(1_u64 << 60).to_string());
+    assert!(code != Some(0) && error.contains("2 threads, which the system does not give"), "{error}");
+}

@@ -132,7 +132,7 @@ fn no_verb_prints_control_characters_raw() {
     ] {
         check(&folder, args);
     }
-    // Of what is no argument, nothing may be printed at all.
+    // Invalid arguments may not be printed at all.
     for args in [&[EVIL][..], &["tree", "s", &format!("--{EVIL}")], &["tree", "s", "--color", EVIL]] {
         printed(&folder, args);
     }
@@ -164,7 +164,7 @@ fn tables_and_json_come_back_as_they_were() {
     }
 }
 
-/// Only what is printed is escaped, not what is stored.
+/// Escapes are printed, but never stored.
 #[test]
 fn what_is_stored_keeps_its_characters() {
     let folder = hostile();

@@ -97,3 +97,39 @@ fn a_broken_node_does_not_hide_others() {
     assert_eq!(error.get("path").and_then(Value::as_str), Some("/time"));
     assert_eq!(error.get("key").and_then(Value::as_str), Some("time/zarr.json"));
 }
+
+/// Characters of CJK and emoji take two columns, combining ones none.
+#[test]
+fn columns_are_as_wide_as_they_are_printed() {
+    let folder = Folder::new();
+    let dims = ["x", "経", "y", "x"];
+    for (name, dim) in ["a", "気温", "e\u{301}te", "🦀"].iter().zip(dims) {
+        folder.ok(&["create", "s", name, "--shape", "7", "--dtype", "int8", "--dims", dim, "--codecs", "none"]);
+    }
+    let tree = "\
+s  v3 group  4 arrays, 0 groups
+|- a     (x 7)   int8  chunks 7
+|- e\u{301}te   (y 7)   int8  chunks 7
+|- 気温  (経 7)  int8  chunks 7
+`- 🦀    (x 7)   int8  chunks 7
+";
+    assert_eq!(folder.ok(&["tree", "s"]), tree);
+    let list = "\
+a     (x 7)  int8  chunks 7
+e\u{301}te   (y 7)  int8  chunks 7
+気温  (経 7)  int8  chunks 7
+🦀    (x 7)  int8  chunks 7
+";
+    assert_eq!(folder.ok(&["ls", "-l", "s"]), list);
+    let plan = folder.ok(&["convert", "s", "t", "--dry-run"]);
+    for line in ["/      group", "/a     chunks copied", "/e\u{301}te   chunks copied", "/気温  chunks copied"] {
+        assert!(plan.lines().any(|found| found.starts_with(line)), "{line}: {plan}");
+    }
+    folder.ok(&["create", "t", "text", "--shape", "2,2", "--dtype", "string"]);
+    let values = r#"[["気温", "a"], ["e\u0301te", "bc"]]"#;
+    assert_eq!(
+        folder.run_with(&["write", "t", "text", "--from", "-", "--as", "json"], values.as_bytes()).code,
+        Some(0)
+    );
+    assert_eq!(folder.ok(&["read", "t", "text"]), "\"気温\" \"a\"   \n\"e\u{301}te\"  \"bc\"  \n");
+}

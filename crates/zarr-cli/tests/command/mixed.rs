@@ -42,7 +42,7 @@ s  v3 group  2 arrays, 1 group
     folder.ok(&["convert", "s", "u"]);
     assert_eq!(folder.raw("u", "old/a"), int16(1..5));
     assert!(!folder.ok(&["tree", "u"]).contains('['));
-    // A move erases what it copied, which is one hierarchy.
+    // A move erases the hierarchy that it copied, which has one dialect.
     let ran = folder.run(&["mv", "s", "w"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("/old is of dialect v2") && folder.path("s/old/a/.zarray").exists(), "{}", ran.err);
@@ -100,13 +100,13 @@ fn a_node_that_another_dialect_hides_is_named() {
             says("/a", &key("a"), taken);
             says("/g/b", &key("g/b"), taken);
         }
-        assert!(ran.err.ends_with("takes the nodes of that dialect\n"), "{}", ran.err);
+        assert!(ran.err.ends_with("shows the nodes of that dialect\n"), "{}", ran.err);
         if !matches!(taken, "d2022" | "p2020") {
             let read = folder.run(&["read", "s", "a", "--as", "raw"]);
             assert_eq!(read.out, int16(1..5));
             for args in [&["read", "s", "a"][..], &["info", "s", "a"], &["attrs", "s", "a"]] {
                 let ran = folder.run(args);
-                assert!(ran.err.contains(&format!("hint: --dialect {hidden} takes")), "{args:?}: {}", ran.err);
+                assert!(ran.err.contains(&format!("hint: --dialect {hidden} shows")), "{args:?}: {}", ran.err);
             }
             assert_eq!(folder.run(&["read", "s", "a", "--as", "raw", "--dialect", hidden]).out, int16(5..9));
         }
@@ -145,7 +145,7 @@ fn an_array_hides_a_group_of_its_name() {
             assert_eq!(ran.code, Some(0), "{}", ran.err);
             let says = format!("{group}: ignored, since there is an array document as well");
             assert!(ran.err.contains(&says), "{dialect} {args:?}: {}", ran.err);
-            assert!(ran.err.contains("hint: of an array and a group"), "{dialect} {args:?}: {}", ran.err);
+            assert!(ran.err.contains("hint: the array hides the group"), "{dialect} {args:?}: {}", ran.err);
         }
     }
 }
@@ -161,7 +161,7 @@ fn nodes_below_an_array_are_left_out_with_a_warning() {
         create("t", "a/b");
         overlay(&folder, "t", "s");
         if dialect == "p2019" {
-            // Names say what is above.
+            // Names lead to the nodes above.
             std::fs::create_dir_all(folder.path("s/meta/a.g")).unwrap();
         }
         let ran = folder.run(&["tree", "s"]);
@@ -207,6 +207,6 @@ fn stores_of_one_array_are_seen_beside_hierarchies() {
     std::fs::write(folder.path("s/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
     let ran = folder.run(&["info", "s"]);
     assert!(ran.err.contains("meta: ignored, since there is a document of v2 as well"), "{}", ran.err);
-    assert!(ran.err.contains("--dialect v1 takes"), "{}", ran.err);
+    assert!(ran.err.contains("--dialect v1 shows"), "{}", ran.err);
     assert!(folder.ok(&["tree", "s", "--dialect", "v1"]).starts_with("s  v1 array"));
 }

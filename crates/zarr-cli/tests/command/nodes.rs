@@ -86,7 +86,7 @@ fn what_is_of_no_node_is_erased_only_if_told() {
         if matches!(dialect, "v2" | "v3") {
             std::fs::create_dir_all(folder.path("s/g/notes")).unwrap();
             std::fs::write(folder.path("s/g/notes/today"), "mine").unwrap();
-            fails(&folder, &["rm", "s", "/g"], 2, "g/notes/today, which is of no node");
+            fails(&folder, &["rm", "s", "/g"], 2, "the key g/notes/today below the group belongs to no node");
             folder.ok(&["rm", "-r", "s", "/g"]);
             assert!(!folder.files("s").iter().any(|file| file.contains("notes")), "{dialect}");
         } else {
@@ -188,7 +188,7 @@ fn a_hierarchy_migrates_where_it_lies() {
     fails(&folder, &["migrate", "s"], 3, "no hierarchy of a dialect other than v3");
 }
 
-/// What is undone is what was written, whatever the dialects: the store remembers.
+/// `--undo` removes the documents that the migration wrote, of any dialect: the store has a record.
 #[test]
 fn a_migration_to_version_2_is_undone_and_finished_as_such() {
     let folder = store("v3");
@@ -247,7 +247,7 @@ fn nothing_is_changed_while_a_migration_is_under_way() {
     }
 }
 
-/// What the text of version 1 says of order F, and what the software that wrote it did.
+/// Order F as version 1 specifies it, and as zarr-python 1 wrote it.
 #[test]
 fn order_f_of_version_1_is_read_either_way() {
     let folder = Folder::new();
@@ -334,6 +334,39 @@ fn a_node_with_links_is_not_moved() {
         }
         folder.ok(&["rm", "s::/h", "--recursive"]);
         assert_eq!(folder.raw("s", "g/a"), int16(1..5), "{dialect}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_erased_and_not_the_node_that_it_leads_to() {
+    let link = |folder: &Folder, target: &str, link: &str| {
+        std::os::unix::fs::symlink(target, folder.path(link)).unwrap();
+    };
+    for dialect in ["v2", "v3"] {
+        for verb in [
+            &["rm", "s::/latest"][..],
+            &["create", "s", "latest", "--shape", "2", "--dtype", "int8", "--overwrite"],
+            &["cp", "s::/g/b", "s::/latest", "--overwrite"],
+            &["rm", "s::/h", "--recursive"],
+        ] {
+            let folder = store(dialect);
+            link(&folder, "g/a", "s/latest");
+            folder.ok(&["create", "s", "h/c", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+            link(&folder, "../g/a", "s/h/link");
+            folder.ok(verb);
+            assert_eq!(folder.raw("s", "g/a"), int16(1..5), "{dialect} {verb:?}");
+            let is_link = |link: &str| folder.path(link).is_symlink();
+            assert!(!(is_link("s/latest") && is_link("s/h/link")), "{dialect} {verb:?}");
+        }
+        let folder = store(dialect);
+        std::fs::rename(folder.path("s/g/a"), folder.path("outside")).unwrap();
+        link(&folder, "../../outside", "s/g/a");
+        let before = folder.files("outside");
+        fails(&folder, &["rm", "s::/", "--recursive"], 4, "leads out of the store");
+        folder.ok(&["rm", "s::/g/b"]);
+        assert_eq!(folder.files("outside"), before, "{dialect}");
+        assert!(before.len() > 2, "{before:?}");
     }
 }
 

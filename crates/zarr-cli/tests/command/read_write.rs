@@ -65,8 +65,8 @@ fn what_does_not_fit_is_refused() {
         (npy("<i2", false, "(4, 3)", &int16(0..12)), 2, "shape"),
         (npy("<i4", false, "(3, 4)", &[0; 48]), 2, "type"),
         (npy("<i2", false, "(3, 4)", &int16(0..11)), 4, "too early"),
-        (npy("<i2", false, "(3, 4)", &int16(0..13)), 4, "behind the last"),
-        (b"PK\x03\x04 no numpy here".to_vec(), 4, "no file of numpy"),
+        (npy("<i2", false, "(3, 4)", &int16(0..13)), 4, "after the last"),
+        (b"PK\x03\x04 no numpy here".to_vec(), 4, "not a file of numpy"),
         (Vec::new(), 4, "header"),
     ] {
         let ran = write(&file);

@@ -63,8 +63,8 @@ fn rows_and_lists_are_written() {
     folder.ok(&["write", "s", "t", "--from", "t.csv"]);
     assert_eq!(folder.ok(&["read", "s", "t", "--json"]), "[\"a\", \"b \\\"c\\\"\", \"12\"]\n");
     for (text, word) in [
-        ("[[1, 2], [3, 4]]", "a list of 2"),
-        ("[[1, 2, 3], 4]", "expected a list"),
+        ("[[1, 2], [3, 4]]", "an array of 2"),
+        ("[[1, 2, 3], 4]", "expected an array"),
         ("[[1,2,3],[4,5,\"x\"]]", "value 5"),
     ] {
         let ran = folder.run_with(&["write", "s", "n", "--from", "-", "--as", "json"], text.as_bytes());

@@ -1,8 +1,8 @@
 //! Casting in one direction.
 
-use crate::format::{self, Format, Rounding};
 use crate::number::Number;
 use crate::real::{Range, Real, Value};
+use zarr_dtype::float::{self, Format, Rounding};
 
 /// 2^63 and 2^127: from the second on there are only multiples of 2^64, infinity and NaN.
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
@@ -146,11 +146,11 @@ impl Cast {
                 value as f64
             }
         };
-        if format == format::F64 {
+        if format == float::F64 {
             return Some(exact.to_bits());
         }
         let nearest = exact as f32;
-        let fits = format == format::F32 && self.rounding == Rounding::NearestEven && nearest.is_finite();
+        let fits = format == float::F32 && self.rounding == Rounding::NearestEven && nearest.is_finite();
         fits.then(|| nearest.to_bits().into())
     }
 

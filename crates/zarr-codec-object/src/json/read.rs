@@ -2,7 +2,7 @@
 
 use crate::special::Special;
 use std::borrow::Cow;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// The names, longest first where one begins with another.
 const NAMES: [(&str, f64); 3] = [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
@@ -45,7 +45,7 @@ fn without_names(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_meta::json;
+    use zarr_json::json;
 
     #[test]
     fn names_are_found_outside_of_texts() {

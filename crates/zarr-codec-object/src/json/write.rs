@@ -3,7 +3,7 @@
 use super::Json;
 use crate::special::Special;
 use std::fmt::Write;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 impl Json {
     pub(super) fn write_value(&self, value: &Value, level: usize, out: &mut String) -> Result<(), String> {
@@ -15,8 +15,8 @@ impl Json {
             Value::Array(items) if items.is_empty() => out.push_str("[]"),
             Value::Array(items) => {
                 out.push('[');
-                for (place, item) in items.iter().enumerate() {
-                    self.separate(place, level + 1, out);
+                for (index, item) in items.iter().enumerate() {
+                    self.separate(index, level + 1, out);
                     self.write_value(item, level + 1, out)?;
                 }
                 self.line(level, out);
@@ -48,8 +48,8 @@ impl Json {
             members.sort_by_key(|(name, _)| *name);
         }
         out.push('{');
-        for (place, (name, value)) in members.into_iter().enumerate() {
-            self.separate(place, level + 1, out);
+        for (index, (name, value)) in members.into_iter().enumerate() {
+            self.separate(index, level + 1, out);
             self.write_text(name, out);
             out.push_str(&self.behind_names);
             self.write_value(value, level + 1, out)?;
@@ -59,9 +59,9 @@ impl Json {
         Ok(())
     }
 
-    /// What stands in front of item `place`.
-    fn separate(&self, place: usize, level: usize, out: &mut String) {
-        if place > 0 {
+    /// What stands in front of item `index`.
+    fn separate(&self, index: usize, level: usize, out: &mut String) {
+        if index > 0 {
             out.push_str(&self.between_items);
         }
         self.line(level, out);

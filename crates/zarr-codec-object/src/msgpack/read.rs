@@ -1,7 +1,7 @@
 //! Values from MessagePack.
 
 use crate::special::{self, Special};
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// How deep lists and maps may nest, as in JSON.
 const MAX_DEPTH: usize = 128;
@@ -98,7 +98,7 @@ impl<'b> Reader<'b> {
                     Some(Special::Bytes(bytes)) if self.raw => {
                         String::from_utf8(bytes).map_err(|_| self.error("a key that is not UTF-8"))?
                     }
-                    _ => return Err(self.error(&format!("{} as a key, expected a text", name.kind()))),
+                    _ => return Err(self.error(&format!("{} as a key, expected a string", name.kind()))),
                 },
             };
             members.push((name, self.value(depth + 1)?));
@@ -117,7 +117,7 @@ impl<'b> Reader<'b> {
         }
         std::str::from_utf8(bytes)
             .map(Value::from)
-            .map_err(|error| self.error(&format!("a text is not UTF-8: {error}")))
+            .map_err(|error| self.error(&format!("a string is not UTF-8: {error}")))
     }
 
     fn len(&mut self) -> Result<usize, String> {
@@ -146,7 +146,7 @@ impl<'b> Reader<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_meta::json;
+    use zarr_json::json;
 
     #[test]
     fn every_marker_is_read() {

@@ -2,7 +2,7 @@
 
 use super::MsgPack;
 use crate::special::Special;
-use zarr_meta::json::{Number, Value};
+use zarr_json::{Number, Value};
 
 impl MsgPack {
     pub(super) fn write_value(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
@@ -89,7 +89,7 @@ fn start(len: usize, few: (u8, u8), many: u8, out: &mut Vec<u8>) -> Result<(), S
         Ok(len) if len <= u32::from(few.1) => out.push(few.0 | len as u8),
         Ok(len @ 0..=0xffff) => marked(many, &(len as u16).to_be_bytes(), out),
         Ok(len) => marked(many + 1, &len.to_be_bytes(), out),
-        Err(_) => return Err(format!("a list of {len}, expected at most {}", u32::MAX)),
+        Err(_) => return Err(format!("an array of {len}, expected at most {}", u32::MAX)),
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! What was pickled, made into values.
 
-use super::machine::Item;
+use super::item::{Container, Item};
 use std::rc::Rc;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// How deep lists, tuples and dicts may lie in each other.
 const MAX_DEPTH: usize = 64;
@@ -21,13 +21,6 @@ pub(super) struct Array {
     pub(super) containers: Vec<Container>,
 }
 
-/// A list or dict. What is in it may refer to others and to itself: containers are known by their places.
-#[derive(Debug)]
-pub(super) enum Container {
-    List(Vec<Item>),
-    Dict(Vec<(Rc<Value>, Item)>),
-}
-
 /// Why there is no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -35,28 +28,6 @@ pub(super) enum Fault {
     NotPlain(&'static str),
     /// It takes more memory than it may.
     Memory,
-}
-
-impl Container {
-    /// Adds elements, or names and values in turn.
-    pub(super) fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
-        let dict = match self {
-            Self::List(list) => {
-                list.extend(items);
-                return Ok(());
-            }
-            Self::Dict(dict) => dict,
-        };
-        let mut items = items.into_iter();
-        while let Some(name) = items.next() {
-            match (name, items.next()) {
-                (Item::Value(name), Some(value)) if name.as_str().is_some() => dict.push((name, value)),
-                (_, None) => return Err("a name without a value".to_owned()),
-                _ => return Err("a dict with names that are no texts".to_owned()),
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Array {
@@ -68,12 +39,12 @@ impl Array {
         }
     }
 
-    /// The element at `place` in C order; tuples are lists. What it takes in memory is taken from `room`: values that are
+    /// The element at `index` in C order; tuples are lists. What it takes in memory is taken from `room`: values that are
     /// there once may be referred to often.
-    pub(super) fn value(&self, place: usize, room: &mut u64) -> Result<Value, Fault> {
+    pub(super) fn value(&self, index: usize, room: &mut u64) -> Result<Value, Fault> {
         match self.containers.get(self.list) {
             Some(Container::List(items)) => {
-                items.get(place).map_or(Ok(Value::Null), |item| self.of_item(item, 0, room))
+                items.get(index).map_or(Ok(Value::Null), |item| self.of_item(item, 0, room))
             }
             _ => Err(Fault::NotPlain("the elements of an array that are no list")),
         }
@@ -91,7 +62,7 @@ impl Array {
                 Ok(Value::clone(value))
             }
             Item::Tuple(items, _) => self.of_items(items, depth, room),
-            Item::Container(place) => match self.containers.get(*place) {
+            Item::Container(index) => match self.containers.get(*index) {
                 Some(Container::List(items)) => self.of_items(items, depth, room),
                 Some(Container::Dict(items)) => {
                     let mut member = |(name, item): &(Rc<Value>, Item)| {

@@ -1,37 +1,12 @@
 //! The part of Python's pickle machine that numpy needs for an array of plain values.
 
-use super::array::{Array, Container};
+use super::array::Array;
+use super::item::{Container, Global, Item};
 use super::reader::{self, Reader};
 use crate::special::{self, Special};
 use std::collections::HashMap;
 use std::rc::Rc;
-use zarr_meta::json::Value;
-
-/// What the machine works on. Tuples hold tuples of a few levels and containers by their places, so that nothing is
-/// recursive.
-#[derive(Clone, Debug)]
-pub(super) enum Item {
-    Mark,
-    Value(Rc<Value>),
-    Tuple(Rc<Vec<Item>>, u8),
-    /// A list or dict that is being filled, by its place among the containers.
-    Container(usize),
-    Global(Global),
-    /// What calling `dtype` gave: always that of objects.
-    Dtype,
-    /// What calling `_reconstruct` gave.
-    Array,
-}
-
-/// What may be named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Global {
-    Reconstruct,
-    Ndarray,
-    Dtype,
-    Encode,
-    Bytes,
-}
+use zarr_json::Value;
 
 /// Tuples in tuples are a few deep in the pickle of an array.
 const MAX_DEPTH: u8 = 8;
@@ -151,23 +126,23 @@ impl<'b> Machine<'b> {
                 return self.add(items).map(|()| false);
             }
             b'p' | b'q' | b'r' | 0x94 => {
-                let place = match opcode {
+                let index = match opcode {
                     b'q' => self.reader.byte()?.into(),
                     b'r' => self.reader.u32()?,
                     b'p' => self.memo_line()?,
                     _ => u32::try_from(self.memo.len()).unwrap_or(u32::MAX),
                 };
                 let top = self.stack.last().ok_or("an empty stack")?;
-                self.memo.insert(place, top.clone());
+                self.memo.insert(index, top.clone());
                 return Ok(false);
             }
             b'g' | b'h' | b'j' => {
-                let place = match opcode {
+                let index = match opcode {
                     b'h' => self.reader.byte()?.into(),
                     b'j' => self.reader.u32()?,
                     _ => self.memo_line()?,
                 };
-                self.memo.get(&place).cloned().ok_or_else(|| format!("memory {place}, where nothing is"))?
+                self.memo.get(&index).cloned().ok_or_else(|| format!("memory {index}, where nothing is"))?
             }
             b'R' => {
                 let (arguments, callee) = (self.pop()?, self.pop()?);
@@ -177,7 +152,7 @@ impl<'b> Machine<'b> {
                     };
                     self.made += items.iter().map(len).sum::<usize>();
                     if self.made > 2 * self.size {
-                        return Err("more bytes than there are texts for them".to_owned());
+                        return Err("more bytes than there are strings for them".to_owned());
                     }
                 }
                 call(&callee, &arguments)?
@@ -223,8 +198,8 @@ impl<'b> Machine<'b> {
 
     /// Adds elements, or names and values in turn, to the list or dict on top of the stack.
     fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
-        let Some(Item::Container(place)) = self.stack.last() else { return Err("nothing to add to".to_owned()) };
-        let container = self.containers.get_mut(*place).ok_or("a container that is none")?;
+        let Some(Item::Container(index)) = self.stack.last() else { return Err("nothing to add to".to_owned()) };
+        let container = self.containers.get_mut(*index).ok_or("a container that is none")?;
         container.add(items)
     }
 
@@ -292,7 +267,7 @@ fn call(callee: &Item, arguments: &Item) -> Result<Item, String> {
         // So bytes are pickled by protocols from before they were a type.
         (Global::Encode, [chars, encoding]) if matches!(text(encoding).as_deref(), Some("latin1" | "latin-1")) => {
             let chars = text(chars).ok_or("bytes that are no text")?;
-            let bytes = chars.chars().map(|c| u8::try_from(u32::from(c)).map_err(|_| "a text that is not Latin-1"));
+            let bytes = chars.chars().map(|c| u8::try_from(u32::from(c)).map_err(|_| "a string that is not Latin-1"));
             Ok(value(Special::Bytes(bytes.collect::<Result<_, _>>()?).to_value()))
         }
         (Global::Bytes, []) => Ok(value(Special::Bytes(Vec::new()).to_value())),

@@ -1,6 +1,6 @@
 //! The bytes of a pickle, and the arguments in them.
 
-use zarr_meta::json::{Number, Value};
+use zarr_json::{Number, Value};
 
 /// Bytes, read from front to back.
 pub(super) struct Reader<'b> {
@@ -86,7 +86,7 @@ impl<'b> Reader<'b> {
 }
 
 pub(super) fn utf8(bytes: &[u8]) -> Result<Value, String> {
-    std::str::from_utf8(bytes).map(Value::from).map_err(|_| "a text that is not UTF-8".to_owned())
+    std::str::from_utf8(bytes).map(Value::from).map_err(|_| "a string that is not UTF-8".to_owned())
 }
 
 /// The integer whose two's complement these bytes are, the lowest first.

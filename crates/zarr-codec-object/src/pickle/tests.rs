@@ -4,7 +4,7 @@ use std::sync::Arc;
 use zarr_codec::testing::{array_to_bytes, element};
 use zarr_dtype::{Element, Heap};
 use zarr_grid::AxisRange;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// What Python makes of `numpy.array([..], dtype=object)` by protocol 4, with `items` in place of the elements.
 fn pickled(items: &[u8], shape: &[u8], fortran: bool) -> Vec<u8> {
@@ -45,8 +45,8 @@ fn arrays_in_fortran_order_keep_their_place_in_memory() {
     let items = b"K\x01K\x02K\x03K\x04K\x05K\x06";
     assert_eq!(decode(&pickled(items, b"K\x03K\x02", false), &[3, 2]).unwrap(), numbers);
     // The array [[1, 2], [3, 4], [5, 6]]: in memory 1, 3, 5, 2, 4, 6.
-    let turned = decode(&pickled(items, b"K\x03K\x02", true), &[2, 3]).unwrap();
-    assert_eq!(turned, [1, 3, 5, 2, 4, 6].map(Value::from));
+    let transposed = decode(&pickled(items, b"K\x03K\x02", true), &[2, 3]).unwrap();
+    assert_eq!(transposed, [1, 3, 5, 2, 4, 6].map(Value::from));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn programs_are_not_run() {
     check(b"cnumpy\ndtype\n(\x8c\x02f8tR.", "other than that of objects");
     check(b"K\x01K\x01a.", "nothing to add to");
     check(b"}K\x01s.", "nothing to add to");
-    check(b"}K\x01K\x01s.", "names that are no texts");
+    check(b"}K\x01K\x01s.", "names that are no strings");
     check(b"}(K\x01u.", "a name without a value");
     check(&pickled(b"\x8a\x11xxxxxxxxxxxxxxxxx", b"K\x01", false), "beyond 128 bits");
     // Deep tuples would be dropped one inside of the other.
@@ -117,7 +117,7 @@ fn bytes_are_made_of_texts_that_are_there() {
     items.extend(b"q\x51X\x06\0\0\0latin1q\x52");
     items.extend(b"h\x50h\x51h\x52\x86R".repeat(100));
     let error = decode(&pickled(&items, b"K\x64\x85", false), &[100]).unwrap_err();
-    assert!(error.to_string().contains("more bytes than there are texts"), "{error}");
+    assert!(error.to_string().contains("more bytes than there are strings"), "{error}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn lists_tuples_and_dicts_are_values() {
 #[test]
 fn values_without_end_are_errors() {
     let message = |items: &[u8]| decode(&pickled(items, b"K\x01", false), &[1]).unwrap_err().to_string();
-    assert!(message(b"]q\x50h\x50a").contains("deeper than 64"), "a list of itself");
+    assert!(message(b"]q\x50h\x50a").contains("deeper than 64"), "an array of itself");
     assert!(message(b"}q\x50\x8c\x01ah\x50s").contains("deeper than 64"), "a dict of itself");
     assert!(message(&[&b"]"[..], &b"]".repeat(99), &b"a".repeat(99)].concat()).contains("deeper than 64"));
     assert!(message(b"cnumpy\nndarray\n").contains("no plain value"));

@@ -20,7 +20,7 @@ fn chain(data_type: &str, members: &str) -> Arc<Pipeline> {
 
 fn try_chain(data_type: &str, members: &str) -> Result<Arc<Pipeline>, Error> {
     let mut codecs = Codecs::default();
-    for entry in [ZARRS_VLEN, zarr_codec_bytes::ENTRY, zarr_codec_gzip::GZIP] {
+    for entry in [ZARRS_VLEN, zarr_codec_bytes::BYTES, zarr_codec_gzip::GZIP] {
         codecs.add(entry);
     }
     let index =
@@ -64,7 +64,7 @@ fn chunks_of_zarrs_are_read() {
         let (chain, whole) = (chain("string", members), Region::whole(&[4, 5]));
         assert_eq!(decode(&chain, &hex(encoded), &whole).unwrap(), texts());
         let part = Region::from_ranges(&[1..3, 2..5]);
-        let due: Vec<_> = [7, 8, 9, 12, 13, 14].iter().map(|&place: &usize| texts()[place].clone()).collect();
+        let due: Vec<_> = [7, 8, 9, 12, 13, 14].iter().map(|&position: &usize| texts()[position].clone()).collect();
         assert_eq!(decode(&chain, &hex(encoded), &part).unwrap(), due);
         assert_eq!(decode(&chain, &encode(&chain, &texts()), &whole).unwrap(), texts());
     }

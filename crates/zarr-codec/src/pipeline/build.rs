@@ -4,8 +4,7 @@ use super::Pipeline;
 use crate::{BuildContext, BytesToBytes, Codec, Codecs, Config, ElementSpec, Error, Limits, Warnings};
 use std::sync::Arc;
 use zarr_grid::Shape;
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 impl BuildContext<'_> {
     /// The codecs that member `name` lists.
@@ -14,10 +13,10 @@ impl BuildContext<'_> {
     /// [`Error::Metadata`] if it does not.
     pub fn list(&self, name: &'static str) -> Result<Vec<NamedConfig>, Error> {
         let list = self.config.required(name)?;
-        let items = list.as_array().ok_or_else(|| self.config.unexpected(name, "a list of codecs", list))?;
-        let codec = |(place, codec): (usize, &Value)| {
+        let items = list.as_array().ok_or_else(|| self.config.unexpected(name, "an array of codecs", list))?;
+        let codec = |(index, codec): (usize, &Value)| {
             NamedConfig::from_value(codec)
-                .ok_or_else(|| self.config.unexpected(&format!("{name}/{place}"), "a codec with a name", codec))
+                .ok_or_else(|| self.config.unexpected(&format!("{name}/{index}"), "a codec with a name", codec))
         };
         check_count(items.len(), self.limits).map_err(|error| error.under(&format!("/configuration/{name}")))?;
         items.iter().enumerate().map(codec).collect()
@@ -40,8 +39,8 @@ impl BuildContext<'_> {
     pub fn bytes_chain(&self, name: &'static str) -> Result<Vec<Arc<dyn BytesToBytes>>, Error> {
         let (codecs, limits, warnings) = (self.codecs, self.limits, self.warnings);
         check_nesting(self.nesting + 1, limits)?;
-        let place = Place { element: self.element, codecs, limits, nesting: self.nesting + 1, warnings };
-        let build = |(number, codec): (usize, &NamedConfig)| match place
+        let builder = Builder { element: self.element, codecs, limits, nesting: self.nesting + 1, warnings };
+        let build = |(number, codec): (usize, &NamedConfig)| match builder
             .build(codec, || format!("/configuration/{name}/{number}"))?
         {
             Codec::BytesToBytes(codec) => Ok(codec),
@@ -51,8 +50,8 @@ impl BuildContext<'_> {
     }
 }
 
-/// Where a codec is built.
-struct Place<'a> {
+/// What the codecs of a chain are built with.
+struct Builder<'a> {
     element: &'a ElementSpec,
     codecs: &'a Codecs,
     limits: &'a Limits,
@@ -60,7 +59,7 @@ struct Place<'a> {
     warnings: &'a Warnings,
 }
 
-impl Place<'_> {
+impl Builder<'_> {
     /// Builds the codec at `pointer`.
     fn build(&self, codec: &NamedConfig, pointer: impl Fn() -> String) -> Result<Codec, Error> {
         let Some(entry) = self.codecs.get(&codec.name) else {
@@ -77,7 +76,7 @@ impl Place<'_> {
             nesting: self.nesting,
             warnings: self.warnings,
         };
-        let built = (entry.build)(&context).map_err(|error| error.under(&pointer()))?;
+        let built = entry.build(&context).map_err(|error| error.under(&pointer()))?;
         for member in config.unread() {
             self.warnings.add(format!("{}/configuration/{member}", pointer()), "unknown member, ignored");
         }
@@ -107,7 +106,7 @@ impl Pipeline {
     /// Builds the chain that `codecs` describe, in front of elements of type `element`, which codecs see as they are
     /// [`stored`](ElementSpec::stored).
     ///
-    /// What is odd but no error (unknown members of a configuration, an unknown codec that may be ignored) is told to
+    /// What is odd but no error (unknown members of a configuration, an unknown codec that may be ignored) goes to
     /// `warnings`, with a JSON pointer from the list of codecs in front.
     ///
     /// # Errors
@@ -138,8 +137,8 @@ impl Pipeline {
                 warnings.add(format!("/{number}"), what);
                 continue;
             }
-            let place = Place { element: &current, codecs: table, limits, nesting, warnings };
-            let built = place.build(codec, pointer)?;
+            let builder = Builder { element: &current, codecs: table, limits, nesting, warnings };
+            let built = builder.build(codec, pointer)?;
             names.push(codec.name.clone());
             places.push(number);
             match built {
@@ -167,15 +166,15 @@ impl Pipeline {
     /// [`Error::Metadata`] if not, [`Error::Unsupported`] if they could not be decoded.
     pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let mut shape = Shape::from_slice(shape);
-        for (codec, place) in self.array.iter().zip(&self.places) {
-            shape = codec.encoded_shape(&shape).map_err(|error| error.under(&format!("/{place}")))?;
+        for (codec, index) in self.array.iter().zip(&self.places) {
+            shape = codec.encoded_shape(&shape).map_err(|error| error.under(&format!("/{index}")))?;
         }
-        let place = |codec: usize| self.places.get(codec).map_or_else(String::new, |place| format!("/{place}"));
+        let pointer = |codec: usize| self.places.get(codec).map_or_else(String::new, |index| format!("/{index}"));
         let to_bytes = self.array.len();
-        self.to_bytes.check(&shape).map_err(|error| error.under(&place(to_bytes)))?;
+        self.to_bytes.check(&shape).map_err(|error| error.under(&pointer(to_bytes)))?;
         let mut size = self.to_bytes.encoded_size(&shape);
         for (codec, at) in self.bytes.iter().zip(to_bytes.saturating_add(1)..) {
-            codec.check(size).map_err(|error| error.under(&place(at)))?;
+            codec.check(size).map_err(|error| error.under(&pointer(at)))?;
             size = codec.encoded_size(size);
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::{Codecs, ElementSpec, Error, Limits, Warnings};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_grid::Shape;
-use zarr_meta::NamedConfig;
+use zarr_json::NamedConfig;
 
 /// The chain that was built last: the arrays of a hierarchy are opened one after another, and most have the same.
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl Codecs {
         let before = warnings.len();
         let pipeline = Arc::new(Pipeline::build(codecs, element, self, limits, 0, warnings)?);
         pipeline.check(chunk)?;
-        // What is odd is to be said of each array that has it.
+        // Each array gets the warnings of its chain.
         if warnings.len() == before {
             let (codecs, chunk) = (codecs.to_vec(), Shape::from_slice(chunk));
             *last() = Some(Built { codecs, chunk, pipeline: Arc::clone(&pipeline) });

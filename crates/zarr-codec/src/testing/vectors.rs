@@ -9,8 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use zarr_dtype::{DataType, FillValue, Heap, HeapRef, print};
 use zarr_grid::Region;
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// Whether a codec writes what numcodecs writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,7 @@ pub fn of_numbers(entries: &[CodecEntry], cases: &str) {
     entries.iter().for_each(|entry| codecs.add(*entry));
     run(cases, |case| {
         let (name, configuration) = (member(case, "name"), member(case, "configuration"));
-        let element = element(member(case, "dtype").as_str().expect("a text"));
+        let element = element(member(case, "dtype").as_str().expect("a string"));
         let (shape, dims) = shape(case);
         let chain = format!(r#"[{{"name": {name}, "configuration": {configuration}}}]"#);
         let chain = pipeline(&chain, &element, &codecs).expect("a chain");
@@ -110,7 +109,7 @@ fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     codec.decode(&encoded, &shape, &Region::whole(&shape), &mut out).expect("decodes");
     for (item, value) in items.chunks(HeapRef::SIZE).zip(values) {
         let found = print::to_json(&data_type, item, Some(&heap));
-        assert!(found.same(value), "{configuration}: found {found}, expected {value}");
+        assert!(found.semantically_eq(value), "{configuration}: found {found}, expected {value}");
     }
     if !written {
         return encoded;
@@ -157,7 +156,7 @@ fn shape(case: &Value) -> (Vec<u64>, Vec<usize>) {
 }
 
 fn bytes(case: &Value, name: &str) -> Vec<u8> {
-    let digits = member(case, name).as_str().expect("a text").as_bytes().chunks(2);
+    let digits = member(case, name).as_str().expect("a string").as_bytes().chunks(2);
     let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     digits.map(|digits| byte(digits).expect("hexadecimal digits")).collect()
 }

@@ -4,17 +4,10 @@
 //! is left is dispatched once on the item size and then runs in loops without branches. Where source and target run along
 //! different axes (transposes), the two are walked in square blocks, so that both sides stay in cache.
 
-use super::{Geometry, View, ViewMut, turn};
+use super::copy_element::{Action, AsIs, AsIsAny, Axis, CopyElement, Reversed, ReversedAny};
+use super::{Geometry, View, ViewMut, transpose};
 use smallvec::SmallVec;
 use zarr_kernels::{Isa, Rows};
-
-/// One axis of a loop: items, and the bytes from one to the next in the target and the source.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
-    pub(super) len: usize,
-    pub(super) to: isize,
-    pub(super) from: isize,
-}
 
 type Axes = SmallVec<[Axis; 6]>;
 
@@ -167,19 +160,19 @@ pub(super) fn copy_with(isa: Isa, target: &mut ViewMut<'_>, source: &View<'_>, w
     }
     let unit = if width > 1 { width } else { item };
     let run: Run = match (width, item) {
-        (1, 1) => run::<Move<1>>,
-        (1, 2) => run::<Move<2>>,
-        (1, 4) => run::<Move<4>>,
-        (1, 8) => run::<Move<8>>,
-        (1, 16) => run::<Move<16>>,
-        (1, _) => run::<MoveAny>,
-        (2, _) => run::<Swap<2>>,
-        (4, _) => run::<Swap<4>>,
-        (8, _) => run::<Swap<8>>,
-        _ => run::<SwapAny>,
+        (1, 1) => run::<AsIs<1>>,
+        (1, 2) => run::<AsIs<2>>,
+        (1, 4) => run::<AsIs<4>>,
+        (1, 8) => run::<AsIs<8>>,
+        (1, 16) => run::<AsIs<16>>,
+        (1, _) => run::<AsIsAny>,
+        (2, _) => run::<Reversed<2>>,
+        (4, _) => run::<Reversed<4>>,
+        (8, _) => run::<Reversed<8>>,
+        _ => run::<ReversedAny>,
     };
     let stream = target.stream && target.size() >= STREAMED;
-    let how = How { isa, item: unit, stream };
+    let how = Action { isa, item: unit, stream };
     // SAFETY: the loops visit the offsets of the items (or their scalars) of both views, which lie in their allocations;
     // the target is exclusively borrowed, so the two do not overlap.
     unsafe { run(target.ptr, source.ptr, &axes, how) };
@@ -188,89 +181,12 @@ pub(super) fn copy_with(isa: Isa, target: &mut ViewMut<'_>, source: &View<'_>, w
     }
 }
 
-/// What does not change during a copy.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    pub(super) isa: Isa,
-    /// Bytes of an item, or of the scalars it is made of where these are reversed.
-    pub(super) item: usize,
-    /// Whether whole lines go past the caches.
-    pub(super) stream: bool,
-}
-
 /// One of the loops below, chosen once for a copy.
-type Run = unsafe fn(*mut u8, *const u8, &[Axis], How);
-
-/// How one item is carried over.
-pub(super) trait Carry {
-    /// Bytes of the scalars that are reversed in contiguous items, 1 if they stay as they are; `None` if such items are
-    /// carried one by one.
-    const REVERSED: Option<usize>;
-    /// Bytes of an item if it is one that transposes have a loop for, and how many of them are a side of their tiles.
-    const TILE: Option<(usize, usize)>;
-    /// # Safety
-    /// `item` bytes can be read at `from` and written at `to`, and do not overlap.
-    unsafe fn carry(to: *mut u8, from: *const u8, item: usize);
-}
-
-/// Tiles are at least a line of the cache wide, and at least 16 items.
-const fn tile(item: usize) -> Option<(usize, usize)> {
-    Some((item, if item > 4 { 16 } else { 64 / item }))
-}
-
-struct Move<const N: usize>;
-impl<const N: usize> Carry for Move<N> {
-    const REVERSED: Option<usize> = Some(1);
-    const TILE: Option<(usize, usize)> = tile(N);
-    #[inline(always)]
-    unsafe fn carry(to: *mut u8, from: *const u8, _: usize) {
-        // SAFETY: as the caller says; `[u8; N]` has no alignment.
-        unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) };
-    }
-}
-
-struct MoveAny;
-impl Carry for MoveAny {
-    const REVERSED: Option<usize> = Some(1);
-    const TILE: Option<(usize, usize)> = None;
-    #[inline(always)]
-    unsafe fn carry(to: *mut u8, from: *const u8, item: usize) {
-        // SAFETY: as the caller says.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, item) };
-    }
-}
-
-struct Swap<const N: usize>;
-impl<const N: usize> Carry for Swap<N> {
-    const REVERSED: Option<usize> = Some(N);
-    const TILE: Option<(usize, usize)> = tile(N);
-    #[inline(always)]
-    unsafe fn carry(to: *mut u8, from: *const u8, _: usize) {
-        // SAFETY: as the caller says; `[u8; N]` has no alignment.
-        unsafe {
-            let mut bytes = from.cast::<[u8; N]>().read();
-            bytes.reverse();
-            to.cast::<[u8; N]>().write(bytes);
-        }
-    }
-}
-
-struct SwapAny;
-impl Carry for SwapAny {
-    const REVERSED: Option<usize> = None;
-    const TILE: Option<(usize, usize)> = None;
-    #[inline(always)]
-    unsafe fn carry(to: *mut u8, from: *const u8, item: usize) {
-        for i in 0..item {
-            // SAFETY: as the caller says.
-            unsafe { to.add(i).write(from.add(item - 1 - i).read()) };
-        }
-    }
-}
+type Run = unsafe fn(*mut u8, *const u8, &[Axis], Action);
 
 /// # Safety
 /// All items that `axes` reach from `to` and `from` lie in their allocations, those of `to` are exclusively borrowed.
-unsafe fn run<C: Carry>(to: *mut u8, from: *const u8, axes: &[Axis], how: How) {
+unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: Action) {
     let (outer, row) = split_row(axes);
     let step = how.item as isize;
     if let (Some(width), true) = (C::REVERSED, (row.to == step && row.from == step) || row.len == 1) {
@@ -285,16 +201,16 @@ unsafe fn run<C: Carry>(to: *mut u8, from: *const u8, axes: &[Axis], how: How) {
     // The axis along which the source runs fastest, if that is not the target's.
     let fast = outer.iter().enumerate().min_by_key(|(_, axis)| axis.from.unsigned_abs());
     match fast {
-        Some((place, &across)) if across.from.unsigned_abs() < row.from.unsigned_abs() => {
+        Some((index, &across)) if across.from.unsigned_abs() < row.from.unsigned_abs() => {
             let mut rest: Axes = outer.into();
-            rest.remove(place);
+            rest.remove(index);
             let tiled = C::TILE.is_some() && row.to == step && across.from == step;
             outer_loop(&rest, &mut |t, f| {
                 let (to, from) = (to.wrapping_offset(t), from.wrapping_offset(f));
                 // SAFETY: offsets of items, as above; both sides have a contiguous axis if tiled.
                 unsafe {
                     if tiled {
-                        turn::plane::<C>(to, from, across, row, how)
+                        transpose::plane::<C>(to, from, across, row, how)
                     } else {
                         block::<C>(to, from, across, row, step)
                     }
@@ -304,17 +220,17 @@ unsafe fn run<C: Carry>(to: *mut u8, from: *const u8, axes: &[Axis], how: How) {
         _ => outer_loop(outer, &mut |t, f| {
             for i in 0..row.len as isize {
                 // SAFETY: item `i` of the row.
-                unsafe { C::carry(to.offset(t + i * row.to), from.offset(f + i * row.from), how.item) };
+                unsafe { C::copy(to.offset(t + i * row.to), from.offset(f + i * row.from), how.item) };
             }
         }),
     }
 }
 
-/// Carries a plane over in square blocks: `across` is the source's fast axis, `row` the target's.
+/// Copies a plane in square blocks: `across` is the source's fast axis, `row` the target's.
 ///
 /// # Safety
 /// As for [`run`], for the items of the plane.
-unsafe fn block<C: Carry>(to: *mut u8, from: *const u8, across: Axis, row: Axis, item: isize) {
+unsafe fn block<C: CopyElement>(to: *mut u8, from: *const u8, across: Axis, row: Axis, item: isize) {
     for a0 in (0..across.len).step_by(BLOCK) {
         for r0 in (0..row.len).step_by(BLOCK) {
             for a in a0..(a0 + BLOCK).min(across.len) {
@@ -322,7 +238,7 @@ unsafe fn block<C: Carry>(to: *mut u8, from: *const u8, across: Axis, row: Axis,
                 for r in r0..(r0 + BLOCK).min(row.len) {
                     let r = r as isize;
                     // SAFETY: item `(a, r)` of the plane.
-                    unsafe { C::carry(to.offset(t + r * row.to), from.offset(f + r * row.from), item.unsigned_abs()) };
+                    unsafe { C::copy(to.offset(t + r * row.to), from.offset(f + r * row.from), item.unsigned_abs()) };
                 }
             }
         }

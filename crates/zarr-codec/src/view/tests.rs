@@ -95,12 +95,12 @@ proptest! {
         shape in prop::collection::vec(1usize..150, 2),
         planes in 1usize..3,
         item in prop::sample::select(vec![1usize, 2, 4, 8, 12, 16]),
-        turned in any::<bool>(),
+        transposed in any::<bool>(),
         gap in 0usize..3,
         stream in any::<bool>(),
     ) {
         let shape = [planes, shape[0], shape[1]];
-        let order = if turned { [2, 0, 1] } else { [0, 1, 2] };
+        let order = if transposed { [2, 0, 1] } else { [0, 1, 2] };
         let size = shape.iter().product::<usize>() * item;
         let source: Vec<u8> = (0..size).map(|i| (i * 7 + i / 251) as u8).collect();
         let source = View::new(&source, item, &shape).unwrap().permuted(&order);
@@ -221,8 +221,8 @@ proptest! {
         let all = model(&view.as_view());
         let mut due = Vec::new();
         let shape = view.shape();
-        for (place, item) in all.iter().enumerate() {
-            let mut rest = place;
+        for (at, item) in all.iter().enumerate() {
+            let mut rest = at;
             let mut index = vec![0; shape.len()];
             for axis in (0..shape.len()).rev() { index[axis] = (rest % shape[axis]) as u64; rest /= shape[axis]; }
             let inside = index.iter().zip(&axes).all(|(&i, a)| i >= a.start && (i - a.start).is_multiple_of(a.step) && (i - a.start) / a.step < a.len);
@@ -235,12 +235,12 @@ proptest! {
     fn tiles_cover_without_overlap(case in cases(), cuts in prop::collection::vec(1usize..4, 5)) {
         let mut bytes = vec![0; case.size()];
         let mut view = case.view_mut(&mut bytes);
-        let bounds: Vec<Windows> = view.shape().iter().zip(&cuts)
+        let bounds: Vec<AxisWindows> = view.shape().iter().zip(&cuts)
             .map(|(&len, &step)| (0..len).step_by(step).map(|start| (start, step.min(len - start))).collect()).collect();
-        let tiles = view.reborrow().tile(bounds).unwrap();
-        let (first, rest) = tiles.split_at(2);
-        for mut tile in first.chain(rest) {
-            tile.all_mut(|item| { item.iter_mut().for_each(|byte| *byte += 1); true });
+        let windows = view.reborrow().into_windows(bounds).unwrap();
+        let (first, rest) = windows.split_at(2);
+        for mut window in first.chain(rest) {
+            window.all_mut(|item| { item.iter_mut().for_each(|byte| *byte += 1); true });
         }
         drop(view);
         prop_assert!(bytes.iter().all(|&byte| byte == 1));
@@ -263,9 +263,9 @@ proptest! {
                 starts.map(|start| (start, width.min(len - start))).chain((width == 2).then_some((len, 0))).collect()
             });
             let bounds = bounds.collect();
-            let mut tiles = view.tile(bounds).unwrap().split_at(skipped).1;
+            let mut windows = view.into_windows(bounds).unwrap().split_at(skipped).1;
             let number = &mut counts[one_by_one];
-            while let Some(mut row) = if one_by_one == 0 { tiles.next_row(most) } else { tiles.next().map(|it| it.with_axis(0)) } {
+            while let Some(mut row) = if one_by_one == 0 { windows.next_row(most) } else { windows.next().map(|it| it.with_axis(0)) } {
                 prop_assert!((1..=most).contains(&row.shape()[0]));
                 for i in 0..row.shape()[0] as u64 {
                     let mut ranges: Vec<_> = row.shape().iter().map(|&len| 0..len as u64).collect();
@@ -283,7 +283,7 @@ proptest! {
 proptest! {
     #[test]
     fn runs_are_all_items_once(case in cases(), stop in 0usize..40) {
-        let mut bytes: Vec<u8> = (0..case.size()).map(|place| place as u8).collect();
+        let mut bytes: Vec<u8> = (0..case.size()).map(|at| at as u8).collect();
         let view = case.view_mut(&mut bytes);
         let mut items = model(&view.as_view());
         let mut found = Vec::new();
@@ -306,7 +306,7 @@ proptest! {
             run.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
             true
         });
-        prop_assert!(bytes.iter().enumerate().all(|(place, byte)| *byte == (place as u8).wrapping_add(1)));
+        prop_assert!(bytes.iter().enumerate().all(|(at, byte)| *byte == (at as u8).wrapping_add(1)));
     }
 }
 
@@ -337,9 +337,9 @@ fn refuses_what_does_not_fit() {
     assert!(ViewMut::from_strides(&mut bytes, 2, &[2, 3], 0, &[3, 2]).is_err());
     assert!(ViewMut::from_strides(&mut bytes, 2, &[3, 2], 0, &[2, 6]).is_ok());
     let view = ViewMut::new(&mut bytes, 2, &[6]).unwrap();
-    assert!(view.tile(vec![[(0, 3), (2, 3)].into_iter().collect()]).is_err());
+    assert!(view.into_windows(vec![[(0, 3), (2, 3)].into_iter().collect()]).is_err());
     let view = ViewMut::new(&mut bytes, 2, &[6]).unwrap();
-    assert!(view.tile(vec![[(0, 3), (3, 4)].into_iter().collect()]).is_err());
+    assert!(view.into_windows(vec![[(0, 3), (3, 4)].into_iter().collect()]).is_err());
 }
 
 /// Blocks of a large view are copied one after another.

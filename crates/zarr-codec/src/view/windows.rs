@@ -1,111 +1,117 @@
-//! How one axis of a view is cut into windows.
+//! A view cut into a grid of windows.
 
-use super::{Dims, Tiles, ViewMut};
-use crate::Error;
+use super::{AxisWindows, Geometry, ViewMut};
+use crate::Dims;
 use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use zarr_dtype::Heap;
 
-/// Windows along one axis, in ascending order.
+/// Disjoint windows of one view, in C order of the grid they were cut along.
 ///
-/// Those of one length that lie one behind the other are one record, so that the windows of 10^18 chunks take no more memory
-/// than those of ten.
-///
-/// ```
-/// use zarr_codec::{ViewMut, Windows};
-///
-/// let mut windows = Windows::default();
-/// windows.push(0, 1, 1);
-/// windows.push(1, 2, 3);
-/// let mut bytes = [0; 7];
-/// let tiles = ViewMut::new(&mut bytes, 1, &[7])?.tile(vec![windows])?;
-/// assert_eq!(tiles.map(|tile| tile.shape()[0]).collect::<Vec<_>>(), [1, 2, 2, 2]);
-/// # Ok::<(), zarr_codec::Error>(())
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Windows {
-    runs: SmallVec<[Run; 3]>,
-    len: usize,
-    /// They cannot be: there are more than can be counted, or there is no memory for them.
-    fault: bool,
+/// Nothing is held for a window until it is taken, so a plan over a million chunks costs the sum of the axes. A run of
+/// windows can be [split off](Self::split_at) and given to another thread.
+#[derive(Debug)]
+pub struct Windows<'a> {
+    ptr: *mut u8,
+    geometry: Geometry,
+    heap: Option<Arc<Heap>>,
+    stream: bool,
+    /// The windows of each axis: checked to be disjoint and within the view.
+    axes: Arc<[AxisWindows]>,
+    next: usize,
+    end: usize,
+    life: PhantomData<&'a mut [u8]>,
 }
 
-/// Windows of one length, one behind the other.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    /// How many windows lie before.
-    first: usize,
-    /// Where the first window begins.
-    start: usize,
-    /// The length of each window.
-    width: usize,
-    count: usize,
-}
+// SAFETY: the windows `next..end` are exclusive borrows of plain bytes, and belong to this value alone.
+unsafe impl Send for Windows<'_> {}
 
-impl Windows {
-    /// Adds `count` windows of `width` items each, the first of which begins at `start`.
-    pub fn push(&mut self, start: usize, width: usize, count: usize) {
-        let Some(len) = self.len.checked_add(count) else {
-            self.fault = true;
-            return;
-        };
-        let is_next = |last: &&mut Run| {
-            let end = last.count.checked_mul(width).and_then(|size| size.checked_add(last.start));
-            last.width == width && end == Some(start)
-        };
-        if let Some(last) = self.runs.last_mut().filter(is_next) {
-            last.count += count;
-        } else if self.runs.try_reserve(1).is_ok() {
-            self.runs.push(Run { first: self.len, start, width, count });
-        } else {
-            self.fault = true;
+impl<'a> Windows<'a> {
+    /// `None` if there are not windows for each axis, or they overlap or reach out of the view.
+    pub(super) fn new(view: ViewMut<'a>, axes: Vec<AxisWindows>) -> Option<Self> {
+        let fits =
+            axes.len() == view.shape().len() && axes.iter().zip(view.shape()).all(|(windows, &len)| windows.check(len));
+        let end = axes.iter().try_fold(1usize, |count, windows| count.checked_mul(windows.len()))?;
+        fits.then(|| Self {
+            ptr: view.ptr,
+            geometry: view.geometry,
+            heap: view.heap,
+            stream: view.stream,
+            axes: axes.into(),
+            next: 0,
+            end,
+            life: PhantomData,
+        })
+    }
+
+    /// The number, in C order of the whole grid, of the window that [`next`](Iterator::next) gives.
+    pub fn position(&self) -> usize {
+        self.next
+    }
+
+    /// The next windows along the last axis as one view, with a further axis in front that counts them: at most `most`, and
+    /// as many as have the same length and lie at the same distance. `None` if there are none.
+    pub fn next_row(&mut self, most: usize) -> Option<ViewMut<'a>> {
+        let last = self.axes.last().filter(|windows| windows.len() > 0);
+        let (_, step, alike) = last.map_or((0, 0, 1), |windows| windows.get(self.next % windows.len()));
+        let count = alike.min(most).min(self.end - self.next).max(1);
+        let mut row = self.next()?.with_axis(0);
+        if count > 1 {
+            // The windows `next - 1..next - 1 + count` are given away at once. The items of window `i` lie `i` times the
+            // distance behind those of the first.
+            row.geometry.shape[0] = count;
+            row.geometry.strides[0] = step as isize * self.geometry.strides[self.geometry.strides.len() - 1];
+            self.next += count - 1;
         }
-        self.len = len;
+        Some(row)
     }
 
-    /// Checks that no two share an item and all lie within an axis of `len` items.
-    pub(super) fn check(&self, len: usize) -> bool {
-        let mut free = 0;
-        let fits = |run: &Run| {
-            let end = run.width.checked_mul(run.count).and_then(|size| size.checked_add(run.start));
-            let good = run.start >= free && end.is_some_and(|end| end <= len);
-            free = end.unwrap_or(usize::MAX);
-            good
+    /// The first `count` windows (or all), and the others.
+    pub fn split_at(mut self, count: usize) -> (Self, Self) {
+        let middle = self.next.saturating_add(count).min(self.end);
+        let rest = Self {
+            ptr: self.ptr,
+            geometry: self.geometry.clone(),
+            heap: self.heap.clone(),
+            stream: self.stream,
+            axes: Arc::clone(&self.axes),
+            next: middle,
+            end: self.end,
+            life: PhantomData,
         };
-        !self.fault && self.runs.iter().all(fits)
-    }
-
-    /// How many windows there are.
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Where window `number` begins, its length, and how many of that length lie one behind the other from it on. The window is
-    /// there.
-    pub(super) fn get(&self, number: usize) -> (usize, usize, usize) {
-        let run = match self.runs.as_slice() {
-            [only] => only,
-            all => &all[all.partition_point(|run| run.first <= number) - 1],
-        };
-        let nth = number - run.first;
-        (run.start + nth * run.width, run.width, run.count - nth)
+        self.end = middle;
+        (self, rest)
     }
 }
 
-impl FromIterator<(usize, usize)> for Windows {
-    /// Windows of these beginnings and lengths.
-    fn from_iter<I: IntoIterator<Item = (usize, usize)>>(windows: I) -> Self {
-        let mut all = Self::default();
-        windows.into_iter().for_each(|(start, width)| all.push(start, width, 1));
-        all
+impl<'a> Iterator for Windows<'a> {
+    type Item = ViewMut<'a>;
+
+    fn next(&mut self) -> Option<ViewMut<'a>> {
+        if self.next == self.end {
+            return None;
+        }
+        let mut rest = self.next;
+        self.next += 1;
+        let mut shape: Dims = SmallVec::from_elem(0, self.axes.len());
+        let mut offset = 0isize;
+        for (axis, windows) in self.axes.iter().enumerate().rev() {
+            let (start, len, _) = windows.get(rest % windows.len());
+            rest /= windows.len();
+            shape[axis] = len;
+            offset += start as isize * self.geometry.strides[axis];
+        }
+        let geometry = Geometry { item: self.geometry.item, shape, strides: self.geometry.strides.clone() };
+        // The window is disjoint from all others: along at least one axis its items are (checked in `new`), and each
+        // number in `next..end` is given once, by this value alone (`split_at` divides the range).
+        let ptr = self.ptr.wrapping_offset(offset);
+        Some(ViewMut { ptr, geometry, heap: self.heap.clone(), stream: self.stream, life: PhantomData })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.end - self.next, Some(self.end - self.next))
     }
 }
 
-impl<'a> ViewMut<'a> {
-    /// Cuts the view along every axis into windows that do not overlap.
-    ///
-    /// # Errors
-    /// [`Error::Tiles`] if windows overlap or reach out of the view.
-    pub fn tile(self, windows: Vec<Windows>) -> Result<Tiles<'a>, Error> {
-        let shape = Dims::from_slice(self.shape());
-        Tiles::new(self, windows).ok_or(Error::Tiles { shape })
-    }
-}
+impl ExactSizeIterator for Windows<'_> {}

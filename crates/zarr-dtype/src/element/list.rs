@@ -2,7 +2,7 @@
 
 use super::text::{each, empty, to_heap};
 use super::{Element, with_room};
-use crate::fill::content;
+use crate::heap::content;
 use crate::{DataType, Error, Heap};
 use half::{bf16, f16};
 use num_complex::Complex;

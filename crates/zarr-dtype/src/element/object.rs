@@ -2,9 +2,9 @@
 
 use super::text::{each, empty, to_heap};
 use super::{Element, with_room};
-use crate::fill::content;
+use crate::heap::content;
 use crate::{DataType, Error, Heap, print};
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 impl Element for Value {
     fn name() -> String {
@@ -44,7 +44,7 @@ impl Element for Value {
 mod tests {
     use super::*;
     use crate::HeapRef;
-    use zarr_meta::json;
+    use zarr_json::json;
 
     #[test]
     fn values_come_back() {

@@ -1,7 +1,7 @@
 //! Texts and byte strings as elements.
 
 use super::{Element, count, with_room};
-use crate::fill::content;
+use crate::heap::content;
 use crate::parse::utf32;
 use crate::print::{code_points, without_nuls};
 use crate::{DataType, Error, Heap, HeapRef};

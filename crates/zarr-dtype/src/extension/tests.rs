@@ -1,7 +1,6 @@
 use super::*;
 use crate::{Element, FillValue, Heap, from_npy_descr, npy_descr, npy_literal};
-use zarr_meta::json;
-use zarr_meta::json::Map;
+use zarr_json::{Map, json};
 
 /// Text in capital letters, of any length or of one that the configuration says.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ impl ExtensionType for Loud {
     }
 
     fn parse(&self, value: &Value) -> Result<Vec<u8>, Error> {
-        let text = value.as_str().ok_or_else(|| Error::invalid(value, "a text"))?;
+        let text = value.as_str().ok_or_else(|| Error::invalid(value, "a string"))?;
         print::parse(&self.0, &Value::from(text.to_uppercase()))
     }
 

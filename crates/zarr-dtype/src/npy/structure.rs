@@ -1,11 +1,10 @@
 //! numpy's structured types: lists of fields.
 
-use super::{from_npy_descr, npy_descr};
-use crate::structure::MAX_DEPTH;
-use crate::{ByteOrder, DataType, Error, Field, StructType};
-use std::collections::HashSet;
+use super::npy_descr;
+use crate::{ByteOrder, DataType, Error, NumpyType};
 use std::fmt::Write;
-use zarr_meta::json::Value;
+use zarr_json::Value;
+use zarr_json::pointer::At;
 
 /// The type as the header of a `.npy` file has it, a literal of Python: `'<f4'`, or for structs
 /// `[('a', '<i4'), ('b', '<f8', (2, 3))]`. All numbers are little-endian. `None` for types that numpy lacks.
@@ -31,8 +30,8 @@ fn write_literal(data_type: &DataType, into: &mut String) -> Option<()> {
         return Some(());
     };
     into.push('[');
-    for (place, field) in fields.fields().iter().enumerate() {
-        into.push_str(if place == 0 { "(" } else { ", (" });
+    for (index, field) in fields.fields().iter().enumerate() {
+        into.push_str(if index == 0 { "(" } else { ", (" });
         quote(&field.name, into);
         into.push_str(", ");
         write_literal(&field.data_type, into)?;
@@ -76,72 +75,21 @@ fn quote(text: &str, into: &mut String) {
 /// # Example
 /// ```
 /// # use zarr_dtype::{ByteOrder, DataType, from_npy_value};
-/// # use zarr_meta::json;
+/// # use zarr_json::json;
 /// let (data_type, order) = from_npy_value(&json!([["a", "<i4"], ["b", ">f8", [2]]]))?;
 /// assert_eq!(data_type.item_size(), 20);
 /// assert_eq!(order, ByteOrder::Fields([ByteOrder::Little, ByteOrder::Big].into()));
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
 pub fn from_npy_value(descr: &Value) -> Result<(DataType, ByteOrder), Error> {
-    parse(descr, 0)
-}
-
-fn parse(descr: &Value, depth: usize) -> Result<(DataType, ByteOrder), Error> {
-    match descr {
-        Value::String(text) => from_npy_descr(text),
-        Value::Array(items) if depth < MAX_DEPTH => {
-            let mut names = HashSet::new();
-            let (mut fields, mut orders) = (Vec::new(), Vec::new());
-            for (place, item) in items.iter().enumerate() {
-                let (mut field, order) =
-                    field(item, place, depth).map_err(|error| error.within(&format!("/{place}")))?;
-                if item.as_array().and_then(<[Value]>::first).and_then(Value::as_str) == Some("") {
-                    while names.contains(&field.name) {
-                        field.name.push('_');
-                    }
-                }
-                names.insert(field.name.clone());
-                fields.push(field);
-                orders.push(order);
-            }
-            Ok((DataType::Struct(StructType::new(fields)?), ByteOrder::Fields(orders.into())))
-        }
-        _ => Err(Error::invalid(descr, "a type string or a list of fields")),
-    }
-}
-
-fn field(item: &Value, place: usize, depth: usize) -> Result<(Field, ByteOrder), Error> {
-    let invalid = || Error::invalid(item, "[name, type] or [name, type, shape]");
-    let (name, descr, shape) = match item.as_array() {
-        Some([name, descr]) => (name, descr, Some(Vec::new())),
-        Some([name, descr, shape]) => (name, descr, lengths(shape)),
-        _ => return Err(invalid()),
-    };
-    // A title, which is for people, and the name.
-    let name = match name.as_array() {
-        Some([_, name]) => name.as_str(),
-        _ => name.as_str(),
-    };
-    let (data_type, order) = parse(descr, depth + 1).map_err(|error| error.within("/1"))?;
-    let name = match name.ok_or_else(invalid)? {
-        "" => format!("f{place}"),
-        name => name.to_owned(),
-    };
-    Ok((Field { name, data_type, shape: shape.ok_or_else(invalid)? }, order))
-}
-
-/// A shape: a list, or a number for one dimension.
-fn lengths(shape: &Value) -> Option<Vec<u64>> {
-    match shape.as_array() {
-        Some(lengths) => lengths.iter().map(Value::as_u64).collect(),
-        None => Some(vec![shape.as_u64()?]),
-    }
+    let (numpy, order) = NumpyType::parse(&At::root(descr))?;
+    Ok((super::known(&numpy)?, order))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_meta::json;
+    use zarr_json::json;
 
     #[test]
     fn fields_are_read_as_numpy_writes_them() {
@@ -165,15 +113,12 @@ mod tests {
         let check = |descr: Value, expected: &str| {
             assert_eq!(from_npy_value(&descr).unwrap_err().to_string(), expected, "{descr}");
         };
-        check(json!(1), "found 1, expected a type string or a list of fields");
-        check(json!([]), "/configuration/fields: found no fields, expected at least one");
+        check(json!(1), "found 1, expected a type string or an array of fields");
+        check(json!([]), "found [], expected at least one field");
         check(json!([["a"]]), "/0: found [\"a\"], expected [name, type] or [name, type, shape]");
-        check(json!([["a", "|u1"], ["b", 2]]), "/1/1: found 2, expected a type string or a list of fields");
+        check(json!([["a", "|u1"], ["b", 2]]), "/1/1: found 2, expected a type string or an array of fields");
         check(json!([["a", "|O"]]), "unknown data type |O");
-        check(
-            json!([["a", "|u1"], ["a", "|u1"]]),
-            "/configuration/fields/1/name: found \"a\" again, expected names that differ",
-        );
+        check(json!([["a", "|u1"], ["a", "|u1"]]), r#"/1: found ["a","|u1"], expected fields of different names"#);
         let deep = (0..40).fold(json!("|u1"), |inner, _| json!([["a", inner]]));
         assert!(from_npy_value(&deep).is_err());
     }

@@ -3,8 +3,8 @@
 use super::{Spelling, base64_bytes, is_zero};
 use crate::{ByteOrder, DataType, Error, StructType};
 use std::collections::HashSet;
-use zarr_meta::json::{Map, Value};
-use zarr_meta::pointer::escaped;
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, Value};
 
 /// The bytes of the struct that `value` is: an object with every field, or the packed element as base64 text, its numbers
 /// little-endian.
@@ -13,7 +13,7 @@ pub(super) fn element(fields: &StructType, value: &Value, spelling: Spelling) ->
     match value {
         Value::Object(members) => object(fields, members, value, spelling),
         Value::String(text) => packed(fields, text).ok_or_else(|| {
-            Error::invalid(value, format!("an object, or base64 text of the {size} bytes of an element"))
+            Error::invalid(value, format!("an object, or a base64 string of the {size} bytes of an element"))
         }),
         _ if spelling == Spelling::Lenient && is_zero(value) => Ok(vec![0; size]),
         _ => Err(Error::invalid(value, "an object with a value for each field")),
@@ -51,8 +51,8 @@ fn items(
         return Ok(());
     };
     let list = value.as_array().filter(|list| u64::try_from(list.len()) == Ok(len));
-    for (place, item) in list.ok_or_else(|| Error::invalid(value, format!("a list of {len}")))?.iter().enumerate() {
-        items(data_type, inner, item, spelling, into).map_err(|error| error.within(&format!("/{place}")))?;
+    for (index, item) in list.ok_or_else(|| Error::invalid(value, format!("an array of {len}")))?.iter().enumerate() {
+        items(data_type, inner, item, spelling, into).map_err(|error| error.within(&format!("/{index}")))?;
     }
     Ok(())
 }
@@ -61,6 +61,6 @@ fn packed(fields: &StructType, text: &str) -> Option<Vec<u8>> {
     let mut bytes = base64_bytes(text).filter(|bytes| bytes.len() == fields.item_size())?;
     let layout = fields.layout();
     layout.swap(&ByteOrder::Little, &mut bytes);
-    layout.settle(&mut bytes).ok()?;
+    layout.normalize(&mut bytes).ok()?;
     Some(bytes)
 }

@@ -2,7 +2,7 @@
 
 use super::{RawBits, json as element_json, to_text};
 use crate::{DataType, Field, StructType};
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 
 /// An object with every field.
 pub(super) fn json(fields: &StructType, item: &[u8], raw: RawBits) -> Option<Value> {

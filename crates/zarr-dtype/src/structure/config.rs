@@ -3,46 +3,50 @@
 use super::{Field, MAX_DEPTH, StructType};
 use crate::name::{member, only};
 use crate::{DataType, DataTypes, Error};
-use zarr_meta::json::{Map, Value};
-use zarr_meta::{NamedConfig, json};
+use zarr_json::{Map, NamedConfig, Value, json};
 
-/// The name that `zarr-meta` has for fields that are arrays, which Zarr v3 lacks and numpy has.
-const ARRAY: &str = "subarray";
+/// The name of the type of fields that are arrays, which Zarr v3 lacks and numpy has.
+pub(crate) const ARRAY: &str = "subarray";
 
 impl StructType {
     /// The struct that a metadata document has: `struct` with `{"fields": [{"name": .., "data_type": ..}]}`, or the older
     /// `structured` with `{"fields": [[name, data type]]}`.
     pub(crate) fn from_config(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<Self, Error> {
         only(config, &["fields"])?;
-        let value = member(config, "fields", "a list of fields")?;
+        let value = member(config, "fields", "an array of fields")?;
         let Some(items) = value.as_array() else {
-            return Err(Error::invalid(value, "a list of fields").within("/configuration/fields"));
+            return Err(Error::invalid(value, "an array of fields").within("/configuration/fields"));
         };
         if depth >= MAX_DEPTH {
             return Err(Error::invalid(value, "structs that are at most 32 deep").within("/configuration/fields"));
         }
         let is_old = config.name == "structured";
-        let field = |(place, item): (usize, &Value)| {
+        let field = |(index, item): (usize, &Value)| {
             let parsed = if is_old { old_field(item, types, depth) } else { field(item, types, depth) };
-            parsed.map_err(|error| error.within(&format!("/configuration/fields/{place}")))
+            parsed.map_err(|error| error.within(&format!("/configuration/fields/{index}")))
         };
         Self::new(items.iter().enumerate().map(field).collect::<Result<_, _>>()?)
     }
 
     /// The configuration that a metadata document has for this struct.
     pub(crate) fn to_config(&self) -> NamedConfig {
-        let field = |field: &Field| {
-            let mut data_type = field.data_type.to_config().short_value();
-            if !field.shape.is_empty() {
-                let shape = Value::from(field.shape.clone());
-                data_type = json!({"name": ARRAY, "configuration": {"data_type": data_type, "shape": shape}});
-            }
-            json!({"name": (field.name.as_str()), "data_type": data_type})
-        };
-        let mut configuration = Map::new();
-        configuration.insert("fields", Value::Array(self.fields().iter().map(field).collect()));
-        NamedConfig::with("struct", configuration)
+        to_config(self.fields().iter().map(|field| (field.name.as_str(), field.data_type.to_config(), &*field.shape)))
     }
+}
+
+/// The configuration that a metadata document has for a struct of these fields: names, types and shapes.
+pub(crate) fn to_config<'f>(fields: impl Iterator<Item = (&'f str, NamedConfig, &'f [u64])>) -> NamedConfig {
+    let field = |(name, data_type, shape): (&str, NamedConfig, &[u64])| {
+        let mut data_type = data_type.short_value();
+        if !shape.is_empty() {
+            let shape = Value::from(shape.to_vec());
+            data_type = json!({"name": ARRAY, "configuration": {"data_type": data_type, "shape": shape}});
+        }
+        json!({"name": name, "data_type": data_type})
+    };
+    let mut configuration = Map::new();
+    configuration.insert("fields", Value::Array(fields.map(field).collect()));
+    NamedConfig::with("struct", configuration)
 }
 
 /// `{"name": .., "data_type": ..}`
@@ -58,7 +62,7 @@ fn field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> 
 fn old_field(item: &Value, types: &DataTypes, depth: usize) -> Result<Field, Error> {
     match item.as_array() {
         Some([name, data_type]) => named_field(name, data_type, ["/0", "/1"], types, depth),
-        _ => Err(Error::invalid(item, "a list of name and data type")),
+        _ => Err(Error::invalid(item, "an array of name and data type")),
     }
 }
 
@@ -69,7 +73,7 @@ fn named_field(
     types: &DataTypes,
     depth: usize,
 ) -> Result<Field, Error> {
-    let text = name.as_str().ok_or_else(|| Error::invalid(name, "a text").within(in_name))?;
+    let text = name.as_str().ok_or_else(|| Error::invalid(name, "a string").within(in_name))?;
     let (data_type, shape) = field_type(data_type, types, depth).map_err(|error| error.within(in_type))?;
     Ok(Field { name: text.to_owned(), data_type, shape })
 }
@@ -84,9 +88,9 @@ fn field_type(value: &Value, types: &DataTypes, depth: usize) -> Result<(DataTyp
     let item = member(&config, "data_type", "a data type")?;
     let data_type = named(item).and_then(|item| DataType::from_config_at(&item, types, depth + 1));
     let data_type = data_type.map_err(|error| error.within("/configuration/data_type"))?;
-    let shape = member(&config, "shape", "a list of lengths")?;
+    let shape = member(&config, "shape", "an array of lengths")?;
     let lengths: Option<Vec<u64>> = shape.as_array().and_then(|lengths| lengths.iter().map(Value::as_u64).collect());
-    let expected = || Error::invalid(shape, "a list of lengths").within("/configuration/shape");
+    let expected = || Error::invalid(shape, "an array of lengths").within("/configuration/shape");
     Ok((data_type, lengths.ok_or_else(expected)?))
 }
 

@@ -1,8 +1,7 @@
 use super::*;
 use crate::{ByteOrder, FillValue, Heap, Scalar, Spelling, print};
 use proptest::prelude::*;
-use zarr_meta::json::Value;
-use zarr_meta::{NamedConfig, json};
+use zarr_json::{NamedConfig, Value, json};
 
 fn parse(config: &Value) -> Result<DataType, Error> {
     DataType::from_config(&NamedConfig::from_value(config).unwrap())
@@ -50,7 +49,7 @@ fn wrong_types_are_refused() {
     let array = |item: Value, shape: Value| {
         one(json!({"name": "subarray", "configuration": {"data_type": item, "shape": shape}}))
     };
-    check(json!(7), "/configuration/fields: found 7, expected a list of fields");
+    check(json!(7), "/configuration/fields: found 7, expected an array of fields");
     check(json!([]), "/configuration/fields: found no fields, expected at least one");
     check(
         json!([["a", "int8"]]),
@@ -77,7 +76,7 @@ fn wrong_types_are_refused() {
     );
     check(
         array(json!("int8"), json!([2, (-1)])),
-        "/configuration/fields/0/data_type/configuration/shape: found [2,-1], expected a list of lengths",
+        "/configuration/fields/0/data_type/configuration/shape: found [2,-1], expected an array of lengths",
     );
     check(
         array(json!("int8"), json!([8192, 8193])),
@@ -131,9 +130,9 @@ fn fill_values_are_objects() {
         assert_eq!(FillValue::parse(&data_type, &value).unwrap_err().to_string(), expected);
     };
     check(json!(0), "found 0, expected an object with a value for each field");
-    check(json!("AQD+//8C"), "found \"AQD+//8C\", expected an object, or base64 text of the 6 bytes of an element");
-    check(json!({"a": 1}), "/a: found 1, expected a list of 2");
-    check(json!({"a": [[1], [2, 3]]}), "/a/1: found [2,3], expected a list of 1");
+    check(json!("AQD+//8C"), "found \"AQD+//8C\", expected an object, or a base64 string of the 6 bytes of an element");
+    check(json!({"a": 1}), "/a: found 1, expected an array of 2");
+    check(json!({"a": [[1], [2, 3]]}), "/a/1: found [2,3], expected an array of 1");
     check(json!({"a": [[1], ["x"]]}), "/a/1/0: found \"x\", expected an integer from -32768 to 32767");
     check(json!({"a": [[1], [1]]}), "found {\"a\":[[1],[1]]}, expected a value for the field \"b/\"");
     check(json!({"a": [[1], [1]], "b/": {"x": [1], "y": 1}}), "/b~1/y: found 1, expected true or false");
@@ -141,13 +140,13 @@ fn fill_values_are_objects() {
 }
 
 #[test]
-fn small_integers_in_fields_are_settled() {
+fn small_integers_in_fields_are_normalized() {
     let inner = StructType::new(vec![Field::new("x", DataType::Int4), Field::new("y", DataType::UInt16)]).unwrap();
     let outer = vec![Field::new("a", DataType::UInt8), Field::array("b", DataType::Struct(inner), &[2])];
     let layout = StructType::new(outer).unwrap().layout();
     let mut items = [0xff, 0x0f, 0xff, 0xff, 0xf7, 0xff, 0xff].repeat(2);
     assert_eq!(layout.check(&items).unwrap_err().to_string(), "element 0: found byte 0x0f, expected an int4: -8 to 7");
-    layout.settle(&mut items).unwrap();
+    layout.normalize(&mut items).unwrap();
     assert_eq!(items, [0xff, 0xff, 0xff, 0xff, 0x07, 0xff, 0xff].repeat(2));
     layout.check(&items).unwrap();
 }
@@ -172,8 +171,8 @@ fn cases() -> impl Strategy<Value = (DataType, ByteOrder)> {
         let shape = prop::collection::vec(1_u64..4, 0..3);
         prop::collection::vec((inner, shape), 1..4).prop_map(|fields| {
             let (mut list, mut orders) = (Vec::new(), Vec::new());
-            for (place, ((data_type, order), shape)) in fields.into_iter().enumerate() {
-                list.push(Field { name: format!("f{place}"), data_type, shape });
+            for (index, ((data_type, order), shape)) in fields.into_iter().enumerate() {
+                list.push(Field { name: format!("f{index}"), data_type, shape });
                 orders.push(order);
             }
             (DataType::Struct(StructType::new(list).unwrap()), ByteOrder::Fields(orders.into()))
@@ -199,9 +198,9 @@ fn stored(data_type: &DataType, order: &ByteOrder, item: &[u8]) -> Vec<u8> {
             .collect();
     };
     let mut bytes = Vec::new();
-    for (place, (range, field)) in fields.placed().enumerate() {
+    for (index, (range, field)) in fields.placed().enumerate() {
         let order = match order {
-            ByteOrder::Fields(orders) => &orders[place],
+            ByteOrder::Fields(orders) => &orders[index],
             order => order,
         };
         for part in item[range].chunks(field.data_type.item_size()) {

@@ -1,5 +1,4 @@
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 use super::{AxisChunks, ChunkGrid, RectilinearGrid, Run};
 use crate::config::{count, list, only, unexpected};
@@ -20,7 +19,7 @@ impl ChunkGrid {
     /// # Example
     /// ```
     /// # use zarr_grid::ChunkGrid;
-    /// # use zarr_meta::{NamedConfig, json::Value};
+    /// # use zarr_json::{NamedConfig, Value};
     /// let configuration = Value::from_json(r#"{"kind": "inline", "chunk_shapes": [5, [[2, 3], 4]]}"#)?;
     /// let config = NamedConfig::with("rectilinear", configuration.as_object().unwrap().clone());
     /// let grid = ChunkGrid::from_config(&config, &[12, 10])?;
@@ -67,7 +66,7 @@ fn axis_value(axis: &AxisChunks) -> Value {
 
 fn regular(configuration: &Map, shape: &[u64]) -> Result<ChunkGrid> {
     only(configuration, &["chunk_shape"], "chunk_shape")?;
-    let lens = list(configuration, "chunk_shape", "a list of chunk lengths")?;
+    let lens = list(configuration, "chunk_shape", "an array of chunk lengths")?;
     let at = |axis: usize| format!("/chunk_shape/{axis}");
     let chunk: Vec<u64> = lens
         .iter()
@@ -86,7 +85,7 @@ fn rectilinear(configuration: &Map, shape: &[u64]) -> Result<ChunkGrid> {
     if kind.and_then(Value::as_str) != Some("inline") {
         return Err(unexpected("/kind".to_owned(), kind, "\"inline\""));
     }
-    let entries = list(configuration, "chunk_shapes", "a list with one entry per dimension")?;
+    let entries = list(configuration, "chunk_shapes", "an array with one entry per dimension")?;
     let axes: Vec<AxisChunks> =
         entries.iter().enumerate().map(|(axis, entry)| axis_chunks(axis, entry)).collect::<Result<_>>()?;
     let grid = RectilinearGrid::new(shape, axes).map_err(|problem| match problem {
@@ -104,7 +103,7 @@ fn axis_chunks(axis: usize, entry: &Value) -> Result<AxisChunks> {
     let Some(items) = entry.as_array() else {
         return count(entry)
             .and_then(AxisChunks::repeated)
-            .ok_or_else(|| unexpected(pointer(axis, ""), Some(entry), "a list, or an integer from 1 to 2^63-1"));
+            .ok_or_else(|| unexpected(pointer(axis, ""), Some(entry), "an array, or an integer from 1 to 2^63-1"));
     };
     let runs = items.iter().enumerate().map(|(i, item)| {
         let expected = "a length, or [length, count], each from 1 to 2^63-1";

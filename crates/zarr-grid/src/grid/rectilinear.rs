@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Place;
-use crate::cuts::AxisCuts;
+use super::AxisChunk;
 use crate::error::{Error, Result};
+use crate::overlaps::AxisOverlaps;
 use crate::region::AxisRange;
 use crate::shape::Shape;
 
@@ -35,8 +35,8 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
     run: Run,
-    /// The first chunk, and its first element.
-    cell: u64,
+    /// The index of its first chunk, and the first element of that.
+    chunk: u64,
     start: u64,
 }
 
@@ -57,14 +57,14 @@ impl AxisChunks {
     /// # Errors
     /// [`Error::Overflow`] if the sum of the lengths does not fit 64 bits, or if a length or count is 0.
     pub fn listed(runs: impl IntoIterator<Item = Run>) -> Result<Self> {
-        let (mut cell, mut start) = (0u64, 0u64);
+        let (mut chunk, mut start) = (0u64, 0u64);
         let mut stretches = Vec::new();
         for run in runs {
             let sum = run.len.checked_mul(run.count).filter(|&sum| sum > 0).and_then(|sum| start.checked_add(sum));
             let sum = sum.ok_or(Error::Overflow { what: "the sum of the chunk lengths, each at least 1," })?;
-            stretches.push(Stretch { run, cell, start });
+            stretches.push(Stretch { run, chunk, start });
             // No chunk is shorter than 1, so that there are no more chunks than elements.
-            cell += run.count;
+            chunk += run.count;
             start = sum;
         }
         Ok(Self(Kind::Listed(stretches.into())))
@@ -103,27 +103,27 @@ impl AxisChunks {
         }
     }
 
-    pub(super) fn extent(&self, cell: u64) -> Option<(u64, u64)> {
+    pub(super) fn extent(&self, chunk: u64) -> Option<(u64, u64)> {
         match &self.0 {
-            Kind::Repeated(len) => Some((cell.checked_mul(*len)?, *len)),
+            Kind::Repeated(len) => Some((chunk.checked_mul(*len)?, *len)),
             Kind::Listed(all) => {
-                let stretch = all[..all.partition_point(|stretch| stretch.cell <= cell)].last()?;
-                let nth = cell - stretch.cell;
+                let stretch = all[..all.partition_point(|stretch| stretch.chunk <= chunk)].last()?;
+                let nth = chunk - stretch.chunk;
                 (nth < stretch.run.count).then(|| (stretch.start + nth * stretch.run.len, stretch.run.len))
             }
         }
     }
 
-    pub(super) fn locate(&self, position: u64) -> Option<Place> {
-        let (cell, start, len) = match &self.0 {
+    pub(super) fn locate(&self, position: u64) -> Option<AxisChunk> {
+        let (chunk, start, len) = match &self.0 {
             Kind::Repeated(len) => (0, 0, *len),
             Kind::Listed(_) => {
                 let stretch = self.stretch_at(position)?;
-                (stretch.cell, stretch.start, stretch.run.len)
+                (stretch.chunk, stretch.start, stretch.run.len)
             }
         };
         let nth = (position - start) / len;
-        Some(Place { cell: cell + nth, start: start + nth * len, len })
+        Some(AxisChunk { index: chunk + nth, start: start + nth * len, len })
     }
 
     fn stretch_at(&self, position: u64) -> Option<&Stretch> {
@@ -132,12 +132,12 @@ impl AxisChunks {
         (position < found.end()).then_some(found)
     }
 
-    /// The cuts of a range that lies within the chunks.
-    pub(super) fn meet(&self, range: AxisRange) -> AxisCuts {
-        let mut cuts = AxisCuts::default();
+    /// The overlaps of a range that lies within the chunks.
+    pub(super) fn intersect(&self, range: AxisRange) -> AxisOverlaps {
+        let mut overlaps = AxisOverlaps::default();
         if let Kind::Repeated(len) = self.0 {
-            cuts.push(0, 0, len, range, 0);
-            return cuts;
+            overlaps.push(0, 0, len, range, 0);
+            return overlaps;
         }
         // One step per run that holds a position, so that neither many runs nor many positions alone cost anything.
         let mut taken = 0;
@@ -145,10 +145,10 @@ impl AxisChunks {
             let rest = AxisRange { start: range.start + taken * range.step, len: range.len - taken, ..range };
             let Some(stretch) = self.stretch_at(rest.start) else { break };
             let part = rest.before(stretch.end());
-            cuts.push(stretch.cell, stretch.start, stretch.run.len, part, taken);
+            overlaps.push(stretch.chunk, stretch.start, stretch.run.len, part, taken);
             taken += part.len;
         }
-        cuts
+        overlaps
     }
 
     fn resized(&self, len: u64) -> Result<Self> {

@@ -1,4 +1,4 @@
-use super::Place;
+use super::AxisChunk;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 
@@ -36,14 +36,14 @@ impl RegularGrid {
         &self.chunk
     }
 
-    pub(super) fn extent(&self, axis: usize, cell: u64) -> Option<(u64, u64)> {
+    pub(super) fn extent(&self, axis: usize, chunk: u64) -> Option<(u64, u64)> {
         let len = *self.chunk.get(axis)?;
-        Some((cell.checked_mul(len)?, len))
+        Some((chunk.checked_mul(len)?, len))
     }
 
-    pub(super) fn locate(&self, axis: usize, position: u64) -> Option<Place> {
+    pub(super) fn locate(&self, axis: usize, position: u64) -> Option<AxisChunk> {
         let len = *self.chunk.get(axis)?;
-        let cell = position.checked_div(len)?;
-        Some(Place { cell, start: cell * len, len })
+        let index = position.checked_div(len)?;
+        Some(AxisChunk { index, start: index * len, len })
     }
 }

@@ -1,5 +1,4 @@
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 use super::{ChunkKeyEncoding, Separator};
 use crate::config::{count, only, unexpected};
@@ -17,7 +16,7 @@ impl ChunkKeyEncoding {
     /// # Example
     /// ```
     /// # use zarr_grid::{ChunkKeyEncoding, Separator};
-    /// # use zarr_meta::NamedConfig;
+    /// # use zarr_json::NamedConfig;
     /// let encoding = ChunkKeyEncoding::from_config(&NamedConfig::new("v2"))?;
     /// assert_eq!(encoding, ChunkKeyEncoding::V2 { separator: Separator::Dot });
     /// # Ok::<(), zarr_grid::Error>(())
@@ -75,7 +74,7 @@ fn suffix(configuration: &Map) -> Result<ChunkKeyEncoding> {
     let spelling = if configuration.contains_key("base-encoding") { "base-encoding" } else { "base_encoding" };
     only(configuration, &["suffix", spelling], "suffix and base_encoding")?;
     let value = configuration.get("suffix");
-    let suffix = value.and_then(Value::as_str).ok_or_else(|| unexpected("/suffix".to_owned(), value, "a text"))?;
+    let suffix = value.and_then(Value::as_str).ok_or_else(|| unexpected("/suffix".to_owned(), value, "a string"))?;
     let value = configuration.get(spelling);
     let base = value.and_then(named);
     let base = base.ok_or_else(|| unexpected(format!("/{spelling}"), value, "a chunk key encoding"))?;

@@ -4,7 +4,7 @@ use super::{AxisSelection, Selection};
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
 use crate::region::AxisRange;
-use crate::resolved::{AxisPicks, BoxSelection, OrthogonalSelection, PointSelection, Resolved};
+use crate::resolved::{AxisIndices, BoxSelection, OrthogonalSelection, PointSelection, Resolved};
 
 impl Selection {
     /// The selection applied to an array of `shape`.
@@ -84,21 +84,21 @@ fn outer(axes: &[AxisSelection], shape: &[u64]) -> Result<Resolved> {
     Ok(OrthogonalSelection::new(picks, dropped).simplified())
 }
 
-fn pick(axis: usize, selection: &AxisSelection, len: u64) -> Result<AxisPicks> {
+fn pick(axis: usize, selection: &AxisSelection, len: u64) -> Result<AxisIndices> {
     match selection {
         AxisSelection::Index(at) => {
-            Ok(AxisPicks::Range { range: AxisRange::new(position(axis, *at, len)?, 1), flipped: false })
+            Ok(AxisIndices::Range { range: AxisRange::new(position(axis, *at, len)?, 1), flipped: false })
         }
         AxisSelection::Range { start, stop, step } => {
             if *step == 0 {
                 return Err(Error::ZeroStep { axis });
             }
             let (range, flipped) = slice(*start, *stop, *step, len);
-            Ok(AxisPicks::Range { range, flipped })
+            Ok(AxisIndices::Range { range, flipped })
         }
         AxisSelection::Indices(list) => {
             let positions = list.iter().map(|&at| position(axis, at, len)).collect::<Result<Vec<_>>>()?;
-            Ok(AxisPicks::from_positions(&positions))
+            Ok(AxisIndices::from_positions(&positions))
         }
         AxisSelection::Mask(mask) => {
             let found = mask.len() as u64;
@@ -106,10 +106,10 @@ fn pick(axis: usize, selection: &AxisSelection, len: u64) -> Result<AxisPicks> {
                 return Err(Error::MaskLength { axis, found, expected: len });
             }
             let positions: Vec<u64> = (0..).zip(mask).filter(|(_, on)| **on).map(|(at, _)| at).collect();
-            Ok(AxisPicks::from_positions(&positions))
+            Ok(AxisIndices::from_positions(&positions))
         }
         AxisSelection::Ellipsis | AxisSelection::All => {
-            Ok(AxisPicks::Range { range: AxisRange::new(0, len), flipped: false })
+            Ok(AxisIndices::Range { range: AxisRange::new(0, len), flipped: false })
         }
     }
 }

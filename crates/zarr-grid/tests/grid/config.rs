@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding, Error};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 use crate::model::case;
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod config;
-mod cuts;
 mod key;
 mod model;
+mod overlaps;
 mod selection;

@@ -18,9 +18,9 @@ impl Case {
     /// The chunk that holds a position of an axis, and the position within it.
     pub(crate) fn locate(&self, axis: usize, position: u64) -> (u64, u64) {
         let mut start = 0;
-        for (cell, len) in (0..).zip(&self.lens[axis]) {
+        for (overlap, len) in (0..).zip(&self.lens[axis]) {
             if position < start + len {
-                return (cell, position - start);
+                return (overlap, position - start);
             }
             start += len;
         }

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use zarr_grid::{AxisSelection, ChunkGrid, Error, IntoSelection, Parts, Resolved, Selection};
+use zarr_grid::{AxisSelection, ChunkGrid, ChunkSelections, Error, IntoSelection, Resolved, Selection};
 
 use crate::model::{Case, case, number, positions, product};
 
@@ -53,17 +53,17 @@ fn case_and_axes() -> impl Strategy<Value = (Case, Vec<AxisSelection>)> {
 }
 
 /// The numbers (in C order) of the elements that parts bring, with all that holds of parts checked.
-fn gathered(parts: &Parts, case: &Case) -> Vec<usize> {
+fn gathered(parts: &ChunkSelections, case: &Case) -> Vec<usize> {
     let count: u64 = parts.output_shape().iter().product();
     let mut out = vec![usize::MAX; count as usize];
     let mut chunks = Vec::new();
     for part in parts.iter() {
-        let cell = &part.cell;
-        chunks.push(cell.index.to_vec());
-        assert_eq!(case.grid.chunk_shape(&cell.index), cell.shape);
-        assert_eq!(cell.out_shape, cell.region.shape());
-        let chunk = case.grid.chunk_region(&cell.index);
-        let inner: Vec<Vec<u64>> = cell.region.axes().iter().map(positions).collect();
+        let overlap = &part.overlap;
+        chunks.push(overlap.index.to_vec());
+        assert_eq!(case.grid.chunk_shape(&overlap.index), overlap.shape);
+        assert_eq!(overlap.out_shape, overlap.region.shape());
+        let chunk = case.grid.chunk_region(&overlap.index);
+        let inner: Vec<Vec<u64>> = overlap.region.axes().iter().map(positions).collect();
         let elements: Vec<usize> = product(&inner)
             .iter()
             .map(|inner| {
@@ -72,7 +72,7 @@ fn gathered(parts: &Parts, case: &Case) -> Vec<usize> {
             })
             .collect();
         let mut used = vec![false; elements.len()];
-        part.moves(|run| {
+        part.copy_runs(|run| {
             assert!(run.len > 0);
             for i in 0..run.len {
                 let (from, to) = ((run.from + i) as usize, (run.to + i) as usize);
@@ -83,15 +83,15 @@ fn gathered(parts: &Parts, case: &Case) -> Vec<usize> {
         });
         assert_eq!(part.is_full(), used.iter().all(|used| *used));
         // The box is no larger than it has to be.
-        let shape = cell.region.shape();
+        let shape = overlap.region.shape();
         for (axis, &len) in shape.iter().enumerate() {
             let all: Vec<Vec<u64>> = shape.iter().map(|&len| (0..len).collect()).collect();
             let ends = |end: u64| product(&all).iter().zip(&used).any(|(at, used)| *used && at[axis] == end);
             assert!(ends(0) && ends(len - 1));
         }
-        if part.is_straight() {
+        if part.is_window() {
             let window: Vec<Vec<u64>> =
-                cell.out_start.iter().zip(&cell.out_shape).map(|(&at, &len)| (at..at + len).collect()).collect();
+                overlap.out_start.iter().zip(&overlap.out_shape).map(|(&at, &len)| (at..at + len).collect()).collect();
             let there: Vec<usize> = product(&window).iter().map(|at| out[number(at, parts.output_shape())]).collect();
             assert_eq!(there, elements);
         }
@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(result_shape.as_slice(), shape.as_slice());
         let lists: Vec<Vec<u64>> = model.into_iter().map(|(all, _)| all).collect();
         let elements: Vec<usize> = product(&lists).iter().map(|element| number(element, case.shape())).collect();
-        prop_assert_eq!(gathered(&found.parts(&case.grid).unwrap(), &case), elements.clone());
+        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
         if let Some(region) = found.as_region() {
             let axes: Vec<Vec<u64>> = region.axes().iter().map(positions).collect();
             let ascending: Vec<usize> = product(&axes).iter().map(|element| number(element, case.shape())).collect();
@@ -140,7 +140,7 @@ proptest! {
         let result_shape = found.result_shape();
         prop_assert_eq!(result_shape.as_slice(), [points.len() as u64]);
         let elements: Vec<usize> = points.iter().map(|point| number(point, case.shape())).collect();
-        prop_assert_eq!(gathered(&found.parts(&case.grid).unwrap(), &case), elements);
+        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements);
     }
 
     #[test]
@@ -149,7 +149,7 @@ proptest! {
         let mask: Vec<bool> = bits.into_iter().cycle().take(count).collect();
         let elements: Vec<usize> = (0..count).filter(|&i| mask[i]).collect();
         let found = Selection::mask(case.shape(), mask).unwrap().resolve(case.shape()).unwrap();
-        prop_assert_eq!(gathered(&found.parts(&case.grid).unwrap(), &case), elements);
+        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements);
     }
 
     #[test]
@@ -253,14 +253,16 @@ fn errors_name_what_is_wrong() {
 fn sparse_picks_read_only_their_chunks() {
     let grid = ChunkGrid::regular(&[1 << 40, 1 << 40], &[100, 100]).unwrap();
     let far = (vec![5i64, 1 << 39, 7], ..3).into_selection().unwrap().resolve(grid.shape()).unwrap();
-    let boxes: Vec<String> = far.parts(&grid).unwrap().iter().map(|part| part.cell.region.to_string()).collect();
+    let boxes: Vec<String> =
+        ChunkSelections::new(&far, &grid).unwrap().iter().map(|part| part.overlap.region.to_string()).collect();
     assert_eq!(boxes, ["[5:8:2, 0:3]", "[88:89, 0:3]"]);
     // A range beside a list stays a range.
     let wide = (vec![5i64, 1 << 39, 7], ..).into_selection().unwrap().resolve(grid.shape()).unwrap();
-    assert_eq!(wide.parts(&grid).unwrap().len(), 2 * (1u64 << 40).div_ceil(100));
+    assert_eq!(ChunkSelections::new(&wide, &grid).unwrap().len(), 2 * (1u64 << 40).div_ceil(100));
     let points = Selection::points(vec![vec![1 << 39, 3, 1 << 39], vec![0, 3, 1]]).resolve(grid.shape()).unwrap();
     assert!(matches!(points, Resolved::Points(_)));
-    let boxes: Vec<String> = points.parts(&grid).unwrap().iter().map(|part| part.cell.region.to_string()).collect();
+    let boxes: Vec<String> =
+        ChunkSelections::new(&points, &grid).unwrap().iter().map(|part| part.overlap.region.to_string()).collect();
     assert_eq!(boxes, ["[3:4, 3:4]", "[88:89, 0:2]"]);
 }
 
@@ -278,11 +280,11 @@ fn evenly_spaced_lists_are_ranges() {
 fn the_last_of_repeated_picks_is_written_last() {
     let grid = ChunkGrid::regular(&[10], &[10]).unwrap();
     for selection in [(vec![4i64, 2, 4],).into_selection().unwrap(), Selection::points(vec![vec![4, 2, 4]])] {
-        let parts = selection.resolve(&[10]).unwrap().parts(&grid).unwrap();
+        let parts = ChunkSelections::new(&selection.resolve(&[10]).unwrap(), &grid).unwrap();
         let mut values = [0; 10];
         for part in parts.iter() {
-            let range = part.cell.region.axes()[0];
-            part.moves(|run| {
+            let range = part.overlap.region.axes()[0];
+            part.copy_runs(|run| {
                 (0..run.len).for_each(|i| values[(range.start + (run.from + i) * range.step) as usize] = run.to + i + 1)
             });
         }
@@ -294,9 +296,9 @@ fn the_last_of_repeated_picks_is_written_last() {
 fn an_element_without_dimensions() {
     let grid = ChunkGrid::regular(&[], &[]).unwrap();
     let check = |selection: Selection, count: u64| {
-        let parts = selection.resolve(&[]).unwrap().parts(&grid).unwrap();
+        let parts = ChunkSelections::new(&selection.resolve(&[]).unwrap(), &grid).unwrap();
         let mut found = 0;
-        parts.iter().for_each(|part| part.moves(|run| found += run.len));
+        parts.iter().for_each(|part| part.copy_runs(|run| found += run.len));
         assert_eq!(found, count);
     };
     check(Selection::all(), 1);

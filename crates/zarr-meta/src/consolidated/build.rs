@@ -2,10 +2,10 @@
 
 use super::Consolidated;
 use super::read::without_nested;
-use crate::dialect::rules;
+use crate::dialect::table::rules;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::json::{Leniency, Map, Value, parse};
-use crate::{Dialect, Found, Node, NodePath, documents};
+use crate::{Dialect, Node, NodePath, StoredNode, documents};
+use zarr_json::{Map, ParseOptions, Value, parse};
 
 impl Consolidated {
     /// Consolidated metadata of the group at `group`, from nodes below it (others are left out) in the order given.
@@ -16,11 +16,15 @@ impl Consolidated {
     /// # Errors
     /// [`ErrorKind::NotExpressible`] if a node cannot be said in `dialect`, [`ErrorKind::UnsupportedVersion`] if the dialect has
     /// no consolidated metadata.
-    pub fn collect<'f>(dialect: Dialect, group: &NodePath, nodes: impl IntoIterator<Item = &'f Found>) -> Result<Self> {
-        let is_draft = dialect == Dialect::P2020;
+    pub fn collect<'f>(
+        dialect: Dialect,
+        group: &NodePath,
+        nodes: impl IntoIterator<Item = &'f StoredNode>,
+    ) -> Result<Self> {
+        let is_draft = dialect == Dialect::V3Protocol2020;
         // A document of its own, of which the group is part.
         let is_apart = dialect == Dialect::V2 || (is_draft && group.is_root());
-        if !is_apart && !matches!(dialect, Dialect::V3 | Dialect::V3Of2023) {
+        if !dialect.may_consolidate(group) {
             let found = format!("consolidated metadata of {group} in dialect {dialect}");
             let expected = "dialect v2 or v3, or the root in dialect p2020";
             return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, expected));
@@ -28,7 +32,7 @@ impl Consolidated {
         let rules = rules(dialect)?;
         let prefix = group.key_prefix();
         let mut collected = Vec::new();
-        let below = |found: &&Found| found.path.is_within(group) && (is_apart || found.path != *group);
+        let below = |found: &&StoredNode| found.path.is_within(group) && (is_apart || found.path != *group);
         for found in nodes.into_iter().filter(|found| !found.implicit).filter(below) {
             let mut node = found.node.clone();
             if let Node::Group(group) = &mut node {
@@ -38,7 +42,7 @@ impl Consolidated {
             let mut current = previous.cloned().unwrap_or_default();
             current.apply(&documents(dialect, &found.path, &node, previous)?);
             for (key, bytes) in current.iter() {
-                let value = parse(bytes, Leniency::ALL).map_err(|error| {
+                let value = parse(bytes, ParseOptions::ALL).map_err(|error| {
                     let (line, column, offset) = (error.line, error.column, error.offset);
                     Error::new(ErrorKind::InvalidJson, "", error.what, "")
                         .at_position(Position { line, column, offset })

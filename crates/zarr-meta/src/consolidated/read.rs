@@ -1,12 +1,12 @@
 //! Reading consolidated metadata.
 
 use super::Consolidated;
-use crate::dialect::p2020;
+use crate::dialect::p2020::{ENTRY, path_of};
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Oddity, OddityKind, Value};
-use crate::pointer::At;
 use crate::{Dialect, NodePath, Warning};
+use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, Value};
 
 impl Consolidated {
     /// The consolidated metadata in a `.zmetadata` of version 2 with this content; `key` is for error messages.
@@ -42,22 +42,22 @@ impl Consolidated {
     pub fn parse_document(dialect: Dialect, key: &str, bytes: &[u8]) -> Result<Option<Self>> {
         match dialect {
             Dialect::V2 => Self::parse_v2(key, bytes),
-            Dialect::P2020 => Self::parse_p2020(key, bytes),
+            Dialect::V3Protocol2020 => Self::parse_p2020(key, bytes),
             _ => Ok(None),
         }
     }
 
     fn parse_p2020(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
-        let Some(entry) = metadata.get(p2020::ENTRY) else {
-            let pointer = format!("/metadata/{}", p2020::ENTRY);
+        let Some(entry) = metadata.get(ENTRY) else {
+            let pointer = format!("/metadata/{}", ENTRY);
             let error = Error::new(ErrorKind::InvalidMetadata, pointer, "nothing", "the entry document");
             return Err(error.in_document(key));
         };
-        let mut documents = vec![(p2020::ENTRY.to_owned(), entry.clone())];
+        let mut documents = vec![(ENTRY.to_owned(), entry.clone())];
         let mut refused = Vec::new();
         for (key, value) in metadata.iter() {
-            match p2020::path_of(key, entry) {
+            match path_of(key, entry) {
                 None => {}
                 Some(Ok(_)) => documents.push((key.to_owned(), value.clone())),
                 Some(Err(_)) => refused.push(key.to_owned()),
@@ -94,14 +94,14 @@ impl Consolidated {
 
 /// The documents in one of consolidated metadata, by key; `None` if its format is not 1.
 fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
-    let leniency = Leniency { trailing_comma: false, ..Leniency::ALL };
+    let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
     // User attributes may be odd, documents may not.
-    let permitted = |oddity: &Oddity| {
-        matches!(oddity.kind, OddityKind::BareToken(_))
-            || [".zattrs/", "/attributes/"].iter().any(|part| oddity.pointer.contains(part))
+    let permitted = |deviation: &Deviation| {
+        matches!(deviation.kind, DeviationKind::BareToken(_))
+            || [".zattrs/", "/attributes/"].iter().any(|part| deviation.pointer.contains(part))
     };
-    let (value, _) = parse_document(key, bytes, leniency, permitted)?;
-    let in_document = |error: Error| error.in_document(key);
+    let (value, _) = parse_document(key, bytes, options, permitted)?;
+    let in_document = |error: ValueError| Error::from(error).in_document(key);
     let document = At::root(&value);
     document.object().map_err(in_document)?;
     if value.get("zarr_consolidated_format").and_then(Value::as_u64) != Some(1) {

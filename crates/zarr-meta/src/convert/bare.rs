@@ -4,16 +4,16 @@
 //! stands for each.
 
 use super::Note;
-use crate::json::{Map, Number, Value};
-use crate::pointer::escaped;
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, Number, Value};
 
 /// Makes texts of them, with a note for each attribute.
 pub(super) fn to_texts(attributes: &mut Map, notes: &mut Vec<Note>) {
     for (name, value) in attributes.iter() {
         let what = match (value.count_bare(), value) {
             (0, _) => continue,
-            (_, Value::Number(number)) => format!("{number}, a number that JSON does not have, becomes a text"),
-            (count, _) => format!("{count} times NaN or an infinity, numbers that JSON does not have, become texts"),
+            (_, Value::Number(number)) => format!("{number}, a number that JSON does not have, becomes a string"),
+            (count, _) => format!("{count} times NaN or an infinity, numbers that JSON does not have, become strings"),
         };
         notes.push(Note::change(format!("/attributes/{}", escaped(name)), what));
     }

@@ -1,11 +1,12 @@
 //! What a dialect cannot say, carried in an attribute until the node is in its own dialect again.
 
 use super::{Note, bare, for_dialect, for_dialect_from, rename, zero};
-use crate::dialect::typestr::{self, Dtype};
+use crate::dialect::typestr;
 use crate::error::{ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::pointer::escaped;
-use crate::{ArrayMetadata, Dialect, NamedConfig, Node};
+use crate::{ArrayMetadata, Dialect, Node};
+use zarr_dtype::NumpyType;
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The attribute that holds what a dialect cannot say, written by [`for_dialect_carrying`]:
 ///
@@ -30,7 +31,8 @@ const OF_STORAGE: [&str; 6] = ["zarr_format", "node_type", "shape", "chunk_grid"
 ///
 /// # Example
 /// ```
-/// use zarr_meta::{Dialect, GroupMetadata, Node, for_dialect, for_dialect_carrying, json};
+/// use zarr_json::json;
+/// use zarr_meta::{Dialect, GroupMetadata, Node, for_dialect, for_dialect_carrying};
 ///
 /// let mut group = GroupMetadata::default();
 /// group.extra.insert("note", json!({"must_understand": false, "text": "x"}));
@@ -102,7 +104,7 @@ fn without_unknown_type(node: &Node) -> (Node, Option<Value>) {
 
 /// Dialects that differ in nothing that a node says.
 fn family(dialect: Dialect) -> Dialect {
-    if dialect == Dialect::V3Of2023 { Dialect::V3 } else { dialect }
+    if dialect == Dialect::V3Provisional2023 { Dialect::V3 } else { dialect }
 }
 
 pub(super) fn is_same_family(a: Dialect, b: Dialect) -> bool {
@@ -121,14 +123,14 @@ fn without_names(node: &Node) -> Node {
 fn lost(node: &Node, back: &Node, members: &mut Map) {
     let (before, after) = (node.to_value(), back.to_value());
     for (name, value) in before.as_object().into_iter().flat_map(Map::iter) {
-        let same = after.get(name).is_some_and(|after| after.same(value));
+        let same = after.get(name).is_some_and(|after| after.semantically_eq(value));
         if !same && name != "attributes" && name != "consolidated_metadata" && !OF_STORAGE.contains(&name) {
             members.insert(name, value.clone());
         }
     }
     // Numbers that JSON does not have are not carried: there are pointers to them.
     let (before, after) = (node.attributes().clone().without_bare(), back.attributes().clone().without_bare());
-    let is_lost = |(name, value): &(&str, &Value)| !after.get(name).is_some_and(|it| it.same(value));
+    let is_lost = |(name, value): &(&str, &Value)| !after.get(name).is_some_and(|it| it.semantically_eq(value));
     let mut attributes = members.get("attributes").and_then(Value::as_object).cloned().unwrap_or_default();
     for (name, value) in before.iter().filter(is_lost) {
         attributes.insert(name, value.clone());
@@ -206,7 +208,7 @@ fn restore_member(array: &mut ArrayMetadata, name: &str, value: &Value) {
 /// Whether two data types are one with two names.
 fn is_same_type(a: &NamedConfig, b: &NamedConfig) -> bool {
     match (typestr::from_model(a), typestr::from_model(b)) {
-        (Ok(Dtype::Object), Ok(Dtype::Object)) => {
+        (Ok(NumpyType::Object), Ok(NumpyType::Object)) => {
             let is_bytes = |it: &NamedConfig| matches!(it.name.as_str(), "bytes" | "variable_length_bytes");
             is_bytes(a) && is_bytes(b)
         }

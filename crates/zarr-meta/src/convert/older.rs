@@ -3,10 +3,11 @@
 use super::carry::UNKNOWN_TYPE;
 use super::{Note, define_fill_value, drop_extra, is_ignorable};
 use crate::conventions::{self, ARRAY_DIMENSIONS};
-use crate::dialect::{codecs, layout, rules};
+use crate::dialect::table::rules;
+use crate::dialect::{codecs, layout};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Value;
-use crate::{ArrayMetadata, Dialect, Documents, GroupMetadata, NamedConfig};
+use crate::{ArrayMetadata, Dialect, Documents, GroupMetadata};
+use zarr_json::{NamedConfig, Value};
 
 pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     if group.consolidated.take().is_some() {
@@ -22,7 +23,7 @@ pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec
 fn is_extra(dialect: Dialect, is_array: bool, name: &str, value: &Value) -> bool {
     match dialect {
         // The first core draft refuses what it does not know.
-        Dialect::D2022 => is_array && matches!(name, "extensions" | UNKNOWN_TYPE),
+        Dialect::V3Draft2022 => is_array && matches!(name, "extensions" | UNKNOWN_TYPE),
         _ => !is_ignorable(value),
     }
 }
@@ -35,7 +36,7 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
     }
     dimension_names(array, dialect, notes)?;
     chunk_keys(array, dialect, notes);
-    if dialect == Dialect::D2022 {
+    if dialect == Dialect::V3Draft2022 {
         define_fill_value(array, notes);
     }
     // A codec that may be ignored is assumed to change nothing.
@@ -44,7 +45,7 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
         array.codecs.retain(known);
         notes.push(Note::loss("/codecs", "codecs that may be ignored, and that the dialect does not have"));
     }
-    if matches!(dialect, Dialect::P2020 | Dialect::D2022)
+    if matches!(dialect, Dialect::V3Protocol2020 | Dialect::V3Draft2022)
         && let [shard] = array.codecs.as_mut_slice()
         && shard.name == "sharding_indexed"
     {
@@ -87,7 +88,7 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
 /// The form of chunk keys that the dialect has, with the separator as it is where there is a choice.
 fn chunk_keys(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     let Some((name, separator)) = layout::innermost(&array.chunk_key_encoding) else { return };
-    let has_choice = matches!(dialect, Dialect::V2 | Dialect::P2020 | Dialect::D2022);
+    let has_choice = matches!(dialect, Dialect::V2 | Dialect::V3Protocol2020 | Dialect::V3Draft2022);
     let wanted = Some(separator.as_str()).filter(|_| has_choice);
     let Ok(rules) = rules(dialect) else { return };
     let keys = rules.chunk_keys(array.shape.len(), wanted, &Documents::new());
@@ -120,14 +121,14 @@ fn plain_index(shard: &mut NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
     let configuration = &mut shard.configuration;
     let plain = Value::Array(vec![codecs::bytes(Some("little")).to_value()]);
     let optional = configuration.remove("index_checksum_optional").is_some();
-    if optional || configuration.get("index_codecs").is_none_or(|index| !index.same(&plain)) {
+    if optional || configuration.get("index_codecs").is_none_or(|index| !index.semantically_eq(&plain)) {
         configuration.insert("index_codecs", plain);
         notes.push(Note::change(
             format!("{pointer}/index_codecs"),
             "the index of shards loses its codecs, as its checksum",
         ));
     }
-    if configuration.get("index_location").is_some_and(|place| place.as_str() != Some("end")) {
+    if configuration.get("index_location").is_some_and(|location| location.as_str() != Some("end")) {
         notes.push(Note::change(format!("{pointer}/index_location"), "the index of shards goes to their end"));
     }
     configuration.insert("index_location", "end");

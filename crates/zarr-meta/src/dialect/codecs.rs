@@ -2,9 +2,10 @@
 
 use crate::codec_names::{codec_named, codec_of_id};
 use crate::error::Result;
-use crate::json::{Map, Number, Value};
-use crate::pointer::At;
-use crate::{Error, ErrorKind, NamedConfig};
+use crate::{Error, ErrorKind};
+use zarr_dtype::DataType;
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, Number, Value};
 
 pub(crate) use crate::codec_names::Kind;
 
@@ -70,15 +71,16 @@ pub(crate) fn bytes(endian: Option<&str>) -> NamedConfig {
 /// The words of the shuffles of blosc, in the order of their numbers.
 pub(crate) const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
-/// The word for a shuffle of blosc given as a number. -1 leaves it to the size of the elements.
+/// The word for a shuffle of blosc given as a number. -1 (`AUTOSHUFFLE` of numcodecs) is `bitshuffle` for elements of one byte, else
+/// `shuffle`.
 pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str> {
-    let place = match number.as_number().and_then(Number::to_i128) {
+    let index = match number.as_number().and_then(Number::to_i128) {
         Some(-1) if typesize == 1 => Some(2),
         Some(-1) => Some(1),
         Some(number) => usize::try_from(number).ok(),
         None => None,
     };
-    place.and_then(|place| SHUFFLES.get(place)).copied().ok_or_else(|| {
+    index.and_then(|index| SHUFFLES.get(index)).copied().ok_or_else(|| {
         let pointer = "/configuration/shuffle";
         Error::new(ErrorKind::InvalidMetadata, pointer, number.excerpt(), "a shuffle from -1 to 2")
     })
@@ -86,29 +88,15 @@ pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str
 
 /// Whether the data type is one that has no `null` among its values.
 pub(crate) fn is_without_null(data_type: &NamedConfig) -> bool {
-    let variable = ["string", "bytes", "variable_length_bytes", "struct", "structured", "vlen-array"];
-    variable.contains(&data_type.name.as_str()) || item_size(data_type).is_some()
+    // These have none either if their items are of a type that is defined elsewhere.
+    ["struct", "structured", "vlen-array"].contains(&data_type.name.as_str())
+        || DataType::from_config(data_type).is_ok_and(|known| known != DataType::Object)
 }
 
-fn is_small_float(name: &str) -> bool {
-    ["float8_", "float6_", "float4_"].iter().any(|kind| name.starts_with(kind))
-}
-
-/// The size in bytes of an element of the data type, as far as its name tells.
+/// The size in bytes of an element of the data type; `None` where it varies, and for types that are defined elsewhere.
 pub(crate) fn item_size(data_type: &NamedConfig) -> Option<u64> {
-    let length = || data_type.configuration.get("length_bytes").and_then(Value::as_u64);
-    Some(match data_type.name.as_str() {
-        "bool" | "int8" | "uint8" | "int2" | "int4" | "uint2" | "uint4" => 1,
-        "int16" | "uint16" | "float16" | "bfloat16" => 2,
-        "int32" | "uint32" | "float32" | "complex_float16" | "complex_bfloat16" => 4,
-        "int64" | "uint64" | "float64" | "complex64" | "complex_float32" => 8,
-        "complex128" | "complex_float64" => 16,
-        "numpy.datetime64" | "numpy.timedelta64" => 8,
-        "fixed_length_utf32" | "null_terminated_bytes" | "raw_bytes" => length()?,
-        name if is_small_float(name) => 1,
-        name if name.strip_prefix("complex_").is_some_and(is_small_float) => 2,
-        name => name.strip_prefix('r')?.parse::<u64>().ok().filter(|bits| bits.is_multiple_of(8))? / 8,
-    })
+    let known = DataType::from_config(data_type).ok().filter(|known| !known.is_variable())?;
+    u64::try_from(known.item_size()).ok()
 }
 
 /// The members of configurations that are chains of codecs: of shards, `optional`, `zarrs.vlen`, `conditional`, `n5_default` and
@@ -128,7 +116,8 @@ pub(crate) fn chains(codec: &NamedConfig) -> impl Iterator<Item = (&'static str,
 ///
 /// # Example
 /// ```
-/// use zarr_meta::{NamedConfig, json, spell_out};
+/// use zarr_json::{NamedConfig, json};
+/// use zarr_meta::spell_out;
 ///
 /// let shard = json!({"name": "sharding_indexed", "configuration": {"index_codecs": ["crc32c"]}});
 /// let mut codecs = [NamedConfig::from_value(&shard).unwrap()];

@@ -7,21 +7,30 @@ mod entry;
 mod parse;
 mod write;
 
-use super::{Dialect, Parsed, Rules, layout};
+use super::rules::{Parsed, Rules};
+use super::{Dialect, layout};
 use crate::error::Result;
-use crate::json::Map;
-use crate::{Children, Documents, Error, NamedConfig, Node, NodePath};
+use crate::{Children, Documents, Error, Node, NodePath};
 use entry::Entry;
+use zarr_json::{Map, NamedConfig};
 
 /// The rules of the core draft of 2022.
-pub(super) struct D2022;
+pub(super) struct V3Draft2022;
 
 /// The key of the entry document.
 const ENTRY: &str = "zarr.json";
 
-impl Rules for D2022 {
+impl Rules for V3Draft2022 {
     fn dialects(&self) -> &'static [Dialect] {
-        &[Dialect::D2022]
+        &[Dialect::V3Draft2022]
+    }
+
+    fn has_shards(&self) -> bool {
+        true
+    }
+
+    fn names_in_directory<'n>(&self, directory: &[&'n str]) -> Option<Vec<&'n str>> {
+        Some(directory.to_vec())
     }
 
     fn is_self_contained(&self) -> bool {

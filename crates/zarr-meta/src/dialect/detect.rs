@@ -1,9 +1,10 @@
 //! Which dialect a document is of.
 
-use super::{Dialect, rules};
+use super::Dialect;
+use super::table::rules;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Value;
 use crate::{Documents, NodePath};
+use zarr_json::Value;
 
 /// The dialect that `zarr_format` in a `zarr.json` names; `None` if it is none that is known.
 pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
@@ -16,9 +17,9 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
     let uri = uri.strip_prefix("purl.org/zarr/spec/")?;
     let is_minor = |version: &str| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
     match uri {
-        "v3#array" | "v3#group" => Some(Dialect::V3Of2023),
-        _ if uri.strip_prefix("core/3.").is_some_and(is_minor) => Some(Dialect::D2022),
-        _ if uri.strip_prefix("protocol/core/3.").is_some_and(is_minor) => Some(Dialect::P2020),
+        "v3#array" | "v3#group" => Some(Dialect::V3Provisional2023),
+        _ if uri.strip_prefix("core/3.").is_some_and(is_minor) => Some(Dialect::V3Draft2022),
+        _ if uri.strip_prefix("protocol/core/3.").is_some_and(is_minor) => Some(Dialect::V3Protocol2020),
         _ => None,
     }
 }
@@ -32,7 +33,7 @@ pub(crate) fn entry_keys(path: &NodePath) -> Vec<String> {
     }
     // The first that is there decides. Other hierarchies may have documents at the keys of the first protocol draft.
     let mut keys: Vec<String> = root(&["zarr.json", "meta/group.json", "meta/array.json"]);
-    keys.extend(rules(Dialect::P2019).map(|rules| rules.document_keys(path)).unwrap_or_default());
+    keys.extend(rules(Dialect::V3Protocol2019).map(|rules| rules.document_keys(path)).unwrap_or_default());
     keys
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
     };
     let dialect = match key {
         "zarr.json" => match of_zarr_json(&value) {
-            Some(dialect @ (Dialect::P2020 | Dialect::D2022)) => dialect,
+            Some(dialect @ (Dialect::V3Protocol2020 | Dialect::V3Draft2022)) => dialect,
             // A version of its own, of which nodes below are, too.
             None if format.is_some_and(|format| format.as_str().is_some()) => {
                 return Err(unsupported_zarr_json(&value).in_document(key));
@@ -61,7 +62,7 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
         "meta" if format.is_some_and(|format| format.as_number().is_some()) => {
             return unsupported_as("/zarr_format", &found, "1");
         }
-        key if super::p2019::is_document_key(key) => Dialect::P2019,
+        key if super::p2019::is_document_key(key) => Dialect::V3Protocol2019,
         "__zmeta__" => {
             super::v0::check_is_json(documents.get(key).unwrap_or_default())?;
             Dialect::V0
@@ -81,7 +82,7 @@ pub fn entry_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialec
     let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();
     for key in ENTRY_KEYS {
         // The root of a hierarchy of 2022 has its document at these keys, too.
-        if key.starts_with("meta/") && all.iter().flatten().any(|(_, known)| *known == Dialect::D2022) {
+        if key.starts_with("meta/") && all.iter().flatten().any(|(_, known)| *known == Dialect::V3Draft2022) {
             continue;
         }
         match of_entry(key, &mut documents) {
@@ -107,7 +108,7 @@ pub(crate) fn unsupported_zarr_json(document: &Value) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use zarr_json::json;
 
     #[test]
     fn by_the_marker() {
@@ -115,12 +116,12 @@ mod tests {
             (json!(3), Some(Dialect::V3)),
             (json!(4), None),
             (json!("3"), None),
-            (json!("https://purl.org/zarr/spec/core/3.0"), Some(Dialect::D2022)),
-            (json!("http://purl.org/zarr/spec/core/3.12"), Some(Dialect::D2022)),
+            (json!("https://purl.org/zarr/spec/core/3.0"), Some(Dialect::V3Draft2022)),
+            (json!("http://purl.org/zarr/spec/core/3.12"), Some(Dialect::V3Draft2022)),
             (json!("https://purl.org/zarr/spec/core/3."), None),
             (json!("https://purl.org/zarr/spec/core/4.0"), None),
-            (json!("https://purl.org/zarr/spec/protocol/core/3.0"), Some(Dialect::P2020)),
-            (json!("https://purl.org/zarr/spec/v3#array"), Some(Dialect::V3Of2023)),
+            (json!("https://purl.org/zarr/spec/protocol/core/3.0"), Some(Dialect::V3Protocol2020)),
+            (json!("https://purl.org/zarr/spec/v3#array"), Some(Dialect::V3Provisional2023)),
             (json!(null), None),
         ] {
             assert_eq!(of_zarr_json(&json!({"zarr_format": format})), dialect);
@@ -140,8 +141,8 @@ mod tests {
         .into_iter()
         .collect();
         let all = entry_dialects(&documents);
-        assert_eq!(all[0], Ok(("zarr.json", Dialect::P2020)));
-        assert_eq!(all[1], Ok(("meta/group.json", Dialect::P2019)));
+        assert_eq!(all[0], Ok(("zarr.json", Dialect::V3Protocol2020)));
+        assert_eq!(all[1], Ok(("meta/group.json", Dialect::V3Protocol2019)));
         assert_eq!(all[2].as_ref().unwrap_err().kind(), ErrorKind::UnsupportedVersion);
         assert_eq!(all.len(), 3);
     }
@@ -156,6 +157,6 @@ mod tests {
         .into_iter()
         .collect();
         let told: Vec<_> = entry_dialects(&documents).into_iter().flatten().collect();
-        assert_eq!(told, [("zarr.json", Dialect::D2022)]);
+        assert_eq!(told, [("zarr.json", Dialect::V3Draft2022)]);
     }
 }

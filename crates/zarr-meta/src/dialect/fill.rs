@@ -4,44 +4,43 @@
 //! and structs, and in what was written by old software.
 
 use super::packed;
-use super::typestr::{Class, Dtype, Endian, Number};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json;
-use crate::json::{Number as JsonNumber, Value};
-use crate::pointer::At;
 use crate::{ArrayMetadata, Dialect};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use zarr_dtype::{ByteOrder, Class, DataType, NumpyType, Scalar};
+use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Number as JsonNumber, Value, json};
 
 /// The fill value in the notation of the model; `None` for null. `data_type` is the name of the type in the model,
 /// which tells objects apart.
-pub(crate) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian, data_type: &str) -> Result<Option<Value>> {
+pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_type: &str) -> Result<Option<Value>> {
     let value = at.value();
     // The default of old software, whatever the type.
     let is_zero = value.as_f64() == Some(0.0);
     Ok(Some(match dtype {
         _ if value.is_null() => return Ok(None),
-        Dtype::Number(number) => self::number(at, number)?,
-        Dtype::Time { .. } if value.as_str() == Some("NaT") => value.clone(),
+        NumpyType::Number(number) => self::number(at, number)?,
+        NumpyType::Time { .. } if value.as_str() == Some("NaT") => value.clone(),
         // A date, which zarr-python 3.0 wrote; `zarr-dtype` knows how these are counted.
-        Dtype::Time { is_span: false, .. } if value.as_str().is_some() => value.clone(),
-        Dtype::Time { .. } => integer(at, i128::from(i64::MIN), i128::from(i64::MAX))?,
-        Dtype::Bytes(_) | Dtype::Text(_) if is_zero => Value::from(""),
-        Dtype::Bytes(size) => bytes(at, *size)?,
-        Dtype::Text(len) => {
+        NumpyType::Time { is_span: false, .. } if value.as_str().is_some() => value.clone(),
+        NumpyType::Time { .. } => integer(at, i128::from(i64::MIN), i128::from(i64::MAX))?,
+        NumpyType::Bytes(_) | NumpyType::Text(_) if is_zero => Value::from(""),
+        NumpyType::Bytes(size) => bytes(at, *size)?,
+        NumpyType::Text(len) => {
             let text = at.text()?;
             if u64::try_from(text.chars().count()).is_ok_and(|count| count <= *len) {
                 Value::from(text)
             } else {
-                return Err(at.invalid(format!("a text of at most {len} characters")));
+                return Err(at.invalid(format!("a string of at most {len} characters")).into());
             }
         }
-        Dtype::Raw(size) => Value::from(STANDARD.encode(element(at, *size)?)),
-        Dtype::Struct(_) => {
+        NumpyType::Raw(size) => Value::from(STANDARD.encode(element(at, *size)?)),
+        NumpyType::Struct(_) => {
             let size = dtype.size().unwrap_or(u64::MAX);
             packed::unpack(dtype, endian, &element(at, size)?).ok_or_else(|| at.invalid("an element of the dtype"))?
         }
-        Dtype::Object => match data_type {
+        NumpyType::Object => match data_type {
             "string" | "bytes" if is_zero => Value::from(""),
             "string" => Value::from(at.text()?),
             "bytes" => {
@@ -72,7 +71,7 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
             stored.as_number().is_none()
         }
         _ if is_raw() => stored.as_number().is_none(),
-        "bytes" | "variable_length_bytes" | "vlen-array" => dialect >= Dialect::V3Of2023,
+        "bytes" | "variable_length_bytes" | "vlen-array" => dialect >= Dialect::V3Provisional2023,
         "v2_object" => !matches!(stored, Value::Null | Value::Array(_)),
         _ => true,
     }
@@ -80,8 +79,8 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
 
 /// What is odd in the spelling of the number at `at`, in words and with its pointer, if it is read as `read`: quotes around it, a
 /// fraction of zero for integers, a number for a bool, one for a complex number.
-pub(crate) fn oddity(at: &At<'_>, dtype: &Dtype, read: Option<&Value>) -> Option<(String, String)> {
-    let (Dtype::Number(number), Some(read)) = (dtype, read) else { return None };
+pub(crate) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
+    let (NumpyType::Number(number), Some(read)) = (dtype, read) else { return None };
     let is_float = |value: &Value| match value {
         Value::Number(_) => true,
         Value::String(text) => {
@@ -90,36 +89,32 @@ pub(crate) fn oddity(at: &At<'_>, dtype: &Dtype, read: Option<&Value>) -> Option
         }
         _ => false,
     };
-    let is_usual = match (number.class, at.value()) {
+    let is_usual = match (number.class()?, at.value()) {
         (Class::Bool, value) => value.as_bool().is_some(),
         (Class::Signed | Class::Unsigned, value) => value.as_number().is_some_and(JsonNumber::is_integer),
         (Class::Float, value) => is_float(value),
         (Class::Complex, Value::Array(parts)) => parts.iter().all(is_float),
         (Class::Complex, value) => value.as_str().is_some_and(|text| text.starts_with("0")),
     };
-    (!is_usual)
-        .then(|| (at.pointer(), format!("{} for {}, read as {}", at.value().excerpt(), number.name, read.excerpt())))
+    (!is_usual).then(|| (at.pointer(), format!("{} for {number}, read as {}", at.value().excerpt(), read.excerpt())))
 }
 
-fn number(at: &At<'_>, number: &Number) -> Result<Value> {
-    match number.class {
-        Class::Bool => match at.value() {
+fn number(at: &At<'_>, number: &DataType) -> Result<Value> {
+    if let Some((least, greatest)) = number.layout().scalar().and_then(Scalar::range) {
+        return integer(at, least, greatest);
+    }
+    match number.class() {
+        Some(Class::Bool | Class::Signed | Class::Unsigned) => match at.value() {
             Value::Bool(_) => Ok(at.value().clone()),
             value if value.as_f64() == Some(0.0) => Ok(Value::from(false)),
             value if value.as_f64() == Some(1.0) => Ok(Value::from(true)),
-            _ => Err(at.invalid("true or false")),
+            _ => Err(at.invalid("true or false").into()),
         },
-        Class::Signed | Class::Unsigned => {
-            // int4 and its like have their number of bits in the name only.
-            let bits = number.name.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(64_u32);
-            let span = 1_i128 << bits.min(64);
-            if number.class == Class::Signed { integer(at, -span / 2, span / 2 - 1) } else { integer(at, 0, span - 1) }
-        }
-        Class::Float => float(at),
-        Class::Complex => match at.value() {
+        None | Some(Class::Float) => float(at),
+        Some(Class::Complex) => match at.value() {
             Value::Array(_) => match at.items()?.as_slice() {
                 [re, im] => Ok(Value::Array(vec![float(re)?, float(im)?])),
-                _ => Err(at.invalid("two numbers, the real and the imaginary part")),
+                _ => Err(at.invalid("two numbers, the real and the imaginary part").into()),
             },
             _ => Ok(Value::Array(vec![float(at)?, json!(0.0)])),
         },
@@ -151,9 +146,9 @@ fn float(at: &At<'_>) -> Result<Value> {
             "nan" => Ok(Value::from("NaN")),
             "+Infinity" | "inf" => Ok(Value::from("Infinity")),
             "-inf" => Ok(Value::from("-Infinity")),
-            _ => Err(at.invalid("a number, \"NaN\", \"Infinity\" or \"-Infinity\"")),
+            _ => Err(at.invalid("a number, \"NaN\", \"Infinity\" or \"-Infinity\"").into()),
         },
-        _ => Err(at.invalid("a number")),
+        _ => Err(at.invalid("a number").into()),
     }
 }
 
@@ -170,12 +165,12 @@ fn bytes(at: &At<'_>, size: u64) -> Result<Value> {
     match decoded {
         Some(decoded) if fits(&decoded) => Ok(Value::from(text)),
         None if fits(text.as_bytes()) => Ok(Value::from(STANDARD.encode(text))),
-        _ => Err(at.invalid(format!("base64 of at most {size} bytes"))),
+        _ => Err(at.invalid(format!("base64 of at most {size} bytes")).into()),
     }
 }
 
 /// Base64 of exactly `size` bytes, or 0.
-fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>> {
+fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>, ValueError> {
     let expected = || at.invalid(format!("base64 of {size} bytes"));
     if at.value().as_f64() == Some(0.0) {
         // Never allocate on a number the document has not earned: larger elements have no place in metadata.
@@ -187,12 +182,17 @@ fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>> {
 }
 
 /// The fill value as version 2 has it: the inverse of [`to_model`].
-pub(crate) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian, data_type: &str) -> Result<Value> {
+pub(crate) fn from_model(
+    value: Option<&Value>,
+    dtype: &NumpyType,
+    endian: &ByteOrder,
+    data_type: &str,
+) -> Result<Value> {
     let Some(value) = value else { return Ok(Value::Null) };
     let no =
         || Error::new(ErrorKind::NotExpressible, "/fill_value", value.excerpt(), "a fill value that version 2 has");
     Ok(match dtype {
-        Dtype::Number(number) if matches!(number.class, Class::Float | Class::Complex) => {
+        NumpyType::Number(number) if matches!(number.class(), Some(Class::Float | Class::Complex)) => {
             if let Value::Array(parts) = value {
                 let parts = parts.iter().map(|part| packed::without_hex(part, number)).collect::<Option<Vec<_>>>();
                 Value::Array(parts.ok_or_else(no)?)
@@ -201,21 +201,21 @@ pub(crate) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian, 
             }
         }
         // Lists of other things than bytes.
-        Dtype::Object if matches!(data_type, "v2_object" | "vlen-array") => value.clone(),
-        Dtype::Raw(_) | Dtype::Object if value.as_array().is_some_and(|items| !items.is_empty()) => {
+        NumpyType::Object if matches!(data_type, "v2_object" | "vlen-array") => value.clone(),
+        NumpyType::Raw(_) | NumpyType::Object if value.as_array().is_some_and(|items| !items.is_empty()) => {
             match packed::byte_list(value) {
                 Some(bytes) => Value::from(STANDARD.encode(bytes)),
-                None if *dtype == Dtype::Object => value.clone(),
+                None if *dtype == NumpyType::Object => value.clone(),
                 None => return Err(no()),
             }
         }
-        Dtype::Struct(_) if value.as_object().is_some() => {
+        NumpyType::Struct(_) if value.as_object().is_some() => {
             Value::from(STANDARD.encode(packed::pack(dtype, endian, value).ok_or_else(no)?))
         }
         // Packed in the model as well, but always little-endian.
-        Dtype::Struct(_) => {
+        NumpyType::Struct(_) => {
             let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok()).ok_or_else(no)?;
-            let object = packed::unpack(dtype, &Endian::all_little(dtype), &bytes).ok_or_else(no)?;
+            let object = packed::unpack(dtype, &dtype.all_in(&ByteOrder::Little), &bytes).ok_or_else(no)?;
             Value::from(STANDARD.encode(packed::pack(dtype, endian, &object).ok_or_else(no)?))
         }
         _ => value.clone(),
@@ -225,9 +225,10 @@ pub(crate) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::typestr;
 
     fn read(dtype: Value, fill: Value) -> Result<Option<Value>> {
-        let (dtype, endian) = Dtype::parse(&At::root(&dtype))?;
+        let (dtype, endian) = typestr::parse(&At::root(&dtype))?;
         to_model(&At::root(&fill), &dtype, &endian, "")
     }
 
@@ -268,7 +269,7 @@ mod tests {
         let arrays = json!([["a", ">i2", [2, 1]], ["b", "|u1", [0, 2]]]);
         let nested = json!({"a": [[1], [2]], "b": []});
         assert_eq!(read(arrays.clone(), json!("AAEAAg==")).unwrap(), Some(nested.clone()));
-        let (dtype, endian) = Dtype::parse(&At::root(&arrays)).unwrap();
+        let (dtype, endian) = typestr::parse(&At::root(&arrays)).unwrap();
         for written in [nested, json!("AQACAA==")] {
             assert_eq!(from_model(Some(&written), &dtype, &endian, "struct").unwrap(), json!("AAEAAg=="), "{written}");
         }
@@ -276,7 +277,9 @@ mod tests {
 
     #[test]
     fn lists_are_bytes_or_values() {
-        let written = |data_type| from_model(Some(&json!([1, 2])), &Dtype::Object, &Endian::None, data_type).unwrap();
+        let written = |data_type| {
+            from_model(Some(&json!([1, 2])), &NumpyType::Object, &ByteOrder::Irrelevant, data_type).unwrap()
+        };
         assert_eq!(written("bytes"), json!("AQI="));
         assert_eq!(written("v2_object"), json!([1, 2]));
         assert_eq!(written("vlen-array"), json!([1, 2]));

@@ -1,9 +1,8 @@
 //! The layout of chunks in dialects up to the drafts of version 3: regular grids, and elements in an order said by a letter.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Value;
-use crate::pointer::At;
-use crate::{NamedConfig, json};
+use zarr_json::pointer::At;
+use zarr_json::{NamedConfig, Value, json};
 
 /// The letter at `at` as a codec: none for `C`, nor where the order makes no difference.
 pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> {
@@ -15,7 +14,7 @@ pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> 
             let order = [("order".to_owned(), Value::from(order))].into_iter().collect();
             Ok(Some(NamedConfig::with("transpose", order)))
         }
-        _ => Err(at.invalid("\"C\" or \"F\"")),
+        _ => Err(at.invalid("\"C\" or \"F\"").into()),
     }
 }
 
@@ -23,13 +22,13 @@ pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> 
 pub(crate) fn from_model(codecs: &[NamedConfig], rank: usize) -> Result<(&'static str, usize)> {
     let transposes = codecs.iter().take_while(|codec| codec.name == "transpose").count();
     let mut order = "C";
-    for (place, codec) in codecs.iter().take(transposes).enumerate() {
+    for (index, codec) in codecs.iter().take(transposes).enumerate() {
         if is_order(codec, 0..rank) {
             continue;
         }
-        if place > 0 || !is_order(codec, (0..rank).rev()) {
+        if index > 0 || !is_order(codec, (0..rank).rev()) {
             let found = codec.configuration.get("order").map_or_else(|| "no order".to_owned(), Value::excerpt);
-            let pointer = format!("/codecs/{place}/configuration/order");
+            let pointer = format!("/codecs/{index}/configuration/order");
             return Err(Error::new(ErrorKind::NotExpressible, pointer, found, "the order of C or F"));
         }
         order = "F";
@@ -65,10 +64,10 @@ pub(crate) fn regular(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConf
         empty.for_each(|(chunk, _)| *chunk = 1);
     }
     if chunk_shape.len() != shape.len() || chunk_shape.contains(&0) {
-        return Err(at.invalid(format!("{} lengths above 0, one for each dimension", shape.len())));
+        return Err(at.invalid(format!("{} lengths above 0, one for each dimension", shape.len())).into());
     }
     if chunk_shape.iter().try_fold(size, |size, &length| size.checked_mul(length)).is_none() {
-        return Err(at.invalid("chunks of at most 2^64-1 bytes"));
+        return Err(at.invalid("chunks of at most 2^64-1 bytes").into());
     }
     let configuration = [("chunk_shape".to_owned(), Value::from(chunk_shape))].into_iter().collect();
     Ok(NamedConfig::with("regular", configuration))
@@ -90,6 +89,12 @@ pub(crate) fn innermost(encoding: &NamedConfig) -> Option<(String, String)> {
 /// The key encoding `name` with a separator.
 pub(crate) fn keys(name: &str, separator: &str) -> NamedConfig {
     NamedConfig::with(name, [("separator".to_owned(), json!(separator))].into_iter().collect())
+}
+
+/// The key encoding that puts a suffix behind the keys of another.
+pub(crate) fn with_suffix(encoding: &NamedConfig, suffix: &str) -> NamedConfig {
+    let members = [("suffix".to_owned(), Value::from(suffix)), ("base_encoding".to_owned(), encoding.to_value())];
+    NamedConfig::with("suffix", members.into_iter().collect())
 }
 
 /// The separator of keys of the encoding `name`.

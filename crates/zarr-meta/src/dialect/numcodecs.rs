@@ -6,17 +6,17 @@
 mod chain;
 mod form;
 
-pub(crate) use form::oddities;
+pub(crate) use form::deviations;
 
 use self::chain::{Chain, Orders, encoded_type};
 use super::codecs::{self, Kind};
-use super::typestr::{self, Dtype, Endian};
-use crate::NamedConfig;
+use super::typestr;
 use crate::codec_names::{NUMCODECS, codec_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter_types::own_type;
-use crate::json::{Map, Value};
-use crate::pointer::At;
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The codecs that give bytes, and by what they are the codec of a data type of variable length.
 const OBJECT_CODECS: [(&str, &str); 9] = [
@@ -37,15 +37,19 @@ const NO_COMPRESSORS: [&str; 9] =
 
 /// The data type and the codecs of the model for elements of `dtype` that go through `codecs` one after the other, each of which
 /// takes the bytes that come for elements of its own type, as numcodecs does.
-pub(crate) fn to_model(codecs: &[At<'_>], dtype: &Dtype, endian: &Endian) -> Result<(NamedConfig, Vec<NamedConfig>)> {
+pub(crate) fn to_model(
+    codecs: &[At<'_>],
+    dtype: &NumpyType,
+    endian: &ByteOrder,
+) -> Result<(NamedConfig, Vec<NamedConfig>)> {
     Chain::new(dtype, endian, Orders::OfTypes).through(codecs)
 }
 
 /// As [`to_model`] for dialects in which the byte order is not part of a type: the types of codecs have that of the elements.
 pub(crate) fn to_model_in_one_order(
     codecs: &[At<'_>],
-    dtype: &Dtype,
-    endian: &Endian,
+    dtype: &NumpyType,
+    endian: &ByteOrder,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
     Chain::new(dtype, endian, Orders::One).through(codecs)
 }
@@ -54,11 +58,11 @@ pub(crate) fn to_model_in_one_order(
 pub(crate) struct Stored {
     pub(crate) filters: Vec<Value>,
     pub(crate) compressor: Option<Value>,
-    pub(crate) endian: Endian,
+    pub(crate) endian: ByteOrder,
 }
 
 /// The inverse of [`to_model`]. Pointers in errors begin at the list of codecs, of which `offset` have gone before.
-pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) -> Result<Stored> {
+pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &NumpyType) -> Result<Stored> {
     let mut stored: Vec<Map> = Vec::new();
     let mut array_endian = None;
     let mut elements = Some(dtype.clone());
@@ -68,21 +72,21 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
     // The byte order that elements have where they become bytes.
     let order = chain.iter().find(|codec| codec.name == "bytes").and_then(|bytes| bytes.configuration.get("endian"));
     let order = order.and_then(Value::as_str).unwrap_or("little");
-    for (place, codec) in chain.iter().enumerate() {
-        let below = |error: Error| error.below(&format!("/{}", place + offset));
+    for (index, codec) in chain.iter().enumerate() {
+        let below = |error: Error| error.below(&format!("/{}", index + offset));
         let no = |expected: &str| {
             let found = format!("codec {:?}", codec.name);
             below(Error::new(ErrorKind::NotExpressible, "", found, expected))
         };
         if codec.name == "bytes" {
-            let Some(current) = elements.take().filter(|dtype| *dtype != Dtype::Object) else {
+            let Some(current) = elements.take().filter(|dtype| *dtype != NumpyType::Object) else {
                 return Err(no("a codec for data of variable length"));
             };
             typesize = current.size().unwrap_or(1);
             item_size = typesize;
-            let found = current.endian(&codec.configuration).map_err(below)?;
+            let found = typestr::endian(&current, &codec.configuration).map_err(below)?;
             // Behind a filter that changes the type, the byte order is that of the filter.
-            array_endian.get_or_insert(if current == *dtype { found } else { Endian::all_little(dtype) });
+            array_endian.get_or_insert(if current == *dtype { found } else { dtype.all_in(&ByteOrder::Little) });
             continue;
         }
         if codec.name == codecs::VIEW {
@@ -102,13 +106,13 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
                 // The byte order of a filtered array is that of the filter's type, where it names one.
                 let own = At::root(&value).get("dtype").or_else(|| At::root(&value).get("decode_dtype"));
                 if let (Some(own), None) = (own, &array_endian)
-                    && let Ok((own, endian)) = Dtype::parse(&own)
+                    && let Ok((own, endian)) = typestr::parse(&own)
                     && own.size() == dtype.size()
                 {
-                    let same = || Endian::all(dtype, endian.uniform().unwrap_or("little"));
+                    let same = || dtype.all_in(endian.uniform().unwrap_or(&ByteOrder::Little));
                     array_endian = Some(if own == *dtype { endian.clone() } else { same() });
                 }
-                let next = encoded_type(id, &At::root(&value), current, &Endian::None).map_err(below)?;
+                let next = encoded_type(id, &At::root(&value), current, &ByteOrder::Irrelevant).map_err(below)?;
                 elements = Some(next.0);
             }
         } else {
@@ -126,7 +130,7 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &Dtype) ->
     Ok(Stored {
         filters: stored.into_iter().map(Value::Object).collect(),
         compressor: compressor.map(Value::Object),
-        endian: array_endian.unwrap_or_else(|| Endian::all_little(dtype)),
+        endian: array_endian.unwrap_or_else(|| dtype.all_in(&ByteOrder::Little)),
     })
 }
 
@@ -146,7 +150,7 @@ fn viewed(view: &NamedConfig) -> Option<(Vec<Map>, u64)> {
             Some(Kind::ArrayToArray) => {
                 let value = Value::Object(map.clone());
                 let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
-                dtype = encoded_type(id, &At::root(&value), &dtype, &Endian::None).ok()?.0;
+                dtype = encoded_type(id, &At::root(&value), &dtype, &ByteOrder::Irrelevant).ok()?.0;
             }
             _ => is_bytes = true,
         }
@@ -156,7 +160,7 @@ fn viewed(view: &NamedConfig) -> Option<(Vec<Map>, u64)> {
 }
 
 /// Adds the members that numcodecs asks for and version 3 may leave out, since they follow from the data type.
-fn complete(map: &mut Map, elements: Option<&Dtype>, order: &str, item_size: u64) {
+fn complete(map: &mut Map, elements: Option<&NumpyType>, order: &str, item_size: u64) {
     let lacks = |map: &Map, member: &str| map.get(member).is_none_or(Value::is_null);
     let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
     if id == "shuffle" && lacks(map, "elementsize") {
@@ -164,7 +168,7 @@ fn complete(map: &mut Map, elements: Option<&Dtype>, order: &str, item_size: u64
     } else if let (Some(member), Some(dtype)) = (own_type(id), elements)
         && lacks(map, member)
     {
-        map.insert(member, dtype.to_value(&Endian::all(dtype, order)));
+        map.insert(member, dtype.to_value(&dtype.all_in(&typestr::order(order))));
     }
 }
 

@@ -8,13 +8,14 @@ mod parse;
 mod write;
 
 use super::draft::members;
-use super::{Dialect, Parsed, Rules, layout};
+use super::rules::{Parsed, Rules};
+use super::{Dialect, layout};
 use crate::error::Result;
-use crate::json::{Leniency, Map, Value};
-use crate::{Children, Documents, Error, NamedConfig, Node, NodePath};
+use crate::{Children, Documents, Error, Node, NodePath};
+use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
 /// The rules of the first protocol draft.
-pub(super) struct P2019;
+pub(super) struct V3Protocol2019;
 
 const ARRAY: &str = "array.json";
 const GROUP: &str = "group.json";
@@ -22,7 +23,7 @@ const GROUP: &str = "group.json";
 const ATTRIBUTES: &str = "attributes.json";
 
 /// What the text of groups and arrays has in an example.
-const LENIENCY: Leniency = Leniency { bare_nan: false, ..Leniency::ALL };
+const OPTIONS: ParseOptions = ParseOptions { bare_nan: false, ..ParseOptions::ALL };
 
 /// The URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";
@@ -30,8 +31,8 @@ const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";
 /// What the keys of a node begin with behind `meta/` and `data/`; `last` is the ending of the last name, `g` or `a`.
 fn prefix(path: &NodePath, last: char) -> String {
     let names = path.names().count();
-    let ending = |place: usize| if place + 1 == names { last } else { 'g' };
-    path.names().enumerate().map(|(place, name)| format!("{name}.{}/", ending(place))).collect()
+    let ending = |index: usize| if index + 1 == names { last } else { 'g' };
+    path.names().enumerate().map(|(index, name)| format!("{name}.{}/", ending(index))).collect()
 }
 
 /// Where the documents of a node lie.
@@ -55,9 +56,14 @@ impl Keys {
     }
 }
 
-impl Rules for P2019 {
+impl Rules for V3Protocol2019 {
     fn dialects(&self) -> &'static [Dialect] {
-        &[Dialect::P2019]
+        &[Dialect::V3Protocol2019]
+    }
+
+    fn names_in_directory<'n>(&self, directory: &[&'n str]) -> Option<Vec<&'n str>> {
+        let name = |text: &&'n str| text.strip_suffix(".g").or_else(|| text.strip_suffix(".a"));
+        Some(directory.iter().map_while(name).collect())
     }
 
     fn is_self_contained(&self) -> bool {
@@ -76,7 +82,7 @@ impl Rules for P2019 {
             None => (keys.group, keys.group_attributes),
         };
         let lacks = |value: &Value| value.as_object().is_some_and(|map| !map.contains_key("attributes"));
-        match documents.json(&key, LENIENCY, |_| true) {
+        match documents.json(&key, OPTIONS, |_| true) {
             Ok(Some((value, _))) if lacks(&value) => vec![attributes],
             _ => Vec::new(),
         }
@@ -169,7 +175,7 @@ mod tests {
         assert_eq!(keys("/foo/bar").group, "meta/foo.g/bar.g/group.json");
         assert_eq!(keys("/spam/eggs").array, "meta/spam.g/eggs.a/array.json");
         assert_eq!(keys("/x.g/y.a").array, "meta/x.g.g/y.a.a/array.json");
-        let chunks = |path: &str| P2019.chunk_prefix(&NodePath::parse(path).unwrap(), &Documents::new());
+        let chunks = |path: &str| V3Protocol2019.chunk_prefix(&NodePath::parse(path).unwrap(), &Documents::new());
         assert_eq!(chunks("/spam/eggs"), "data/spam.g/eggs.a/");
         assert_eq!(chunks("/"), "data/");
         for (key, is) in [
@@ -191,7 +197,7 @@ mod tests {
             ("meta/x.g/array.json", None),
             ("meta/x.a/y.a/array.json", None),
         ] {
-            let found = P2019.document_path(key, &Documents::new()).map(|path| path.to_string());
+            let found = V3Protocol2019.document_path(key, &Documents::new()).map(|path| path.to_string());
             assert_eq!(found.as_deref(), path, "{key}");
         }
     }
@@ -200,7 +206,7 @@ mod tests {
     fn children_have_one_ending_less() {
         let path = NodePath::parse("/x").unwrap();
         let prefixes = ["meta/x.g/a.g/", "meta/x.g/a.a/", "meta/x.g/b.g.g/", "meta/x.g/c/", "meta/x.g/...g/"];
-        let children = P2019.children(&path, &["meta/x.g/group.json"], &prefixes, &Documents::new());
+        let children = V3Protocol2019.children(&path, &["meta/x.g/group.json"], &prefixes, &Documents::new());
         let paths: Vec<_> = children.candidates.iter().map(ToString::to_string).collect();
         assert_eq!(paths, ["/x/a", "/x/b.g"]);
         assert_eq!(children.refused, [".."]);

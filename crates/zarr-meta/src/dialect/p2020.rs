@@ -16,20 +16,33 @@ mod entry;
 mod parse;
 mod write;
 
-use super::{Dialect, Parsed, Rules};
+use super::Dialect;
+use super::rules::{Parsed, Rules};
 use crate::error::{Error, Result};
-use crate::json::Map;
-use crate::{Children, Documents, NamedConfig, Node, NodePath};
+use crate::{Children, Documents, Node, NodePath};
 use entry::Form;
+use zarr_json::{Map, NamedConfig};
 
 /// The rules of the protocol drafts.
-pub(super) struct P2020;
+pub(super) struct V3Protocol2020;
 
 pub(crate) use entry::{CONSOLIDATED, KEY as ENTRY, path_of};
 
-impl Rules for P2020 {
+impl Rules for V3Protocol2020 {
     fn dialects(&self) -> &'static [Dialect] {
-        &[Dialect::P2020]
+        &[Dialect::V3Protocol2020]
+    }
+
+    fn has_shards(&self) -> bool {
+        true
+    }
+
+    fn may_consolidate(&self, path: &NodePath) -> bool {
+        path.is_root()
+    }
+
+    fn names_in_directory<'n>(&self, directory: &[&'n str]) -> Option<Vec<&'n str>> {
+        Some(directory.strip_prefix(&["root"]).unwrap_or(directory).to_vec())
     }
 
     fn is_self_contained(&self) -> bool {

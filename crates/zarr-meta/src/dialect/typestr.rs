@@ -1,211 +1,137 @@
-//! numpy type strings, the data types of dialects up to version 2.
+//! numpy's types as the data types of dialects up to version 2.
 //!
-//! `<f8`, `|S10`, `>M8[25s]`, or a list of fields `[["a", "<i4"], ["b", "<f8", [2, 2]]]`. In the model the byte order is
-//! part of the codec `bytes`, not of the type.
+//! In the model the byte order is part of the codec `bytes`, not of the type.
 
-mod model;
-mod parse;
+use super::codecs;
+use crate::error::{Error, ErrorKind, Result};
+use zarr_dtype::{ByteOrder, NumpyType, NumpyTypeError};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, Value};
 
-pub(crate) use model::{from_model, from_model_of_numpy};
-pub(crate) use parse::without_order;
-
-use crate::json::Value;
-
-/// The byte order of an element, or of each part of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Endian {
-    /// Single bytes.
-    None,
-    Little,
-    Big,
-    /// Of the fields of a struct.
-    Fields(Vec<Endian>),
+/// The type that a type string or a list of fields names, and its byte order.
+pub(crate) fn parse(at: &At<'_>) -> Result<(NumpyType, ByteOrder)> {
+    NumpyType::parse(at).map_err(|error| match error {
+        NumpyTypeError::Unknown { error, .. } => Error::from(error).with_kind(ErrorKind::UnknownExtension),
+        NumpyTypeError::Invalid(error) => error.into(),
+    })
 }
 
-/// A type of numpy, without byte order.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Dtype {
-    /// A number or bool: the name in version 3, the letter of numpy, the size in bytes.
-    Number(&'static Number),
-    /// `M8`, `m8`.
-    Time { is_span: bool, unit: &'static str, scale: u32 },
-    /// `S`: the size in bytes.
-    Bytes(u64),
-    /// `U`: the length in code points.
-    Text(u64),
-    /// `V`: the size in bytes.
-    Raw(u64),
-    /// `O`: what it is depends on a codec.
-    Object,
-    /// Fields.
-    Struct(Vec<Field>),
+/// The warning of a type string without a byte order, or with that of the machine, at `at`.
+pub(crate) fn without_order(at: &At<'_>) -> Option<(String, String)> {
+    let text = at.value().as_str().filter(|text| NumpyType::named(text).is_none_or(|number| number.is_of_numpy()))?;
+    let what = match text.chars().next()? {
+        '<' | '>' | '|' => return None,
+        '=' => "the byte order of the machine, read as little-endian",
+        _ => "no byte order, read as little-endian",
+    };
+    Some((at.pointer(), format!("{text:?} says {what}")))
 }
 
-/// A field of a struct.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Field {
-    pub(crate) name: String,
-    pub(crate) dtype: Dtype,
-    /// The shape if the field is an array; empty if not.
-    pub(crate) shape: Vec<u64>,
-}
-
-/// A type that is a number or bool.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Number {
-    pub(crate) name: &'static str,
-    /// The letter of numpy; `'\0'` for the types that TensorStore writes by name.
-    pub(crate) letter: char,
-    pub(crate) size: u64,
-    pub(crate) class: Class,
-}
-
-/// What its values are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Bool,
-    Signed,
-    Unsigned,
-    Float,
-    Complex,
-}
-
-const fn number(name: &'static str, letter: char, size: u64, class: Class) -> Number {
-    Number { name, letter, size, class }
-}
-
-/// The numbers of numpy, then those that TensorStore 0.1 adds to version 2.
-pub(crate) static NUMBERS: [Number; 30] = [
-    number("bool", 'b', 1, Class::Bool),
-    number("int8", 'i', 1, Class::Signed),
-    number("int16", 'i', 2, Class::Signed),
-    number("int32", 'i', 4, Class::Signed),
-    number("int64", 'i', 8, Class::Signed),
-    number("uint8", 'u', 1, Class::Unsigned),
-    number("uint16", 'u', 2, Class::Unsigned),
-    number("uint32", 'u', 4, Class::Unsigned),
-    number("uint64", 'u', 8, Class::Unsigned),
-    number("float16", 'f', 2, Class::Float),
-    number("float32", 'f', 4, Class::Float),
-    number("float64", 'f', 8, Class::Float),
-    number("complex64", 'c', 8, Class::Complex),
-    number("complex128", 'c', 16, Class::Complex),
-    number("bfloat16", '\0', 2, Class::Float),
-    number("int4", '\0', 1, Class::Signed),
-    number("int2", '\0', 1, Class::Signed),
-    number("uint4", '\0', 1, Class::Unsigned),
-    number("uint2", '\0', 1, Class::Unsigned),
-    number("float8_e3m4", '\0', 1, Class::Float),
-    number("float8_e4m3", '\0', 1, Class::Float),
-    number("float8_e4m3b11fnuz", '\0', 1, Class::Float),
-    number("float8_e4m3fn", '\0', 1, Class::Float),
-    number("float8_e4m3fnuz", '\0', 1, Class::Float),
-    number("float8_e5m2", '\0', 1, Class::Float),
-    number("float8_e5m2fnuz", '\0', 1, Class::Float),
-    number("float8_e8m0fnu", '\0', 1, Class::Float),
-    number("float6_e2m3fn", '\0', 1, Class::Float),
-    number("float6_e3m2fn", '\0', 1, Class::Float),
-    number("float4_e2m1fn", '\0', 1, Class::Float),
-];
-
-/// The units of time of numpy.
-pub(crate) const UNITS: [&str; 14] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
-
-impl Dtype {
-    /// The size of an element in bytes; `None` for objects, and for structs beyond 64 bits.
-    pub(crate) fn size(&self) -> Option<u64> {
-        match self {
-            Self::Number(number) => Some(number.size),
-            Self::Time { .. } => Some(8),
-            Self::Bytes(size) | Self::Raw(size) => Some(*size),
-            Self::Text(len) => len.checked_mul(4),
-            Self::Object => None,
-            Self::Struct(fields) => fields
-                .iter()
-                .try_fold(0_u64, |sum, field| sum.checked_add(field.dtype.size()?.checked_mul(field.len()?)?)),
-        }
+/// The codec `bytes` that stores elements in this byte order.
+pub(crate) fn bytes_codec(dtype: &NumpyType, endian: &ByteOrder) -> NamedConfig {
+    if !dtype.has_byte_order() {
+        return codecs::bytes(None);
     }
-
-    /// Whether numpy has it by itself.
-    pub(crate) fn is_of_numpy(&self) -> bool {
-        match self {
-            Self::Number(number) => number.letter != '\0',
-            Self::Struct(fields) => fields.iter().all(|field| field.dtype.is_of_numpy()),
-            _ => true,
-        }
-    }
-
-    /// Whether elements consist of parts wider than a byte, so that they have a byte order.
-    fn is_wide(&self) -> bool {
-        match self {
-            Self::Number(number) => number.size > 1,
-            Self::Time { .. } | Self::Text(_) => true,
-            Self::Bytes(_) | Self::Raw(_) | Self::Object => false,
-            Self::Struct(fields) => fields.iter().any(|field| field.dtype.is_wide()),
+    match endian.uniform() {
+        Some(order) => codecs::bytes(Some(word(order))),
+        None => {
+            let fields = to_value(endian);
+            NamedConfig::with("bytes", [("field_endian".to_owned(), fields)].into_iter().collect())
         }
     }
 }
 
-impl Field {
-    /// How many items the field has.
-    pub(crate) fn len(&self) -> Option<u64> {
-        self.shape.iter().try_fold(1_u64, |product, &length| product.checked_mul(length))
+/// The byte order in which a codec `bytes` of this configuration stores elements.
+pub(crate) fn endian(dtype: &NumpyType, configuration: &Map) -> Result<ByteOrder> {
+    if let Some(fields) = configuration.get("field_endian") {
+        let unknown = || {
+            let pointer = "/configuration/field_endian";
+            Error::new(ErrorKind::NotExpressible, pointer, fields.excerpt(), "a byte order for each field")
+        };
+        return from_value(fields).ok_or_else(unknown);
+    }
+    match configuration.get("endian").map(Value::as_str) {
+        None | Some(Some("little")) => Ok(dtype.all_in(&ByteOrder::Little)),
+        Some(Some("big")) => Ok(dtype.all_in(&ByteOrder::Big)),
+        _ => Err(Error::new(ErrorKind::NotExpressible, "/configuration/endian", "no byte order", "little or big")),
     }
 }
 
-impl Endian {
-    /// The one byte order of all parts that have one; `None` if they differ.
-    pub(crate) fn uniform(&self) -> Option<&'static str> {
-        fn visit(endian: &Endian, seen: &mut [bool; 2]) {
-            match endian {
-                Endian::None => {}
-                Endian::Little => seen[0] = true,
-                Endian::Big => seen[1] = true,
-                Endian::Fields(fields) => fields.iter().for_each(|field| visit(field, seen)),
-            }
-        }
-        let mut seen = [false; 2];
-        visit(self, &mut seen);
-        match seen {
-            [true, true] => None,
-            [false, true] => Some("big"),
-            _ => Some("little"),
+/// The order that a word says, little where it is another word.
+pub(crate) fn order(word: &str) -> ByteOrder {
+    if word == "big" { ByteOrder::Big } else { ByteOrder::Little }
+}
+
+/// The word for an order.
+pub(crate) fn word(order: &ByteOrder) -> &'static str {
+    if *order == ByteOrder::Big { "big" } else { "little" }
+}
+
+/// The form in the configuration of the codec `bytes`, member `field_endian`.
+fn to_value(endian: &ByteOrder) -> Value {
+    match endian {
+        ByteOrder::Irrelevant => Value::Null,
+        ByteOrder::Fields(fields) => Value::Array(fields.iter().map(to_value).collect()),
+        order => Value::from(word(order)),
+    }
+}
+
+/// The inverse of [`to_value`].
+fn from_value(value: &Value) -> Option<ByteOrder> {
+    match value {
+        Value::Null => Some(ByteOrder::Irrelevant),
+        Value::String(text) if matches!(text.as_str(), "little" | "big") => Some(order(text)),
+        Value::Array(fields) => fields.iter().map(from_value).collect::<Option<_>>().map(ByteOrder::Fields),
+        _ => None,
+    }
+}
+
+/// The type of numpy for a data type of the model; [`NumpyType::Object`] for those of variable length.
+pub(crate) fn from_model(data_type: &NamedConfig) -> Result<NumpyType> {
+    let no = || {
+        let found = data_type.short_value().excerpt();
+        Error::new(ErrorKind::NotExpressible, "", format!("data type {found}"), "a type of numpy")
+    };
+    NumpyType::from_config(data_type).ok_or_else(no)
+}
+
+/// As [`from_model`], without the types that TensorStore adds to version 2.
+pub(crate) fn from_model_of_numpy(data_type: &NamedConfig) -> Result<NumpyType> {
+    let dtype = from_model(data_type)?;
+    if dtype.is_of_numpy() {
+        return Ok(dtype);
+    }
+    let found = format!("data type {}", data_type.short_value().excerpt());
+    Err(Error::new(ErrorKind::NotExpressible, "", found, "a type of numpy"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_json::json;
+
+    #[test]
+    fn byte_orders_come_back() {
+        for value in [
+            json!("<f8"),
+            json!("|b1"),
+            json!(">U3"),
+            json!("|S4"),
+            json!("<M8[25s]"),
+            json!([["a", "<i4"], ["b", ">f8", [2, 3]], ["c", [["x", "|u1"], ["y", ">u2"]]]]),
+            json!([["a", ">i4"], ["b", "|S3"]]),
+        ] {
+            let (dtype, found) = parse(&At::root(&value)).unwrap();
+            assert_eq!(endian(&dtype, &bytes_codec(&dtype, &found).configuration).unwrap(), found, "{value}");
         }
     }
 
-    /// The form in the configuration of the codec `bytes`, member `field_endian`.
-    fn to_value(&self) -> Value {
-        match self {
-            Self::None => Value::Null,
-            Self::Little => Value::from("little"),
-            Self::Big => Value::from("big"),
-            Self::Fields(fields) => Value::Array(fields.iter().map(Self::to_value).collect()),
-        }
-    }
-
-    /// The inverse of [`to_value`](Self::to_value).
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Null => Some(Self::None),
-            Value::String(word) if word == "little" => Some(Self::Little),
-            Value::String(word) if word == "big" => Some(Self::Big),
-            Value::Array(fields) => fields.iter().map(Self::from_value).collect::<Option<_>>().map(Self::Fields),
-            _ => None,
-        }
-    }
-
-    /// Little-endian for all parts that have a byte order.
-    pub(crate) fn all_little(dtype: &Dtype) -> Self {
-        Self::all(dtype, "little")
-    }
-
-    /// The byte order of the type if all its parts have the same, given as a word.
-    pub(crate) fn all(dtype: &Dtype, word: &str) -> Self {
-        match dtype {
-            Dtype::Struct(fields) => Self::Fields(fields.iter().map(|field| Self::all(&field.dtype, word)).collect()),
-            dtype if !dtype.is_wide() => Self::None,
-            _ if word == "big" => Self::Big,
-            _ => Self::Little,
-        }
+    #[test]
+    fn what_is_not_known_and_what_is_wrong() {
+        let kind = |value: Value| parse(&At::root(&value)).unwrap_err().kind();
+        assert_eq!(kind(json!("<f16")), ErrorKind::UnknownExtension);
+        assert_eq!(kind(json!([["a", "|O"]])), ErrorKind::UnknownExtension);
+        assert_eq!(kind(json!([["a"]])), ErrorKind::InvalidMetadata);
+        assert_eq!(from_model(&NamedConfig::new("r7")).unwrap_err().kind(), ErrorKind::NotExpressible);
     }
 }

@@ -9,13 +9,15 @@
 //!
 //! The document of zarr-python 0.3 is a pickle, which is never read because it may run code.
 
-use super::typestr::{self, Dtype};
+use super::rules::{Parsed, Rules};
+use super::typestr;
 use super::v1;
-use super::{Dialect, Parsed, Rules, layout, numcodecs};
+use super::{Dialect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Value};
-use crate::pointer::At;
-use crate::{ArrayMetadata, Children, Documents, NamedConfig, Node, NodePath, conventions, json};
+use crate::{ArrayMetadata, Children, Documents, Node, NodePath, Warning, conventions};
+use zarr_dtype::NumpyType;
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, ParseOptions, Value, json};
 
 /// The rules of what came before version 1.
 pub(super) struct V0;
@@ -32,6 +34,14 @@ impl Rules for V0 {
         &[Dialect::V0]
     }
 
+    fn holds_one_array(&self) -> bool {
+        true
+    }
+
+    fn default_codecs(&self) -> Option<Vec<NamedConfig>> {
+        Some(vec![v1::default_compressor()])
+    }
+
     fn is_self_contained(&self) -> bool {
         false
     }
@@ -41,14 +51,14 @@ impl Rules for V0 {
     }
 
     fn parse(&self, _: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
-        let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
+        let bare_nan = ParseOptions { bare_nan: true, ..ParseOptions::default() };
         if let Some(bytes) = documents.get(ARRAY) {
             check_is_json(bytes)?;
         }
-        let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
+        let Some((value, deviations)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
         let value = value.without_bare();
-        let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
-        let mut warnings: Vec<_> = odd.map(|oddity| oddity.warning(ARRAY)).collect();
+        let odd = deviations.into_iter().filter(|deviation| deviation.pointer != "/fill_value");
+        let mut warnings: Vec<_> = odd.map(|deviation| Warning::of(ARRAY, deviation)).collect();
         let mut array = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
         let attributes = v1::attributes(ATTRIBUTES, documents, &mut warnings);
         let (attributes, error) =
@@ -71,7 +81,7 @@ impl Rules for V0 {
     }
 
     fn chunk_keys(&self, _: usize, separator: Option<&str>, _: &Documents) -> NamedConfig {
-        layout::keys("v2", separator.unwrap_or(".")).with_suffix(".blosc")
+        layout::with_suffix(&layout::keys("v2", separator.unwrap_or(".")), ".blosc")
     }
 
     fn chunk_prefix(&self, _: &NodePath, _: &Documents) -> String {
@@ -103,15 +113,15 @@ pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
 }
 
 fn key_encoding() -> NamedConfig {
-    layout::keys("v2", ".").with_suffix(".blosc")
+    layout::with_suffix(&layout::keys("v2", "."), ".blosc")
 }
 
 fn array(at: &At<'_>) -> Result<ArrayMetadata> {
     let shape = at.member("shape")?.sizes()?;
     let dtype_at = at.member("dtype")?;
-    let (dtype, endian) = Dtype::parse(&dtype_at)?;
-    if dtype == Dtype::Object {
-        return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size"));
+    let (dtype, endian) = typestr::parse(&dtype_at)?;
+    if dtype == NumpyType::Object {
+        return Err(Error::about(&dtype_at, ErrorKind::UnknownExtension, "a type of a fixed size"));
     }
     let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
     at.member("cname")?.text()?;
@@ -145,7 +155,7 @@ fn document(array: &ArrayMetadata) -> Result<Map> {
         Err(Error::new(ErrorKind::NotExpressible, pointer, found, expected))
     };
     let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
-    if dtype == Dtype::Object {
+    if dtype == NumpyType::Object {
         return no("/data_type", array.data_type.short_value().excerpt(), "a type of a fixed size");
     }
     if array.shape.is_empty() {

@@ -10,11 +10,12 @@ mod write;
 pub(super) use fill::{from_model as fill_from_model, to_model as fill_to_model};
 pub(super) use parse::attributes;
 
-use super::{Dialect, Parsed, Rules, layout};
+use super::rules::{Parsed, Rules};
+use super::{Dialect, layout};
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map};
-use crate::{Children, Documents, NamedConfig, Node, NodePath};
+use crate::{Children, Documents, Node, NodePath};
+use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
 /// The rules of version 1.
 pub(super) struct V1;
@@ -24,7 +25,7 @@ pub(crate) const ATTRIBUTES: &str = "attrs";
 
 /// What is wrong with a document `meta` that is not of version 1, if it is one at all: beside `attrs` it is.
 pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
-    let value = match parse_document(ARRAY, bytes, Leniency::ALL, |_| true) {
+    let value = match parse_document(ARRAY, bytes, ParseOptions::ALL, |_| true) {
         Ok((value, _)) => value,
         Err(error) => return Some(error),
     };
@@ -35,9 +36,24 @@ pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
     }
 }
 
+/// The compressor of zarr-python 1 by default, and the only one before.
+pub(super) fn default_compressor() -> NamedConfig {
+    let members =
+        [("cname", Value::from("lz4")), ("clevel", 5.into()), ("shuffle", "shuffle".into()), ("blocksize", 0.into())];
+    NamedConfig::with("blosc", members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
 impl Rules for V1 {
     fn dialects(&self) -> &'static [Dialect] {
         &[Dialect::V1]
+    }
+
+    fn holds_one_array(&self) -> bool {
+        true
+    }
+
+    fn default_codecs(&self) -> Option<Vec<NamedConfig>> {
+        Some(vec![default_compressor()])
     }
 
     fn is_self_contained(&self) -> bool {

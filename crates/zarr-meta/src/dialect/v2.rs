@@ -6,9 +6,10 @@
 mod parse;
 mod write;
 
-use super::{Dialect, Parsed, Rules, layout};
-use crate::json::Map;
-use crate::{Children, Documents, Error, NamedConfig, Node, NodePath, Result};
+use super::rules::{Parsed, Rules};
+use super::{Dialect, layout};
+use crate::{Children, Documents, Error, Node, NodePath, Result};
+use zarr_json::{Map, NamedConfig};
 
 /// The rules of version 2.
 pub(super) struct V2;
@@ -20,6 +21,10 @@ const ATTRIBUTES: &str = ".zattrs";
 impl Rules for V2 {
     fn dialects(&self) -> &'static [Dialect] {
         &[Dialect::V2]
+    }
+
+    fn may_consolidate(&self, _path: &NodePath) -> bool {
+        true
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {

@@ -5,9 +5,10 @@
 mod parse;
 mod write;
 
-use super::{Dialect, Parsed, Rules, layout};
-use crate::json::Map;
-use crate::{Children, Documents, Error, NamedConfig, Node, NodePath, Result};
+use super::rules::{Parsed, Rules};
+use super::{Dialect, layout};
+use crate::{Children, Documents, Error, Node, NodePath, Result};
+use zarr_json::{Map, NamedConfig};
 
 /// The rules of version 3.
 pub(super) struct V3;
@@ -16,7 +17,19 @@ const DOCUMENT: &str = "zarr.json";
 
 impl Rules for V3 {
     fn dialects(&self) -> &'static [Dialect] {
-        &[Dialect::V3, Dialect::V3Of2023]
+        &[Dialect::V3, Dialect::V3Provisional2023]
+    }
+
+    fn has_shards(&self) -> bool {
+        true
+    }
+
+    fn has_index_checksums(&self) -> bool {
+        true
+    }
+
+    fn may_consolidate(&self, _path: &NodePath) -> bool {
+        true
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Random documents and nodes.
 
 use proptest::prelude::*;
-use zarr_meta::json::{Map, Number, Value};
-use zarr_meta::{ArrayMetadata, GroupMetadata, NamedConfig, Node, json};
+use zarr_json::{Map, NamedConfig, Number, Value, json};
+use zarr_meta::{ArrayMetadata, GroupMetadata, Node};
 
 pub(crate) fn map(value: Value) -> Map {
     match value {

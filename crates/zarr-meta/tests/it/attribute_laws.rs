@@ -5,9 +5,9 @@
 use crate::store::Store;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use zarr_meta::json::{Map, Value};
-use zarr_meta::pointer::escaped;
-use zarr_meta::{Dialect, Documents, Found, Node, NodePath, for_dialect_from, json};
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, Value, json};
+use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode, for_dialect_from};
 
 /// How many cases each law is tried with.
 fn cases() -> u32 {
@@ -64,7 +64,7 @@ fn value() -> impl Strategy<Value = String> {
 fn object(value: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     proptest::collection::vec((inside(), value), 0..4).prop_map(|members| {
         let members = members.iter().enumerate();
-        let members: Vec<_> = members.map(|(place, (name, value))| format!("\"{name}{place}\": {value}")).collect();
+        let members: Vec<_> = members.map(|(index, (name, value))| format!("\"{name}{index}\": {value}")).collect();
         format!("{{{}}}", members.join(", "))
     })
 }
@@ -77,11 +77,11 @@ fn attributes() -> impl Strategy<Value = String> {
 const ZARRAY: &str = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","fill_value":0.0,"order":"C","filters":null,
     "compressor":{"id":"blosc","cname":"lz4","clevel":1,"shuffle":1,"blocksize":0}}"#;
 
-fn v2(attributes: &str) -> Found {
+fn v2(attributes: &str) -> StoredNode {
     Store::with(&[(".zarray", ZARRAY), (".zattrs", attributes)]).found("/")
 }
 
-fn v3(attributes: &str) -> Found {
+fn v3(attributes: &str) -> StoredNode {
     let text = format!(
         r#"{{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"float32","fill_value":0.0,"codecs":["bytes"],
             "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[2]}}}},
@@ -90,18 +90,18 @@ fn v3(attributes: &str) -> Found {
     Store::with(&[("zarr.json", &text)]).found("/")
 }
 
-fn consolidated(found: &Found) -> Found {
+fn consolidated(found: &StoredNode) -> StoredNode {
     let copy = zarr_meta::Consolidated::collect(Dialect::V2, &NodePath::root(), [found]).unwrap();
     let copy = zarr_meta::Consolidated::parse_v2(".zmetadata", &copy.to_v2()).unwrap().unwrap();
     let nodes = copy.nodes(&NodePath::root());
-    Found::read(Dialect::V2, NodePath::root(), &nodes[&NodePath::root()]).unwrap().unwrap()
+    StoredNode::read(Dialect::V2, NodePath::root(), &nodes[&NodePath::root()]).unwrap().unwrap()
 }
 
 /// The node that comes out when the documents for this one are written over others and read.
-fn stored(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Found {
+fn stored(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> StoredNode {
     let mut documents = previous.cloned().unwrap_or_default();
     documents.apply(&zarr_meta::documents(dialect, &NodePath::root(), node, previous).unwrap());
-    Found::read(dialect, NodePath::root(), &documents).unwrap().unwrap()
+    StoredNode::read(dialect, NodePath::root(), &documents).unwrap().unwrap()
 }
 
 /// The attributes as text: what is the same there is the same to the last digit.

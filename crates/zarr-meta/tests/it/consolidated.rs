@@ -3,9 +3,9 @@
 use crate::arbitrary::{attributes, node_v3, value, zarray};
 use crate::store::Store;
 use proptest::prelude::*;
+use zarr_json::{Map, Value, json};
 use zarr_meta::consolidated::without_consolidated;
-use zarr_meta::json::{Map, Value};
-use zarr_meta::{Consolidated, Dialect, Error, ErrorKind, Found, Node, NodePath, documents, json};
+use zarr_meta::{Consolidated, Dialect, Error, ErrorKind, Node, NodePath, StoredNode, documents};
 
 const ARRAY2: &str = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i4","fill_value":0.0,"order":"C","compressor":null,"filters":null}"#;
 const ARRAY3: &str = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"uint8","fill_value":0,
@@ -16,7 +16,7 @@ fn paths(consolidated: &Consolidated, group: &NodePath) -> Vec<String> {
     consolidated.nodes(group).keys().map(ToString::to_string).collect()
 }
 
-fn all(store: &Store, paths: &[&str]) -> Vec<Found> {
+fn all(store: &Store, paths: &[&str]) -> Vec<StoredNode> {
     paths.iter().map(|path| store.found(path)).collect()
 }
 
@@ -104,9 +104,9 @@ fn other_forms() {
 }
 
 /// What was found, in all that can be compared.
-fn told(found: Result<Option<Found>, Error>) -> Result<String, String> {
+fn told(found: Result<Option<StoredNode>, Error>) -> Result<String, String> {
     let found = found.map_err(|error| error.to_string())?.ok_or("nothing")?;
-    let Found { dialect, path, node, warnings, attributes_error, documents, .. } = &found;
+    let StoredNode { dialect, path, node, warnings, attributes_error, documents, .. } = &found;
     let documents: Vec<_> = documents.iter().map(|(key, bytes)| (key, String::from_utf8_lossy(bytes))).collect();
     let rest = (found.implicit, found.separator_unmarked, &found.fallback_keys, &found.fallback);
     Ok(format!("{dialect} {path} {} {warnings:?} {attributes_error:?} {documents:?} {rest:?}", node.to_value()))
@@ -115,8 +115,8 @@ fn told(found: Result<Option<Found>, Error>) -> Result<String, String> {
 /// One member is another value, if there is one at that place.
 fn spoilt(document: &Map, change: &Option<(usize, Value)>) -> Map {
     let mut spoilt = document.clone();
-    if let Some((place, value)) = change
-        && let Some(name) = document.keys().nth(*place)
+    if let Some((index, value)) = change
+        && let Some(name) = document.keys().nth(*index)
     {
         spoilt.insert(name, value.clone());
     }
@@ -138,23 +138,23 @@ proptest! {
         let root = NodePath::root();
 
         let mut copies = Map::new();
-        for (place, change) in changes.iter().enumerate() {
-            copies.insert(format!("a{place}/.zarray"), spoilt(&arrays[place % arrays.len()], change));
-            copies.insert(format!("a{place}/.zattrs"), attributes[place % 3].clone());
+        for (index, change) in changes.iter().enumerate() {
+            copies.insert(format!("a{index}/.zarray"), spoilt(&arrays[index % arrays.len()], change));
+            copies.insert(format!("a{index}/.zattrs"), attributes[index % 3].clone());
         }
         let document = text(&json!({"zarr_consolidated_format": 1, "metadata": (copies.clone())}));
         let store = Store(copies.iter().map(|(key, value)| (key.to_owned(), value.to_string().into_bytes())).collect());
         let read = Consolidated::parse_v2(".zmetadata", document.as_bytes()).unwrap().unwrap();
         for (path, documents) in read.nodes(&root) {
             let alone = store.probe(&path.to_string(), Some(Dialect::V2));
-            prop_assert_eq!(told(Found::read(Dialect::V2, path, &documents)), told(alone));
+            prop_assert_eq!(told(StoredNode::read(Dialect::V2, path, &documents)), told(alone));
         }
 
         let mut copies = Map::new();
         let mut store = Store::default();
-        for (place, change) in changes.iter().enumerate() {
-            let path = NodePath::parse(&format!("/n{place}")).unwrap();
-            let Ok(written) = documents(Dialect::V3, &path, &nodes[place % nodes.len()], None) else { continue };
+        for (index, change) in changes.iter().enumerate() {
+            let path = NodePath::parse(&format!("/n{index}")).unwrap();
+            let Ok(written) = documents(Dialect::V3, &path, &nodes[index % nodes.len()], None) else { continue };
             let value = Value::from_json(std::str::from_utf8(written[0].1.as_ref().unwrap()).unwrap()).unwrap();
             let document = spoilt(value.as_object().unwrap(), change);
             copies.insert(path.as_relative(), document.clone());
@@ -169,7 +169,7 @@ proptest! {
         let copies = group.node.as_group().unwrap().consolidated.as_ref().unwrap();
         for (path, documents) in copies.nodes(&root) {
             let alone = store.probe(&path.to_string(), Some(Dialect::V3));
-            prop_assert_eq!(told(Found::read(Dialect::V3, path, &documents)), told(alone));
+            prop_assert_eq!(told(StoredNode::read(Dialect::V3, path, &documents)), told(alone));
         }
     }
 }

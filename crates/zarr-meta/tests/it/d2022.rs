@@ -1,8 +1,8 @@
 //! Documents and hierarchies of the core draft of 2022.
 
 use crate::store::{Store, changed};
-use zarr_meta::json::Value;
-use zarr_meta::{ArrayMetadata, Dialect, Documents, ErrorKind, Found, Node, NodePath, Probe, documents, json};
+use zarr_json::{Value, json};
+use zarr_meta::{ArrayMetadata, Dialect, Documents, ErrorKind, Node, NodePath, Probe, StoredNode, documents};
 
 const ENTRY: &str = r#"{
     "zarr_format": "https://purl.org/zarr/spec/core/3.0",
@@ -35,7 +35,7 @@ fn store(changes: &str) -> Store {
     Store::with(&[("zarr.json", ENTRY), ("meta/a.array.json", &document(changes))])
 }
 
-fn found(changes: &str) -> Found {
+fn found(changes: &str) -> StoredNode {
     store(changes).found("/a")
 }
 
@@ -50,7 +50,7 @@ fn codecs(changes: &str) -> String {
 /// The array document that is written for the one with these changes, as JSON.
 fn written(changes: &str) -> Value {
     let found = found(changes);
-    let documents = documents(Dialect::D2022, &found.path, &found.node, None).unwrap();
+    let documents = documents(Dialect::V3Draft2022, &found.path, &found.node, None).unwrap();
     let keys: Vec<_> = documents.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(keys, ["zarr.json", "meta/a.array.json"]);
     Value::from_json(std::str::from_utf8(documents[1].1.as_ref().unwrap()).unwrap()).unwrap()
@@ -70,7 +70,7 @@ fn the_examples_of_the_text() {
         ("meta/time.array.json", &datetime),
     ]);
     let found = store.found("/foo/baz");
-    assert_eq!(found.dialect, Dialect::D2022);
+    assert_eq!(found.dialect, Dialect::V3Draft2022);
     assert_eq!(found.chunk_prefix(), "data/foo/baz/");
     let array = found.node.as_array().unwrap();
     assert_eq!(array.shape, [10000, 1000]);
@@ -159,9 +159,9 @@ fn layouts_and_shards() {
         "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "index_location": "end"
     }});
     assert_eq!(array.codecs.len(), 1);
-    assert!(array.codecs[0].to_value().same(&expected), "{}", array.codecs[0].to_value());
+    assert!(array.codecs[0].to_value().semantically_eq(&expected), "{}", array.codecs[0].to_value());
     assert!(array.storage_transformers.is_empty());
-    assert!(written(sharded).same(&Value::from_json(&document(sharded)).unwrap()));
+    assert!(written(sharded).semantically_eq(&Value::from_json(&document(sharded)).unwrap()));
     let empty = self::array(r#"{"shape": [0, 6], "chunk_grid": {"type": "regular", "chunk_shape": [0, 3]}}"#);
     assert_eq!(empty.chunk_grid.configuration.to_string(), r#"{"chunk_shape":[1,3]}"#);
     assert_eq!(empty.chunk_key_encoding.configuration.to_string(), r#"{"separator":"/"}"#);
@@ -195,7 +195,7 @@ fn fallbacks_are_told() {
     let mut attributes = array.attributes.clone();
     attributes.insert("new", 1);
     let node = found.with_attributes(attributes);
-    let changed = documents(Dialect::D2022, &found.path, &node, Some(&found.documents)).unwrap();
+    let changed = documents(Dialect::V3Draft2022, &found.path, &node, Some(&found.documents)).unwrap();
     let [(key, Some(text))] = changed.as_slice() else { unreachable!("{changed:?}") };
     assert_eq!(key, "meta/a.array.json");
     let text = Value::from_json(std::str::from_utf8(text).unwrap()).unwrap();
@@ -208,9 +208,9 @@ fn null_stays_but_is_not_written() {
     let found = found(r#"{"fill_value": null}"#);
     assert_eq!(found.node.as_array().unwrap().fill_value, None);
     assert_eq!(found.warnings.len(), 1);
-    let error = documents(Dialect::D2022, &found.path, &found.node, None).unwrap_err();
+    let error = documents(Dialect::V3Draft2022, &found.path, &found.node, None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/fill_value"));
-    let same = documents(Dialect::D2022, &found.path, &found.node, Some(&found.documents)).unwrap();
+    let same = documents(Dialect::V3Draft2022, &found.path, &found.node, Some(&found.documents)).unwrap();
     assert_eq!(same[0].1.as_deref(), found.documents.get("meta/a.array.json"));
 }
 
@@ -227,14 +227,14 @@ fn mandatory_members_and_spellings() {
     let raw = written(r#"{"data_type": "r16", "fill_value": "0b0001001000110100"}"#);
     assert_eq!(raw.get("fill_value"), Some(&json!("0x1234")));
     let ignorable = r#"{"extensions": [{"extension": "http://example.org/x", "must_understand": false}]}"#;
-    assert!(written(ignorable).same(&Value::from_json(&self::document(ignorable)).unwrap()));
+    assert!(written(ignorable).semantically_eq(&Value::from_json(&self::document(ignorable)).unwrap()));
     let group = Node::Group(zarr_meta::GroupMetadata::default());
-    let group = documents(Dialect::D2022, &NodePath::root(), &group, None).unwrap();
+    let group = documents(Dialect::V3Draft2022, &NodePath::root(), &group, None).unwrap();
     assert_eq!(group[0].0, "zarr.json");
     assert!(
         Value::from_json(ENTRY)
             .unwrap()
-            .same(&Value::from_json(std::str::from_utf8(group[0].1.as_ref().unwrap()).unwrap()).unwrap())
+            .semantically_eq(&Value::from_json(std::str::from_utf8(group[0].1.as_ref().unwrap()).unwrap()).unwrap())
     );
     assert_eq!(group[1], ("meta/group.json".to_owned(), Some(b"{\n  \"attributes\": {}\n}\n".to_vec())));
 }
@@ -303,9 +303,9 @@ fn later_versions_may_have_more() {
     let found = store.found("/a");
     assert_eq!(found.node.as_array().unwrap().extra.get("new"), Some(&json!({"x": 1})));
     // It stays where it is, and cannot be said in the first version.
-    let same = documents(Dialect::D2022, &found.path, &found.node, Some(&found.documents)).unwrap();
+    let same = documents(Dialect::V3Draft2022, &found.path, &found.node, Some(&found.documents)).unwrap();
     assert_eq!(same, [("meta/a.array.json".to_owned(), Some(text.into_bytes()))]);
-    let error = documents(Dialect::D2022, &found.path, &found.node, None).unwrap_err();
+    let error = documents(Dialect::V3Draft2022, &found.path, &found.node, None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/new"));
 }
 
@@ -314,9 +314,9 @@ fn the_entry_decides() {
     let array = document("{}");
     // Without it there is nothing, whatever lies there.
     let lost = Store::with(&[("meta/a.array.json", &array)]);
-    assert!(lost.probe("/a", Some(Dialect::D2022)).unwrap().is_none());
+    assert!(lost.probe("/a", Some(Dialect::V3Draft2022)).unwrap().is_none());
     assert!(lost.probe("/a", None).unwrap().is_none());
-    assert!(lost.probe("/", Some(Dialect::D2022)).unwrap().is_none());
+    assert!(lost.probe("/", Some(Dialect::V3Draft2022)).unwrap().is_none());
     let suffixed = ENTRY.replace(".json", ".js");
     let store = Store::with(&[("zarr.json", &suffixed), ("meta/a.array.js", &array), ("meta/b.array.json", &array)]);
     assert_eq!(store.found("/a").documents.iter().count(), 2);
@@ -324,7 +324,7 @@ fn the_entry_decides() {
     // A new node is called as the others are, and the entry stays as it is.
     let entry: Documents = [("zarr.json".to_owned(), suffixed.into_bytes())].into_iter().collect();
     let node = store.found("/a").node;
-    let new = documents(Dialect::D2022, &NodePath::parse("/c").unwrap(), &node, Some(&entry)).unwrap();
+    let new = documents(Dialect::V3Draft2022, &NodePath::parse("/c").unwrap(), &node, Some(&entry)).unwrap();
     let keys: Vec<_> = new.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(keys, ["meta/c.array.js"]);
     for (text, kind) in [
@@ -366,7 +366,7 @@ fn names_to_be_written() {
     for (name, good) in
         [("a.array", true), ("A-_.9", true), ("root", true), ("é", false), ("a b", false), ("a\\b", false)]
     {
-        for dialect in [Dialect::D2022, Dialect::P2019] {
+        for dialect in [Dialect::V3Draft2022, Dialect::V3Protocol2019] {
             let path = NodePath::root().join(name).unwrap();
             assert_eq!(dialect.check_path(&path).is_ok(), good, "{name} in {dialect}");
         }

@@ -3,12 +3,12 @@
 use crate::arbitrary::{attributes, value, zarray};
 use crate::store::Store;
 use proptest::prelude::*;
-use zarr_meta::json::{Map, Value};
-use zarr_meta::{Dialect, Documents, Node, NodePath, documents, for_dialect, json};
+use zarr_json::{Map, Value, json};
+use zarr_meta::{Dialect, Documents, Node, NodePath, documents, for_dialect};
 
 const ENTRY: &str = r#"{"zarr_format":"https://purl.org/zarr/spec/core/3.0","metadata_encoding":{"type":"json","metadata_key_suffix":".json"},"extensions":[]}"#;
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";
-const DRAFTS: [Dialect; 2] = [Dialect::D2022, Dialect::P2019];
+const DRAFTS: [Dialect; 2] = [Dialect::V3Draft2022, Dialect::V3Protocol2019];
 
 fn stored(dialect: Dialect, path: &NodePath, node: &Node) -> Documents {
     let mut stored = Documents::new();
@@ -160,11 +160,11 @@ proptest! {
         let key = "meta/a/b.array.json";
         let given: Documents =
             [("zarr.json".to_owned(), ENTRY.into()), (key.to_owned(), document.to_string().into_bytes())].into_iter().collect();
-        let node = parse(Dialect::D2022, &path, &given);
-        let written = stored(Dialect::D2022, &path, &node);
+        let node = parse(Dialect::V3Draft2022, &path, &given);
+        let written = stored(Dialect::V3Draft2022, &path, &node);
         prop_assert_eq!(json_of(&written, key).to_string(), document.to_string());
         prop_assert_eq!(json_of(&written, "zarr.json").to_string(), ENTRY);
-        prop_assert_eq!(parse(Dialect::D2022, &path, &written), node);
+        prop_assert_eq!(parse(Dialect::V3Draft2022, &path, &written), node);
     }
 
     #[test]
@@ -172,10 +172,10 @@ proptest! {
         let path = NodePath::parse("/a/b").unwrap();
         let key = "meta/a.g/b.a/array.json";
         let given: Documents = [(key.to_owned(), document.to_string().into_bytes())].into_iter().collect();
-        let node = parse(Dialect::P2019, &path, &given);
-        let written = stored(Dialect::P2019, &path, &node);
+        let node = parse(Dialect::V3Protocol2019, &path, &given);
+        let written = stored(Dialect::V3Protocol2019, &path, &node);
         prop_assert_eq!(json_of(&written, key).to_string(), document.to_string());
-        prop_assert_eq!(parse(Dialect::P2019, &path, &written), node);
+        prop_assert_eq!(parse(Dialect::V3Protocol2019, &path, &written), node);
     }
 
     #[test]
@@ -192,7 +192,7 @@ proptest! {
             };
             let (mut back, _) = for_dialect(&draft, Dialect::V2).unwrap();
             if let (Node::Array(back), Node::Array(node)) = (&mut back, &node) {
-                if dialect == Dialect::D2022 {
+                if dialect == Dialect::V3Draft2022 {
                     back.extra = node.extra.clone();
                     if node.fill_value.is_none() {
                         back.fill_value = None;
@@ -212,12 +212,12 @@ proptest! {
         let given: Documents =
             [("zarr.json".to_owned(), ENTRY.into()), ("meta/array.json".to_owned(), document.to_string().into_bytes())]
                 .into_iter().collect();
-        let node = parse(Dialect::D2022, &path, &given);
+        let node = parse(Dialect::V3Draft2022, &path, &given);
         let Ok((v3, _)) = for_dialect(&node, Dialect::V3) else {
             prop_assert!(document.to_string().contains("[2]"), "sub-arrays are in no version 3");
             return Ok(());
         };
-        let (mut back, _) = for_dialect(&v3, Dialect::D2022).unwrap();
+        let (mut back, _) = for_dialect(&v3, Dialect::V3Draft2022).unwrap();
         if let (Node::Array(back), Node::Array(node)) = (&mut back, &node) {
             back.extra = node.extra.clone();
         }

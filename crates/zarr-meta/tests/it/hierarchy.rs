@@ -49,7 +49,7 @@ proptest! {
     #[test]
     fn nodes_are_found_as_they_were_written(
         nodes in nodes(),
-        dialect in prop_oneof![Just(Dialect::D2022), Just(Dialect::P2019), Just(Dialect::P2020)],
+        dialect in prop_oneof![Just(Dialect::V3Draft2022), Just(Dialect::V3Protocol2019), Just(Dialect::V3Protocol2020)],
         erased in name(),
     ) {
         let mut store = Store::default();

@@ -3,7 +3,7 @@
 use crate::arbitrary::{attributes, node_v3, value, zarray};
 use crate::store::Store;
 use proptest::prelude::*;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, Value};
 use zarr_meta::{
     Dialect, Documents, Node, NodePath, Probe, ProbeStep, documents, for_dialect, for_dialect_from,
     without_filter_orders,
@@ -64,7 +64,7 @@ proptest! {
         let mut given = Documents::new();
         given.insert(".zarray", zarray.to_string());
         for node in [parse(Dialect::V2, &path, &given), v3] {
-            for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::V3Of2023) {
+            for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::V3Provisional2023) {
                 let Ok((node, _)) = for_dialect(&node, dialect) else { continue };
                 prop_assert_eq!(&parse(dialect, &path, &stored(dialect, &path, &node)), &node);
                 let (again, notes) = for_dialect(&node, dialect).unwrap();

@@ -17,8 +17,6 @@ mod hierarchy;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
-mod leniency;
-#[cfg(test)]
 mod not_json;
 #[cfg(test)]
 mod older_laws;
@@ -26,6 +24,8 @@ mod older_laws;
 mod p2019;
 #[cfg(test)]
 mod p2020;
+#[cfg(test)]
+mod parse_options;
 #[cfg(test)]
 mod probe;
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Attributes of Python that are no JSON, or no Unicode text: bare `NaN` and `Infinity`, and surrogates that are no pair.
 
 use crate::store::Store;
-use zarr_meta::json::{Map, Number, Value};
+use zarr_json::{Map, Number, Value, json};
 use zarr_meta::{
-    Consolidated, Dialect, ErrorKind, Found, Node, NodePath, documents, for_dialect, for_dialect_carrying,
-    for_dialect_from, json,
+    Consolidated, Dialect, ErrorKind, Node, NodePath, StoredNode, documents, for_dialect, for_dialect_carrying,
+    for_dialect_from,
 };
 
 const ZARRAY: &str = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","fill_value":NaN,"order":"C","filters":null,"compressor":null}"#;
@@ -85,12 +85,12 @@ fn they_stay_when_another_attribute_is_set() {
 #[test]
 fn conversions_keep_them_where_the_dialect_has_them() {
     let node = v2().found("/").node;
-    for dialect in [Dialect::V0, Dialect::V1, Dialect::V2, Dialect::P2020] {
+    for dialect in [Dialect::V0, Dialect::V1, Dialect::V2, Dialect::V3Protocol2020] {
         assert!(dialect.has_bare_numbers());
         let mut node = node.clone();
         if dialect == Dialect::V0 {
             let Node::Array(array) = &mut node else { unreachable!() };
-            array.codecs.push(zarr_meta::NamedConfig::new("blosc"));
+            array.codecs.push(zarr_json::NamedConfig::new("blosc"));
             array.codecs[1].configuration =
                 json!({"cname": "lz4", "clevel": 1, "shuffle": "noshuffle", "typesize": 4, "blocksize": 0})
                     .as_object()
@@ -102,7 +102,7 @@ fn conversions_keep_them_where_the_dialect_has_them() {
         assert!(!notes.iter().any(|note| note.pointer.starts_with("/attributes")), "{notes:?}");
         let written = documents(dialect, &NodePath::root(), &node, None).unwrap();
         let stored = written.into_iter().map(|(key, bytes)| (key, bytes.unwrap())).collect();
-        let again = Found::read(dialect, NodePath::root(), &stored).unwrap().unwrap();
+        let again = StoredNode::read(dialect, NodePath::root(), &stored).unwrap().unwrap();
         assert_eq!(shown(&again.node), ATTRIBUTES, "{dialect}");
     }
 }
@@ -114,7 +114,7 @@ fn conversions_make_texts_of_numbers_where_the_dialect_is_json() {
         .replace("[-Infinity", "[\"-Infinity\"")
         .replace(":Infinity", ":\"Infinity\"")
         .replace(":NaN", ":\"NaN\"");
-    for dialect in [Dialect::P2019, Dialect::D2022, Dialect::V3Of2023, Dialect::V3] {
+    for dialect in [Dialect::V3Protocol2019, Dialect::V3Draft2022, Dialect::V3Provisional2023, Dialect::V3] {
         assert!(!dialect.has_bare_numbers());
         let (fitted, notes) = for_dialect_from(&node, Dialect::V2, dialect).unwrap();
         assert_eq!(shown(&fitted), texts, "{dialect}");
@@ -150,7 +150,7 @@ fn consolidated_metadata_keeps_them() {
     let again = Consolidated::parse_v2(".zmetadata", &text).unwrap().unwrap();
     assert_eq!(again, copy);
     let path = NodePath::parse("/a").unwrap();
-    let node = Found::read(Dialect::V2, path.clone(), &again.nodes(&NodePath::root())[&path]).unwrap().unwrap();
+    let node = StoredNode::read(Dialect::V2, path.clone(), &again.nodes(&NodePath::root())[&path]).unwrap().unwrap();
     assert_eq!((shown(&node.node).as_str(), &node.node), (ATTRIBUTES, &nodes[1].node));
     // In the document of a group of version 3.
     let array = String::from_utf8(v3().0["zarr.json"].clone()).unwrap();

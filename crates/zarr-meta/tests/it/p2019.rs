@@ -1,8 +1,8 @@
 //! Documents and hierarchies of the first protocol draft.
 
 use crate::store::Store;
-use zarr_meta::json::Value;
-use zarr_meta::{Dialect, ErrorKind, Node, NodePath, documents, json};
+use zarr_json::{Value, json};
+use zarr_meta::{Dialect, ErrorKind, Node, NodePath, documents};
 
 const ARRAY: &str = r#"{
     "zarr_format": "http://purl.org/zarr/spec/protocol/core/3.0",
@@ -19,7 +19,7 @@ const ARRAY: &str = r#"{
 const GROUP: &str =
     r#"{"zarr_format": "http://purl.org/zarr/spec/protocol/core/3.0", "extensions": [], "attributes": {"x": 1}}"#;
 
-fn array(changes: impl Fn(&str) -> String) -> Result<zarr_meta::Found, zarr_meta::Error> {
+fn array(changes: impl Fn(&str) -> String) -> Result<zarr_meta::StoredNode, zarr_meta::Error> {
     let text = changes(ARRAY);
     Store::with(&[("meta/a.a/array.json", &text)]).probe("/a", None).map(Option::unwrap)
 }
@@ -33,9 +33,9 @@ fn the_keys_of_the_text() {
         ("meta/x.g.g/y.a.a/array.json", ARRAY),
     ]);
     for (path, implicit) in [("/", false), ("/foo", true), ("/foo/bar", false), ("/spam", true), ("/x.g", true)] {
-        for dialect in [None, Some(Dialect::P2019)] {
+        for dialect in [None, Some(Dialect::V3Protocol2019)] {
             let found = store.probe(path, dialect).unwrap().unwrap();
-            assert_eq!((found.dialect, found.implicit), (Dialect::P2019, implicit), "{path}");
+            assert_eq!((found.dialect, found.implicit), (Dialect::V3Protocol2019, implicit), "{path}");
             assert!(found.node.as_group().is_some());
         }
     }
@@ -68,7 +68,7 @@ fn the_root_need_not_have_a_document() {
     for key in ["meta/a.g/b.g/c.a/array.json", "meta/a.a/array.json", "meta/a.g/group.json"] {
         let text = if key.contains("array") { ARRAY } else { GROUP };
         let root = Store::with(&[(key, text), ("data/a.g/x", "")]).found("/");
-        assert!(root.implicit && root.dialect == Dialect::P2019, "{key}");
+        assert!(root.implicit && root.dialect == Dialect::V3Protocol2019, "{key}");
     }
     let root = Store::with(&[("meta/array.json", ARRAY)]).found("/");
     assert_eq!(root.chunk_prefix(), "data/");
@@ -78,13 +78,13 @@ fn the_root_need_not_have_a_document() {
 #[test]
 fn documents_are_written_as_they_are_read() {
     let found = array(str::to_owned).unwrap();
-    let new = documents(Dialect::P2019, &found.path, &found.node, None).unwrap();
+    let new = documents(Dialect::V3Protocol2019, &found.path, &found.node, None).unwrap();
     let [(key, Some(text))] = new.as_slice() else { unreachable!("{new:?}") };
     assert_eq!(key, "meta/a.a/array.json");
     let text = std::str::from_utf8(text).unwrap();
     assert_eq!(Value::from_json(text).unwrap().to_string(), Value::from_json(ARRAY).unwrap().to_string());
     let group = Store::with(&[("meta/g.g/group.json", GROUP)]).found("/g");
-    let new = documents(Dialect::P2019, &group.path, &group.node, None).unwrap();
+    let new = documents(Dialect::V3Protocol2019, &group.path, &group.node, None).unwrap();
     let text = std::str::from_utf8(new[0].1.as_ref().unwrap()).unwrap();
     assert_eq!(Value::from_json(text).unwrap().to_string(), Value::from_json(GROUP).unwrap().to_string());
 }
@@ -146,6 +146,6 @@ fn wrong_documents_are_refused() {
     let found = array(str::to_owned).unwrap();
     let Node::Array(mut slashed) = found.node else { unreachable!() };
     slashed.chunk_key_encoding.configuration.insert("separator", "/");
-    let error = documents(Dialect::P2019, &NodePath::root(), &Node::Array(slashed), None).unwrap_err();
+    let error = documents(Dialect::V3Protocol2019, &NodePath::root(), &Node::Array(slashed), None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/chunk_key_encoding"));
 }

@@ -1,10 +1,10 @@
 //! The protocol drafts of 2020 to 2024.
 
 use crate::store::{Store, changed};
+use zarr_json::{Value, json};
 use zarr_meta::consolidated::{document_key, without_consolidated};
-use zarr_meta::json::Value;
 use zarr_meta::{
-    ArrayMetadata, Consolidated, Dialect, ErrorKind, Found, GroupMetadata, Node, NodePath, children, documents, json,
+    ArrayMetadata, Consolidated, Dialect, ErrorKind, GroupMetadata, Node, NodePath, StoredNode, children, documents,
 };
 
 const PYTHON: &str = r#"{"extensions": [], "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0",
@@ -19,7 +19,7 @@ const ARRAY: &str = r#"{"attributes": {}, "chunk_grid": {"chunk_shape": [2, 5], 
     "compressor": {"codec": "https://purl.org/zarr/spec/codec/gzip/1.0", "configuration": {"level": 1}},
     "data_type": "<i4", "extensions": [], "fill_value": 0, "shape": [5, 10]}"#;
 
-fn found(changes: &str) -> Found {
+fn found(changes: &str) -> StoredNode {
     Store::with(&[("zarr.json", PYTHON), ("meta/root/a.array.json", &changed(ARRAY, changes))]).found("/a")
 }
 
@@ -67,20 +67,20 @@ fn the_form_follows_from_the_entry_document() {
     ] {
         let mut store = Store::with(&[("zarr.json", entry), (key, text)]);
         let found = store.found("/a/b");
-        assert_eq!((found.dialect, found.chunk_prefix().as_str()), (Dialect::P2020, prefix));
+        assert_eq!((found.dialect, found.chunk_prefix().as_str()), (Dialect::V3Protocol2020, prefix));
         assert_eq!(found.node.as_array().unwrap().chunk_key_encoding.to_value().to_string(), keys);
         assert!(store.found("/").implicit && store.found("/a").implicit, "{entry}");
         assert_eq!(store.probe("/b", None).unwrap().map(|found| found.path), None);
         // Another node goes where it belongs in this hierarchy, whose entry document stays.
         let known = store.found("/").documents;
         let group = Node::Group(GroupMetadata::default());
-        let changes = documents(Dialect::P2020, &path("/a/c"), &group, Some(&known)).unwrap();
+        let changes = documents(Dialect::V3Protocol2020, &path("/a/c"), &group, Some(&known)).unwrap();
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].0, key.replace("b.array", "c.group"));
         store.apply(changes);
         assert!(!store.found("/a/c").implicit);
         let listed = children(
-            Dialect::P2020,
+            Dialect::V3Protocol2020,
             &path("/a"),
             &[&changes_key(key), key, "meta/root/a/x.zmetadata"],
             &["meta/root/a/d/"],
@@ -98,19 +98,19 @@ fn changes_key(key: &str) -> String {
 #[test]
 fn a_first_node_brings_the_entry_document() {
     let node = found("{}").node;
-    let written = documents(Dialect::P2020, &path("/x/y"), &node, None).unwrap();
+    let written = documents(Dialect::V3Protocol2020, &path("/x/y"), &node, None).unwrap();
     let keys: Vec<_> = written.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(keys, ["zarr.json", "meta/root/x/y.array.json"]);
     let value =
-        |place: usize| Value::from_json(std::str::from_utf8(written[place].1.as_ref().unwrap()).unwrap()).unwrap();
+        |index: usize| Value::from_json(std::str::from_utf8(written[index].1.as_ref().unwrap()).unwrap()).unwrap();
     assert_eq!(value(0).to_string(), Value::from_json(PYTHON).unwrap().to_string());
     assert_eq!(value(1).to_string(), Value::from_json(ARRAY).unwrap().to_string());
-    let root = documents(Dialect::P2020, &NodePath::root(), &node, None).unwrap();
+    let root = documents(Dialect::V3Protocol2020, &NodePath::root(), &node, None).unwrap();
     assert_eq!(root[1].0, "meta/root.array.json");
     // Not beside another dialect.
     let other =
         [("zarr.json".to_owned(), br#"{"zarr_format": 3, "node_type": "group"}"#.to_vec())].into_iter().collect();
-    let error = documents(Dialect::P2020, &path("/x"), &node, Some(&other)).unwrap_err();
+    let error = documents(Dialect::V3Protocol2020, &path("/x"), &node, Some(&other)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnsupportedVersion);
 }
 
@@ -161,9 +161,9 @@ fn entry_documents_that_are_wrong() {
 
 #[test]
 fn chunks_may_lie_elsewhere() {
-    let places = |found: &Found| -> Vec<String> {
-        let place = |keys: &zarr_meta::ChunkKeys| format!("{} {}", keys.prefix, keys.encoding.name);
-        found.fallback_keys.iter().map(place).collect()
+    let places = |found: &StoredNode| -> Vec<String> {
+        let index = |keys: &zarr_meta::ChunkKeys| format!("{} {}", keys.prefix, keys.encoding.name);
+        found.fallback_keys.iter().map(index).collect()
     };
     assert_eq!(places(&found("{}")), ["data/a/ joined"]);
     let scalar = found(r#"{"shape": [], "chunk_grid": {"type": "regular", "chunk_shape": [], "separator": "/"}}"#);
@@ -191,7 +191,7 @@ fn data_types_by_their_type_strings() {
     ] {
         let found = found(&object(kind));
         assert_eq!(found.node.as_array().unwrap().data_type.short_value().to_string(), name);
-        let written = documents(Dialect::P2020, &found.path, &found.node, None).unwrap();
+        let written = documents(Dialect::V3Protocol2020, &found.path, &found.node, None).unwrap();
         let value = Value::from_json(std::str::from_utf8(written[1].1.as_ref().unwrap()).unwrap()).unwrap();
         assert_eq!(value.get("data_type").unwrap().get("type"), Some(&Value::from_json(kind).unwrap()));
     }
@@ -216,14 +216,14 @@ fn filters_are_no_attributes() {
     assert!(array.attributes.keys().eq(["k"]));
     // They come back.
     let node = filtered.with_attributes([("k".to_owned(), json!(2))].into_iter().collect());
-    let changes = documents(Dialect::P2020, &filtered.path, &node, Some(&filtered.documents)).unwrap();
+    let changes = documents(Dialect::V3Protocol2020, &filtered.path, &node, Some(&filtered.documents)).unwrap();
     let text = String::from_utf8(changes[0].1.clone().unwrap()).unwrap();
     assert!(text.contains("\"delta\"") && text.contains("\"k\": 2"), "{text}");
     // A list of something else is the user's, and cannot stand beside filters.
     let own = found(r#"{"attributes": {"filters": ["g", "r"]}}"#);
     assert!(own.node.attributes().contains_key("filters"));
     let node = filtered.with_attributes([("filters".to_owned(), json!([1]))].into_iter().collect());
-    let error = documents(Dialect::P2020, &filtered.path, &node, Some(&filtered.documents)).unwrap_err();
+    let error = documents(Dialect::V3Protocol2020, &filtered.path, &node, Some(&filtered.documents)).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/attributes/filters"));
     let objects = array_of(
         r#"{"data_type": {"extension": "x", "type": "|O"}, "attributes": {"filters": [{"id": "vlen-utf8"}]}}"#,
@@ -253,7 +253,7 @@ fn shards() {
         .map(|codec| codec.get("name").unwrap().to_string())
         .collect();
     assert_eq!(names, ["\"transpose\"", "\"bytes\"", "\"gzip\""]);
-    let written = documents(Dialect::P2020, &python.path, &python.node, None).unwrap();
+    let written = documents(Dialect::V3Protocol2020, &python.path, &python.node, None).unwrap();
     let value = Value::from_json(std::str::from_utf8(written[1].1.as_ref().unwrap()).unwrap()).unwrap();
     let transformers = r#"[{"extension":"https://purl.org/zarr/spec/storage_transformers/sharding/1.0","type":"indexed","configuration":{"chunks_per_shard":[2,1]}}]"#;
     assert_eq!(value.get("storage_transformers").unwrap().to_string(), transformers);
@@ -261,7 +261,7 @@ fn shards() {
     let scalar = r#"{"shape": [], "chunk_grid": {"type": "regular", "chunk_shape": [], "separator": "/"}, "storage_transformers":
         [{"configuration": {"chunks_per_shard": [1]}, "extension": "https://purl.org/zarr/spec/storage_transformers/sharding/1.0", "type": "indexed"}]}"#;
     let scalar = found(scalar);
-    let written = documents(Dialect::P2020, &scalar.path, &scalar.node, None).unwrap();
+    let written = documents(Dialect::V3Protocol2020, &scalar.path, &scalar.node, None).unwrap();
     assert!(String::from_utf8(written[1].1.clone().unwrap()).unwrap().contains("\"chunks_per_shard\": [1]"));
 }
 
@@ -316,9 +316,10 @@ fn odd_members_are_told() {
         );
     }
     let python = found("{}");
-    let names: Vec<_> = ["a b", "é"].map(|name| Dialect::P2020.check_path(&path(name)).unwrap_err().kind()).into();
+    let names: Vec<_> =
+        ["a b", "é"].map(|name| Dialect::V3Protocol2020.check_path(&path(name)).unwrap_err().kind()).into();
     assert_eq!(names, [ErrorKind::Path; 2]);
-    assert!(Dialect::P2020.check_path(&python.path).unwrap().is_empty());
+    assert!(Dialect::V3Protocol2020.check_path(&python.path).unwrap().is_empty());
 }
 
 #[test]
@@ -333,16 +334,16 @@ fn consolidated_metadata_is_no_node() {
     assert_eq!(document_key(&root).as_deref(), Some(key));
     assert_eq!(without_consolidated(&root).unwrap(), [(key.to_owned(), None)]);
     assert!(store.probe("/consolidated", None).unwrap().is_none());
-    let consolidated = Consolidated::parse_document(Dialect::P2020, key, text.as_bytes()).unwrap().unwrap();
+    let consolidated = Consolidated::parse_document(Dialect::V3Protocol2020, key, text.as_bytes()).unwrap().unwrap();
     assert_eq!(consolidated.check().unwrap_err().kind(), ErrorKind::Path);
     let nodes = consolidated.nodes(&NodePath::root());
     assert!(nodes.keys().eq([&NodePath::root(), &path("/g/a")]));
     let copy = Store(nodes[&path("/g/a")].iter().map(|(key, bytes)| (key.to_owned(), bytes.to_vec())).collect());
     let copied = copy.found("/g/a");
     assert_eq!(copied.node, found("{}").node);
-    let collected = Consolidated::collect(Dialect::P2020, &NodePath::root(), [&root, &copied]).unwrap();
+    let collected = Consolidated::collect(Dialect::V3Protocol2020, &NodePath::root(), [&root, &copied]).unwrap();
     assert!(collected.documents.keys().eq(["zarr.json", "meta/root.group.json", "meta/root/g/a.array.json"]));
-    let again = Consolidated::parse_document(Dialect::P2020, key, &collected.to_v2()).unwrap().unwrap();
+    let again = Consolidated::parse_document(Dialect::V3Protocol2020, key, &collected.to_v2()).unwrap().unwrap();
     assert_eq!(again, collected);
 }
 

@@ -1,8 +1,8 @@
 //! A store that is a list of keys, and the loop that answers a probe.
 
 use std::collections::BTreeMap;
-use zarr_meta::json::Value;
-use zarr_meta::{Dialect, Error, Found, NodePath, Probe, ProbeStep};
+use zarr_json::Value;
+use zarr_meta::{Dialect, Error, NodePath, Probe, ProbeStep, StoredNode};
 
 /// A document with some members changed, or left out where the change is `"absent"`.
 pub(crate) fn changed(document: &str, changes: &str) -> String {
@@ -58,14 +58,14 @@ impl Store {
         }
     }
 
-    pub(crate) fn probe(&self, path: &str, dialect: Option<Dialect>) -> Result<Option<Found>, Error> {
+    pub(crate) fn probe(&self, path: &str, dialect: Option<Dialect>) -> Result<Option<StoredNode>, Error> {
         match self.run(Probe::new(NodePath::parse(path)?, dialect))? {
             ProbeStep::Found(found) => Ok(Some(*found)),
             _ => Ok(None),
         }
     }
 
-    pub(crate) fn found(&self, path: &str) -> Found {
+    pub(crate) fn found(&self, path: &str) -> StoredNode {
         self.probe(path, None).unwrap().unwrap()
     }
 }

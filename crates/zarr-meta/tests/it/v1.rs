@@ -1,13 +1,13 @@
 //! Version 1, and what came before it.
 
 use crate::store::{Store, changed};
-use zarr_meta::json::Value;
-use zarr_meta::{ArrayMetadata, Dialect, ErrorKind, Found, NodePath, Probe, ProbeStep, documents, json};
+use zarr_json::{Value, json};
+use zarr_meta::{ArrayMetadata, Dialect, ErrorKind, NodePath, Probe, ProbeStep, StoredNode, documents};
 
 const META: &str = r#"{"chunks": [10, 10], "compression": "zlib", "compression_opts": 1, "dtype": "<i4", "fill_value": 42,
     "order": "C", "shape": [20, 20], "zarr_format": 1}"#;
 
-fn found(changes: &str) -> Found {
+fn found(changes: &str) -> StoredNode {
     Store::with(&[("meta", &changed(META, changes)), ("attrs", "{}")]).found("/")
 }
 
@@ -41,7 +41,7 @@ fn the_session_of_the_text() {
     assert_eq!(Value::from_json(std::str::from_utf8(&store.0["attrs"]).unwrap()).unwrap(), attributes);
     // A new array of the same kind has the documents that the text shows.
     let written = documents(Dialect::V1, &found.path, &found.node, None).unwrap();
-    let text = |place: usize| String::from_utf8(written[place].1.clone().unwrap()).unwrap();
+    let text = |index: usize| String::from_utf8(written[index].1.clone().unwrap()).unwrap();
     assert_eq!((written[0].0.as_str(), Value::from_json(&text(0)).unwrap()), ("meta", Value::from_json(META).unwrap()));
     assert_eq!((written[1].0.as_str(), text(1).as_str()), ("attrs", "{}\n"));
 }
@@ -145,8 +145,8 @@ fn what_is_wrong_is_named() {
         let meta = changed(META, &format!(r#"{{"{member}": "absent"}}"#));
         // Without its version it cannot be told what it is.
         let error = Store::with(&[("meta", &meta)]).probe("/", Some(Dialect::V1)).unwrap_err();
-        let place = (error.kind(), error.key(), error.pointer());
-        assert_eq!(place, (ErrorKind::InvalidMetadata, Some("meta"), format!("/{member}").as_str()));
+        let index = (error.kind(), error.key(), error.pointer());
+        assert_eq!(index, (ErrorKind::InvalidMetadata, Some("meta"), format!("/{member}").as_str()));
     }
     for (changes, kind, pointer) in [
         (r#"{"chunks": [10]}"#, ErrorKind::InvalidMetadata, "/chunks"),

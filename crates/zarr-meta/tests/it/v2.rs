@@ -1,9 +1,9 @@
 //! Documents of version 2.
 
 use crate::store::{Store, changed};
+use zarr_json::{Value, json};
 use zarr_meta::conventions::Convention;
-use zarr_meta::json::Value;
-use zarr_meta::{ArrayMetadata, Dialect, ErrorKind, Found, json};
+use zarr_meta::{ArrayMetadata, Dialect, ErrorKind, StoredNode};
 
 fn zarray(changes: &str) -> String {
     let document = json!({
@@ -13,7 +13,7 @@ fn zarray(changes: &str) -> String {
     changed(&document.to_string(), changes)
 }
 
-fn found(changes: &str) -> Found {
+fn found(changes: &str) -> StoredNode {
     Store::with(&[("a/.zarray", &zarray(changes))]).found("/a")
 }
 
@@ -164,7 +164,7 @@ fn an_unknown_type_does_not_hide_the_array() {
         assert_eq!((array.data_type.name.as_str(), array.shape.as_slice()), (name, &[4, 6][..]));
         assert_eq!(array.fill_value, Some(json!("AAAA")));
         assert_eq!(array.codecs.last().unwrap().name, "numcodecs.zlib");
-        for dialect in [Dialect::V3, Dialect::D2022] {
+        for dialect in [Dialect::V3, Dialect::V3Draft2022] {
             let error = zarr_meta::for_dialect(&found.node, dialect).map(drop).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotExpressible, "{error}");
         }
@@ -191,7 +191,7 @@ fn dimension_names_come_from_conventions() {
         ("b/.zarray", &zarray("{}")),
         ("b/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["lat", "lon"], "scale": NaN}"#),
     ]);
-    let names = |found: &Found| {
+    let names = |found: &StoredNode| {
         let names = found.node.as_array().unwrap().dimension_names.clone().unwrap();
         (names.into_iter().flatten().collect::<Vec<_>>().join(" "), found.dimension_names_from.unwrap())
     };

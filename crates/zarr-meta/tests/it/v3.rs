@@ -1,8 +1,8 @@
 //! Documents of version 3, settled and not.
 
 use crate::store::{Store, changed};
-use zarr_meta::json::Value;
-use zarr_meta::{Dialect, ErrorKind, Found, NamedConfig, documents, for_dialect_from, json};
+use zarr_json::{NamedConfig, Value, json};
+use zarr_meta::{Dialect, ErrorKind, StoredNode, documents, for_dialect_from};
 
 fn document(changes: &str) -> String {
     let document = json!({
@@ -14,7 +14,7 @@ fn document(changes: &str) -> String {
     changed(&document.to_string(), changes)
 }
 
-fn found(changes: &str) -> Found {
+fn found(changes: &str) -> StoredNode {
     Store::with(&[("a/zarr.json", &document(changes))]).found("/a")
 }
 
@@ -116,7 +116,7 @@ fn numbers_are_bools_with_a_warning() {
 
 #[test]
 fn a_document_without_node_type_is_of_2023_unless_it_has_what_came_later() {
-    assert_eq!(found(r#"{"node_type": "absent", "codecs": []}"#).dialect, Dialect::V3Of2023);
+    assert_eq!(found(r#"{"node_type": "absent", "codecs": []}"#).dialect, Dialect::V3Provisional2023);
     for later in [
         r#"{"node_type": "absent"}"#,
         r#"{"node_type": "absent", "codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}}]}"#,
@@ -129,7 +129,7 @@ fn a_document_without_node_type_is_of_2023_unless_it_has_what_came_later() {
         r#"{"zarr_format": 3, "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}}}"#;
     let error = Store::with(&[("zarr.json", group)]).probe("/", None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::InvalidMetadata, "/node_type"));
-    assert_eq!(Store::with(&[("zarr.json", r#"{"zarr_format": 3}"#)]).found("/").dialect, Dialect::V3Of2023);
+    assert_eq!(Store::with(&[("zarr.json", r#"{"zarr_format": 3}"#)]).found("/").dialect, Dialect::V3Provisional2023);
 }
 
 #[track_caller]
@@ -163,7 +163,7 @@ fn wrong_documents_are_refused() {
 }
 
 #[test]
-fn liberties_are_for_attributes_only() {
+fn deviations_are_for_attributes_only() {
     let nan =
         document(r#"{"attributes": {"a": "@", "b": 1}}"#).replace("\"@\"", "NaN").replace("\"b\":1", "\"b\":1,\"b\":2");
     let found = Store::with(&[("zarr.json", &nan)]).found("/");
@@ -197,7 +197,7 @@ fn documents_of_2023() {
     ];
     for changes in old {
         let found = found(changes);
-        assert_eq!(found.dialect, Dialect::V3Of2023, "{changes}");
+        assert_eq!(found.dialect, Dialect::V3Provisional2023, "{changes}");
         assert!(!found.warnings.is_empty());
         let array = found.node.as_array().unwrap();
         assert!(array.codecs.iter().any(|codec| codec.name == "bytes"), "{changes}");
@@ -257,7 +257,7 @@ fn codecs_in_codecs_are_written_and_named_as_others() {
     ] {
         let of = |list: &str| format!(r#"{{"codecs": [{{"name": {outer}"{member}": {list}}}}}]}}"#);
         let inner = |codecs: &[NamedConfig]| codecs[0].configuration.get(member).unwrap().to_string();
-        let written = |found: &Found| {
+        let written = |found: &StoredNode| {
             let node = for_dialect_from(&found.node, Dialect::V3, Dialect::V3).unwrap().0;
             let documents = documents(Dialect::V3, &found.path, &node, None).unwrap();
             let document = Value::from_json(&String::from_utf8(documents[0].1.clone().unwrap()).unwrap()).unwrap();

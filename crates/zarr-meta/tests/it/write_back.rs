@@ -1,7 +1,8 @@
 //! Documents that are changed keep what is not.
 
 use crate::store::Store;
-use zarr_meta::{Dialect, ErrorKind, Found, Node, NodePath, documents, json};
+use zarr_json::json;
+use zarr_meta::{Dialect, ErrorKind, Node, NodePath, StoredNode, documents};
 
 const V3: &str = r#"{"node_type":"array", "zarr_format":3,
  "shape":[ 4 ], "data_type": {"name": "float32"}, "fill_value": 1e0,
@@ -13,7 +14,7 @@ const V3: &str = r#"{"node_type":"array", "zarr_format":3,
  "note": {"must_understand": false}
 }"#;
 
-fn rewritten(store: &Store, found: &Found, change: impl Fn(&mut Node)) -> Vec<(String, Option<String>)> {
+fn rewritten(store: &Store, found: &StoredNode, change: impl Fn(&mut Node)) -> Vec<(String, Option<String>)> {
     let mut node = found.node.clone();
     change(&mut node);
     let changes = documents(found.dialect, &found.path, &node, Some(&found.documents)).unwrap();
@@ -95,7 +96,7 @@ fn an_old_document_stays_old_where_it_is_not_changed() {
         "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": []}}]}"#;
     let store = Store::with(&[("zarr.json", old)]);
     let found = store.found("/");
-    assert_eq!(found.dialect, Dialect::V3Of2023);
+    assert_eq!(found.dialect, Dialect::V3Provisional2023);
     let text = rewritten(&store, &found, |node| drop(node.attributes_mut().insert("x", 1)))[0].1.clone().unwrap();
     assert!(text.contains("\"fill_value\": null") && !text.contains("index_c"), "{text}");
     // By itself it cannot be said in the settled form.
@@ -125,7 +126,7 @@ fn what_a_dialect_cannot_say_is_named() {
     };
     error(&array, "/chunk_key_encoding");
     let Node::Array(inner) = &mut array else { unreachable!() };
-    inner.chunk_key_encoding = zarr_meta::NamedConfig::new("v2");
+    inner.chunk_key_encoding = zarr_json::NamedConfig::new("v2");
     inner.codecs[0].configuration.insert("endian", "little");
     inner.extra = Default::default();
     error(&array, "/chunk_key_encoding/configuration");

@@ -3,11 +3,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use crate::run_async::run_async_with;
 use crate::testing::Altered;
 use crate::{
-    AsyncStore, ByteRange, Capabilities, Coalesce, Counted, Error, Fetched, FilesystemStore, Job, Key, Listing,
-    MemoryStore, Next, Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync,
-    Version, block_on, run, run_async, run_async_with, run_on,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Counted, Error, Fetched, Job, Key, Listing, MemoryStore, Next,
+    Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync, Version, answers,
+    block_on, run, run_async, run_on,
 };
 
 /// Asks once and gives back what came.
@@ -30,37 +31,39 @@ impl Job for Once {
     }
 }
 
-/// Asks for values that it has places of `.1` bytes for, and gives back the sizes found and the places.
-struct Places(Option<Vec<Key>>, Vec<Vec<u8>>);
+/// Requests values, with the destinations `.1`, and returns the sizes found and the bytes.
+struct IntoDestinations(Option<Vec<Key>>, Vec<Vec<u8>>);
 
-impl Job for Places {
+impl Job for IntoDestinations {
     type Output = Vec<(Option<u64>, Vec<u8>)>;
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         if let Some(keys) = self.0.take() {
             let get = |key| Request::get(key);
-            return Ok(Next::Fill(keys.into_iter().map(get).collect()));
+            return Ok(Next::FetchInto(keys.into_iter().map(get).collect()));
         }
-        let found = replies.iter().zip(&self.1).map(|(reply, place)| match reply {
-            Reply::Filled(size) => (Some(*size), place.clone()),
+        let found = replies.iter().zip(&self.1).map(|(reply, destination)| match reply {
+            Reply::Received(size) => (Some(*size), destination.clone()),
             Reply::Got(Some(fetched)) => (Some(fetched.part(0).len() as u64), fetched.part(0).to_vec()),
             _ => (None, Vec::new()),
         });
         Ok(Next::Done(found.collect()))
     }
 
-    fn place(&mut self, request: usize) -> Option<&mut [u8]> {
-        self.1.get_mut(request).filter(|place| !place.is_empty()).map(Vec::as_mut_slice)
+    fn destination(&mut self, request: usize) -> Option<&mut [u8]> {
+        self.1.get_mut(request).filter(|destination| !destination.is_empty()).map(Vec::as_mut_slice)
     }
 }
 
 #[test]
-fn values_come_where_there_is_a_place_for_them() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (files, memory) = (FilesystemStore::open(folder.path()).expect("open"), MemoryStore::new());
-    let job = || Places(Some(["a", "b", "c", "d"].map(key).into()), vec![vec![0; 4], vec![0; 3], vec![], vec![0; 9]]);
-    for store in [&files as &dyn Store, &memory] {
+fn values_are_read_into_their_destinations() {
+    let reading = Altered::new(MemoryStore::new()).getting(|store, key, ranges, into| store.get(key, ranges, into));
+    let lending = MemoryStore::new();
+    let job = || {
+        IntoDestinations(Some(["a", "b", "c", "d"].map(key).into()), vec![vec![0; 4], vec![0; 3], vec![], vec![0; 9]])
+    };
+    for store in [&reading as &dyn Store, &lending] {
         for (name, value) in [("a", "1234"), ("b", "56789"), ("c", "0")] {
             store.set_all(&key(name), value.as_bytes()).expect("set");
         }
@@ -69,7 +72,7 @@ fn values_come_where_there_is_a_place_for_them() {
         assert_eq!(sizes, [Some(4), Some(5), Some(1), None]);
         assert_eq!((&*found[0].1, &*found[2].1), (&b"1234"[..], &b"0"[..]));
     }
-    let store = SyncAsAsync::new(Arc::new(files));
+    let store = SyncAsAsync::new(Arc::new(reading));
     let found = block_on(run_async(&store, job())).expect("run");
     assert_eq!(found[0], (Some(4), b"1234".to_vec()));
 }
@@ -107,9 +110,9 @@ proptest! {
             let at = range.resolve(100)?;
             Some(value[at.start as usize..at.end as usize].to_vec())
         }).collect();
-        let likes = Arc::new(Altered::new(store).liking(Coalesce { max_gap, max_size, slab: None }));
-        let blocking = run(&likes, Once(Some(asks())));
-        let waiting = block_on(run_async(&SyncAsAsync::new(likes), Once(Some(asks()))));
+        let merging = Arc::new(Altered::new(store).with_profile(AccessProfile { max_gap, max_size, ..AccessProfile::LOCAL }));
+        let blocking = run(&merging, Once(Some(asks())));
+        let waiting = block_on(run_async(&SyncAsAsync::new(merging), Once(Some(asks()))));
         match (model, blocking, waiting) {
             (Some(model), Ok(blocking), Ok(waiting)) => {
                 prop_assert_eq!(&blocking, &[Some(model), None]);
@@ -214,7 +217,7 @@ fn both_drivers_and_any_spawn_do_the_same() {
         block_on(run_async_with(&SyncAsAsync::new(c.clone()), start(), at_once)).expect("done");
         assert_eq!(a.list().expect("list"), c.list().expect("list"));
     }
-    // A second time, what is to be new is there: jobs are told of it, and the failure of a fork is the failure of all.
+    // The second time the values exist: jobs get a conflict, and the failure of a fork is the failure of all.
     let c = SyncAsAsync::new(Arc::new(tree()));
     block_on(run_async(&c, start())).expect("done");
     for error in [run(&a, start()), run_on(&Threads, &a, start()), block_on(run_async(&c, start()))] {
@@ -227,9 +230,10 @@ fn merging_saves_requests() {
     let store = Counted::new(MemoryStore::new());
     store.set_all(&key("a"), &[1; 1000]).expect("set");
     store.take();
-    let likes = Altered::new(&store).liking(Coalesce { max_gap: 100, max_size: 1000, slab: None });
+    let merging =
+        Altered::new(&store).with_profile(AccessProfile { max_gap: 100, max_size: 1000, ..AccessProfile::LOCAL });
     let ranges = (0..10_u64).map(|i| ByteRange::Range(i * 100..i * 100 + 10)).collect();
-    run(&likes, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect("got");
+    run(&merging, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect("got");
     let counts = store.take();
     assert_eq!((counts.gets, counts.ranges, counts.bytes_read), (1, 1, 910));
 }
@@ -295,8 +299,8 @@ impl AsyncStore for Slow {
         Capabilities { conditional: false, ..self.0.capabilities() }
     }
 
-    fn coalesce(&self) -> Coalesce {
-        self.0.coalesce()
+    fn access_profile(&self) -> AccessProfile {
+        self.0.access_profile()
     }
 }
 
@@ -314,6 +318,13 @@ fn requests_wait_together_but_not_too_many() {
         assert_eq!(got, (0..50).map(|i| Some(vec![vec![i]])).collect::<Vec<_>>());
         assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), most);
     }
+    // By default as many as the profile of the store says.
+    let profile = AccessProfile { concurrency: 5, ..AccessProfile::REMOTE };
+    let few = Altered::new(memory.clone()).with_profile(profile);
+    let slow_few = Slow(SyncAsAsync::new(Arc::new(few)), 0.into(), 0.into());
+    let gets = (0..50).map(|i: u8| Request::get(key(&i.to_string())));
+    block_on(run_async(&slow_few, Once(Some(gets.collect())))).expect("got");
+    assert_eq!(slow_few.2.load(std::sync::atomic::Ordering::SeqCst), 5);
     for i in 0..50 {
         memory.erase(&key(&i.to_string())).expect("erase");
     }
@@ -355,7 +366,11 @@ fn requests_of_jobs_that_fork_again_are_not_too_many_either() {
 fn a_store_that_gives_too_few_pieces_is_found_out() {
     for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let lazy = Altered::new(MemoryStore::new()).liking(Coalesce { max_gap: 10, max_size: 1000, slab: None });
+        let lazy = Altered::new(MemoryStore::new()).with_profile(AccessProfile {
+            max_gap: 10,
+            max_size: 1000,
+            ..AccessProfile::LOCAL
+        });
         let lazy = lazy.getting(|_, _, _, into| {
             into.clear();
             into.push(crate::Bytes::from_static(b"x"));
@@ -375,14 +390,8 @@ impl Spawn for Lossy {
         Sequential.all(store, jobs)
     }
 
-    fn answers(
-        &self,
-        scratch: &mut crate::Scratch,
-        store: &dyn Store,
-        requests: Vec<Request>,
-        replies: &mut Vec<Reply>,
-    ) -> Result<()> {
-        scratch.answers(store, requests, replies)?;
+    fn answers(&self, store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
+        answers(store, requests, replies)?;
         replies.pop();
         Ok(())
     }
@@ -395,4 +404,20 @@ fn a_reply_too_few_is_no_missing_value() {
     let error = run_on(&Lossy, &MemoryStore::new(), job).expect_err("one is lost");
     assert_eq!(error.kind(), crate::ErrorKind::Internal);
     assert_eq!(error.to_string(), "1 replies to 2 requests");
+}
+
+#[test]
+fn the_memory_of_replies_is_used_again() {
+    use crate::{BufferUse, take_buffer};
+    let store = Altered::new(MemoryStore::new()).getting(|_, _, _, into| {
+        into.clear();
+        into.buffer(100)?.fill(1);
+        Ok(true)
+    });
+    for _ in 0..3 {
+        let gets = ["a", "b"].map(|name| Request::get(key(name)));
+        run(&store, Once(Some(gets.into()))).expect("got");
+    }
+    let kept = [(); 3].map(|()| take_buffer(BufferUse::Overwrite).len());
+    assert_eq!(kept, [100, 100, 0]);
 }

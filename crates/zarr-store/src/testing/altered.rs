@@ -1,16 +1,13 @@
-//! A store that tests make otherwise.
+//! A store with changed behaviour, for tests.
 
 use std::fmt;
 
-use crate::{
-    ByteRange, Capabilities, Coalesce, Fetched, GetOptions, Key, Listing, Lock, Placed, Precondition, Prefix, Result,
-    SetOptions, Store, Version,
-};
+use crate::{AccessProfile, ByteRange, Fetched, GetInto, GetOptions, Key, Result, Store};
 
-/// What answers a get instead of the store.
+/// A function that is called for a get instead of the store.
 type Getter<S> = dyn Fn(&S, &Key, &[ByteRange], &mut Fetched) -> Result<bool> + Send + Sync;
 
-/// Another store, of which a test wants something to be otherwise: how it answers gets, how it likes ranges merged.
+/// Another store, of which a test changes how it answers gets, or its access profile.
 ///
 /// # Example
 /// ```
@@ -31,17 +28,17 @@ type Getter<S> = dyn Fn(&S, &Key, &[ByteRange], &mut Fetched) -> Result<bool> + 
 pub struct Altered<S> {
     store: S,
     get: Option<Box<Getter<S>>>,
-    coalesce: Option<Coalesce>,
+    profile: Option<AccessProfile>,
 }
 
 impl<S: Store> Altered<S> {
-    /// As it is.
+    /// An unchanged store.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self { store, get: None, coalesce: None }
+        Self { store, get: None, profile: None }
     }
 
-    /// With gets answered by `get`, those of whole values into the caller's memory as well. It is given the store that is altered.
+    /// With all gets answered by `get`, which is given the altered store.
     #[must_use]
     pub fn getting(
         self,
@@ -50,10 +47,10 @@ impl<S: Store> Altered<S> {
         Self { get: Some(Box::new(get)), ..self }
     }
 
-    /// With another liking for merged ranges.
+    /// With another access profile.
     #[must_use]
-    pub fn liking(self, coalesce: Coalesce) -> Self {
-        Self { coalesce: Some(coalesce), ..self }
+    pub fn with_profile(self, profile: AccessProfile) -> Self {
+        Self { profile: Some(profile), ..self }
     }
 
     /// The store that is altered.
@@ -94,82 +91,23 @@ impl<S: Store> Store for Altered<S> {
         Ok(found)
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<Placed> {
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         let Some(get) = &self.get else { return self.store.get_into(key, into) };
         let mut fetched = Fetched::new();
         if !get(&self.store, key, &[ByteRange::Full], &mut fetched)? {
-            return Ok(Placed::Missing);
+            return Ok(GetInto::Missing);
         }
         let value = fetched.part(0);
         into.iter_mut().zip(value).for_each(|(byte, &from)| *byte = from);
-        Ok(Placed::Found(value.len() as u64))
+        Ok(GetInto::Found(value.len() as u64))
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.store.set(key, value, when)
+    fn access_profile(&self) -> AccessProfile {
+        self.profile.unwrap_or_else(|| self.store.access_profile())
     }
 
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
-        self.store.set_with(key, value, options)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        self.store.set_many(values)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.store.erase(key)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.store.list_dir(prefix)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.store.size(key)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        self.store.list_prefix(prefix)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        self.store.erase_prefix(prefix)
-    }
-
-    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        self.store.set_partial(key, parts)
-    }
-
-    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        self.store.rename_prefix(from, to)
-    }
-
-    fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
-        self.store.find_link(prefix)
-    }
-
-    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        self.store.try_lock(prefix)
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.store.take_warnings()
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.store.flush()
-    }
-
-    fn barrier(&self) -> Result<()> {
-        self.store.barrier()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn coalesce(&self) -> Coalesce {
-        self.coalesce.unwrap_or_else(|| self.store.coalesce())
+    crate::delegate! { |this| this.store;
+        set, set_with, set_many, erase, list_dir, size, list_prefix, erase_prefix, set_partial, rename_prefix,
+        find_link, parent, try_lock, take_warnings, flush, barrier, capabilities
     }
 }

@@ -5,7 +5,7 @@ use crate::random::Random;
 use flate2::{Compress, Compression, FlushCompress};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use zarr_meta::json;
+use zarr_json::json;
 
 /// A bomb holds so many pieces of so many zeros: more than a process may take.
 const PIECE: usize = 1 << 20;

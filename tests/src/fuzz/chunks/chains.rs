@@ -1,7 +1,6 @@
 //! Chains of codecs, with configurations that neither the fixtures nor the matrix of codecs and data types have.
 
-use zarr_meta::json;
-use zarr_meta::json::Value;
+use zarr_json::{Value, json};
 
 /// How many codecs a codec may lie in.
 const MAX_NESTING: usize = 8;
@@ -238,9 +237,9 @@ fn zfp() -> Vec<Chain> {
 
 fn sharding() -> Vec<Chain> {
     let crc = json!([(little()), {"name": "crc32c"}]);
-    let shard = |inner: Value, index: Value, place: &str| {
+    let shard = |inner: Value, index: Value, position: &str| {
         let configuration =
-            json!({"chunk_shape": [4, 5], "codecs": inner, "index_codecs": index, "index_location": place});
+            json!({"chunk_shape": [4, 5], "codecs": inner, "index_codecs": index, "index_location": position});
         chain("int32", &[24, 30], json!([{"name": "sharding_indexed", "configuration": configuration}]))
     };
     let gzip = json!([(little()), {"name": "gzip", "configuration": {"level": 1}}]);

@@ -10,8 +10,7 @@ use zarr_array::Array;
 use zarr_codec::testing::decode_bytes;
 use zarr_codec::{BuildContext, BytesToBytes, Codec, Config, ElementSpec, Size, Warnings};
 use zarr_dtype::{DataType, FillValue};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// The most that is decoded to be changed.
 const MAX_DECODED: u64 = 1 << 20;
@@ -26,9 +25,9 @@ pub(super) fn mutate_index(random: &mut Random, array: &Array, chunk: &[u8]) -> 
     let outer = bytes_codecs(codecs, &element(array));
     below(&outer, outer.len(), chunk, |shard| {
         let shards = codecs.iter().find_map(|codec| Shard::of(codec, array.shape(), shard.len()));
-        let Some(place) = shards else { return mutate::bytes(random, shard) };
+        let Some(position) = shards else { return mutate::bytes(random, shard) };
         let mut shard = shard.to_vec();
-        place.change_entries(random, &mut shard);
+        position.change_entries(random, &mut shard);
         shard
     })
 }
@@ -147,8 +146,8 @@ fn bytes_codecs(codecs: &[NamedConfig], element: &ElementSpec) -> Vec<Arc<dyn By
 /// The codec of a configuration.
 pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Option<Codec> {
     let registry = registry();
-    let build = registry.codecs.get(&codec.name)?.build;
-    build(&BuildContext {
+    let entry = registry.codecs.get(&codec.name)?;
+    let built = entry.build(&BuildContext {
         name: &codec.name,
         config: &Config::new(&codec.configuration),
         element,
@@ -156,8 +155,8 @@ pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Opti
         limits: &limited().limits,
         nesting: 0,
         warnings: &Warnings::default(),
-    })
-    .ok()
+    });
+    built.ok()
 }
 
 /// Changes what lies below the outermost `depth` of `codecs`, or, if they do not decode, the outermost itself.
@@ -255,8 +254,8 @@ impl Shard {
             shard.extend_from_slice(changed);
             shard.len() - changed.len()
         };
-        if let Some(place) = shard.get_mut(offset..offset + changed.len()) {
-            place.copy_from_slice(changed);
+        if let Some(position) = shard.get_mut(offset..offset + changed.len()) {
+            position.copy_from_slice(changed);
         }
         set_word(shard, entry + moved, offset as u64);
         set_word(shard, entry + moved + 8, changed.len() as u64);
@@ -303,7 +302,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 fn set_word(bytes: &mut [u8], at: usize, word: u64) {
-    if let Some(place) = bytes.get_mut(at..at + 8) {
-        place.copy_from_slice(&word.to_le_bytes());
+    if let Some(position) = bytes.get_mut(at..at + 8) {
+        position.copy_from_slice(&word.to_le_bytes());
     }
 }

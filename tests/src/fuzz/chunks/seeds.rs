@@ -10,8 +10,8 @@ use std::sync::Arc;
 use zarr_array::{Array, ArrayData, NewArray, Options};
 use zarr_dtype::FillValue;
 use zarr_grid::Selection;
-use zarr_meta::json::Value;
-use zarr_meta::{Dialect, NamedConfig, json};
+use zarr_json::{NamedConfig, Value, json};
+use zarr_meta::Dialect;
 use zarr_store::{MemoryStore, Store};
 
 /// The most chunks of one array.
@@ -77,7 +77,7 @@ pub(super) fn input(data_type: Value, fill: Option<Value>, shape: &[u64], codecs
 fn has(codecs: &[NamedConfig], name: &str) -> bool {
     let is_name = |value: &Value| {
         let entry = value.as_str().and_then(|found| registry().codecs.get(found).copied());
-        entry.is_some_and(|entry| entry.names.first() == Some(&name))
+        entry.is_some_and(|entry| entry.name == name)
     };
     fn any(value: &Value, is: &dyn Fn(&Value) -> bool) -> bool {
         value.get("name").is_some_and(is)
@@ -259,8 +259,8 @@ fn of_pickles() -> Vec<Vec<u8>> {
     };
     // Lists of lists, each ten times the one before.
     let mut laughs = b"]q\0(Veee\nVf\nVg\ne".to_vec();
-    for place in 1..12_u8 {
-        laughs.extend([b"]q", &[place][..], b"(", &[b'h', place - 1].repeat(10), b"e"].concat());
+    for index in 1..12_u8 {
+        laughs.extend([b"]q", &[index][..], b"(", &[b'h', index - 1].repeat(10), b"e"].concat());
     }
     laughs.extend(b"K\x01K\x02");
     // Many bytes of one text.

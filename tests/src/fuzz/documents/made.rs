@@ -4,10 +4,9 @@ use super::super::chunks::registry;
 use super::Files;
 use crate::matrix;
 use zarr_dtype::ByteOrder;
-use zarr_meta::json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value, json};
 use zarr_meta::{
-    ArrayMetadata, Consolidated, Dialect, Documents, Found, NamedConfig, Node, NodePath, documents,
-    for_dialect_carrying, json,
+    ArrayMetadata, Consolidated, Dialect, Documents, Node, NodePath, StoredNode, documents, for_dialect_carrying,
 };
 
 /// Inputs in a dialect: nodes at the root and below it.
@@ -24,7 +23,7 @@ pub(super) fn inputs(dialect: Dialect) -> Vec<Vec<u8>> {
         let Ok(written) = documents(dialect, &path, &node, None) else { continue };
         let values: Vec<_> = written.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
         let known: Documents = values.iter().cloned().collect();
-        found.extend(Found::read(dialect, path.clone(), &known).ok().flatten().filter(|_| number % 8 == 1));
+        found.extend(StoredNode::read(dialect, path.clone(), &known).ok().flatten().filter(|_| number % 8 == 1));
         inputs.push(Files { path: path.to_string(), values }.to_bytes());
     }
     // And those of several of them in one document, where a dialect has that.

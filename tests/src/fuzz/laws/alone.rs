@@ -3,8 +3,7 @@
 use super::super::chunks::layers;
 use zarr_array::{Array, ArrayData};
 use zarr_codec::{Codec, View, ViewMut};
-use zarr_meta::json::Map;
-use zarr_meta::{NamedConfig, json};
+use zarr_json::{Map, NamedConfig, json};
 
 /// Checks the first codec of an array with the elements of its chunk.
 pub(in crate::fuzz) fn check(array: &Array, all: &ArrayData) {

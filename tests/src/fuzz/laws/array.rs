@@ -4,8 +4,7 @@ use super::codecs;
 use zarr_array::Array;
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// The largest element.
 const MAX_ITEM_SIZE: usize = 1 << 26;
@@ -74,7 +73,8 @@ pub(in crate::fuzz) fn same_type(config: &NamedConfig, data_type: &DataType) {
         return;
     }
     assert_eq!(config.name, printed.name, "{config:?}");
-    let same = |(name, value): (&str, &Value)| printed.configuration.get(name).is_some_and(|it| it.same(value));
+    let same =
+        |(name, value): (&str, &Value)| printed.configuration.get(name).is_some_and(|it| it.semantically_eq(value));
     assert!(config.configuration.iter().all(same), "{config:?} is printed as {printed:?}");
 }
 
@@ -137,7 +137,7 @@ pub(in crate::fuzz) fn document_v3(document: &Value) {
     if member("shape").is_none() {
         return;
     }
-    let shape = member("shape").and_then(Value::as_array).expect("a shape is a list");
+    let shape = member("shape").and_then(Value::as_array).expect("a shape is an array");
     assert!(shape.iter().all(|len| len.as_u64().is_some_and(|len| i64::try_from(len).is_ok())), "shape {shape:?}");
     for name in ["data_type", "chunk_grid", "fill_value"] {
         assert!(member(name).is_some(), "an array without {name}");

@@ -1,9 +1,9 @@
 //! What the configurations of codecs may say, from the texts that define them.
 
 use super::super::chunks::registry;
+use zarr_codec::{CodecEntry, Kind};
 use zarr_dtype::DataType;
-use zarr_meta::NamedConfig;
-use zarr_meta::json::{Number, Value};
+use zarr_json::{NamedConfig, Number, Value};
 
 /// Of which codec which member is an integer from where to where.
 const INTEGERS: &[(&str, &str, i64, i64)] = &[
@@ -17,7 +17,7 @@ const INTEGERS: &[(&str, &str, i64, i64)] = &[
     ("blosc", "typesize", 1, i32::MAX as i64),
     ("blosc", "blocksize", 0, i32::MAX as i64),
     ("numcodecs.shuffle", "elementsize", 0, i32::MAX as i64),
-    ("bitround", "keepbits", 0, u32::MAX as i64),
+    ("numcodecs.bitround", "keepbits", 0, u32::MAX as i64),
     ("numcodecs.quantize", "digits", -308, 308),
     ("numcodecs.pcodec", "level", 0, 12),
     ("numcodecs.pcodec", "delta_encoding_order", 0, 7),
@@ -54,43 +54,9 @@ const WORDS: &[(&str, &str, &[&str])] = &[
 const MAX_NESTING: usize = 8;
 const MAX_CODECS: usize = 64;
 
-/// The codecs that turn arrays into arrays, and those that turn arrays into bytes; all others turn bytes into bytes.
-const ARRAY_TO_ARRAY: &[&str] = &[
-    "transpose",
-    "reshape",
-    "bitround",
-    "cast_value",
-    "scale_offset",
-    "numcodecs.astype",
-    "numcodecs.delta",
-    "numcodecs.fixedscaleoffset",
-    "numcodecs.packbits",
-    "numcodecs.quantize",
-];
-const ARRAY_TO_BYTES: &[&str] = &[
-    "bytes",
-    "sharding_indexed",
-    "n5_default",
-    "vlen-utf8",
-    "vlen-bytes",
-    "numcodecs.vlen-array",
-    "zarrs.vlen",
-    "packbits",
-    "optional",
-    "zfp",
-    "numcodecs.zfpy",
-    "numcodecs.pcodec",
-    "numcodecs.categorize",
-    "numcodecs.json2",
-    "numcodecs.json",
-    "numcodecs.msgpack2",
-    "numcodecs.msgpack",
-    "numcodecs.pickle",
-];
-
-/// The first of the names that a codec has, if it is known.
+/// The name that is written for a codec, if it is known.
 pub(in crate::fuzz) fn canonical(name: &str) -> Option<&'static str> {
-    registry().codecs.get(name).and_then(|entry| entry.names.first().copied())
+    registry().codecs.get(name).map(|entry| entry.name)
 }
 
 /// Checks a chain for chunks of a shape, where that is known. `nesting`: how many codecs it lies in.
@@ -100,15 +66,15 @@ pub(in crate::fuzz) fn chain(codecs: &[NamedConfig], shape: Option<&[u64]>, nest
     let mut shape = shape.map(<[u64]>::to_vec);
     let mut are_bytes = false;
     for codec in codecs {
-        let Some(name) = canonical(&codec.name) else {
+        let Some((name, kind)) = registry().codecs.get(&codec.name).map(|entry| (entry.name, entry.kind())) else {
             assert!(!codec.must_understand, "codec {} is not known", codec.name);
             continue;
         };
-        if ARRAY_TO_ARRAY.contains(&name) {
+        if kind == Kind::ArrayToArray {
             assert!(!are_bytes, "{name} behind bytes");
             shape = shape.and_then(|shape| encoded_shape(name, codec, &shape));
         } else {
-            assert_ne!(are_bytes, ARRAY_TO_BYTES.contains(&name), "{name} at the wrong place");
+            assert_ne!(are_bytes, kind == Kind::ArrayToBytes, "{name} at the wrong place");
             are_bytes = true;
         }
         one(name, codec);
@@ -275,8 +241,8 @@ fn nested(name: &str, codec: &NamedConfig, shape: Option<&[u64]>, nesting: usize
         "conditional" => {
             for codec in list("codecs").expect("there are codecs to choose from") {
                 assert!(deeper <= MAX_NESTING, "codecs that lie {deeper} levels deep");
-                let name = canonical(&codec.name);
-                assert!(name.is_some_and(|name| !ARRAY_TO_ARRAY.contains(&name) && !ARRAY_TO_BYTES.contains(&name)));
+                let kind = registry().codecs.get(&codec.name).map(CodecEntry::kind);
+                assert_eq!(kind, Some(Kind::BytesToBytes));
             }
         }
         _ => {}

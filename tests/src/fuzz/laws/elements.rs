@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayData;
 use zarr_dtype::{DataType, FillValue, Layout, Scalar};
-use zarr_meta::json::{Number, Value};
+use zarr_json::{Number, Value};
 
 /// The largest element that the limits of the campaign allow.
 const MAX_SIZE: usize = 32 << 20;
@@ -21,7 +21,7 @@ pub(in crate::fuzz) fn check(data: &ArrayData) {
 
 fn variable(data_type: &DataType, element: &[u8]) {
     match data_type {
-        DataType::String => assert!(std::str::from_utf8(element).is_ok(), "a text that is not UTF-8"),
+        DataType::String => assert!(std::str::from_utf8(element).is_ok(), "a string that is not UTF-8"),
         DataType::VlenArray(item) => {
             assert_eq!(element.len() % item.item_size().max(1), 0, "a part of an item of {item}");
             fixed(item, element);
@@ -58,6 +58,25 @@ fn layout(data_type: &DataType, of: &Layout, items: &[u8]) {
                     let part = item.get(field.offset..field.offset + field.size()).expect("a field inside its struct");
                     layout(data_type, &field.layout, part);
                 }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A point in time, or a duration, that is read from text.
+pub(in crate::fuzz) fn time(data_type: &DataType, text: &str) {
+    match data_type {
+        DataType::DateTime64(unit) => {
+            if let Some(count) = unit.parse_date(text) {
+                let printed = unit.date_text(count);
+                assert_eq!(unit.parse_date(&printed), Some(count), "{text} as {data_type} is printed as {printed}");
+            }
+        }
+        DataType::TimeDelta64(unit) => {
+            if let Some(count) = unit.parse_delta(text) {
+                let printed = unit.delta_text(count);
+                assert_eq!(unit.parse_delta(&printed), Some(count), "{text} as {data_type} is printed as {printed}");
             }
         }
         _ => {}

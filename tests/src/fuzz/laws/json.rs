@@ -1,7 +1,7 @@
 //! JSON by another parser's rules.
 
 use serde::de::IgnoredAny;
-use zarr_meta::json::Value;
+use zarr_json::Value;
 
 /// How deep values may lie in one another: 128 levels, and one that has nothing in it.
 const MAX_DEPTH: usize = 129;

@@ -6,8 +6,7 @@ use crate::random::Random;
 use std::ops::Range;
 use zarr_array::Array;
 use zarr_grid::Selection;
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// Of a chunk that a codec made: whether a byte more, and one less, must be refused, and of which bytes each bit counts.
 fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Range<usize>>) {
@@ -74,8 +73,8 @@ fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'st
         for (range, number) in [(3..4, 0), (8..12, 0), (8..12, u32::MAX >> 1)] {
             let mut changed = chunk.to_vec();
             let len = range.len();
-            if let Some(place) = changed.get_mut(range) {
-                place.copy_from_slice(&number.to_le_bytes()[..len]);
+            if let Some(position) = changed.get_mut(range) {
+                position.copy_from_slice(&number.to_le_bytes()[..len]);
                 variants.push(("a size that is none", changed));
             }
         }
@@ -122,9 +121,9 @@ fn by_hand(random: &mut Random, name: &str, codec: &NamedConfig, chunk: &[u8]) -
 }
 
 /// A chunk with a byte more, which is counted in the little-endian number at a place.
-fn longer(chunk: &[u8], place: Range<usize>) -> Option<Vec<u8>> {
+fn longer(chunk: &[u8], position: Range<usize>) -> Option<Vec<u8>> {
     let mut changed = [chunk, &[0]].concat();
-    for byte in changed.get_mut(place)? {
+    for byte in changed.get_mut(position)? {
         *byte = byte.wrapping_add(1);
         if *byte != 0 {
             break;

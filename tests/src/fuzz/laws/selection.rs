@@ -1,6 +1,6 @@
 //! Selections by numpy's rules, position by position.
 
-use zarr_grid::{AxisSelection, ChunkGrid, Region, Resolved, Selection};
+use zarr_grid::{AxisSelection, ChunkGrid, ChunkSelections, Region, Resolved, Selection};
 
 /// No positions are listed of larger arrays, and of selections of more elements.
 const MAX_LISTED: u64 = 4096;
@@ -89,7 +89,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
         // Larger axes are checked, and not listed.
         let list = positions(axis, count, is_small)?;
         lists.push(if on_blocks && is_small {
-            list.into_iter().flat_map(|cell| of_chunk(grid, place, cell)).collect()
+            list.into_iter().flat_map(|overlap| of_chunk(grid, place, overlap)).collect()
         } else {
             list
         });
@@ -137,8 +137,8 @@ fn positions(axis: &AxisSelection, len: u64, list: bool) -> Option<Vec<u64>> {
 }
 
 /// The positions of the elements in a chunk along one axis.
-fn of_chunk(grid: &ChunkGrid, axis: usize, cell: u64) -> Vec<u64> {
-    let index: Vec<u64> = (0..grid.rank()).map(|other| if other == axis { cell } else { 0 }).collect();
+fn of_chunk(grid: &ChunkGrid, axis: usize, overlap: u64) -> Vec<u64> {
+    let index: Vec<u64> = (0..grid.rank()).map(|other| if other == axis { overlap } else { 0 }).collect();
     let region = grid.chunk_region(&index);
     region.axes().get(axis).map_or_else(Vec::new, |range| (range.start..range.start + range.len).collect())
 }
@@ -184,15 +184,15 @@ fn of_region(region: &Region, shape: &[u64], is_small: bool) -> Option<Option<Ve
 /// Which element each place of the result gets from the parts; each is moved once.
 pub(in crate::fuzz) fn moved(resolved: &Resolved, grid: &ChunkGrid) -> Option<Vec<u64>> {
     let count = resolved.len_checked().filter(|&count| count <= MAX_LISTED)?;
-    let parts = resolved.parts(grid).ok()?;
+    let parts = ChunkSelections::new(resolved, grid).ok()?;
     let mut found = vec![None; usize::try_from(count).ok()?];
     for part in parts.iter() {
-        let chunk = grid.chunk_region(&part.cell.index);
-        let inner = part.cell.region.shape();
-        part.moves(|run| {
+        let chunk = grid.chunk_region(&part.overlap.index);
+        let inner = part.overlap.region.shape();
+        part.copy_runs(|run| {
             for step in 0..run.len {
                 let (mut rest, mut place, mut stride) = (run.from + step, 0_u64, 1_u64);
-                let axes = chunk.axes().iter().zip(part.cell.region.axes()).zip(&inner).zip(grid.shape());
+                let axes = chunk.axes().iter().zip(part.overlap.region.axes()).zip(&inner).zip(grid.shape());
                 for (((chunk, range), &inner), &len) in axes.rev() {
                     let at = chunk.start + range.start + rest % inner.max(1) * range.step;
                     assert!(at < len && at < chunk.start + chunk.len, "a position outside of its chunk");

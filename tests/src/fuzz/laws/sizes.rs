@@ -2,8 +2,7 @@
 
 use super::codecs::canonical;
 use zarr_array::{Array, ArrayData};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// Checks the size of a chunk of elements of variable length that is not compressed.
 pub(in crate::fuzz) fn check(array: &Array, all: &ArrayData, chunk: &[u8]) {

@@ -21,7 +21,7 @@ pub(in crate::fuzz) fn directory(file: &[u8]) -> Vec<usize> {
     while at < start + size {
         assert!(file.get(at..).is_some_and(|rest| rest.starts_with(&CENTRAL)), "no entry at {at}");
         let [stored, name, extra, comment, local] =
-            [(20, 4), (28, 2), (30, 2), (32, 2), (42, 4)].map(|(place, len)| number(file, at + place, len));
+            [(20, 4), (28, 2), (30, 2), (32, 2), (42, 4)].map(|(index, len)| number(file, at + index, len));
         // Neither encrypted nor with a directory that is.
         assert_eq!(number(file, at + 8, 2) & 0x2041, 0, "flags of the entry at {at}");
         if stored != WIDE && local != WIDE {

@@ -3,8 +3,7 @@
 use super::super::laws;
 use crate::Fault;
 use zarr_grid::{AxisSelection, ChunkGrid, IntoSelection, Region, Selection};
-use zarr_meta::NamedConfig;
-use zarr_meta::json::Value;
+use zarr_json::{NamedConfig, Value};
 
 /// A line with a shape, a chunk grid and, besides, what no text can say of a selection: a mask, a region. Then a selection.
 pub(super) fn selection(text: &str) -> bool {
@@ -46,10 +45,10 @@ fn cells(grid: &ChunkGrid, shape: &[u64]) {
         let holds =
             region.axes().iter().zip(&position).all(|(axis, at)| axis.start <= *at && at - axis.start < axis.len);
         assert!(holds, "{position:?} is not in chunk {chunk:?}, {region}");
-        let cuts = grid.meet(&region);
-        assert_eq!((cuts.len(), cuts.position(&chunk)), (1, Some(0)), "the cuts of chunk {chunk:?}");
-        let cell = cuts.cell(0);
-        assert!(cell.index == chunk && grid.covers(&cell), "{cell:?} is not chunk {chunk:?}");
+        let overlaps = grid.intersect(&region);
+        assert_eq!((overlaps.len(), overlaps.position(&chunk)), (1, Some(0)), "the overlaps of chunk {chunk:?}");
+        let overlap = overlaps.get(0);
+        assert!(overlap.index == chunk && grid.covers_chunk(&overlap), "{overlap:?} is not chunk {chunk:?}");
     }
     let outside: Vec<u64> = grid.grid_shape().to_vec();
     assert!(grid.check_index(&outside).is_err() || shape.is_empty(), "a chunk outside of the grid");

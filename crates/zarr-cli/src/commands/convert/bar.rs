@@ -9,7 +9,7 @@ use zarr::Progress;
 #[derive(Debug)]
 pub(crate) struct Bar(Option<ProgressBar>);
 
-/// What the bar can count of a size. Nothing that takes so long is counted to the end.
+/// A size within the range of the bar. No conversion gets to the end of a larger one.
 fn counted(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

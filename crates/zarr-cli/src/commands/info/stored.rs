@@ -3,9 +3,9 @@
 use super::Facts;
 use crate::failure::Result;
 use crate::number;
+use crate::object::{object, or_null};
 use zarr::Array;
 use zarr::grid::{ChunkGrid, total_size};
-use zarr::meta::json::Value;
 
 /// How much of an array is stored, and how large it is decoded.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Counts what is stored.
+    /// Counts stored chunks and bytes.
     pub(super) fn of(array: &Array) -> Result<Self> {
         let item = (!array.data_type().is_variable()).then(|| array.data_type().item_size() as u64);
         let grid = array.chunk_grid();
@@ -47,34 +47,29 @@ impl Stored {
         })
     }
 
-    /// Adds it to what is told.
+    /// Adds it to the facts.
     pub(super) fn tell(&self, facts: &mut Facts, array: &Array) {
         let stored = self.sizes.as_ref().map(|sizes| sizes.iter().sum::<u64>());
         let count = self.sizes.as_ref().map(|sizes| sizes.len() as u64);
-        let number = |value: Option<u128>| value.map_or(Value::Null, Value::from);
-        let ratio = match (self.logical, stored) {
-            (Some(logical), Some(stored)) if stored > 0 => Value::from(logical as f64 / stored as f64),
-            _ => Value::Null,
+        let over_stored = |logical| stored.filter(|&stored| stored > 0).map(|stored| logical as f64 / stored as f64);
+        facts.json = object! {
+            ..std::mem::take(&mut facts.json),
+            "chunks": self.chunks,
+            "chunks_stored": or_null(count),
+            "logical_bytes": or_null(self.logical),
+            "padded_bytes": or_null(self.padded),
+            "stored_bytes": or_null(stored),
+            "ratio": or_null(self.logical.and_then(over_stored)),
         };
-        for (name, value) in [
-            ("chunks", Value::from(self.chunks)),
-            ("chunks_stored", number(count.map(u128::from))),
-            ("logical_bytes", number(self.logical)),
-            ("padded_bytes", number(self.padded)),
-            ("stored_bytes", number(stored.map(u128::from))),
-            ("ratio", ratio),
-        ] {
-            facts.json.insert(name, value);
-        }
         if let Some(logical) = self.logical {
             facts.line("No. bytes", &format!("{} ({})", number::size(logical), number::grouped(logical)));
         }
         if let Some(padded) = self.padded.filter(|&padded| self.logical != Some(padded)) {
             facts.line("Padded", &format!("{} with the overhang of chunks at the edges", number::size(padded)));
         }
-        let what = if array.is_sharded() { "Shards" } else { "Chunks" };
+        let kind = if array.is_sharded() { "Shards" } else { "Chunks" };
         let Some(sizes) = &self.sizes else {
-            facts.line(&format!("{what} initialized"), &format!("unknown of {}", number::grouped(self.chunks)));
+            facts.line(&format!("{kind} initialized"), &format!("unknown of {}", number::grouped(self.chunks)));
             return;
         };
         let (stored, count) = (stored.unwrap_or(0), count.unwrap_or(0));
@@ -85,11 +80,11 @@ impl Stored {
         }
         let share = number::percent(count, self.chunks);
         let text = format!("{} of {} ({share})", number::grouped(count), number::grouped(self.chunks));
-        facts.line(&format!("{what} initialized"), &text);
+        facts.line(&format!("{kind} initialized"), &text);
         if let [least, .., most] = sizes.as_slice() {
             let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
             let [least, median, most] = [*least, median, *most].map(number::size);
-            facts.line(&format!("{} bytes", &what[..5]), &format!("min {least}  median {median}  max {most}"));
+            facts.line(&format!("{} bytes", &kind[..5]), &format!("min {least}  median {median}  max {most}"));
         }
     }
 }

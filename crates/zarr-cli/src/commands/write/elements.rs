@@ -8,18 +8,18 @@ use zarr::{Array, Selection, View};
 /// How elements of a file become elements of an array.
 #[derive(Debug, PartialEq)]
 pub(super) enum Elements {
-    /// They lie in memory alike.
+    /// Both have the same layout in memory.
     Same { item: usize },
-    /// Texts or bytes of fixed size become longer: zeros are appended.
+    /// Strings or bytes of fixed size become longer: zeros are appended.
     Longer { from: usize, to: usize },
-    /// Texts of code points become texts of any length.
-    Texts { from: usize },
+    /// Strings of code points become strings of any length.
+    Strings { from: usize },
     /// Bytes before the NULs at the end become bytes of any length.
     Bytes { from: usize },
 }
 
 impl Elements {
-    /// `None` if elements of the one type are none of the other.
+    /// `None` if elements of one type are not elements of the other.
     pub(super) fn new(from: &DataType, to: &DataType) -> Option<Self> {
         let item = from.item_size();
         match (from, to) {
@@ -30,7 +30,7 @@ impl Elements {
             (DataType::FixedBytes { len }, DataType::FixedBytes { len: longer }) if len < longer => {
                 Some(Self::Longer { from: item, to: to.item_size() })
             }
-            (DataType::FixedUtf32 { .. }, DataType::String) => Some(Self::Texts { from: item }),
+            (DataType::FixedUtf32 { .. }, DataType::String) => Some(Self::Strings { from: item }),
             (DataType::FixedBytes { .. }, DataType::Bytes { .. }) => Some(Self::Bytes { from: item }),
             _ => None,
         }
@@ -45,7 +45,7 @@ impl Elements {
         items: Vec<u8>,
         fortran: bool,
     ) -> Result<()> {
-        let heap = matches!(self, Self::Texts { .. } | Self::Bytes { .. }).then(|| Arc::new(Heap::new()));
+        let heap = matches!(self, Self::Strings { .. } | Self::Bytes { .. }).then(|| Arc::new(Heap::new()));
         let items = self.convert(items, heap.as_deref())?;
         let view = |shape: &[usize]| {
             let view = View::new(&items, array.data_type().item_size(), shape);
@@ -71,7 +71,7 @@ impl Elements {
                 }
                 Ok(longer)
             }
-            Self::Texts { from } => {
+            Self::Strings { from } => {
                 let text = |item: &[u8]| text(item).map(String::into_bytes);
                 in_heap(items.chunks_exact(from).map(text), heap)
             }
@@ -91,7 +91,7 @@ fn text(item: &[u8]) -> Result<String> {
     let mut text = String::new();
     for code in item.as_chunks::<4>().0 {
         let code = u32::from_ne_bytes(*code);
-        let broken = || Failure::data("invalid-metadata", format!("{code:#x} is no code point"));
+        let broken = || Failure::data("invalid-metadata", format!("{code:#x} is not a code point"));
         text.push(char::from_u32(code).ok_or_else(broken)?);
     }
     text.truncate(text.trim_end_matches('\0').len());
@@ -101,11 +101,11 @@ fn text(item: &[u8]) -> Result<String> {
 /// All elements in one block of a heap, and the references to them.
 pub(super) fn in_heap(elements: impl Iterator<Item = Result<Vec<u8>>>, heap: Option<&Heap>) -> Result<Vec<u8>> {
     let Some(heap) = heap else { return Ok(Vec::new()) };
-    let (mut block, mut places) = (Vec::new(), Vec::new());
+    let (mut block, mut spans) = (Vec::new(), Vec::new());
     for element in elements {
         let element = element?;
-        let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element of more than 4 GiB"))?;
-        places.push((block.len() as u64, len));
+        let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
+        spans.push((block.len() as u64, len));
         block.extend(element);
     }
     let block = heap.add(block);
@@ -113,7 +113,7 @@ pub(super) fn in_heap(elements: impl Iterator<Item = Result<Vec<u8>>>, heap: Opt
         0 => HeapRef::default().to_bytes(),
         len => HeapRef { block, len, offset }.to_bytes(),
     };
-    Ok(places.iter().flat_map(reference).collect())
+    Ok(spans.iter().flat_map(reference).collect())
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(Elements::new(&DataType::Int8, &DataType::Int4), Some(Elements::Same { item: 1 }));
         assert_eq!(Elements::new(&utf(2), &utf(3)), Some(Elements::Longer { from: 8, to: 12 }));
         assert_eq!(Elements::new(&utf(3), &utf(2)), None);
-        assert_eq!(Elements::new(&utf(3), &DataType::String), Some(Elements::Texts { from: 12 }));
+        assert_eq!(Elements::new(&utf(3), &DataType::String), Some(Elements::Strings { from: 12 }));
         assert_eq!(Elements::new(&DataType::Int64, &DataType::Float64), None);
         assert_eq!(
             Elements::new(&DataType::RawBits(3), &DataType::RawBytes { len: 3 }),
@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn texts_lose_their_padding() {
+    fn strings_lose_their_padding() {
         let heap = Heap::new();
         let items: Vec<u8> = [0x61_u32, 0x6771, 0, 0].map(u32::to_ne_bytes).concat();
-        let converted = Elements::Texts { from: 8 }.convert(items, Some(&heap)).unwrap();
+        let converted = Elements::Strings { from: 8 }.convert(items, Some(&heap)).unwrap();
         let texts: Vec<&[u8]> =
             converted.chunks(16).map(|item| heap.get(HeapRef::from_item(item).unwrap()).unwrap()).collect();
         assert_eq!(texts, ["a東".as_bytes(), b""]);
-        assert!(Elements::Texts { from: 4 }.convert(vec![0xff; 4], Some(&heap)).is_err());
+        assert!(Elements::Strings { from: 4 }.convert(vec![0xff; 4], Some(&heap)).is_err());
     }
 }

@@ -2,17 +2,16 @@
 
 mod csv;
 
-use super::Source as Input;
 use super::elements::in_heap;
-use crate::args::{Source, Write};
+use super::{Input, Source, Write};
 use crate::failure::{Failure, Result};
 use crate::{escape, number};
 use std::sync::Arc;
 use zarr::dtype::{DataType, Heap, Unit, print};
-use zarr::meta::json::{self, Leniency, Number, Value};
+use zarr::meta::json::{self, Number, ParseOptions, Value};
 use zarr::{Array, Selection, View};
 
-/// The form of a file that is none of numpy.
+/// The form of a file, unless it is that of numpy.
 pub(super) fn form(args: &Write) -> Option<Source> {
     let named = match args.from.extension().and_then(|extension| extension.to_str()) {
         Some("json") => Source::Json,
@@ -25,19 +24,19 @@ pub(super) fn form(args: &Write) -> Option<Source> {
 /// The values in a file, in C order of `shape`.
 pub(super) fn read(form: Source, array: &Array, shape: &[u64], input: &mut Input) -> Result<Vec<Value>> {
     let text = input.text()?;
-    let broken = |what: String| Failure::data("invalid-metadata", format!("{}: {what}", input.name));
+    let broken = |message: String| Failure::data("invalid-metadata", format!("{}: {message}", input.name));
     if form == Source::Csv {
         return csv::values(array.data_type(), shape, &text).map_err(broken);
     }
-    // For Python's NaN stands a text here.
-    let leniency = Leniency { bare_nan: true, ..Leniency::default() };
-    let value = json::parse(text.as_bytes(), leniency).map_err(|error| broken(error.to_string()))?;
+    // Python's bare NaN becomes a string.
+    let options = ParseOptions { bare_nan: true, ..ParseOptions::default() };
+    let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
     let mut values = Vec::new();
     flatten(value.value.without_bare(), shape, &mut values).map_err(broken)?;
     Ok(values)
 }
 
-/// The values in nested lists.
+/// The values in nested arrays.
 fn flatten(value: Value, shape: &[u64], into: &mut Vec<Value>) -> std::result::Result<(), String> {
     let Some((&len, inner)) = shape.split_first() else {
         into.push(value);
@@ -47,16 +46,16 @@ fn flatten(value: Value, shape: &[u64], into: &mut Vec<Value>) -> std::result::R
         Value::Array(items) if items.len() as u64 == len => {
             items.into_iter().try_for_each(|item| flatten(item, inner, into))
         }
-        Value::Array(items) => Err(format!("a list of {}, expected {len}", number::grouped(items.len() as u64))),
-        other => Err(format!("{}, expected a list of {len}", other.excerpt())),
+        Value::Array(items) => Err(format!("an array of {}, expected {len}", number::grouped(items.len() as u64))),
+        other => Err(format!("{}, expected an array of {len}", other.excerpt())),
     }
 }
 
 /// Writes values to a selection of `shape`.
 pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value]) -> Result<()> {
     let data_type = array.data_type();
-    let element = |(place, value): (usize, &Value)| {
-        let wrong = |error: zarr::dtype::Error| Failure::data("invalid-metadata", format!("value {place}: {error}"));
+    let element = |(index, value): (usize, &Value)| {
+        let wrong = |error: zarr::dtype::Error| Failure::data("invalid-metadata", format!("value {index}: {error}"));
         print::parse(data_type, value).map_err(wrong)
     };
     let elements = values.iter().enumerate().map(element);
@@ -70,13 +69,13 @@ pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value
     Ok(array.write_from(at, view)?)
 }
 
-/// The value that a cell of a table is: a text for types whose values are texts, and for years, else JSON, or a text as in `NaN`. A JSON string
-/// with escapes of the form `\u001b`, as [`escape::cell`] writes it, stands for its text.
+/// The value of a cell in a table: a string for types of strings or bytes and for years, else JSON, or a string such as `NaN`.
+/// A JSON string with escapes of the form `\u001b`, as [`escape::cell`] writes it, is decoded.
 fn cell(data_type: &DataType, text: &str) -> Value {
     if let Some(text) = escape::from_cell(text) {
         return Value::from(text);
     }
-    let is_text = matches!(
+    let is_string = matches!(
         data_type,
         DataType::String
             | DataType::FixedUtf32 { .. }
@@ -85,7 +84,8 @@ fn cell(data_type: &DataType, text: &str) -> Value {
             | DataType::RawBytes { .. }
             | DataType::RawBits(_)
     ) || matches!(data_type, DataType::DateTime64(unit) if unit.unit == Unit::Year);
-    let value = if is_text { None } else { Value::from_json(text.trim()).ok().or_else(|| foreign_number(text.trim())) };
+    let value =
+        if is_string { None } else { Value::from_json(text.trim()).ok().or_else(|| foreign_number(text.trim())) };
     match value {
         Some(Value::Number(number)) if is_integer(data_type) => {
             // numpy.savetxt writes integers as 1.000000000000000000e+00.

@@ -4,9 +4,9 @@ use super::{ENTRY, Kind};
 use crate::dialect::draft::members;
 use crate::dialect::{Dialect, detect};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Oddity, OddityKind};
-use crate::pointer::At;
-use crate::{Documents, NodePath, Warning, json};
+use crate::{Documents, NodePath, Warning};
+use zarr_json::pointer::At;
+use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, json};
 
 /// What the entry document says.
 #[derive(Clone, Debug)]
@@ -22,15 +22,15 @@ pub(super) struct Entry {
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
 /// What the text itself has in an example.
-pub(super) const LENIENCY: Leniency = Leniency { bare_nan: false, ..Leniency::ALL };
+pub(super) const OPTIONS: ParseOptions = ParseOptions { bare_nan: false, ..ParseOptions::ALL };
 
 impl Entry {
     /// The entry among the documents; `None` if there is none.
     pub(super) fn find(documents: &Documents) -> Result<Option<Self>> {
-        let permitted = |oddity: &Oddity| oddity.kind == OddityKind::TrailingComma;
-        let Some((value, oddities)) = documents.json(ENTRY, LENIENCY, permitted)? else { return Ok(None) };
+        let permitted = |deviation: &Deviation| deviation.kind == DeviationKind::TrailingComma;
+        let Some((value, deviations)) = documents.json(ENTRY, OPTIONS, permitted)? else { return Ok(None) };
         let mut entry = Self::parse(&At::root(&value)).map_err(|error| error.in_document(ENTRY))?;
-        entry.warnings = oddities.into_iter().map(|oddity| oddity.warning(ENTRY)).collect();
+        entry.warnings = deviations.into_iter().map(|deviation| Warning::of(ENTRY, deviation)).collect();
         if value.get("extensions").is_none() {
             entry.warnings.push(Warning::new(ENTRY, "/extensions", "missing, which the text demands"));
         }
@@ -45,14 +45,14 @@ impl Entry {
 
     fn parse(at: &At<'_>) -> Result<Self> {
         let format = at.member("zarr_format")?;
-        if detect::of_zarr_json(at.value()) != Some(Dialect::D2022) {
+        if detect::of_zarr_json(at.value()) != Some(Dialect::V3Draft2022) {
             let expected = "https://purl.org/zarr/spec/core/3.0";
-            return Err(format.error(ErrorKind::UnsupportedVersion, expected));
+            return Err(Error::about(&format, ErrorKind::UnsupportedVersion, expected));
         }
         let is_first = format.value().as_str().is_some_and(|uri| uri.ends_with("/3.0"));
         let encoding = at.member("metadata_encoding")?;
         encoding.object()?;
-        let unknown = |at: &At<'_>| at.error(ErrorKind::UnknownExtension, "the encoding {\"type\": \"json\"}");
+        let unknown = |at: &At<'_>| Error::about(at, ErrorKind::UnknownExtension, "the encoding {\"type\": \"json\"}");
         if let Some(uri) = encoding.get("extension") {
             return Err(unknown(&uri));
         }
@@ -65,7 +65,7 @@ impl Entry {
             Some(suffix) => {
                 let text = suffix.text()?;
                 if text.contains('/') || text.contains('\0') {
-                    return Err(suffix.invalid("the end of a key, without \"/\""));
+                    return Err(suffix.invalid("the end of a key, without \"/\"").into());
                 }
                 text
             }
@@ -139,7 +139,7 @@ fn no_others(at: &At<'_>, known: &[&str]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Value;
+    use zarr_json::Value;
 
     fn read(changes: &[(&str, Value)]) -> Result<Entry> {
         let mut map = Entry::document();

@@ -1,17 +1,17 @@
 //! Reading documents of the core draft of 2022.
 
-use super::entry::LENIENCY;
+use super::entry::OPTIONS;
 use super::{Entry, Kind};
 use crate::dialect::draft::data_type::{Accept, Elements};
 use crate::dialect::draft::{codec, data_type, fill, members, sharding};
-use crate::dialect::typestr::{Dtype, Endian};
-use crate::dialect::{Dialect, Parsed, codecs, layout, numcodecs};
+use crate::dialect::rules::Parsed;
+use crate::dialect::typestr;
+use crate::dialect::{Dialect, codecs, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Oddity, OddityKind, Value};
-use crate::pointer::At;
-use crate::{
-    ArrayMetadata, ChunkKeys, Documents, GroupMetadata, NamedConfig, Node, NodePath, Warning, conventions, json,
-};
+use crate::{ArrayMetadata, ChunkKeys, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, Value};
 
 /// Members of a document of an array.
 const ARRAY: [&str; 9] = [
@@ -31,7 +31,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
     let mut warnings = entry.warnings.clone();
     if let Some(value) = document(&array_key, documents, &mut warnings)? {
         if documents.contains(&group_key) {
-            warnings.push(Warning::hidden(&group_key, Dialect::D2022, Dialect::D2022));
+            warnings.push(Warning::hidden(&group_key, Dialect::V3Draft2022, Dialect::V3Draft2022));
         }
         let at = At::root(&value);
         let mut odd = missing_members(&at, &["extensions", "attributes"]);
@@ -46,7 +46,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
             warn("/fill_value", "null; what is not stored is undefined, and reads as zero".to_owned());
         }
         let is_scalar = array.shape.is_empty();
-        let mut parsed = Parsed::new(Dialect::D2022, Node::Array(array), warnings).spelled_in(&value);
+        let mut parsed = Parsed::new(Dialect::V3Draft2022, Node::Array(array), warnings).spelled_in(&value);
         parsed.fallback = fallback.map(|error| error.in_document(&array_key));
         if is_scalar {
             parsed.fallback_keys.push(scalar_c0(format!("data/{}", path.key_prefix())));
@@ -61,35 +61,34 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
         let group = group(&at, entry).map_err(|error| error.in_document(&group_key))?;
         let odd = missing_members(&at, &["attributes"]).into_iter();
         warnings.extend(odd.map(|(pointer, what)| Warning::new(&group_key, pointer, what)));
-        return Ok(Some(Parsed::new(Dialect::D2022, Node::Group(group), warnings)));
+        return Ok(Some(Parsed::new(Dialect::V3Draft2022, Node::Group(group), warnings)));
     }
     // The root is there as soon as there is a hierarchy.
     if !path.is_root() {
         return Ok(None);
     }
-    let mut root = Parsed::new(Dialect::D2022, Node::Group(GroupMetadata::default()), warnings);
+    let mut root = Parsed::new(Dialect::V3Draft2022, Node::Group(GroupMetadata::default()), warnings);
     root.implicit = true;
     Ok(Some(root))
 }
 
 fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
     // The group example of the text has a trailing comma; what is in attributes is the user's business.
-    let permitted =
-        |oddity: &Oddity| oddity.kind == OddityKind::TrailingComma || oddity.pointer.starts_with("/attributes/");
-    let Some((value, oddities)) = documents.json(key, LENIENCY, permitted)? else { return Ok(None) };
-    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(key)));
-    At::root(&value).object().map_err(|error| error.in_document(key))?;
+    let permitted = |deviation: &Deviation| {
+        deviation.kind == DeviationKind::TrailingComma || deviation.pointer.starts_with("/attributes/")
+    };
+    let Some((value, deviations)) = documents.json(key, OPTIONS, permitted)? else { return Ok(None) };
+    warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
+    At::root(&value).object().map_err(|error| Error::from(error).in_document(key))?;
     Ok(Some(value))
 }
 
 /// zarr-python put the chunk of an array without dimensions at `c0`, against the text.
 fn scalar_c0(prefix: String) -> ChunkKeys {
-    let base = layout::keys("joined", "/").to_value();
-    let configuration = [("suffix".to_owned(), json!("0")), ("base_encoding".to_owned(), base)];
-    ChunkKeys { prefix, encoding: NamedConfig::with("suffix", configuration.into_iter().collect()) }
+    ChunkKeys { prefix, encoding: layout::with_suffix(&layout::keys("joined", "/"), "0") }
 }
 
-fn attributes(at: &At<'_>) -> Result<Map> {
+fn attributes(at: &At<'_>) -> Result<Map, ValueError> {
     at.get("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
@@ -144,7 +143,7 @@ fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<
     };
     let layout_at = at.member("chunk_memory_layout")?;
     if layout_at.value().as_object().is_some() {
-        return Err(layout_at.error(ErrorKind::UnknownExtension, "\"C\" or \"F\""));
+        return Err(Error::about(&layout_at, ErrorKind::UnknownExtension, "\"C\" or \"F\""));
     }
     codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
     if let Some(list) = at.get("storage_transformers") {
@@ -159,7 +158,7 @@ fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<
     }
     let fill_at = at.member("fill_value")?;
     let fill_value = fill::to_model(&fill_at, &dtype, &endian, &data_type.name, Accept::Names)?;
-    odd.extend(crate::dialect::fill::oddity(&fill_at, &dtype, fill_value.as_ref()));
+    odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref()));
     let mut more = members::extensions(at)?;
     extra(at, entry, &ARRAY)?.iter().for_each(|(name, value)| drop(more.insert(name, value.clone())));
     let array = ArrayMetadata {
@@ -181,9 +180,9 @@ fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<
 fn chain(
     items: &[At<'_>],
     entry: &Entry,
-    dtype: &Dtype,
-    endian: Endian,
-) -> Result<(NamedConfig, Endian, Vec<NamedConfig>)> {
+    dtype: &NumpyType,
+    endian: ByteOrder,
+) -> Result<(NamedConfig, ByteOrder, Vec<NamedConfig>)> {
     let mut stored = Vec::new();
     let mut said = None;
     for item in items {
@@ -200,22 +199,22 @@ fn chain(
         let order = configuration.map_or_else(|| item.member("configuration"), Ok)?.member("endian")?;
         let word = match order.text()? {
             word @ ("little" | "big") => word.to_owned(),
-            _ => return Err(order.invalid("\"little\" or \"big\"")),
+            _ => return Err(order.invalid("\"little\" or \"big\"").into()),
         };
         if said.replace((stored.len(), word, item)).is_some() {
-            return Err(item.invalid("one codec only that turns the array into bytes"));
+            return Err(item.invalid("one codec only that turns the array into bytes").into());
         }
     }
     let stored: Vec<At<'_>> = stored.iter().map(|(value, pointer)| At::new(value, pointer)).collect();
     // Without codecs of arrays in front of it, the codec says the byte order of the array itself.
     let endian = match &said {
-        Some((0, word, _)) => Endian::all(dtype, word),
+        Some((0, word, _)) => dtype.all_in(&typestr::order(word)),
         _ => endian,
     };
     let (data_type, mut chain) = numcodecs::to_model_in_one_order(&stored, dtype, &endian)?;
-    if let Some((place, word, item)) = said {
-        let Some(bytes) = chain.get_mut(place).filter(|codec| codec.name == "bytes") else {
-            return Err(item.invalid("a codec of arrays in this place"));
+    if let Some((index, word, item)) = said {
+        let Some(bytes) = chain.get_mut(index).filter(|codec| codec.name == "bytes") else {
+            return Err(item.invalid("a codec of arrays in this place").into());
         };
         if !bytes.configuration.is_empty() {
             *bytes = codecs::bytes(Some(&word));

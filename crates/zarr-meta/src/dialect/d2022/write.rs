@@ -1,11 +1,12 @@
 //! Writing documents of the core draft of 2022: by the names it introduced, with every mandatory member.
 
 use crate::dialect::draft::{codec, data_type, fill, members, sharding};
-use crate::dialect::typestr::{self, Dtype};
+use crate::dialect::typestr;
 use crate::dialect::{layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Value, parse};
-use crate::{ArrayMetadata, GroupMetadata, NamedConfig, json};
+use crate::{ArrayMetadata, GroupMetadata};
+use zarr_dtype::NumpyType;
+use zarr_json::{Map, NamedConfig, ParseOptions, Value, json, parse};
 
 pub(super) fn group(group: &GroupMetadata) -> Map {
     let mut map = Map::new();
@@ -56,12 +57,12 @@ fn codecs(stored: &[Value], chain: &[NamedConfig]) -> Result<Vec<Value>> {
         list.push(by_uri(id, configuration));
     }
     let bytes = chain.iter().enumerate().find(|(_, codec)| codec.name == "bytes");
-    if let Some((place, bytes)) = bytes
+    if let Some((index, bytes)) = bytes
         && let Some(endian) = bytes.configuration.get("endian")
         // Behind codecs of arrays these would say the byte order.
-        && (place > 0 || endian.as_str() == Some("big"))
+        && (index > 0 || endian.as_str() == Some("big"))
     {
-        list.insert(place.min(list.len()), by_uri("endian", bytes.configuration.clone()));
+        list.insert(index.min(list.len()), by_uri("endian", bytes.configuration.clone()));
     }
     Ok(list)
 }
@@ -75,12 +76,12 @@ fn by_uri(id: &str, configuration: Map) -> Value {
     Value::Object(map)
 }
 
-fn fill_value(array: &ArrayMetadata, dtype: &Dtype, stored: Option<&[u8]>) -> Result<Value> {
+fn fill_value(array: &ArrayMetadata, dtype: &NumpyType, stored: Option<&[u8]>) -> Result<Value> {
     if let Some(value) = &array.fill_value {
         return fill::from_model(value, dtype);
     }
     // The text forbids null. Where it stands already it stays, since no value would mean the same.
-    let stored = stored.and_then(|bytes| parse(bytes, Leniency::ALL).ok());
+    let stored = stored.and_then(|bytes| parse(bytes, ParseOptions::ALL).ok());
     if stored.is_some_and(|stored| stored.value.get("fill_value") == Some(&Value::Null)) {
         return Ok(Value::Null);
     }

@@ -5,8 +5,8 @@
 
 use super::spec_uri;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::pointer::At;
+use zarr_json::pointer::At;
+use zarr_json::{Map, Value};
 
 /// The id of numcodecs in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
 pub(crate) fn id_of(uri: &str) -> Option<&str> {
@@ -23,7 +23,7 @@ pub(crate) fn id_of(uri: &str) -> Option<&str> {
 pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
     let uri = at.text()?;
     let expected = "a codec that is known, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
-    id_of(uri).ok_or_else(|| at.error(ErrorKind::UnknownExtension, expected))
+    id_of(uri).ok_or_else(|| Error::about(at, ErrorKind::UnknownExtension, expected))
 }
 
 /// A codec as numcodecs has it, `{"id": "gzip", "level": 1}`.
@@ -54,7 +54,7 @@ pub(crate) fn id_and_configuration(codec: &Value) -> Result<(&str, Map)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use zarr_json::json;
 
     #[test]
     fn every_spelling_of_a_uri() {

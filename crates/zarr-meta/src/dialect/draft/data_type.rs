@@ -5,10 +5,11 @@
 //! ```
 
 use super::spec_uri;
-use crate::dialect::typestr::{Class, Dtype, Endian, NUMBERS};
+use crate::dialect::typestr;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::pointer::At;
+use zarr_dtype::{ByteOrder, Class, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{Map, Value};
 
 /// What is accepted for a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +24,9 @@ pub(crate) enum Accept {
 #[derive(Clone, Debug)]
 pub(crate) struct Elements {
     /// The type.
-    pub(crate) dtype: Dtype,
+    pub(crate) dtype: NumpyType,
     /// The byte order that the type says, little where it does not.
-    pub(crate) endian: Endian,
+    pub(crate) endian: ByteOrder,
     /// Why the type itself is not known, if this is a fallback.
     pub(crate) fallback: Option<Error>,
 }
@@ -36,10 +37,10 @@ pub(crate) struct Elements {
 /// [`ErrorKind::UnknownExtension`] if neither it nor a fallback is known.
 pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
     let known = |(dtype, endian)| Elements { dtype, endian, fallback: None };
-    let unknown = |expected: &str| Err(at.error(ErrorKind::UnknownExtension, expected));
+    let unknown = |expected: &str| Err(Error::about(at, ErrorKind::UnknownExtension, expected));
     if at.value().as_object().is_none() {
         if at.value().as_str().is_none() && !(accept == Accept::TypeStrings && at.value().as_array().is_some()) {
-            return Err(at.invalid("a data type"));
+            return Err(at.invalid("a data type").into());
         }
         let found = named(at, accept).map(known);
         return found.map_or_else(|| unknown("a data type that is known, such as \"float64\""), Ok);
@@ -63,41 +64,41 @@ pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
     let Some((dtype, endian)) = fallbacks.iter().find_map(one) else {
         return unknown("a data type that is known, or has a fallback that is");
     };
-    let fallback = at.error(ErrorKind::UnknownExtension, "a data type that is known");
+    let fallback = Error::about(at, ErrorKind::UnknownExtension, "a data type that is known");
     Ok(Elements { dtype, endian, fallback: Some(fallback) })
 }
 
 /// A type that is no object.
-fn named(at: &At<'_>, accept: Accept) -> Option<(Dtype, Endian)> {
+fn named(at: &At<'_>, accept: Accept) -> Option<(NumpyType, ByteOrder)> {
     if let Some(dtype) = at.value().as_str().and_then(by_name) {
-        let endian = Endian::all_little(&dtype);
+        let endian = dtype.all_in(&ByteOrder::Little);
         return Some((dtype, endian));
     }
-    let (dtype, endian) = Dtype::parse(at).ok()?;
-    let number = matches!(&dtype, Dtype::Number(number) if number.letter != '\0');
+    let (dtype, endian) = typestr::parse(at).ok()?;
+    let number = matches!(&dtype, NumpyType::Number(_)) && dtype.is_of_numpy();
     (number || accept == Accept::TypeStrings).then_some((dtype, endian))
 }
 
-fn by_name(name: &str) -> Option<Dtype> {
-    if let Some(number) = NUMBERS.iter().find(|number| number.letter != '\0' && number.name == name) {
-        return Some(Dtype::Number(number));
+fn by_name(name: &str) -> Option<NumpyType> {
+    if let Some(number) = NumpyType::named(name).filter(NumpyType::is_of_numpy) {
+        return Some(number);
     }
     let digits = name.strip_prefix('r').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let bits: u64 = digits.parse().ok()?;
-    (bits > 0 && bits.is_multiple_of(8)).then_some(Dtype::Raw(bits / 8))
+    (bits > 0 && bits.is_multiple_of(8)).then_some(NumpyType::Raw(bits / 8))
 }
 
 /// The type that an extension object says, without its fallback.
-fn extension(at: &At<'_>, accept: Accept) -> Option<(Dtype, Endian)> {
+fn extension(at: &At<'_>, accept: Accept) -> Option<(NumpyType, ByteOrder)> {
     let dtype = at.get("type")?;
     if accept == Accept::TypeStrings {
         // A full type string or a list, so that the words of others are not taken for types.
         let is_full = |text: &str| text.starts_with(['<', '>', '|']);
         let is_list = dtype.value().as_array().is_some();
-        return (is_list || dtype.value().as_str().is_some_and(is_full)).then(|| Dtype::parse(&dtype).ok()).flatten();
+        return (is_list || dtype.value().as_str().is_some_and(is_full)).then(|| typestr::parse(&dtype).ok()).flatten();
     }
     let kind = extension_kind(at.get("extension")?.value().as_str()?)?;
-    let (dtype, endian) = Dtype::parse(&dtype).ok()?;
+    let (dtype, endian) = typestr::parse(&dtype).ok()?;
     (kind == kind_of(&dtype)?).then_some((dtype, endian))
 }
 
@@ -112,14 +113,14 @@ fn extension_kind(uri: &str) -> Option<&str> {
 }
 
 /// The extension that a type is part of; `None` for core types.
-fn kind_of(dtype: &Dtype) -> Option<&'static str> {
+fn kind_of(dtype: &NumpyType) -> Option<&'static str> {
     Some(match dtype {
-        Dtype::Number(number) if number.class == Class::Complex => "complex",
-        Dtype::Number(_) | Dtype::Raw(_) => return None,
-        Dtype::Time { .. } => "datetime",
-        Dtype::Bytes(_) | Dtype::Text(_) => "string",
-        Dtype::Struct(_) => "struct",
-        Dtype::Object => "object",
+        NumpyType::Number(number) if number.class() == Some(Class::Complex) => "complex",
+        NumpyType::Number(_) | NumpyType::Raw(_) => return None,
+        NumpyType::Time { .. } => "datetime",
+        NumpyType::Bytes(_) | NumpyType::Text(_) => "string",
+        NumpyType::Struct(_) => "struct",
+        NumpyType::Object => "object",
     })
 }
 
@@ -129,28 +130,28 @@ fn kind_of(dtype: &Dtype) -> Option<&'static str> {
 ///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] for types that are neither.
-pub(crate) fn to_name(dtype: &Dtype, endian: &Endian) -> Result<Value> {
+pub(crate) fn to_name(dtype: &NumpyType, endian: &ByteOrder) -> Result<Value> {
     match dtype {
-        Dtype::Number(number) if number.letter != '\0' => return Ok(Value::from(number.name)),
-        Dtype::Raw(size) if *size > 0 => return Ok(Value::from(raw(*size))),
+        NumpyType::Number(number) if dtype.is_of_numpy() => return Ok(Value::from(number.to_string())),
+        NumpyType::Raw(size) if *size > 0 => return Ok(Value::from(raw(*size))),
         _ => {}
     }
     let no = || {
-        let found = format!("data type {}", dtype.data_type().short_value().excerpt());
+        let found = format!("data type {}", dtype.to_config().short_value().excerpt());
         Error::new(ErrorKind::NotExpressible, "/data_type", found, "a data type that the draft has")
     };
     let kind = kind_of(dtype).ok_or_else(no)?;
-    let endian = if endian.uniform().is_some() { &Endian::all_little(dtype) } else { endian };
+    let endian = if endian.uniform().is_some() { &dtype.all_in(&ByteOrder::Little) } else { endian };
     let typestr = match dtype {
-        Dtype::Bytes(size) => Value::from(format!("S{size}")),
-        Dtype::Object => Value::from("O"),
+        NumpyType::Bytes(size) => Value::from(format!("S{size}")),
+        NumpyType::Object => Value::from("O"),
         dtype => dtype.to_value(endian),
     };
     let mut map = Map::new();
     map.insert("extension", format!("https://purl.org/zarr/spec/extensions/data-types/{kind}/1.0"));
     map.insert("type", typestr);
     match (dtype, dtype.size()) {
-        (Dtype::Time { .. }, _) => drop(map.insert("fallback", "int64")),
+        (NumpyType::Time { .. }, _) => drop(map.insert("fallback", "int64")),
         (_, Some(size)) if size > 0 => drop(map.insert("fallback", raw(size))),
         _ => {}
     }
@@ -162,7 +163,7 @@ fn raw(size: u64) -> String {
 }
 
 /// The type string as the drafts before 2022 have it: types of single bytes without `|`.
-pub(crate) fn to_typestr(dtype: &Dtype, endian: &Endian) -> Value {
+pub(crate) fn to_typestr(dtype: &NumpyType, endian: &ByteOrder) -> Value {
     match dtype.to_value(endian) {
         Value::String(text) if text == "|b1" => Value::from("bool"),
         Value::String(text) if matches!(text.as_str(), "|i1" | "|u1") => Value::from(text.trim_start_matches('|')),
@@ -173,7 +174,7 @@ pub(crate) fn to_typestr(dtype: &Dtype, endian: &Endian) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use zarr_json::json;
 
     fn read(value: &Value, accept: Accept) -> Option<Elements> {
         parse(&At::root(value), accept).ok()
@@ -218,7 +219,7 @@ mod tests {
         {
             let elements = read(&json!(text), Accept::Names).unwrap();
             assert_eq!(to_name(&elements.dtype, &elements.endian).unwrap(), json!(name));
-            assert_eq!(elements.endian.uniform() == Some("big"), big);
+            assert_eq!(elements.endian.uniform() == Some(&ByteOrder::Big), big);
         }
         for text in ["bool", "i1", "u1", "<f8", ">i4", "|S5", "<U3", "<M8[s]", "|V3"] {
             let elements = read(&json!(text), Accept::TypeStrings).unwrap();

@@ -1,13 +1,13 @@
 //! Fill values of the drafts: besides the usual ones, bit patterns as `0x..` and `0b..`.
 
 use super::data_type::Accept;
-use crate::dialect::typestr::{Class, Dtype, Endian, NUMBERS, Number};
 use crate::dialect::{fill, packed};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Value;
-use crate::pointer::At;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use zarr_dtype::{ByteOrder, Class, DataType, NumpyType};
+use zarr_json::Value;
+use zarr_json::pointer::At;
 
 /// The fill value at `at` in the notation of the model; `None` for null. `data_type` is the name of the type in the model.
 /// Raw bytes may be base64 only where types are type strings.
@@ -16,61 +16,73 @@ use base64::engine::general_purpose::STANDARD;
 /// [`ErrorKind::InvalidMetadata`] if it is none of the type.
 pub(crate) fn to_model(
     at: &At<'_>,
-    dtype: &Dtype,
-    endian: &Endian,
+    dtype: &NumpyType,
+    endian: &ByteOrder,
     data_type: &str,
     accept: Accept,
 ) -> Result<Option<Value>> {
     match (dtype, at.value()) {
-        (Dtype::Number(number), Value::String(_)) if number.class == Class::Float => float(at, number).map(Some),
-        (Dtype::Number(number), Value::Array(_)) if number.class == Class::Complex => match at.items()?.as_slice() {
-            [re, im] => {
-                let part = NUMBERS.iter().find(|part| part.letter == 'f' && part.size * 2 == number.size);
-                let part = part.ok_or_else(|| at.invalid("a number"))?;
-                Ok(Some(Value::Array(vec![float(re, part)?, float(im, part)?])))
-            }
-            _ => Err(at.invalid("two numbers, the real and the imaginary part")),
-        },
-        // As raw bytes of that size: the number is stored little-endian, so that its lower half is the real part.
-        (Dtype::Number(number), Value::String(text)) if number.class == Class::Complex && bits(text).is_some() => {
-            let mut bytes = bytes_of(text, number.size).ok_or_else(|| wrong_digits(at, number.size))?;
-            bytes.reverse();
-            packed::unpack(dtype, &Endian::Little, &bytes).map(Some).ok_or_else(|| at.invalid("a complex number"))
+        (NumpyType::Number(number), Value::String(_)) if number.class() == Some(Class::Float) => {
+            float(at, number).map(Some)
         }
-        (Dtype::Raw(size), Value::String(text)) if accept == Accept::Names || bytes_of(text, *size).is_some() => {
+        (NumpyType::Number(number), Value::Array(_)) if number.class() == Some(Class::Complex) => {
+            match at.items()?.as_slice() {
+                [re, im] => {
+                    let part = packed::part(number);
+                    Ok(Some(Value::Array(vec![float(re, part)?, float(im, part)?])))
+                }
+                _ => Err(at.invalid("two numbers, the real and the imaginary part").into()),
+            }
+        }
+        // As raw bytes of that size: the number is stored little-endian, so that its lower half is the real part.
+        (NumpyType::Number(number), Value::String(text))
+            if number.class() == Some(Class::Complex) && bits(text).is_some() =>
+        {
+            let mut bytes = bytes_of(text, size(number)).ok_or_else(|| wrong_digits(at, size(number)))?;
+            bytes.reverse();
+            Ok(Some(packed::unpack(dtype, &ByteOrder::Little, &bytes).ok_or_else(|| at.invalid("a complex number"))?))
+        }
+        (NumpyType::Raw(size), Value::String(text)) if accept == Accept::Names || bytes_of(text, *size).is_some() => {
             // The text is a number, stored in the default order of bytes.
             let mut bytes = bytes_of(text, *size).ok_or_else(|| wrong_digits(at, *size))?;
             bytes.reverse();
             Ok(Some(Value::from(STANDARD.encode(bytes))))
         }
         // The text forbids null; where any JSON is a value, null is one.
-        (Dtype::Object, Value::Null) if accept == Accept::Names && data_type == "v2_object" => Ok(Some(Value::Null)),
-        (Dtype::Raw(size), Value::Array(_)) => match packed::byte_list(at.value()) {
+        (NumpyType::Object, Value::Null) if accept == Accept::Names && data_type == "v2_object" => {
+            Ok(Some(Value::Null))
+        }
+        (NumpyType::Raw(size), Value::Array(_)) => match packed::byte_list(at.value()) {
             Some(bytes) if u64::try_from(bytes.len()).ok() == Some(*size) => {
                 Ok(Some(Value::from(STANDARD.encode(bytes))))
             }
-            _ => Err(at.invalid(format!("{size} bytes"))),
+            _ => Err(at.invalid(format!("{size} bytes")).into()),
         },
-        (Dtype::Struct(_), Value::Object(_)) => match packed::pack(dtype, endian, at.value()) {
+        (NumpyType::Struct(_), Value::Object(_)) => match packed::pack(dtype, endian, at.value()) {
             Some(_) => Ok(Some(at.value().clone())),
-            None => Err(at.invalid("an element of the data type")),
+            None => Err(at.invalid("an element of the data type").into()),
         },
         _ => fill::to_model(at, dtype, endian, data_type),
     }
 }
 
-fn float(at: &At<'_>, number: &'static Number) -> Result<Value> {
+fn float(at: &At<'_>, number: &DataType) -> Result<Value> {
     let Some(text) = at.value().as_str().filter(|text| bits(text).is_some()) else {
-        let dtype = Dtype::Number(number);
-        return Ok(fill::to_model(at, &dtype, &Endian::all_little(&dtype), "")?.unwrap_or_default());
+        let dtype = NumpyType::Number(number.clone());
+        return Ok(fill::to_model(at, &dtype, &dtype.all_in(&ByteOrder::Little), "")?.unwrap_or_default());
     };
-    let bytes = bytes_of(text, number.size).ok_or_else(|| wrong_digits(at, number.size))?;
+    let bytes = bytes_of(text, size(number)).ok_or_else(|| wrong_digits(at, size(number)))?;
     Ok(if text.starts_with("0x") { Value::from(text) } else { Value::from(hex(&bytes)) })
+}
+
+/// Bytes of a number.
+fn size(number: &DataType) -> u64 {
+    u64::try_from(number.item_size()).unwrap_or(u64::MAX)
 }
 
 fn wrong_digits(at: &At<'_>, size: u64) -> Error {
     let (hex, binary) = (u128::from(size) * 2, u128::from(size) * 8);
-    at.invalid(format!("{hex} hexadecimal digits behind 0x, or {binary} binary ones behind 0b"))
+    at.invalid(format!("{hex} hexadecimal digits behind 0x, or {binary} binary ones behind 0b")).into()
 }
 
 /// The digits and their base, if the text is meant as a bit pattern.
@@ -100,9 +112,9 @@ fn hex(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] if it is none of the type.
-pub(crate) fn from_model(value: &Value, dtype: &Dtype) -> Result<Value> {
-    let Dtype::Raw(size) = dtype else {
-        return match packed::byte_list(value).filter(|_| *dtype == Dtype::Object) {
+pub(crate) fn from_model(value: &Value, dtype: &NumpyType) -> Result<Value> {
+    let NumpyType::Raw(size) = dtype else {
+        return match packed::byte_list(value).filter(|_| *dtype == NumpyType::Object) {
             // Bytes of variable length are a text, as in version 2.
             Some(bytes) if !bytes.is_empty() => Ok(Value::from(STANDARD.encode(bytes))),
             _ => Ok(with_sign(value, dtype)),
@@ -122,10 +134,10 @@ pub(crate) fn from_model(value: &Value, dtype: &Dtype) -> Result<Value> {
 }
 
 /// The value with positive infinity spelled as the drafts spell it.
-pub(crate) fn with_sign(value: &Value, dtype: &Dtype) -> Value {
+pub(crate) fn with_sign(value: &Value, dtype: &NumpyType) -> Value {
     match (dtype, value) {
-        (Dtype::Number(_), Value::String(text)) if text == "Infinity" => Value::from("+Infinity"),
-        (Dtype::Number(_), Value::Array(parts)) => {
+        (NumpyType::Number(_), Value::String(text)) if text == "Infinity" => Value::from("+Infinity"),
+        (NumpyType::Number(_), Value::Array(parts)) => {
             Value::Array(parts.iter().map(|part| with_sign(part, dtype)).collect())
         }
         _ => value.clone(),
@@ -135,10 +147,11 @@ pub(crate) fn with_sign(value: &Value, dtype: &Dtype) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use crate::dialect::typestr;
+    use zarr_json::json;
 
     fn read(dtype: Value, value: &Value) -> Result<Option<Value>> {
-        let (dtype, endian) = Dtype::parse(&At::root(&dtype))?;
+        let (dtype, endian) = typestr::parse(&At::root(&dtype))?;
         to_model(&At::root(value), &dtype, &endian, "", Accept::Names)
     }
 
@@ -164,14 +177,14 @@ mod tests {
         ] {
             let found = read(json!(dtype), &stored).unwrap().unwrap();
             assert_eq!(found, model, "{dtype} {stored}");
-            let (dtype, _) = Dtype::parse(&At::root(&json!(dtype))).unwrap();
+            let (dtype, _) = typestr::parse(&At::root(&json!(dtype))).unwrap();
             assert_eq!(from_model(&found, &dtype).unwrap(), written);
         }
         assert_eq!(read(json!("<i4"), &json!(null)).unwrap(), None);
         // Base64 of three bytes, and hexadecimal.
-        let raw = Dtype::Raw(3);
+        let raw = NumpyType::Raw(3);
         for (text, bytes) in [("0x12", json!("0x12")), ("0x123456", json!("VjQS"))] {
-            let found = to_model(&At::root(&json!(text)), &raw, &Endian::None, "", Accept::TypeStrings);
+            let found = to_model(&At::root(&json!(text)), &raw, &ByteOrder::Irrelevant, "", Accept::TypeStrings);
             assert_eq!(found.unwrap(), Some(bytes));
         }
         let fields = json!([["a", "<i4"], ["b", "|u1"]]);

@@ -2,9 +2,8 @@
 
 use crate::dialect::layout;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::pointer::At;
-use crate::{NamedConfig, json};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, Value, json};
 
 /// The separator of chunk keys in a grid, if it says one.
 ///
@@ -15,7 +14,7 @@ pub(crate) fn separator(grid: &At<'_>) -> Result<Option<&'static str>> {
     match separator.value().as_str() {
         Some("/") => Ok(Some("/")),
         Some(".") => Ok(Some(".")),
-        _ => Err(separator.invalid("\"/\" or \".\"")),
+        _ => Err(separator.invalid("\"/\" or \".\"").into()),
     }
 }
 
@@ -26,10 +25,14 @@ pub(crate) fn separator(grid: &At<'_>) -> Result<Option<&'static str>> {
 pub(crate) fn regular_grid(at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
     let kind = at.member("type")?;
     if let Some(extension) = at.get("extension") {
-        return Err(extension.error(ErrorKind::UnknownExtension, "a grid of type \"regular\" without an extension"));
+        return Err(Error::about(
+            &extension,
+            ErrorKind::UnknownExtension,
+            "a grid of type \"regular\" without an extension",
+        ));
     }
     if kind.value().as_str() != Some("regular") {
-        return Err(kind.error(ErrorKind::UnknownExtension, "the type \"regular\""));
+        return Err(Error::about(&kind, ErrorKind::UnknownExtension, "the type \"regular\""));
     }
     layout::regular(&at.member("chunk_shape")?, shape, size)
 }
@@ -43,7 +46,7 @@ pub(crate) fn check_extensions(list: &At<'_>) -> Result<()> {
         let uri = item.member("extension")?;
         uri.text()?;
         if item.value().get("must_understand") != Some(&Value::Bool(false)) {
-            return Err(uri.error(ErrorKind::UnknownExtension, "extensions that may be ignored"));
+            return Err(Error::about(&uri, ErrorKind::UnknownExtension, "extensions that may be ignored"));
         }
     }
     Ok(())

@@ -12,9 +12,8 @@
 use super::spec_uri;
 use crate::dialect::codecs;
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::pointer::At;
-use crate::{NamedConfig, json};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, Value, json};
 
 /// The usual URI of the core draft.
 pub(crate) const D2022_URI: &str = "https://purl.org/zarr/spec/extensions/storage_transformers/sharding/1.0";
@@ -69,11 +68,15 @@ fn chunks_per_shard(at: &At<'_>, rank: usize) -> Result<Vec<u64>> {
         _ => false,
     };
     if !known {
-        return Err(uri.error(ErrorKind::UnknownExtension, "a storage transformer that is known, such as sharding"));
+        return Err(Error::about(
+            &uri,
+            ErrorKind::UnknownExtension,
+            "a storage transformer that is known, such as sharding",
+        ));
     }
     let kind = at.get("type").or_else(|| at.get("format")).map_or_else(|| at.member("type"), Ok)?;
     if kind.text()? != "indexed" {
-        return Err(kind.error(ErrorKind::UnknownExtension, "\"indexed\""));
+        return Err(Error::about(&kind, ErrorKind::UnknownExtension, "\"indexed\""));
     }
     let list = at.member("configuration")?.member("chunks_per_shard")?;
     let mut counts = list.sizes()?;
@@ -82,7 +85,7 @@ fn chunks_per_shard(at: &At<'_>, rank: usize) -> Result<Vec<u64>> {
         counts.clear();
     }
     if counts.len() != rank || counts.contains(&0) {
-        return Err(list.invalid(format!("{rank} numbers above 0, one for each dimension")));
+        return Err(list.invalid(format!("{rank} numbers above 0, one for each dimension")).into());
     }
     Ok(counts)
 }
@@ -113,7 +116,7 @@ pub(crate) fn from_model(chunk_shape: Value, codecs: &[NamedConfig]) -> Stored {
 fn take_apart(shard_shape: &Value, codecs: &[NamedConfig]) -> Option<(Value, Vec<NamedConfig>, Vec<u64>)> {
     let [shard] = codecs else { return None };
     let configuration = &shard.configuration;
-    let at_end = configuration.get("index_location").is_none_or(|place| place.as_str() == Some("end"));
+    let at_end = configuration.get("index_location").is_none_or(|location| location.as_str() == Some("end"));
     let index = configuration.get("index_codecs")?.as_array()?;
     let [index] = index else { return None };
     let plain = NamedConfig::from_value(index).is_some_and(|codec| codec == codecs::bytes(Some("little")));

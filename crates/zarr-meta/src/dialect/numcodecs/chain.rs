@@ -1,13 +1,13 @@
 //! The chain of codecs that filters and a compressor of numcodecs make.
 
 use super::{OBJECT_CODECS, form};
-use crate::NamedConfig;
 use crate::dialect::codecs::{self, Kind};
-use crate::dialect::typestr::{Class, Dtype, Endian, NUMBERS};
+use crate::dialect::typestr;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter_types::own_type;
-use crate::json::Value;
-use crate::pointer::At;
+use zarr_dtype::{ByteOrder, Class, DataType, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{NamedConfig, Value};
 
 /// Where byte orders are said.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Orders {
 /// What comes to the next codec.
 enum Arriving {
     /// An array.
-    Elements(Dtype, Endian),
+    Elements(NumpyType, ByteOrder),
     Bytes,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Chain {
 
 impl Chain {
     /// No codecs, for elements of `dtype`.
-    pub(super) fn new(dtype: &Dtype, endian: &Endian, orders: Orders) -> Self {
+    pub(super) fn new(dtype: &NumpyType, endian: &ByteOrder, orders: Orders) -> Self {
         Self {
-            data_type: dtype.data_type(),
+            data_type: dtype.to_config(),
             codecs: Vec::new(),
             arriving: Arriving::Elements(dtype.clone(), endian.clone()),
             is_bytes: false,
@@ -69,7 +69,7 @@ impl Chain {
     }
 
     fn is_object(&self) -> bool {
-        matches!(self.arriving, Arriving::Elements(Dtype::Object, _))
+        matches!(self.arriving, Arriving::Elements(NumpyType::Object, _))
     }
 
     /// The codec of objects.
@@ -86,7 +86,7 @@ impl Chain {
         self.is_bytes = true;
         self.arriving = match (id, at.get_non_null("astype")) {
             ("categorize", Some(astype)) => {
-                let (dtype, endian) = Dtype::parse(&astype)?;
+                let (dtype, endian) = typestr::parse(&astype)?;
                 Arriving::Elements(dtype, endian)
             }
             _ => Arriving::Bytes,
@@ -96,11 +96,15 @@ impl Chain {
 
     fn array_to_array(&mut self, at: &At<'_>, id: &str) -> Result<()> {
         let (dtype, endian) = match (decoded_type(id, at)?, &self.arriving) {
-            (Some((Dtype::Object, _)), _) => return Err(at.invalid("a data type other than objects")),
+            (Some((NumpyType::Object, _)), _) => return Err(at.invalid("a data type other than objects").into()),
             (Some(own), _) => own,
             (None, Arriving::Elements(dtype, endian)) => (dtype.clone(), endian.clone()),
             (None, Arriving::Bytes) => {
-                return Err(at.error(ErrorKind::UnknownExtension, "codecs of arrays in front of codecs of bytes"));
+                return Err(Error::about(
+                    at,
+                    ErrorKind::UnknownExtension,
+                    "codecs of arrays in front of codecs of bytes",
+                ));
             }
         };
         let codec = form::of_model(at, id, 1, self.item_size)?;
@@ -109,7 +113,7 @@ impl Chain {
             self.codecs.push(codec);
         } else {
             self.turn_into_bytes();
-            self.codecs.push(view(&dtype, &endian, vec![codec, after.0.bytes_codec(&after.1)]));
+            self.codecs.push(view(&dtype, &endian, vec![codec, typestr::bytes_codec(&after.0, &after.1)]));
         }
         self.arriving = Arriving::Elements(after.0, after.1);
         Ok(())
@@ -118,14 +122,14 @@ impl Chain {
     fn array_to_bytes(&mut self, at: &At<'_>, id: &str) -> Result<()> {
         let (dtype, endian) = match &self.arriving {
             // numcodecs takes times for integers of the machine's byte order there, whatever theirs is.
-            Arriving::Elements(Dtype::Time { .. }, Endian::Big)
+            Arriving::Elements(NumpyType::Time { .. }, ByteOrder::Big)
                 if matches!(id, "pcodec" | "zfpy") && self.orders == Orders::OfTypes =>
             {
                 self.turn_into_bytes();
-                (number("int64"), Endian::Little)
+                (NumpyType::Number(DataType::Int64), ByteOrder::Little)
             }
             Arriving::Elements(dtype, endian) => (dtype.clone(), endian.clone()),
-            Arriving::Bytes => (number("uint8"), Endian::None),
+            Arriving::Bytes => (NumpyType::Number(DataType::UInt8), ByteOrder::Irrelevant),
         };
         let codec = form::of_model(at, id, 1, self.item_size)?;
         self.codecs.push(if self.is_bytes { view(&dtype, &endian, vec![codec]) } else { codec });
@@ -148,18 +152,18 @@ impl Chain {
     /// Puts in the codec that turns the elements into bytes, if they are none yet.
     fn turn_into_bytes(&mut self) {
         if let (Arriving::Elements(dtype, endian), false) = (&self.arriving, self.is_bytes) {
-            self.codecs.push(dtype.bytes_codec(endian));
+            self.codecs.push(typestr::bytes_codec(dtype, endian));
         }
         self.is_bytes = true;
     }
 
     /// Whether the elements that come are, as they lie in memory, those of this type: then no bytes need be looked at.
-    fn comes_as(&self, dtype: &Dtype, endian: &Endian) -> bool {
+    fn comes_as(&self, dtype: &NumpyType, endian: &ByteOrder) -> bool {
         let Arriving::Elements(coming, order) = &self.arriving else { return false };
         let is_same = match (coming, dtype) {
             (a, b) if a == b => true,
             // Whose bytes have to be looked at: there are others than 0 and 1.
-            (_, Dtype::Number(number)) if number.class == Class::Bool => false,
+            (_, NumpyType::Number(number)) if number.class() == Some(Class::Bool) => false,
             (a, b) if a.size() == Some(1) && b.size() == Some(1) => true,
             (a, b) => is_one_number(a) && is_one_number(b) && a.size() == b.size(),
         };
@@ -168,24 +172,20 @@ impl Chain {
 }
 
 /// Whether elements are one number each, so that turning the bytes of each is all that a byte order is about.
-fn is_one_number(dtype: &Dtype) -> bool {
+fn is_one_number(dtype: &NumpyType) -> bool {
     match dtype {
-        Dtype::Number(number) => number.class != Class::Complex,
-        Dtype::Time { .. } => true,
+        NumpyType::Number(number) => number.class() != Some(Class::Complex),
+        NumpyType::Time { .. } => true,
         _ => false,
     }
 }
 
-fn number(name: &str) -> Dtype {
-    NUMBERS.iter().find(|number| number.name == name).map_or(Dtype::Raw(1), Dtype::Number)
-}
-
 /// The codec that takes bytes for elements of a type, and sends these through `codecs`.
-fn view(dtype: &Dtype, endian: &Endian, codecs: Vec<NamedConfig>) -> NamedConfig {
+fn view(dtype: &NumpyType, endian: &ByteOrder, codecs: Vec<NamedConfig>) -> NamedConfig {
     let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(NamedConfig::to_value).collect());
     let members = [
-        ("data_type".to_owned(), dtype.data_type().short_value()),
-        ("bytes_codecs".to_owned(), list(&[dtype.bytes_codec(endian)])),
+        ("data_type".to_owned(), dtype.to_config().short_value()),
+        ("bytes_codecs".to_owned(), list(&[typestr::bytes_codec(dtype, endian)])),
         ("codecs".to_owned(), list(&codecs)),
     ];
     NamedConfig::with(codecs::VIEW, members.into_iter().collect())
@@ -197,26 +197,31 @@ fn no_object_codec(pointer: &str) -> Error {
 }
 
 fn ragged(at: &At<'_>) -> Result<NamedConfig> {
-    let (item, _) = Dtype::parse(&at.member("dtype")?)?;
-    let data_type = item.data_type().short_value();
+    let (item, _) = typestr::parse(&at.member("dtype")?)?;
+    let data_type = item.to_config().short_value();
     Ok(NamedConfig::with("vlen-array", [("data_type".to_owned(), data_type)].into_iter().collect()))
 }
 
 /// The type that an array-to-array codec takes bytes for, if it is not that of what comes.
-fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(Dtype, Endian)>> {
+fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(NumpyType, ByteOrder)>> {
     if id == "packbits" {
-        return Ok(Some((number("bool"), Endian::None)));
+        return Ok(Some((NumpyType::Number(DataType::Bool), ByteOrder::Irrelevant)));
     }
-    own_type(id).and_then(|member| at.get_non_null(member)).map(|own| Dtype::parse(&own)).transpose()
+    own_type(id).and_then(|member| at.get_non_null(member)).map(|own| typestr::parse(&own)).transpose()
 }
 
 /// The type of the elements behind an array-to-array codec.
-pub(super) fn encoded_type(id: &str, at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<(Dtype, Endian)> {
+pub(super) fn encoded_type(
+    id: &str,
+    at: &At<'_>,
+    dtype: &NumpyType,
+    endian: &ByteOrder,
+) -> Result<(NumpyType, ByteOrder)> {
     let member = match id {
         "delta" | "fixedscaleoffset" | "quantize" => at.get_non_null("astype").or_else(|| at.get_non_null("dtype")),
         "astype" => at.get_non_null("encode_dtype"),
-        "packbits" => return Ok((number("uint8"), Endian::None)),
+        "packbits" => return Ok((NumpyType::Number(DataType::UInt8), ByteOrder::Irrelevant)),
         _ => None,
     };
-    member.map_or_else(|| Ok((dtype.clone(), endian.clone())), |member| Dtype::parse(&member))
+    member.map_or_else(|| Ok((dtype.clone(), endian.clone())), |member| typestr::parse(&member))
 }

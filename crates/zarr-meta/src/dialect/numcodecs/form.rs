@@ -3,9 +3,8 @@
 use crate::codec_names::NUMCODECS;
 use crate::dialect::codecs;
 use crate::error::Result;
-use crate::json::{Map, Value};
-use crate::pointer::At;
-use crate::{NamedConfig, json};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, Value, json};
 
 /// A codec in the form of the model; `typesize` is the size of the elements directly in front of it, `item_size` that of the
 /// elements of the array.
@@ -55,7 +54,7 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             }
             id.to_owned()
         }
-        "crc32c" if configuration.get("location").is_none_or(|place| place.as_str() == Some("end")) => {
+        "crc32c" if configuration.get("location").is_none_or(|location| location.as_str() == Some("end")) => {
             configuration.remove("location");
             id.to_owned()
         }
@@ -104,7 +103,7 @@ fn level_beyond(configuration: &Map) -> Option<i64> {
 }
 
 /// What is odd in the configurations of codecs, in words, each with a pointer.
-pub(crate) fn oddities(codecs: &[At<'_>]) -> Vec<(String, String)> {
+pub(crate) fn deviations(codecs: &[At<'_>]) -> Vec<(String, String)> {
     let level = |at: &At<'_>| {
         let taken = level_beyond(at.value().as_object()?)?;
         let at = at.get("level")?;

@@ -1,13 +1,14 @@
 //! Reading documents of the first protocol draft.
 
-use super::{Keys, LENIENCY};
+use super::{Keys, OPTIONS};
 use crate::dialect::draft::data_type::{Accept, Elements};
 use crate::dialect::draft::{codec, data_type, fill, members};
-use crate::dialect::{Dialect, Parsed, detect, layout, numcodecs};
+use crate::dialect::rules::Parsed;
+use crate::dialect::{Dialect, detect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Oddity, OddityKind, Value};
-use crate::pointer::At;
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning, conventions};
+use zarr_json::pointer::At;
+use zarr_json::{Deviation, DeviationKind, Map, Value};
 
 /// Members of a document of an array.
 const ARRAY: [&str; 10] = [
@@ -27,7 +28,7 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
     let mut warnings = Vec::new();
     if let Some(value) = document(&keys.array, documents, &mut warnings)? {
         if documents.contains(&keys.group) {
-            warnings.push(Warning::hidden(&keys.group, Dialect::P2019, Dialect::P2019));
+            warnings.push(Warning::hidden(&keys.group, Dialect::V3Protocol2019, Dialect::V3Protocol2019));
         }
         let in_document = |error: Error| error.in_document(&keys.array);
         let mut odd = Vec::new();
@@ -40,7 +41,7 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
         }
         array.attributes = attributes(&value, &keys.array, &keys.array_attributes, documents, &mut warnings)?;
         let convention = conventions::refresh(&mut array);
-        let mut parsed = Parsed::new(Dialect::P2019, Node::Array(array), warnings).spelled_in(&value);
+        let mut parsed = Parsed::new(Dialect::V3Protocol2019, Node::Array(array), warnings).spelled_in(&value);
         parsed.fallback = fallback.map(in_document);
         parsed.dimension_names_from = convention;
         return Ok(Some(parsed));
@@ -48,14 +49,15 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
     let Some(value) = document(&keys.group, documents, &mut warnings)? else { return Ok(None) };
     let mut group = group(&At::root(&value)).map_err(|error| error.in_document(&keys.group))?;
     group.attributes = attributes(&value, &keys.group, &keys.group_attributes, documents, &mut warnings)?;
-    Ok(Some(Parsed::new(Dialect::P2019, Node::Group(group), warnings)))
+    Ok(Some(Parsed::new(Dialect::V3Protocol2019, Node::Group(group), warnings)))
 }
 
 fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
-    let permitted =
-        |oddity: &Oddity| oddity.kind == OddityKind::TrailingComma || oddity.pointer.starts_with("/attributes/");
-    let Some((value, oddities)) = documents.json(key, LENIENCY, permitted)? else { return Ok(None) };
-    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(key)));
+    let permitted = |deviation: &Deviation| {
+        deviation.kind == DeviationKind::TrailingComma || deviation.pointer.starts_with("/attributes/")
+    };
+    let Some((value, deviations)) = documents.json(key, OPTIONS, permitted)? else { return Ok(None) };
+    warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
     check_format(&At::root(&value)).map_err(|error| error.in_document(key))?;
     Ok(Some(value))
 }
@@ -64,8 +66,8 @@ fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Re
 fn check_format(at: &At<'_>) -> Result<()> {
     at.object()?;
     match (at.get("zarr_format"), detect::of_zarr_json(at.value())) {
-        (None, _) | (_, Some(Dialect::P2020)) => Ok(()),
-        (Some(format), _) => Err(format.error(ErrorKind::UnsupportedVersion, super::URI)),
+        (None, _) | (_, Some(Dialect::V3Protocol2020)) => Ok(()),
+        (Some(format), _) => Err(Error::about(&format, ErrorKind::UnsupportedVersion, super::URI)),
     }
 }
 
@@ -78,11 +80,11 @@ fn attributes(
     warnings: &mut Vec<Warning>,
 ) -> Result<Map> {
     if let Some(member) = At::root(document).get("attributes") {
-        return member.object().cloned().map_err(|error| error.in_document(key));
+        return member.object().cloned().map_err(|error| Error::from(error).in_document(key));
     }
-    let Some((value, oddities)) = documents.json(beside, LENIENCY, |_| true)? else { return Ok(Map::new()) };
-    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(beside)));
-    At::root(&value).object().cloned().map_err(|error| error.in_document(beside))
+    let Some((value, deviations)) = documents.json(beside, OPTIONS, |_| true)? else { return Ok(Map::new()) };
+    warnings.extend(deviations.into_iter().map(|deviation| Warning::of(beside, deviation)));
+    At::root(&value).object().cloned().map_err(|error| Error::from(error).in_document(beside))
 }
 
 fn extra(at: &At<'_>, known: &[&str]) -> Result<Map> {
@@ -107,14 +109,14 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
     let layout_at = at.member("chunk_memory_layout")?;
     if layout_at.value().as_object().is_some() {
-        return Err(layout_at.error(ErrorKind::UnknownExtension, "\"C\" or \"F\""));
+        return Err(Error::about(&layout_at, ErrorKind::UnknownExtension, "\"C\" or \"F\""));
     }
     codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
     let fill_value = match at.get("fill_value") {
         None => None,
         Some(value) => {
             let read = fill::to_model(&value, &dtype, &endian, &data_type.name, Accept::TypeStrings)?;
-            odd.extend(crate::dialect::fill::oddity(&value, &dtype, read.as_ref()));
+            odd.extend(crate::dialect::fill::deviation(&value, &dtype, read.as_ref()));
             read
         }
     };
@@ -140,7 +142,7 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
         for item in list.items()? {
             let id = codec::id_at(&item.member("codec")?)?;
             if let Some(nested) = item.get("configuration") {
-                return Err(nested.error(ErrorKind::UnknownMember, "the parameters beside `codec`"));
+                return Err(Error::about(&nested, ErrorKind::UnknownMember, "the parameters beside `codec`"));
             }
             let parameters = item.object()?.iter().filter(|(name, _)| *name != "codec");
             stored.push((codec::numcodecs_form(id, parameters), item.pointer()));
@@ -150,7 +152,7 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
     if let Some(item) = at.get_non_null("compressor") {
         let id = codec::id_at(&item.member("codec")?)?;
         if let Some((_, beside)) = members::others(&item, &["codec", "configuration"])?.first() {
-            return Err(beside.error(ErrorKind::UnknownMember, "the parameters in `configuration`"));
+            return Err(Error::about(beside, ErrorKind::UnknownMember, "the parameters in `configuration`"));
         }
         let configuration = item.get_non_null("configuration");
         let parameters = configuration.as_ref().map(At::object).transpose()?;

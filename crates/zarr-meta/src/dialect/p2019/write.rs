@@ -2,11 +2,12 @@
 
 use super::URI;
 use crate::dialect::draft::{codec, data_type, fill, members};
-use crate::dialect::typestr::{self, Dtype};
+use crate::dialect::typestr;
 use crate::dialect::{fill as numpy_fill, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::{ArrayMetadata, GroupMetadata, json};
+use crate::{ArrayMetadata, GroupMetadata};
+use zarr_dtype::NumpyType;
+use zarr_json::{Map, Value, json};
 
 pub(super) fn group(group: &GroupMetadata) -> Map {
     let mut map = Map::new();
@@ -34,7 +35,7 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     map.insert("chunk_codecs", codecs.collect::<Result<Vec<Value>>>()?);
     let fill_value = match &array.fill_value {
         // Bit patterns among them, which version 2 lacks.
-        Some(value) if matches!(dtype, Dtype::Number(_)) => value.clone(),
+        Some(value) if matches!(dtype, NumpyType::Number(_)) => value.clone(),
         value => numpy_fill::from_model(value.as_ref(), &dtype, &stored.endian, &array.data_type.name)?,
     };
     map.insert("fill_value", fill::with_sign(&fill_value, &dtype));

@@ -1,10 +1,10 @@
 //! The entry document, and the keys that follow from it.
 
 use crate::dialect::draft;
-use crate::error::{ErrorKind, Result};
-use crate::json::{Leniency, Map, Value};
-use crate::pointer::At;
-use crate::{Documents, NodePath, json};
+use crate::error::{Error, ErrorKind, Result};
+use crate::{Documents, NodePath};
+use zarr_json::pointer::At;
+use zarr_json::{Map, ParseOptions, Value, json};
 
 /// The key of the entry document.
 pub(crate) const KEY: &str = "zarr.json";
@@ -48,8 +48,8 @@ impl Form {
     /// The form that the entry document says; without one, that of zarr-python 2.
     pub(super) fn of(documents: &Documents) -> Result<Self> {
         // The group example of the text has a trailing comma, and software ignored what it did not know.
-        let leniency = Leniency { trailing_comma: true, ..Leniency::default() };
-        match documents.json(KEY, leniency, |_| true)? {
+        let options = ParseOptions { trailing_comma: true, ..ParseOptions::default() };
+        match documents.json(KEY, options, |_| true)? {
             Some((value, _)) => Self::parse(&At::root(&value)).map_err(|error| error.in_document(KEY)),
             None => Ok(Self::default()),
         }
@@ -58,17 +58,25 @@ impl Form {
     fn parse(at: &At<'_>) -> Result<Self> {
         let format = at.member("zarr_format")?;
         if !format.value().as_str().is_some_and(is_draft) {
-            return Err(format.error(ErrorKind::UnsupportedVersion, URI));
+            return Err(Error::about(&format, ErrorKind::UnsupportedVersion, URI));
         }
         let encoding = at.member("metadata_encoding")?;
         let is_first = match encoding.value().as_str() {
             Some("application/json") => true,
             Some(uri) if is_draft(uri) => false,
-            _ => return Err(encoding.error(ErrorKind::UnknownExtension, "JSON, the only encoding of metadata")),
+            _ => {
+                return Err(Error::about(
+                    &encoding,
+                    ErrorKind::UnknownExtension,
+                    "JSON, the only encoding of metadata",
+                ));
+            }
         };
         let suffix = match at.get_non_null("metadata_key_suffix") {
             None => "",
-            Some(suffix) if suffix.text()?.contains(['/', '\0']) => return Err(suffix.invalid("a text without /")),
+            Some(suffix) if suffix.text()?.contains(['/', '\0']) => {
+                return Err(suffix.invalid("a string without /").into());
+            }
             Some(suffix) => suffix.text()?,
         };
         draft::members::check_extensions(&at.member("extensions")?)?;

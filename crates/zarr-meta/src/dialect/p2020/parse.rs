@@ -4,14 +4,13 @@ use super::data_type;
 use super::entry::{self, Form};
 use crate::dialect::draft::data_type::Accept;
 use crate::dialect::draft::{self, codec, members};
-use crate::dialect::typestr::{Dtype, Endian};
-use crate::dialect::{Dialect, Parsed, fill, layout, numcodecs};
+use crate::dialect::rules::Parsed;
+use crate::dialect::{Dialect, fill, layout, numcodecs};
 use crate::error::Result;
-use crate::json::{Leniency, Map, Oddity, OddityKind, Value};
-use crate::pointer::At;
-use crate::{
-    ArrayMetadata, ChunkKeys, Documents, GroupMetadata, NamedConfig, Node, NodePath, Warning, conventions, json,
-};
+use crate::{ArrayMetadata, ChunkKeys, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, ParseOptions, Value, json};
 
 /// The members that documents of arrays have. `dimension_separator` is a stray member of zarr-python 2: the one of the grid holds.
 const ARRAY: [&str; 10] = [
@@ -38,7 +37,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
         parsed.warnings.iter_mut().for_each(|warning| warning.key.clone_from(&array_key));
         parsed.warnings.extend(warnings);
         if documents.contains(&group_key) {
-            parsed.warnings.push(Warning::hidden(&group_key, Dialect::P2020, Dialect::P2020));
+            parsed.warnings.push(Warning::hidden(&group_key, Dialect::V3Protocol2020, Dialect::V3Protocol2020));
         }
         parsed
     } else if let Some((value, warnings)) = document(&group_key, documents)? {
@@ -47,7 +46,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
         parsed.warnings.extend(warnings);
         parsed
     } else if path.is_root() && has_entry {
-        let mut parsed = Parsed::new(Dialect::P2020, Node::Group(GroupMetadata::default()), Vec::new());
+        let mut parsed = Parsed::new(Dialect::V3Protocol2020, Node::Group(GroupMetadata::default()), Vec::new());
         parsed.implicit = true;
         parsed
     } else {
@@ -62,13 +61,13 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
 
 fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warning>)>> {
     // Python writes bare tokens where it has NaN; what is twice in attributes is the user's business.
-    let permitted = |oddity: &Oddity| match oddity.kind {
-        OddityKind::BareToken(_) | OddityKind::TrailingComma => true,
-        _ => oddity.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty()),
+    let permitted = |deviation: &Deviation| match deviation.kind {
+        DeviationKind::BareToken(_) | DeviationKind::TrailingComma => true,
+        _ => deviation.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty()),
     };
-    let Some((value, oddities)) = documents.json(key, Leniency::ALL, permitted)? else { return Ok(None) };
+    let Some((value, deviations)) = documents.json(key, ParseOptions::ALL, permitted)? else { return Ok(None) };
     let value = only_in_attributes(value);
-    Ok(Some((value, oddities.into_iter().map(|oddity| oddity.warning(key)).collect())))
+    Ok(Some((value, deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect())))
 }
 
 /// The document with texts in place of numbers that are none of JSON, but in attributes, where they stay.
@@ -81,7 +80,7 @@ fn only_in_attributes(value: Value) -> Value {
     Value::Object(members.into_iter().map(member).collect())
 }
 
-fn attributes(at: &At<'_>) -> Result<Map> {
+fn attributes(at: &At<'_>) -> Result<Map, ValueError> {
     at.get_non_null("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
@@ -99,7 +98,7 @@ fn group(at: &At<'_>) -> Result<Parsed> {
     let mut warnings = Vec::new();
     let extra = extra(at, &GROUP, &mut warnings)?;
     let group = GroupMetadata { attributes: attributes(at)?, consolidated: None, extra };
-    Ok(Parsed::new(Dialect::P2020, Node::Group(group), warnings))
+    Ok(Parsed::new(Dialect::V3Protocol2020, Node::Group(group), warnings))
 }
 
 fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
@@ -115,7 +114,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     let grid_at = at.member("chunk_grid")?;
     let chunk_shape = grid_at.member("chunk_shape")?;
     if chunk_shape.sizes()?.contains(&0) {
-        return Err(chunk_shape.invalid("lengths above 0"));
+        return Err(chunk_shape.invalid("lengths above 0").into());
     }
     let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
     let separator = members::separator(&grid_at)?.unwrap_or(if form.is_first { "." } else { "/" });
@@ -126,7 +125,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     }
     let fill_at = at.member("fill_value")?;
     let fill_value = draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?;
-    let odd = fill::oddity(&fill_at, dtype, fill_value.as_ref());
+    let odd = fill::deviation(&fill_at, dtype, fill_value.as_ref());
     warnings.extend(odd.map(|(pointer, what)| Warning::new("", pointer, what)));
     if let Some(transformers) = at.get_non_null("storage_transformers") {
         draft::sharding::to_model(&transformers, &mut chunk_grid, &mut codecs)?;
@@ -145,7 +144,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
         extra: extra(at, &ARRAY, &mut warnings)?,
     };
     let dimension_names_from = conventions::refresh(&mut array);
-    let mut parsed = Parsed::new(Dialect::P2020, Node::Array(array), warnings).spelled_in(at.value());
+    let mut parsed = Parsed::new(Dialect::V3Protocol2020, Node::Array(array), warnings).spelled_in(at.value());
     parsed.fallback_keys = fallback_keys(path, form, rank, separator);
     parsed.fallback = elements.fallback;
     parsed.dimension_names_from = dimension_names_from;
@@ -156,8 +155,8 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
 fn codecs(
     at: &At<'_>,
     attributes: &mut Map,
-    dtype: &Dtype,
-    endian: &Endian,
+    dtype: &NumpyType,
+    endian: &ByteOrder,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
     let filters = filters(attributes.get("filters")).then(|| attributes.remove("filters")).flatten();
     let filters = filters.unwrap_or(json!([])).without_bare();
@@ -189,7 +188,7 @@ pub(super) fn key_encoding(form: &Form, rank: usize, separator: &str) -> NamedCo
         return layout::keys("v2", separator);
     }
     let joined = layout::keys("joined", separator);
-    if form.is_settled() && rank == 0 { joined.with_suffix("0") } else { joined }
+    if form.is_settled() && rank == 0 { layout::with_suffix(&joined, "0") } else { joined }
 }
 
 fn fallback_keys(path: &NodePath, form: &Form, rank: usize, separator: &str) -> Vec<ChunkKeys> {
@@ -200,7 +199,7 @@ fn fallback_keys(path: &NodePath, form: &Form, rank: usize, separator: &str) -> 
     let mut encodings = vec![own.clone()];
     if rank == 0 {
         let joined = layout::keys("joined", separator);
-        encodings.push(if own == joined { joined.with_suffix("0") } else { joined });
+        encodings.push(if own == joined { layout::with_suffix(&joined, "0") } else { joined });
     }
     let prefix = form.chunk_prefix(path);
     let other = encodings.get(1).map(|encoding| ChunkKeys { prefix, encoding: encoding.clone() });

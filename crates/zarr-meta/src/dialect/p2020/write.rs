@@ -3,11 +3,12 @@
 use super::entry::Form;
 use super::{data_type, parse};
 use crate::dialect::draft::{self, codec, members};
-use crate::dialect::typestr::{self, Dtype};
+use crate::dialect::typestr;
 use crate::dialect::{fill, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::{ArrayMetadata, GroupMetadata, json};
+use crate::{ArrayMetadata, GroupMetadata};
+use zarr_dtype::NumpyType;
+use zarr_json::{Map, Value, json};
 
 /// The address of the sharding transformer in zarr-python 2.
 const SHARDING: &str = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0";
@@ -70,7 +71,7 @@ pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
         "fill_value",
         match &array.fill_value {
             // Bit patterns among them, which version 2 lacks.
-            Some(value) if matches!(dtype, Dtype::Number(_)) => value.clone(),
+            Some(value) if matches!(dtype, NumpyType::Number(_)) => value.clone(),
             value => fill::from_model(value.as_ref(), &dtype, &stored.endian, &array.data_type.name)?,
         },
     );

@@ -1,25 +1,25 @@
 //! Fill values of version 1: whatever JSON could hold. Texts stand for bytes as they are; base64 came with version 2.
 
-use crate::dialect::typestr::{Dtype, Endian};
 use crate::dialect::{fill, packed};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Value;
-use crate::pointer::At;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::Value;
+use zarr_json::pointer::At;
 
 /// The fill value in the notation of the model; `None` for null.
-pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian) -> Result<Option<Value>> {
+pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Option<Value>> {
     let is_scalar = !matches!(at.value(), Value::Array(_) | Value::Object(_));
     if !is_scalar {
-        return Err(at.invalid("a number, a text, true, false or null"));
+        return Err(at.invalid("a number, a string, true, false or null").into());
     }
     match (dtype, at.value()) {
-        (Dtype::Bytes(size), Value::String(text)) => {
+        (NumpyType::Bytes(size), Value::String(text)) => {
             bytes(at, text, *size)?;
             Ok(Some(Value::from(STANDARD.encode(text))))
         }
-        (Dtype::Raw(size), Value::String(text)) => {
+        (NumpyType::Raw(size), Value::String(text)) => {
             let mut bytes = bytes(at, text, *size)?;
             // Larger elements have no place in metadata.
             let size = usize::try_from(*size).ok().filter(|&size| size <= 1 << 20);
@@ -27,7 +27,9 @@ pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian) 
             let packed = Value::from(STANDARD.encode(bytes));
             fill::to_model(&At::new(&packed, &at.pointer()), dtype, endian, "")
         }
-        (Dtype::Struct(_), Value::String(_)) => Err(at.invalid("0 or null, all that version 1 has for structs")),
+        (NumpyType::Struct(_), Value::String(_)) => {
+            Err(at.invalid("0 or null, all that version 1 has for structs").into())
+        }
         _ => fill::to_model(at, dtype, endian, ""),
     }
 }
@@ -35,23 +37,23 @@ pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &Dtype, endian: &Endian) 
 fn bytes(at: &At<'_>, text: &str, size: u64) -> Result<Vec<u8>> {
     match u64::try_from(text.len()).is_ok_and(|len| len <= size) {
         true => Ok(text.as_bytes().to_vec()),
-        false => Err(at.invalid(format!("a text of at most {size} bytes"))),
+        false => Err(at.invalid(format!("a string of at most {size} bytes")).into()),
     }
 }
 
 /// The inverse of [`to_model`].
-pub(in crate::dialect) fn from_model(value: Option<&Value>, dtype: &Dtype, endian: &Endian) -> Result<Value> {
+pub(in crate::dialect) fn from_model(value: Option<&Value>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Value> {
     let Some(value) = value else { return Ok(Value::Null) };
     let no = || {
-        let expected = "a number, a text, true or false, all that version 1 has";
+        let expected = "a number, a string, true or false, all that version 1 has";
         Error::new(ErrorKind::NotExpressible, "/fill_value", value.excerpt(), expected)
     };
     match dtype {
-        Dtype::Bytes(_) => {
+        NumpyType::Bytes(_) => {
             let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok()).ok_or_else(no)?;
             String::from_utf8(bytes).map(Value::from).map_err(|_| no())
         }
-        Dtype::Raw(_) => {
+        NumpyType::Raw(_) => {
             let bytes = match value {
                 Value::String(text) => STANDARD.decode(text).ok(),
                 _ => packed::byte_list(value),
@@ -60,7 +62,7 @@ pub(in crate::dialect) fn from_model(value: Option<&Value>, dtype: &Dtype, endia
             let text = text.trim_end_matches('\0');
             Ok(if text.is_empty() { Value::from(0) } else { Value::from(text) })
         }
-        Dtype::Struct(_) => {
+        NumpyType::Struct(_) => {
             let element = match value {
                 Value::String(text) => STANDARD.decode(text).ok(),
                 _ => packed::pack(dtype, endian, value),
@@ -68,7 +70,7 @@ pub(in crate::dialect) fn from_model(value: Option<&Value>, dtype: &Dtype, endia
             let element = element.ok_or_else(no)?;
             if element.iter().all(|&byte| byte == 0) { Ok(Value::from(0)) } else { Err(no()) }
         }
-        Dtype::Number(_) => match fill::from_model(Some(value), dtype, endian, "").map_err(|_| no())? {
+        NumpyType::Number(_) => match fill::from_model(Some(value), dtype, endian, "").map_err(|_| no())? {
             // A complex number is said by its real part alone.
             Value::Array(parts) => match parts.as_slice() {
                 [real, Value::Number(imaginary)] if imaginary.as_str() == "0.0" => Ok(real.clone()),

@@ -1,12 +1,14 @@
 //! Reading documents of version 1.
 
 use super::{ARRAY, ATTRIBUTES, fill};
-use crate::dialect::typestr::{self, Class, Dtype, Endian};
-use crate::dialect::{Dialect, Parsed, layout, numcodecs};
-use crate::error::{ErrorKind, Result};
-use crate::json::{Leniency, Map, Value};
-use crate::pointer::At;
-use crate::{ArrayMetadata, Documents, NamedConfig, Node, Warning, conventions};
+use crate::dialect::rules::Parsed;
+use crate::dialect::typestr;
+use crate::dialect::{Dialect, layout, numcodecs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::{ArrayMetadata, Documents, Node, Warning, conventions};
+use zarr_dtype::{ByteOrder, Class, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
 /// The members of `meta`, all of them mandatory. Others are ignored.
 const MEMBERS: [&str; 8] =
@@ -14,11 +16,11 @@ const MEMBERS: [&str; 8] =
 
 pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes bare tokens where it has NaN; in a fill value that is how version 1 says it.
-    let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
-    let Some((value, oddities)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
+    let bare_nan = ParseOptions { bare_nan: true, ..ParseOptions::default() };
+    let Some((value, deviations)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
     let value = value.without_bare();
-    let odd = oddities.into_iter().filter(|oddity| oddity.pointer != "/fill_value");
-    let mut warnings: Vec<_> = odd.map(|oddity| oddity.warning(ARRAY)).collect();
+    let odd = deviations.into_iter().filter(|deviation| deviation.pointer != "/fill_value");
+    let mut warnings: Vec<_> = odd.map(|deviation| Warning::of(ARRAY, deviation)).collect();
     let mut odd = Vec::new();
     let (array, doubt) = array(&At::root(&value), &mut odd).map_err(|error| error.in_document(ARRAY))?;
     warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(ARRAY, pointer, what)));
@@ -45,12 +47,12 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
 
 /// A document of nothing but attributes; none where it is absent.
 pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
-    let leniency = Leniency { trailing_comma: false, ..Leniency::ALL };
-    let Some((value, oddities)) = documents.json(key, leniency, |_| true)? else { return Ok(Map::new()) };
-    warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(key)));
+    let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
+    let Some((value, deviations)) = documents.json(key, options, |_| true)? else { return Ok(Map::new()) };
+    warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
     match value {
         Value::Object(attributes) => Ok(attributes),
-        other => Err(At::root(&other).invalid("an object").in_document(key)),
+        other => Err(Error::from(At::root(&other).invalid("an object")).in_document(key)),
     }
 }
 
@@ -58,13 +60,17 @@ pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings:
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Vec<NamedConfig>>)> {
     let format = at.member("zarr_format")?;
     if format.value().as_u64() != Some(1) {
-        return Err(format.error(ErrorKind::UnsupportedVersion, "1"));
+        return Err(Error::about(&format, ErrorKind::UnsupportedVersion, "1"));
     }
     let shape = at.member("shape")?.sizes()?;
     let dtype_at = at.member("dtype")?;
-    let (dtype, endian) = Dtype::parse(&dtype_at)?;
-    if dtype == Dtype::Object {
-        return Err(dtype_at.error(ErrorKind::UnknownExtension, "a type of a fixed size, all that version 1 has"));
+    let (dtype, endian) = typestr::parse(&dtype_at)?;
+    if dtype == NumpyType::Object {
+        return Err(Error::about(
+            &dtype_at,
+            ErrorKind::UnknownExtension,
+            "a type of a fixed size, all that version 1 has",
+        ));
     }
     odd.extend(typestr::without_order(&dtype_at));
     let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
@@ -77,8 +83,8 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let fill_at = at.member("fill_value")?;
     let fill_value = fill::to_model(&fill_at, &dtype, &endian)?;
     // A complex number is said by its real part alone.
-    let is_complex = matches!(&dtype, Dtype::Number(number) if number.class == Class::Complex);
-    odd.extend(crate::dialect::fill::oddity(&fill_at, &dtype, fill_value.as_ref()).filter(|_| !is_complex));
+    let is_complex = matches!(&dtype, NumpyType::Number(number) if number.class() == Some(Class::Complex));
+    odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref()).filter(|_| !is_complex));
     let members = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
     let array = ArrayMetadata {
         shape,
@@ -98,8 +104,8 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
 /// The compressor as codecs, the data type that goes with them, and whether it is blosc.
 fn compression(
     at: &At<'_>,
-    dtype: &Dtype,
-    endian: &Endian,
+    dtype: &NumpyType,
+    endian: &ByteOrder,
     odd: &mut Vec<(String, String)>,
 ) -> Result<(NamedConfig, Vec<NamedConfig>, bool)> {
     let name = at.member("compression")?;
@@ -115,7 +121,7 @@ fn compression(
         "zlib" | "gzip" => ("zlib", "level"),
         "bz2" => ("bz2", "level"),
         "lzma" => ("lzma", "format"),
-        _ => return Err(name.error(ErrorKind::UnknownExtension, "blosc, zlib, bz2, lzma or none")),
+        _ => return Err(Error::about(&name, ErrorKind::UnknownExtension, "blosc, zlib, bz2, lzma or none")),
     };
     let mut codec = Map::new();
     codec.insert("id", id);
@@ -128,7 +134,7 @@ fn compression(
         Value::String(text) => {
             odd.push((options.pointer(), format!("{text:?} is ignored, since {id} has no such options")))
         }
-        _ => return Err(options.invalid("a number, an object or null")),
+        _ => return Err(options.invalid("a number, an object or null").into()),
     }
     let codec = Value::Object(codec);
     let codecs = if id == "none" { Vec::new() } else { vec![At::new(&codec, &options.pointer())] };

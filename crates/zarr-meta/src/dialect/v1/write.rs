@@ -4,12 +4,13 @@ use super::fill;
 use crate::ArrayMetadata;
 use crate::dialect::{layout, numcodecs, typestr};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
+use zarr_dtype::NumpyType;
+use zarr_json::{Map, Value};
 
 /// The members in the order of zarr-python 1, which sorts them.
 pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     let dtype = typestr::from_model_of_numpy(&array.data_type).map_err(|error| error.below("/data_type"))?;
-    if dtype == typestr::Dtype::Object {
+    if dtype == NumpyType::Object {
         let found = format!("data type {}", array.data_type.short_value().excerpt());
         return Err(Error::new(ErrorKind::NotExpressible, "/data_type", found, "a type of a fixed size"));
     }

@@ -2,12 +2,14 @@
 
 use super::{ARRAY, ATTRIBUTES, GROUP};
 use crate::conventions;
-use crate::dialect::typestr::{self, Dtype, Endian};
-use crate::dialect::{Dialect, Parsed, fill, layout, numcodecs, v1};
+use crate::dialect::rules::Parsed;
+use crate::dialect::typestr;
+use crate::dialect::{Dialect, fill, layout, numcodecs, v1};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Value};
-use crate::pointer::At;
-use crate::{ArrayMetadata, Documents, GroupMetadata, NamedConfig, Node, Warning};
+use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
 /// The members of `.zarray` that the specification names.
 const MEMBERS: [&str; 9] =
@@ -16,13 +18,13 @@ const MEMBERS: [&str; 9] =
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
     let key = |name: &str| format!("{prefix}{name}");
     // Python writes bare tokens where it has NaN.
-    let bare_nan = Leniency { bare_nan: true, ..Leniency::default() };
+    let bare_nan = ParseOptions { bare_nan: true, ..ParseOptions::default() };
     let mut warnings = Vec::new();
     let array_key = key(ARRAY);
     let group_key = key(GROUP);
-    let mut parsed = if let Some((value, oddities)) = documents.json(&array_key, bare_nan, |_| true)? {
+    let mut parsed = if let Some((value, deviations)) = documents.json(&array_key, bare_nan, |_| true)? {
         let value = value.without_bare();
-        warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(&array_key)));
+        warnings.extend(deviations.into_iter().map(|deviation| Warning::of(&array_key, deviation)));
         if documents.contains(&group_key) {
             warnings.push(Warning::hidden(&group_key, Dialect::V2, Dialect::V2));
         }
@@ -33,9 +35,9 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
         parsed.separator_unmarked = separator_unmarked;
         parsed
-    } else if let Some((value, oddities)) = documents.json(&group_key, bare_nan, |_| true)? {
+    } else if let Some((value, deviations)) = documents.json(&group_key, bare_nan, |_| true)? {
         let value = value.without_bare();
-        warnings.extend(oddities.into_iter().map(|oddity| oddity.warning(&group_key)));
+        warnings.extend(deviations.into_iter().map(|deviation| Warning::of(&group_key, deviation)));
         let group = group(&At::root(&value)).map_err(|error| error.in_document(&group_key))?;
         Parsed::new(Dialect::V2, Node::Group(group), warnings)
     } else {
@@ -53,7 +55,11 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
 
 fn check_format(at: &At<'_>) -> Result<()> {
     let format = at.member("zarr_format")?;
-    if format.value().as_u64() == Some(2) { Ok(()) } else { Err(format.error(ErrorKind::UnsupportedVersion, "2")) }
+    if format.value().as_u64() == Some(2) {
+        Ok(())
+    } else {
+        Err(Error::about(&format, ErrorKind::UnsupportedVersion, "2"))
+    }
 }
 
 fn group(at: &At<'_>) -> Result<GroupMetadata> {
@@ -65,11 +71,11 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     check_format(at)?;
     let shape = at.member("shape")?.sizes()?;
     let stored_type = at.member("dtype")?;
-    let (dtype, endian, unknown) = match Dtype::parse(&stored_type) {
+    let (dtype, endian, unknown) = match typestr::parse(&stored_type) {
         Ok((dtype, endian)) => (dtype, endian, None),
         // Nobody can read its elements, but what else there is to know of the array is here.
         Err(error) if error.kind() == ErrorKind::UnknownExtension => {
-            (Dtype::Raw(1), Endian::None, Some(unknown_type(stored_type.value())))
+            (NumpyType::Raw(1), ByteOrder::Irrelevant, Some(unknown_type(stored_type.value())))
         }
         Err(error) => return Err(error),
     };
@@ -81,12 +87,12 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let dtype = match of_variable_length(&dtype, stored.first()) {
         Some(what) => {
             odd.push((stored_type.pointer(), what.to_owned()));
-            Dtype::Object
+            NumpyType::Object
         }
         None => dtype,
     };
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
-    odd.extend(numcodecs::oddities(&stored));
+    odd.extend(numcodecs::deviations(&stored));
     let is_unknown = unknown.is_some();
     let data_type = unknown.unwrap_or(data_type);
     if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
@@ -99,13 +105,13 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         None => None,
     };
     if let (Some(at), false) = (at.get("fill_value"), is_unknown) {
-        odd.extend(fill::oddity(&at, &dtype, fill_value.as_ref()));
+        odd.extend(fill::deviation(&at, &dtype, fill_value.as_ref()));
     }
     let separator = at.get_non_null("dimension_separator");
     let separator_text = match separator.as_ref().map(|at| at.value().as_str()) {
         None | Some(Some(".")) => ".",
         Some(Some("/")) => "/",
-        _ => return Err(separator.unwrap_or_else(|| at.clone()).invalid("\".\" or \"/\"")),
+        _ => return Err(separator.unwrap_or_else(|| at.clone()).invalid("\".\" or \"/\"").into()),
     };
     let array = ArrayMetadata {
         shape,
@@ -124,11 +130,13 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
 
 /// What is odd in elements of a fixed length behind a filter for those of any length, which zarr-python 3.0 wrote by default: they
 /// are stored as texts or bytes of any length.
-fn of_variable_length(dtype: &Dtype, filter: Option<&At<'_>>) -> Option<&'static str> {
+fn of_variable_length(dtype: &NumpyType, filter: Option<&At<'_>>) -> Option<&'static str> {
     let id = filter?.get("id")?;
     match (dtype, id.value().as_str()?) {
-        (Dtype::Text(_), "vlen-utf8") => Some("texts of a fixed length behind vlen-utf8, read as texts of any length"),
-        (Dtype::Bytes(_), "vlen-bytes") => {
+        (NumpyType::Text(_), "vlen-utf8") => {
+            Some("strings of a fixed length behind vlen-utf8, read as strings of any length")
+        }
+        (NumpyType::Bytes(_), "vlen-bytes") => {
             Some("bytes of a fixed length behind vlen-bytes, read as bytes of any length")
         }
         _ => None,

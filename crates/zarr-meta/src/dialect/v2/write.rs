@@ -2,8 +2,8 @@
 
 use crate::dialect::{fill, layout, numcodecs, typestr};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Map, Value};
-use crate::{ArrayMetadata, GroupMetadata, NamedConfig};
+use crate::{ArrayMetadata, GroupMetadata};
+use zarr_json::{Map, NamedConfig, Value};
 
 pub(super) fn group(group: &GroupMetadata) -> Map {
     let mut map = Map::new();

@@ -1,10 +1,10 @@
 //! Writing documents of version 3, in the spelling that readers of 3.0 understand.
 
+use crate::Node;
 use crate::codec_names::NUMCODECS;
 use crate::dialect::{Dialect, codecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Leniency, Map, Value, parse};
-use crate::{NamedConfig, Node};
+use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
 
 /// The document; `stored` is the one there is already.
 pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> Result<Map> {
@@ -15,8 +15,8 @@ pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> 
     check_data_type(&array.data_type, "/data_type")?;
     let mut document = members(array.to_value());
     let mut codecs = Vec::new();
-    for (place, codec) in array.codecs.iter().enumerate() {
-        let codec = codec_value(dialect, codec).map_err(|error| error.below(&format!("/codecs/{place}")))?;
+    for (index, codec) in array.codecs.iter().enumerate() {
+        let codec = codec_value(dialect, codec).map_err(|error| error.below(&format!("/codecs/{index}")))?;
         codecs.push(codec);
     }
     document.insert("codecs", codecs);
@@ -30,7 +30,7 @@ pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> 
 
 /// Whether a document has null for its fill value.
 fn has_null(document: Option<&[u8]>) -> bool {
-    let parsed = document.and_then(|bytes| parse(bytes, Leniency::ALL).ok());
+    let parsed = document.and_then(|bytes| parse(bytes, ParseOptions::ALL).ok());
     parsed.is_some_and(|document| document.value.get("fill_value") == Some(&Value::Null))
 }
 
@@ -49,9 +49,9 @@ fn check_data_type(data_type: &NamedConfig, pointer: &str) -> Result<()> {
         return no(&data_type.name);
     }
     let fields = data_type.configuration.get("fields").and_then(Value::as_array).unwrap_or_default();
-    for (place, field) in fields.iter().enumerate() {
+    for (index, field) in fields.iter().enumerate() {
         let Some(named) = field.get("data_type").and_then(NamedConfig::from_value) else { continue };
-        check_data_type(&named, &format!("{pointer}/configuration/fields/{place}/data_type"))?;
+        check_data_type(&named, &format!("{pointer}/configuration/fields/{index}/data_type"))?;
     }
     Ok(())
 }
@@ -75,8 +75,8 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
     }
     for member in codecs::CHAINS {
         let Some(Value::Array(inner)) = codec.configuration.get_mut(member) else { continue };
-        for (place, value) in inner.iter_mut().enumerate() {
-            let below = |error: Error| error.below(&format!("/configuration/{member}/{place}"));
+        for (index, value) in inner.iter_mut().enumerate() {
+            let below = |error: Error| error.below(&format!("/configuration/{member}/{index}"));
             // What stays the same stays as it is spelled.
             if let Some(named) = NamedConfig::from_value(value)
                 && let written = codec_value(dialect, &named).map_err(below)?

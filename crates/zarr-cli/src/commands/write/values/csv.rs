@@ -5,28 +5,28 @@ use crate::escape;
 use zarr::dtype::DataType;
 use zarr::meta::json::{Map, Value};
 
-/// The values in the rows of a table: a row for each element, or for each row of a shape of two dimensions. Rows of structs
-/// are behind one with the names of the fields, in any order.
+/// The values in the rows of a table: a row for each element, or for each row of a shape of two dimensions. Before rows of structs,
+/// a header has the names of the fields, in any order.
 pub(super) fn values(data_type: &DataType, shape: &[u64], text: &str) -> Result<Vec<Value>, String> {
     let mut records = records(text)?;
     let DataType::Struct(fields) = data_type else {
         let row = match shape {
             [] | [_] => 1,
             [_, row] => *row,
-            _ => return Err(format!("a table for {} dimensions, expected at most 2", shape.len())),
+            _ => return Err(format!("expected at most 2 dimensions for a table, found {}", shape.len())),
         };
         check(records.len(), shape.first().copied().unwrap_or(1))?;
         let mut values = Vec::new();
-        for (place, record) in records.iter().enumerate() {
+        for (index, record) in records.iter().enumerate() {
             if record.len() as u64 != row {
-                return Err(format!("row {}: {} values, expected {row}", place + 1, record.len()));
+                return Err(format!("row {}: {} values, expected {row}", index + 1, record.len()));
             }
             values.extend(record.iter().map(|text| cell(data_type, text)));
         }
         return Ok(values);
     };
     if shape.len() > 1 {
-        return Err(format!("a table of structs for {} dimensions, expected at most 1", shape.len()));
+        return Err(format!("expected at most 1 dimension for a table of structs, found {}", shape.len()));
     }
     let mut names = if records.is_empty() { Vec::new() } else { records.remove(0) };
     for name in &mut names {
@@ -36,21 +36,20 @@ pub(super) fn values(data_type: &DataType, shape: &[u64], text: &str) -> Result<
     }
     let columns = fields.fields().iter().map(|field| {
         let at = names.iter().position(|name| *name == field.name);
-        at.map(|at| (field, at))
-            .ok_or_else(|| format!("no column {:?} in the first row, there are {names:?}", field.name))
+        at.map(|at| (field, at)).ok_or_else(|| format!("no column {:?} in the header, found {names:?}", field.name))
     });
     let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
     if let Some((_, name)) = names.iter().enumerate().find(|(at, _)| !columns.iter().any(|(_, used)| used == at)) {
-        return Err(format!("a column {name:?} that is no field, or one of it a second time"));
+        return Err(format!("the column {name:?} is not a field, or occurs twice"));
     }
     check(records.len(), shape.first().copied().unwrap_or(1))?;
-    let row = |(place, record): (usize, &Vec<String>)| {
+    let row = |(index, record): (usize, &Vec<String>)| {
         if record.len() != names.len() {
-            return Err(format!("row {}: {} values, expected {}", place + 2, record.len(), names.len()));
+            return Err(format!("row {}: {} values, expected {}", index + 2, record.len(), names.len()));
         }
         let value = |&(field, at): &(&zarr::dtype::Field, usize)| {
             let text = record.get(at).map_or("", String::as_str);
-            // A field that is an array is a list, whatever its items.
+            // A field with a shape is an array, whatever its elements.
             let value =
                 if field.shape.is_empty() { cell(&field.data_type, text) } else { cell(&DataType::Object, text) };
             (field.name.clone(), value)
@@ -64,12 +63,15 @@ fn check(found: usize, expected: u64) -> Result<(), String> {
     if found as u64 == expected { Ok(()) } else { Err(format!("{found} rows, expected {expected}")) }
 }
 
-/// The rows of a table, RFC 4180; lines without anything are left out.
+/// The rows of a table, RFC 4180, without empty lines.
+///
+/// The crate csv takes a table that ends within quotes, as a file that was cut off does, drops quotes in the middle of a field, and
+/// ends a line at a carriage return alone. None of that is an error to it.
 fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut records = Vec::new();
     let mut record = Vec::new();
     let mut field = String::new();
-    // Whether anything stands in the field, and whether that was in quotes, which must be all of it.
+    // Whether the field has begun, and whether its closing quotes were read, after which it must end.
     let (mut begun, mut closed) = (false, false);
     let mut chars = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
     loop {
@@ -82,7 +84,7 @@ fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
                         Some('"') if chars.peek() == Some(&'"') => field.extend(chars.next()),
                         Some('"') => break,
                         Some(c) => field.push(c),
-                        None => return Err("the end of the text within quotes".to_owned()),
+                        None => return Err("the file ends within quotes".to_owned()),
                     }
                 }
             }
@@ -101,7 +103,7 @@ fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
                     return Ok(records);
                 }
             }
-            Some(c) if closed => return Err(format!("{c:?} behind quotes in row {}", records.len() + 1)),
+            Some(c) if closed => return Err(format!("row {}: found {c:?} after closing quotes", records.len() + 1)),
             Some(c) => {
                 begun = true;
                 field.push(c);
@@ -121,6 +123,7 @@ mod tests {
         assert_eq!(records(text).unwrap(), [vec!["a", "b,\"\n"], vec!["", ""], vec![""], vec!["1", "2"]]);
         assert_eq!(records("").unwrap(), [[""; 0]; 0]);
         assert!(records("\"a").is_err() && records("\"a\"b").is_err());
+        assert_eq!(records("a\rb").unwrap(), [["a\rb"]]);
     }
 
     #[test]

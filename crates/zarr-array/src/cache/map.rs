@@ -1,0 +1,68 @@
+//! A bounded map that many threads read at once.
+
+use super::{CacheEntry, CacheKey};
+use std::sync::Arc;
+use zarr_store::{Bounded, Ring};
+
+/// The bytes of an entry beside its content, roughly: its key twice, the slot, counters, and the reserve of maps.
+const OVERHEAD: usize = 512;
+
+/// Entries by their keys, bounded in bytes.
+#[derive(Debug)]
+pub(super) struct CacheMap(Bounded<Ring<CacheKey, AtEpoch>>);
+
+/// An entry, and the epoch in which its read began.
+#[derive(Debug)]
+struct AtEpoch {
+    entry: Arc<CacheEntry>,
+    epoch: u64,
+}
+
+impl CacheMap {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self(Bounded::new(max_bytes))
+    }
+
+    pub(super) fn max_bytes(&self) -> usize {
+        self.0.max_bytes()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// The entry of a key, if it is of this epoch.
+    pub(super) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
+        let part = self.0.read(hash(key));
+        part.get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry))
+    }
+
+    /// Sets the entry of a key, which takes `cost` bytes. If there is no room for it, the key has no entry.
+    pub(super) fn keep(&self, key: CacheKey, epoch: u64, entry: &Arc<CacheEntry>, cost: usize) {
+        let cost = cost.saturating_add(OVERHEAD);
+        let old = if self.0.make_room(cost) {
+            let at_epoch = AtEpoch { entry: Arc::clone(entry), epoch };
+            self.0.write(hash(&key)).insert(key, at_epoch, cost)
+        } else {
+            self.0.write(hash(&key)).remove(&key)
+        };
+        if let Some(old) = old {
+            self.0.release(old.cost);
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        for mut part in self.0.all() {
+            let gone = part.take();
+            drop(part);
+            self.0.release(gone.iter().map(|slot| slot.cost).sum());
+        }
+    }
+}
+
+/// Neighbouring chunks belong to different parts.
+fn hash(key: &CacheKey) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = key.index.iter().fold(key.owner, |mixed, &at| (mixed ^ at).wrapping_mul(ODD).rotate_left(29));
+    mixed.wrapping_mul(ODD) >> 32
+}

@@ -1,0 +1,64 @@
+//! The elements of an array, as its metadata says.
+
+use crate::{Error, ErrorKind, Result};
+use zarr_codec::ElementSpec;
+use zarr_dtype::{DataTypes, FillValue, Spelling};
+use zarr_json::NamedConfig;
+use zarr_meta::{ArrayMetadata, Dialect};
+
+/// The type and fill value of an array's elements.
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] for a data type that is not known; [`ErrorKind::InvalidMetadata`] for a data type or fill value
+/// that breaks the specification.
+pub fn element_spec(metadata: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> Result<ElementSpec> {
+    // What older writers wrote is read; the final format is strict.
+    let spelling = if dialect.has_strict_fill_values() { Spelling::Strict } else { Spelling::Lenient };
+    let data_type = types.from_config(&metadata.data_type).map_err(|error| in_type("/data_type", error))?;
+    let fill = match &metadata.fill_value {
+        None => FillValue::zero(&data_type),
+        Some(value) => {
+            FillValue::parse_as(&data_type, value, spelling).map_err(|error| in_type("/fill_value", error))?
+        }
+    };
+    Ok(ElementSpec::new(data_type, fill))
+}
+
+/// The elements of an array, and its codecs, if they are of `data_type` and not of the type that its document falls back to.
+///
+/// # Errors
+/// [`ErrorKind::Argument`] if elements of `data_type` have another size than those of the fallback; those of [`element_spec`].
+pub fn instead_of_fallback(
+    metadata: &ArrayMetadata,
+    fallback: &ElementSpec,
+    data_type: &NamedConfig,
+    types: &DataTypes,
+) -> Result<(ElementSpec, Vec<NamedConfig>)> {
+    let name = data_type.name.as_str();
+    let wanted = types.from_config(data_type).map_err(|error| in_type("/data_type", error))?;
+    let bytes = fallback.fill.item().filter(|item| item.len() == wanted.item_size());
+    let Some(bytes) = bytes.filter(|_| fallback.item_size() == wanted.item_size() && !wanted.is_variable()) else {
+        let found = metadata.data_type.short_value();
+        let message = format!("elements of type {name} have another size than those of the fallback {found}");
+        return Err(
+            Error::new(ErrorKind::Argument, message).at(|location| location.pointer = Some("/data_type".to_owned()))
+        );
+    };
+    let fill = FillValue::from_bytes(&wanted, bytes).map_err(|error| in_type("/fill_value", error))?;
+    let mut codecs = metadata.codecs.clone();
+    // Bytes of a fallback without byte order are those of the draft's default.
+    for bytes in codecs.iter_mut().filter(|codec| codec.name == "bytes" && wanted.item_size() > 1) {
+        if !bytes.configuration.contains_key("endian") {
+            bytes.configuration.insert("endian", "little");
+        }
+    }
+    Ok((ElementSpec::new(wanted, fill), codecs))
+}
+
+fn in_type(member: &str, error: zarr_dtype::Error) -> Error {
+    let kind = match error.kind() {
+        zarr_dtype::ErrorKind::Unsupported => ErrorKind::UnknownExtension,
+        _ => ErrorKind::InvalidMetadata,
+    };
+    Error::from(error).with_kind(kind).at(|location| location.pointer = Some(member.to_owned()))
+}

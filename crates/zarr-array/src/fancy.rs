@@ -1,0 +1,217 @@
+//! Selections that are no region: lists of positions, points, masks, descending order along some axes.
+//!
+//! A part ([`ChunkSelection`]) has the selected elements of one chunk: the box around them, and the runs that are copied between the
+//! box and the output. Reads take parts in batches, through a staging buffer. Writes take them one by one, each with the stored
+//! elements of the box, so that a write changes no other element.
+
+use crate::buffer::Buffer;
+use crate::core::ArrayCore;
+use crate::{Error, Result};
+use std::sync::Arc;
+use zarr_codec::{ElementSpec, View, ViewMut};
+use zarr_dtype::Heap;
+use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkSelection, ChunkSelections, CopyRun, Region, Resolved};
+
+/// The most bytes that are staged at a time; a single box may be larger.
+const MAX_STAGED: u64 = 64 << 20;
+/// The most parts of a batch: each is a job, however few bytes it has.
+const MAX_PARTS: usize = 1 << 14;
+
+/// A selection, divided by chunk.
+#[derive(Debug)]
+pub(crate) struct FancyPlan {
+    /// The grid that parts belong to: of inner chunks, where chunks are shards.
+    grid: ChunkGrid,
+    parts: ChunkSelections,
+}
+
+/// The parts of a selection, batch by batch.
+#[derive(Debug)]
+pub(crate) struct Batches<'p> {
+    plan: &'p FancyPlan,
+    next: u64,
+}
+
+/// Some parts of a selection.
+#[derive(Debug)]
+pub(crate) struct SelectionBatch<'p> {
+    pub(crate) grid: &'p ChunkGrid,
+    pub(crate) parts: Vec<ChunkSelection<'p>>,
+    /// The bytes of an element.
+    pub(crate) item: usize,
+    /// The bytes of all boxes.
+    pub(crate) size: u64,
+}
+
+impl FancyPlan {
+    pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
+        let grid = finest_grid(core)?;
+        Ok(Self { parts: ChunkSelections::new(resolved, &grid)?, grid })
+    }
+
+    /// The writes of all parts. `data` has the C-order bytes of the whole selection, with elements of `item` bytes; the bytes of
+    /// elements of variable length are in `heap`.
+    pub(crate) fn writes<'a>(
+        &'a self,
+        item: usize,
+        data: &'a [u8],
+        heap: Option<&'a Arc<Heap>>,
+    ) -> impl Iterator<Item = PartWrite<'a>> {
+        self.parts.iter().map(move |part| PartWrite { grid: &self.grid, part, data, heap: heap.cloned(), item })
+    }
+
+    /// All parts in batches.
+    pub(crate) fn batches(&self) -> Batches<'_> {
+        Batches { plan: self, next: 0 }
+    }
+}
+
+impl<'p> Batches<'p> {
+    /// The next parts; `None` at the end.
+    pub(crate) fn next_batch(&mut self, element: &ElementSpec) -> Option<SelectionBatch<'p>> {
+        let item = element.item_size();
+        let mut batch = SelectionBatch { grid: &self.plan.grid, parts: Vec::new(), item, size: 0 };
+        while let Some(part) = self.plan.parts.get(self.next) {
+            let size = batch.size.saturating_add(box_size(&part.overlap, item));
+            if batch.parts.len() >= MAX_PARTS || (!batch.parts.is_empty() && size > MAX_STAGED) {
+                break;
+            }
+            batch.size = size;
+            batch.parts.push(part);
+            self.next += 1;
+        }
+        (!batch.parts.is_empty()).then_some(batch)
+    }
+}
+
+/// The bytes of the box of a part.
+pub(crate) fn box_size(overlap: &ChunkOverlap, item: usize) -> u64 {
+    overlap.out_shape.iter().fold(item as u64, |size, &len| size.saturating_mul(len))
+}
+
+/// The finest grid whose chunks can be read on their own: a box around points in a whole shard might span most of it.
+fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
+    let Some(chunk) = core.grid.regular_chunk_shape() else { return Ok(core.grid.clone()) };
+    match core.codecs.part_shape(chunk).filter(|_| core.codecs.is_sharded(chunk)) {
+        Some(part) => Ok(ChunkGrid::regular(core.grid.shape(), &part)?),
+        None => Ok(core.grid.clone()),
+    }
+}
+
+/// The box of a part as a region of the array.
+pub(crate) fn region(grid: &ChunkGrid, overlap: &ChunkOverlap) -> Result<Region> {
+    let chunk = grid.chunk_region(&overlap.index);
+    let shifted = chunk.axes().iter().zip(overlap.region.axes()).map(|(chunk, inner)| AxisRange {
+        start: chunk.start + inner.start,
+        len: inner.len,
+        step: inner.step,
+    });
+    Ok(Region::new(shifted)?)
+}
+
+/// A part of a selection, and its elements to be written.
+#[derive(Clone, Debug)]
+pub(crate) struct PartWrite<'a> {
+    grid: &'a ChunkGrid,
+    pub(crate) part: ChunkSelection<'a>,
+    /// The C-order bytes of the whole selection.
+    data: &'a [u8],
+    heap: Option<Arc<Heap>>,
+    item: usize,
+}
+
+impl PartWrite<'_> {
+    /// The box of the part as a region of the array.
+    pub(crate) fn region(&self) -> Result<Region> {
+        region(self.grid, &self.part.overlap)
+    }
+
+    /// Memory for the box.
+    pub(crate) fn buffer(&self) -> Result<Buffer> {
+        Buffer::zeroed(usize::try_from(box_size(&self.part.overlap, self.item)).unwrap_or(usize::MAX))
+    }
+
+    /// The box in that memory.
+    pub(crate) fn view_mut<'b>(&self, buffer: &'b mut Buffer) -> Result<ViewMut<'b>> {
+        box_view(buffer.as_bytes_mut(), self.item, &self.part.overlap, self.heap.clone())
+    }
+
+    /// The same, to be read.
+    pub(crate) fn view<'b>(&self, buffer: &'b Buffer) -> Result<View<'b>> {
+        Ok(View::new(buffer.as_bytes(), self.item, &box_shape(&self.part.overlap))?.with_heap(self.heap.clone()))
+    }
+
+    /// Copies the elements into the box.
+    pub(crate) fn gather(&self, buffer: &mut Buffer) -> Result<()> {
+        copy_runs(&self.part, self.item, |run| (run.to, run.from), self.data, buffer.as_bytes_mut())
+    }
+}
+
+/// Copies the runs of a part between its box and the output, whose elements have `item` bytes. `ends` returns the first element of a
+/// run in `source` and in `target`.
+pub(crate) fn copy_runs(
+    part: &ChunkSelection<'_>,
+    item: usize,
+    ends: impl Fn(CopyRun) -> (u64, u64),
+    source: &[u8],
+    target: &mut [u8],
+) -> Result<()> {
+    let mut fits = true;
+    part.copy_runs(|run| {
+        let (from, to) = ends(run);
+        let [from, to, len] = [from, to, run.len].map(|elements| elements as usize * item);
+        match (target.get_mut(to..to + len), source.get(from..from + len)) {
+            (Some(target), Some(source)) => target.copy_from_slice(source),
+            _ => fits = false,
+        }
+    });
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::internal("a run of selected elements lies outside of its box or of the output"))
+    }
+}
+
+/// The box of a part in memory.
+pub(crate) fn box_view<'b>(
+    bytes: &'b mut [u8],
+    item: usize,
+    overlap: &ChunkOverlap,
+    heap: Option<Arc<Heap>>,
+) -> Result<ViewMut<'b>> {
+    Ok(ViewMut::new(bytes, item, &box_shape(overlap))?.with_heap(heap))
+}
+
+fn box_shape(overlap: &ChunkOverlap) -> Vec<usize> {
+    overlap.out_shape.iter().map(|&len| len as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Array, NewArray, Registry, Store};
+    use zarr_grid::Selection;
+    use zarr_store::MemoryStore;
+
+    #[test]
+    fn points_of_many_chunks_are_read_in_batches() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let mut registry = Registry::default();
+        registry.codecs.add(zarr_codec_bytes::BYTES);
+        let len = 2 * MAX_PARTS as u64 + 5;
+        let new = NewArray::new(&[len], "uint8").chunks(&[1]).codecs_json("bytes").unwrap().fill(7);
+        let array = Array::create(&store, "/", new, &Arc::new(registry)).unwrap();
+        let points = Selection::points(vec![(0..len as i64).rev().collect()]);
+        let resolved = points.resolve(&[len]).unwrap();
+        let plan = FancyPlan::new(&array.core, &resolved).unwrap();
+        let mut batches = plan.batches();
+        let mut sizes = Vec::new();
+        while let Some(batch) = batches.next_batch(array.core.element()) {
+            sizes.push(batch.parts.len());
+        }
+        assert_eq!(sizes, [MAX_PARTS, MAX_PARTS, 5]);
+        array.write(MAX_PARTS as u64..MAX_PARTS as u64 + 1, &[9_u8]).unwrap();
+        let read = array.read::<u8>(points).unwrap();
+        assert!(read.iter().rev().enumerate().all(|(at, &element)| element == if at == MAX_PARTS { 9 } else { 7 }));
+    }
+}

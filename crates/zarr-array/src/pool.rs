@@ -1,0 +1,40 @@
+//! Pools of threads, shared by the arrays that ask for as many threads.
+
+use crate::{Error, ErrorKind};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The pool of so many threads, which all arrays share that ask for as many.
+pub(crate) fn pool(threads: NonZeroUsize) -> crate::Result<Arc<rayon::ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<NonZeroUsize, Weak<rayon::ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads).and_then(Weak::upgrade) {
+        return Ok(pool);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build().map_err(|error| {
+        Error::new(ErrorKind::Limit, format!("{threads} threads, which the system does not give: {error}"))
+    })?;
+    let pool = Arc::new(pool);
+    pools.insert(threads, Arc::downgrade(&pool));
+    Ok(pool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_that_ask_for_as_many_threads_share_them() {
+        let [three, two] = [3, 2].map(|threads| NonZeroUsize::new(threads).unwrap());
+        let first = pool(three).unwrap();
+        assert!(Arc::ptr_eq(&first, &pool(three).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &pool(two).unwrap()));
+        assert_eq!(first.current_num_threads(), 3);
+        // Threads end with the last array that asked for them.
+        let gone = Arc::downgrade(&first);
+        drop(first);
+        assert!(gone.upgrade().is_none());
+        assert_eq!(pool(three).unwrap().current_num_threads(), 3);
+    }
+}

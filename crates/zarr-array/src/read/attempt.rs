@@ -1,0 +1,98 @@
+//! How a part of a read is tried again: without the cache, where outdated content may have made it fail; and chunks alone that others
+//! replaced while they were read in parts.
+
+use super::context::ReadContext;
+use super::still_there::StillThere;
+use crate::core::ArrayCore;
+use crate::{Error, ErrorKind, Result};
+use zarr_grid::ChunkIndex;
+use zarr_store::AccessProfile;
+
+/// How often chunks are read again that others keep replacing while they are read.
+const MAX_TRIES: u32 = 1000;
+
+/// How a read is done at first, and how it is done again.
+#[derive(Debug)]
+pub(crate) struct RetryPolicy<'c> {
+    first: ReadContext<'c>,
+    again: ReadContext<'c>,
+}
+
+impl<'c> RetryPolicy<'c> {
+    /// For `size` bytes that are read for the user, with the cache at first. Outputs that are `zeroed` are fresh memory then.
+    pub(super) fn new(core: &'c ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
+        let first = ReadContext::with_cache(core, profile, zeroed, size);
+        Self { first, again: ReadContext::new(core, profile, false) }
+    }
+
+    /// The check that follows where chunks were found not to be stored.
+    pub(super) fn still_there(&self) -> Option<StillThere<'_>> {
+        let missing = [&self.first, &self.again].into_iter().any(ReadContext::found_missing);
+        if missing { StillThere::new(self.first.core) } else { None }
+    }
+}
+
+/// The attempt that is next, or under way, at one part of a read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    #[default]
+    First,
+    /// The first one failed, perhaps because of the cache.
+    WithoutCache,
+    /// All is read but these chunks, which others replaced meanwhile. They have been read again so many times.
+    Replaced(Vec<ChunkIndex>, u32),
+    Done,
+}
+
+impl Attempt {
+    /// How to read next; `None` if all is read.
+    pub(super) fn context<'p>(&self, policy: &'p RetryPolicy<'_>) -> Option<&'p ReadContext<'p>> {
+        match self {
+            Self::First => Some(&policy.first),
+            Self::WithoutCache | Self::Replaced(..) => Some(&policy.again),
+            Self::Done => None,
+        }
+    }
+
+    /// The chunks that are to be read; `None` for all.
+    pub(super) fn chunks(&self) -> Option<&[ChunkIndex]> {
+        if let Self::Replaced(chunks, _) = self { Some(chunks) } else { None }
+    }
+
+    /// Goes on to the next attempt after the result of one.
+    ///
+    /// # Errors
+    /// Those of the result, unless another attempt follows.
+    pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<()> {
+        let tries = if let Self::Replaced(_, tries) = self { tries.saturating_add(1) } else { 0 };
+        let replaced = self.context(policy).map(ReadContext::take_replaced).unwrap_or_default();
+        *self = match result {
+            Ok(()) if replaced.is_empty() => Self::Done,
+            Ok(()) if tries >= MAX_TRIES => {
+                let message = format!("the chunk was replaced each of the {MAX_TRIES} times that it was read");
+                let error = Error::new(ErrorKind::CorruptChunk, message);
+                return Err(error.at(|location| {
+                    location.chunk = replaced.into_iter().next();
+                    let key = location.chunk.as_ref().and_then(|chunk| policy.again.core.key(chunk).ok());
+                    location.key = key.map(|key| key.to_string());
+                }));
+            }
+            Ok(()) => Self::Replaced(replaced, tries),
+            Err(_) if *self == Self::First && policy.first.is_doubtful() => Self::WithoutCache,
+            Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+
+    /// As [`ended`](Self::ended), where only the first of several replaced chunks was read again.
+    pub(super) fn ended_in_turn(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<()> {
+        let others = self.chunks().and_then(|chunks| chunks.get(1..)).unwrap_or_default().to_vec();
+        self.ended(policy, result)?;
+        *self = match std::mem::take(self) {
+            Self::Done if !others.is_empty() => Self::Replaced(others, 0),
+            Self::Replaced(again, tries) if !others.is_empty() => Self::Replaced([again, others].concat(), tries),
+            ended => ended,
+        };
+        Ok(())
+    }
+}

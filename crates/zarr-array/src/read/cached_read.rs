@@ -1,0 +1,106 @@
+//! The cache as one read uses it.
+
+use super::shard::Source;
+use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedIndex, Content};
+use crate::core::ArrayCore;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zarr_codec::Split;
+use zarr_grid::ChunkOverlap;
+use zarr_store::Fetched;
+
+/// Reads of at most so many bytes copy all that is cached before they fork: a copy takes less time than waking a thread.
+const SMALL: usize = 256 << 10;
+/// A read that goes through a cache.
+#[derive(Debug)]
+pub(crate) struct CachedRead<'a> {
+    pub(super) cache: &'a ArrayCache,
+    /// Whether it is small enough to copy all cached chunks before it forks.
+    pub(super) is_small: bool,
+    /// Cached content was used, or found to be outdated, or more than the read needs was fetched to be cached: if the read fails,
+    /// that may be why.
+    doubtful: AtomicBool,
+}
+
+impl<'a> CachedRead<'a> {
+    /// Of `size` bytes; `None` if that is too much for the cache.
+    pub(crate) fn new(cache: &'a ArrayCache, size: usize) -> Option<Self> {
+        let fits = !cache.is_too_much(size as u64);
+        fits.then(|| Self { cache, is_small: size <= SMALL, doubtful: AtomicBool::new(false) })
+    }
+
+    /// Whether a failure may come from cached content, so that the read is to be done again without it.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubtful.load(Ordering::Relaxed)
+    }
+
+    /// Whether chunks of a source go through the cache.
+    pub(super) fn takes(&self, core: &ArrayCore, source: &Source, chunk_size: u64) -> bool {
+        let is_sharded = match source {
+            // The first chunk that is found without a cache tells where all chunks are.
+            Source::Chunks if core.is_location_unknown() => return false,
+            Source::Chunks => self.cache.sharded,
+            Source::Shard(_) => match source.generation() {
+                None => return false,
+                Some(generation) => generation.has_inner_shards,
+            },
+        };
+        is_sharded || !self.cache.is_too_much(chunk_size)
+    }
+
+    /// Drops a chunk that is outdated.
+    pub(super) fn forget(&self, chunk: &[u64]) {
+        self.cache.forget(chunk);
+    }
+
+    /// The entry of a shard, if no version is to be compared first.
+    pub(super) fn find_shard(&self, source: &Source, overlap: &ChunkOverlap) -> Option<Arc<CacheEntry>> {
+        if self.revalidates(source) {
+            return None;
+        }
+        let (key, epoch) = self.key(source, overlap);
+        self.cache.find(&key, epoch).inspect(|_| self.doubt())
+    }
+
+    /// Caches the index of a shard, or finds that the cached one is still the same.
+    pub(super) fn keep_index(
+        &self,
+        (key, epoch): (CacheKey, u64),
+        split: &Split,
+        fetched: &Fetched,
+    ) -> Arc<CacheEntry> {
+        let version = fetched.version.clone();
+        let cached = self.cache.find(&key, epoch).filter(|entry| version.is_some() && entry.version == version);
+        cached.unwrap_or_else(|| {
+            let index =
+                CachedIndex { index: Arc::clone(&split.index), size: fetched.size, owner: self.cache.new_owner() };
+            let entry = Arc::new(CacheEntry { content: Content::Index(index), version });
+            // Without a version, nothing tells that inner chunks, which do not go through the cache then, are of another state.
+            let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
+            let is_checked = entry.version.is_some() || split.codecs.is_sharded(&inner);
+            if is_checked || !self.cache.is_too_much(split.codecs.decoded_size(&inner)) {
+                self.cache.keep(key, epoch, &entry);
+            }
+            entry
+        })
+    }
+
+    /// The key of a chunk in the cache, and its epoch now.
+    pub(super) fn key(&self, source: &Source, overlap: &ChunkOverlap) -> (CacheKey, u64) {
+        match source.generation() {
+            None => self.cache.chunk(&overlap.index),
+            Some(generation) => (CacheKey { owner: generation.owner, index: overlap.index.clone() }, 0),
+        }
+    }
+
+    /// Whether a version is to be compared first. Inner chunks are as new as the index of their shard.
+    pub(super) fn revalidates(&self, source: &Source) -> bool {
+        source.generation().is_none() && self.cache.revalidates()
+    }
+
+    pub(super) fn doubt(&self) {
+        if !self.is_doubtful() {
+            self.doubtful.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A few chunks that are read one by one, with one round of requests for all of them.
+
+use super::chunk_read::{Advance, ChunkRead, Destination};
+use super::context::ReadContext;
+use super::requests::Requests;
+use super::span::ChunkSpan;
+use crate::Result;
+use crate::jobs::too_few_chunks;
+use zarr_codec::Scratch;
+use zarr_store::{Reply, Request};
+
+/// A few chunks that are read one by one.
+#[derive(Debug)]
+pub(crate) struct ChunkBatch<'a> {
+    context: &'a ReadContext<'a>,
+    /// Those that wait for replies, in the order of their requests.
+    chunks: Vec<ChunkRead<'a>>,
+    /// The inner chunks of shards whose index has come, to be read when all chunks are done.
+    shards: Vec<ChunkSpan<'a>>,
+    /// The memory of [`Destination::Buffer`].
+    buffer: Scratch,
+    /// Its size in bytes.
+    buffer_size: usize,
+}
+
+impl<'a> ChunkBatch<'a> {
+    pub(super) fn new(context: &'a ReadContext<'a>, chunks: Vec<ChunkRead<'a>>) -> Self {
+        Self { context, chunks, shards: Vec::new(), buffer: Scratch::default(), buffer_size: 0 }
+    }
+
+    /// The chunks of a span.
+    pub(super) fn of_span(span: ChunkSpan<'a>) -> Result<Self> {
+        let context = span.context;
+        let mut chunks = Vec::with_capacity(span.windows.len());
+        let mut cursor = span.overlaps.cursor_at(span.windows.position() as u64);
+        for out in span.windows {
+            let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
+            chunks.extend(span.source.chunk_read(context, overlap, out)?);
+            cursor.advance();
+        }
+        Ok(Self::new(context, chunks))
+    }
+
+    /// Asks for the first bytes of all chunks.
+    pub(super) fn start(&mut self) -> Result<Vec<Request>> {
+        let mut requests = Requests::default();
+        let mut chunks = std::mem::take(&mut self.chunks);
+        for chunk in &mut chunks {
+            if chunk.is_output(self.context) {
+                chunk.start_into(Destination::Output, &mut requests)?;
+                continue;
+            }
+            let partial = chunk.partial(self.context);
+            let size = if partial.is_none() { chunk.buffered_size(self.context) } else { None };
+            match size.and_then(|size| self.buffer_size.checked_add(size)) {
+                Some(end) => {
+                    chunk.start_into(Destination::Buffer(self.buffer_size..end), &mut requests)?;
+                    self.buffer_size = end;
+                }
+                None => chunk.start(partial, &mut requests)?,
+            }
+        }
+        chunks.retain(|chunk| chunk.pending.is_some());
+        self.chunks = chunks;
+        Ok(requests.into_vec())
+    }
+
+    /// Whether a value may be read into a destination.
+    pub(super) fn has_destinations(&self) -> bool {
+        self.chunks.iter().any(|chunk| chunk.destination.is_some())
+    }
+
+    /// The memory that the value of a request may be read into.
+    pub(super) fn destination(&mut self, request: usize) -> Option<&mut [u8]> {
+        // Chunks that wait stand in the order of their requests, and one with a destination shares its own with no other.
+        let number = |chunk: &ChunkRead<'_>| chunk.pending.as_ref().map(|(reply, _)| *reply);
+        let index = self.chunks.binary_search_by_key(&Some(request), number).ok()?;
+        let chunk = self.chunks.get_mut(index)?;
+        match chunk.destination.as_ref()? {
+            Destination::Output => chunk.out.as_contiguous(),
+            Destination::Buffer(range) => {
+                if self.buffer.len() < self.buffer_size {
+                    self.buffer = Scratch::take();
+                }
+                self.buffer.sized(self.buffer_size).ok()?.get_mut(range.clone())
+            }
+        }
+    }
+
+    /// Goes on with the replies, and asks for more bytes where chunks need them.
+    pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
+        let mut requests = Requests::default();
+        for mut chunk in std::mem::take(&mut self.chunks) {
+            match chunk.advance(replies, self.context, &mut requests)? {
+                Advance::Received(size) => {
+                    if !chunk.filled(size, &self.buffer, &mut requests)? {
+                        self.chunks.push(chunk);
+                    }
+                }
+                Advance::Bytes(bytes, _) => chunk.decode(bytes)?,
+                Advance::Waiting => self.chunks.push(chunk),
+                Advance::Index(split, fetched) => {
+                    self.shards.push(chunk.split(*split, fetched.size, None, self.context)?);
+                }
+                Advance::NotStored => self.missing(chunk, &mut requests)?,
+                Advance::Done | Advance::Replaced => {}
+            }
+        }
+        Ok(requests.into_vec())
+    }
+
+    /// The inner chunks that are left to be read.
+    pub(super) fn into_shards(self) -> Vec<ChunkSpan<'a>> {
+        self.shards
+    }
+
+    /// Nothing is stored under the key of a chunk. It is looked for in other locations, from the start.
+    fn missing(&mut self, mut chunk: ChunkRead<'a>, requests: &mut Requests) -> Result<()> {
+        let Some((location, key)) = self.context.core.other_key(&chunk.chunk, chunk.location) else {
+            return chunk.not_stored(self.context);
+        };
+        (chunk.location, chunk.key) = (location, key);
+        let partial = if chunk.destination.is_some() { None } else { chunk.partial(self.context) };
+        chunk.start(partial, requests)?;
+        if chunk.pending.is_some() {
+            self.chunks.push(chunk);
+        }
+        Ok(())
+    }
+}

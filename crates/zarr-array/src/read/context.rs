@@ -1,0 +1,129 @@
+//! What all jobs of one read share.
+
+use super::cached_read::CachedRead;
+use crate::core::ArrayCore;
+use crate::{Checksums, Error, ErrorKind, MissingChunks, Result};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use zarr_codec::{Access, ViewMut};
+use zarr_grid::ChunkIndex;
+use zarr_store::{AccessProfile, StoreKind};
+
+/// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
+pub(super) const LOCAL_GROUP: u64 = 256 << 10;
+/// The same where decoding is nothing but a copy, so that opening a file counts.
+const COPIED_GROUP: u64 = 512 << 10;
+/// The same where every request has a long latency.
+const REMOTE_GROUP: u64 = 4 << 20;
+/// One job reads so many chunks at most at a time, so that tiny ones take little memory.
+const MAX_CHUNKS: usize = 2048;
+
+/// What all jobs of one read share.
+#[derive(Debug)]
+pub(crate) struct ReadContext<'a> {
+    pub(crate) core: &'a ArrayCore,
+    pub(crate) access: Access,
+    store: StoreKind,
+    /// The output is fresh memory: zeros need not be written.
+    zeroed: bool,
+    /// The cache that the read goes through.
+    pub(super) cached: Option<CachedRead<'a>>,
+    /// Chunks that others replaced or erased after a part of them was read: to be read again.
+    replaced: Mutex<Vec<ChunkIndex>>,
+    /// A chunk is not stored.
+    missing: AtomicBool,
+}
+
+impl<'a> ReadContext<'a> {
+    /// A read without a cache, such as one of elements that are written again.
+    pub(crate) fn new(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool) -> Self {
+        let access = Access { read_size: profile.read_size, skip_checksums: core.options.checksums == Checksums::Skip };
+        Self {
+            core,
+            access,
+            store: profile.kind,
+            zeroed,
+            cached: None,
+            replaced: Mutex::default(),
+            missing: AtomicBool::new(false),
+        }
+    }
+
+    /// A read of `size` bytes for the user, through the cache if the array has one.
+    pub(crate) fn with_cache(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
+        let cached = core.cache().and_then(|cache| CachedRead::new(cache, size));
+        Self { cached, ..Self::new(core, profile, zeroed) }
+    }
+
+    /// Whether a failure may come from outdated content of the cache, so that the same read without it may succeed.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
+    }
+
+    /// Notes that a chunk changed after a part of it was read. All of it is read again when the rest of the read is done.
+    pub(super) fn note_replaced(&self, chunk: &ChunkIndex) {
+        if let Some(cached) = &self.cached {
+            cached.forget(chunk);
+        }
+        self.replaced.lock().unwrap_or_else(PoisonError::into_inner).push(chunk.clone());
+    }
+
+    /// The chunks that are to be read again.
+    pub(crate) fn take_replaced(&self) -> Vec<ChunkIndex> {
+        let mut replaced = std::mem::take(&mut *self.replaced.lock().unwrap_or_else(PoisonError::into_inner));
+        replaced.sort_unstable();
+        replaced.dedup();
+        replaced
+    }
+
+    /// Whether a chunk was found not to be stored.
+    pub(crate) fn found_missing(&self) -> bool {
+        self.missing.load(Ordering::Relaxed)
+    }
+
+    /// How many chunks of `chunk_size` decoded bytes make a group that is worth handing to a thread.
+    pub(super) fn group_len(&self, chunk_size: u64) -> usize {
+        self.chunks_of(LOCAL_GROUP, chunk_size)
+    }
+
+    /// As [`group_len`](Self::group_len), where decoding is a copy.
+    pub(super) fn copied_group_len(&self, chunk_size: u64) -> usize {
+        self.chunks_of(COPIED_GROUP, chunk_size)
+    }
+
+    /// Whether the store copies values into memory of ours, so that it can be given the output itself. Memory stores lend their
+    /// bytes, and for remote ones the copy is little beside the request.
+    pub(super) fn reads_into(&self) -> bool {
+        self.store == StoreKind::Local
+    }
+
+    /// How many chunks make a group of `size` bytes, or of more where requests take long.
+    fn chunks_of(&self, size: u64, chunk_size: u64) -> usize {
+        let group = if self.store == StoreKind::Remote { REMOTE_GROUP } else { size };
+        usize::try_from(group / chunk_size.max(1)).unwrap_or(usize::MAX).clamp(1, MAX_CHUNKS)
+    }
+
+    /// Notes that a chunk is not stored.
+    pub(super) fn note_missing(&self) {
+        self.missing.store(true, Ordering::Relaxed);
+    }
+
+    /// Does with a chunk that is not stored as the options say: nothing, a report, or an error.
+    pub(super) fn report_missing(&self, chunk: &ChunkIndex) -> Result<()> {
+        match &self.core.options.missing_chunks {
+            MissingChunks::Fill => {}
+            MissingChunks::Report(report) => report.add(chunk),
+            MissingChunks::Error => return Err(Error::new(ErrorKind::MissingChunk, "the chunk is not stored")),
+        }
+        Ok(())
+    }
+
+    /// Writes the fill value to the output.
+    pub(crate) fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
+        let element = self.core.element();
+        if self.zeroed && element.fill.bytes().iter().all(|&byte| byte == 0) && !element.is_variable() {
+            return Ok(());
+        }
+        Ok(element.fill(out)?)
+    }
+}

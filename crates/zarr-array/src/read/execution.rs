@@ -1,0 +1,194 @@
+//! A whole read of a selection: jobs that run one after the other, with further attempts where a part of the read did not end well.
+//! If chunks were not stored, the last job checks that the array is still there.
+//!
+//! A job that failed is gone with its share of the output, so this is no job itself: it returns jobs, and takes the result of each.
+//! Blocking and async arrays only run them.
+
+use super::ReadJob;
+use super::attempt::{Attempt, RetryPolicy};
+use super::staged::StagedBatch;
+use crate::Result;
+use crate::core::ArrayCore;
+use crate::fancy::{Batches, FancyPlan};
+use crate::plan::{self, Staging};
+use zarr_codec::ViewMut;
+use zarr_grid::{ChunkIndex, Region, Resolved};
+use zarr_store::AccessProfile;
+
+/// One job reads so many chunks at most that do not lie side by side: each takes memory.
+const MAX_INDIVIDUALLY: usize = 1024;
+
+/// What is read, and how.
+#[derive(Debug)]
+pub(crate) struct ReadPlan<'c> {
+    core: &'c ArrayCore,
+    policy: RetryPolicy<'c>,
+    target: Target<'c>,
+}
+
+/// The elements that are read.
+#[derive(Debug)]
+enum Target<'c> {
+    /// A region, and whether each axis of the output is flipped.
+    Region(&'c Region, &'c [bool]),
+    /// The part of a region that lies in some chunks.
+    Chunks(&'c Region, &'c [ChunkIndex]),
+    /// A selection that is no region, through a staging buffer.
+    Fancy(Box<FancyPlan>),
+}
+
+impl<'c> ReadPlan<'c> {
+    /// Of a selection of `size` bytes, from a store with this access profile. An output that is `zeroed` is
+    /// fresh memory.
+    pub(crate) fn new(
+        core: &'c ArrayCore,
+        profile: &AccessProfile,
+        resolved: &'c Resolved,
+        size: usize,
+        zeroed: bool,
+    ) -> Result<Self> {
+        Ok(match resolved {
+            Resolved::Box(selected) => {
+                Self::of(core, profile, Target::Region(&selected.region, &selected.flipped), size, zeroed)
+            }
+            // The staging buffer is fresh memory.
+            _ => Self::of(core, profile, Target::Fancy(Box::new(FancyPlan::new(core, resolved)?)), size, true),
+        })
+    }
+
+    /// Of a region, into fresh memory of `size` bytes.
+    pub(crate) fn region(core: &'c ArrayCore, profile: &AccessProfile, region: &'c Region, size: usize) -> Self {
+        Self::of(core, profile, Target::Region(region, &[]), size, true)
+    }
+
+    /// Of the part of a region that lies in `chunks`, which are sorted, into memory of `size` bytes for the whole region.
+    pub(crate) fn chunks(
+        core: &'c ArrayCore,
+        profile: &AccessProfile,
+        region: &'c Region,
+        chunks: &'c [ChunkIndex],
+        size: usize,
+    ) -> Self {
+        Self::of(core, profile, Target::Chunks(region, chunks), size, false)
+    }
+
+    fn of(core: &'c ArrayCore, profile: &AccessProfile, target: Target<'c>, size: usize, zeroed: bool) -> Self {
+        Self { core, policy: RetryPolicy::new(core, profile, zeroed, size), target }
+    }
+
+    /// Begins to read into `out`, which has the output shape.
+    pub(crate) fn begin<'p>(&'p self, out: ViewMut<'p>) -> Result<ReadExecution<'p>> {
+        let state = match &self.target {
+            Target::Region(region, flipped) => {
+                let out = plan::flipped(out, flipped);
+                State::Region { region, out, attempt: Attempt::First, individually: None }
+            }
+            Target::Chunks(region, chunks) => {
+                let individually = Some(Individually { now: &[], later: chunks });
+                State::Region { region, out, attempt: Attempt::Done, individually }
+            }
+            Target::Fancy(plan) => {
+                let staging = Staging::new(out)?;
+                State::Fancy { batches: plan.batches(), batch: None, staging }
+            }
+        };
+        Ok(ReadExecution { plan: self, state, checked: false })
+    }
+}
+
+/// A read under way.
+#[derive(Debug)]
+pub(crate) struct ReadExecution<'p> {
+    plan: &'p ReadPlan<'p>,
+    state: State<'p>,
+    /// Whether the last job was returned, which checks that the array is still there.
+    checked: bool,
+}
+
+/// Chunks of a region that are read without the chunks between them.
+#[derive(Debug)]
+struct Individually<'p> {
+    /// Those of the current job.
+    now: &'p [ChunkIndex],
+    later: &'p [ChunkIndex],
+}
+
+#[derive(Debug)]
+enum State<'p> {
+    /// A region and its output; `individually` if not all of its chunks are read.
+    Region { region: &'p Region, out: ViewMut<'p>, attempt: Attempt, individually: Option<Individually<'p>> },
+    Fancy {
+        batches: Batches<'p>,
+        /// The current one.
+        batch: Option<StagedBatch<'p>>,
+        staging: Staging<'p>,
+    },
+}
+
+impl ReadExecution<'_> {
+    /// The next job, whose result is to be given to [`ended`](Self::ended); `None` if all is read.
+    pub(crate) fn job(&mut self) -> Result<Option<ReadJob<'_>>> {
+        let ReadPlan { core, policy, .. } = self.plan;
+        if self.checked {
+            return Ok(None);
+        }
+        let job = match &mut self.state {
+            State::Region { region, out, attempt, individually } => {
+                if let (Some(chunks), Attempt::Done) = (&mut *individually, &*attempt)
+                    && !chunks.later.is_empty()
+                {
+                    (chunks.now, chunks.later) = chunks.later.split_at(chunks.later.len().min(MAX_INDIVIDUALLY));
+                    *attempt = Attempt::First;
+                }
+                // Replaced chunks are read again one after the other: they have parts of the same output, and are few.
+                let again = attempt.chunks().map(|chunks| chunks.get(..1).unwrap_or_default());
+                match (attempt.context(policy), again.or(individually.as_ref().map(|chunks| chunks.now))) {
+                    (None, _) => None,
+                    (Some(context), None) => Some(ReadJob::new(context, region, out.reborrow())?),
+                    (Some(context), Some(chunks)) => Some(ReadJob::of_chunks(context, region, out.reborrow(), chunks)?),
+                }
+            }
+            State::Fancy { batches, batch, staging } => {
+                if batch.is_none() {
+                    let parts = batches.next_batch(core.element());
+                    *batch = parts.map(|parts| StagedBatch::new(parts, staging.heap())).transpose()?;
+                }
+                match batch {
+                    Some(batch) => batch.read_job(policy)?,
+                    None => {
+                        staging.finish()?;
+                        None
+                    }
+                }
+            }
+        };
+        if job.is_some() {
+            return Ok(job);
+        }
+        self.checked = true;
+        Ok(policy.still_there().map(ReadJob::StillThere))
+    }
+
+    /// Takes the result of the last job.
+    ///
+    /// # Errors
+    /// Those of the result, unless the job is to be done again.
+    pub(crate) fn ended(&mut self, result: Result<()>) -> Result<()> {
+        if self.checked {
+            return result;
+        }
+        let policy = &self.plan.policy;
+        match &mut self.state {
+            State::Region { attempt, .. } => attempt.ended_in_turn(policy, result)?,
+            State::Fancy { batch, staging, .. } => {
+                if let Some(current) = batch
+                    && current.ended(policy, result)?
+                {
+                    current.scatter(staging.bytes()?)?;
+                    *batch = None;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Inner chunks of one shard that are decoded from all of their bytes: one request for all, and no state for each of them.
+
+use super::context::ReadContext;
+use super::requests::Asked;
+use super::shard::{Shard, Source};
+use super::span::ChunkSpan;
+use crate::jobs::too_few_chunks;
+use crate::{Result, jobs};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{Pipeline, Windows};
+use zarr_grid::{ChunkOverlap, ChunkOverlaps};
+use zarr_store::{ByteRange, GetOptions, Reply, Request};
+
+/// Inner chunks of one shard whose bytes have been asked for, all bytes of each.
+#[derive(Debug)]
+pub(crate) struct InnerChunkBatch<'a> {
+    context: &'a ReadContext<'a>,
+    overlaps: Arc<ChunkOverlaps>,
+    windows: Windows<'a>,
+    shard: Arc<Shard>,
+    /// The bytes of each inner chunk; `None` if it is not stored.
+    stored: Vec<Option<Stored>>,
+}
+
+/// The bytes of an inner chunk in the reply.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    /// Their number.
+    len: u64,
+    /// Whether they begin a part of the reply; else they follow those of the inner chunk before.
+    begins_part: bool,
+}
+
+/// Ranges that follow each other are joined up to this size. The driver merges others as [`zarr_store::AccessProfile`] allows.
+const MAX_RANGE: u64 = 1 << 20;
+
+/// How chunks are begun.
+pub(super) enum Start<'a> {
+    /// As one batch, with its request if any of them is stored.
+    Together(InnerChunkBatch<'a>, Option<Request>),
+    /// In two parts: too many encoded bytes for one request.
+    InParts([ChunkSpan<'a>; 2]),
+    /// One by one: they are no inner chunks, or some of them need less than all of their bytes.
+    Individually(ChunkSpan<'a>),
+}
+
+impl<'a> InnerChunkBatch<'a> {
+    pub(super) fn start(span: ChunkSpan<'a>) -> Result<Start<'a>> {
+        let Source::Shard(shard) = &span.source else { return Ok(Start::Individually(span)) };
+        let shard = Arc::clone(shard);
+        let mut stored = Vec::with_capacity(span.windows.len());
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        let mut asked = Asked::default();
+        let mut cursor = span.overlaps.cursor_at(span.windows.position() as u64);
+        let mut known = false;
+        while let (Some(overlap), true) = (cursor.overlap(), stored.len() < span.windows.len()) {
+            let whole = overlap.region.is_whole(&overlap.shape);
+            // Nearly all are whole inner chunks, and all of these are alike.
+            if !(whole && known)
+                && shard.codecs.partial(&overlap.shape, &overlap.region, &span.context.access).is_some()
+            {
+                return Ok(Start::Individually(span));
+            }
+            known |= whole;
+            let count = if whole { whole_row(&span.overlaps, cursor.number()) } else { 1 };
+            let count = count.min((span.windows.len() - stored.len()) as u64);
+            let mut index = overlap.index.clone();
+            for _ in 0..count {
+                let found = shard.find(&index).map_err(|error| shard.locate(error))?;
+                if !asked.add(found.as_ref()) {
+                    let count = stored.len();
+                    return Ok(Start::InParts(span.split_at(count)));
+                }
+                stored.push(found.map(|range| join(&mut ranges, range)));
+                index.last_mut().into_iter().for_each(|last| *last += 1);
+            }
+            cursor.seek(cursor.number() + count);
+        }
+        let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
+        let request = (!ranges.is_empty()).then(|| Request::Get {
+            key: shard.key.clone(),
+            ranges,
+            options: GetOptions::if_match(shard.snapshot.clone()),
+        });
+        let ChunkSpan { context, overlaps, windows, .. } = span;
+        Ok(Start::Together(Self { context, overlaps, windows, shard, stored }, request))
+    }
+
+    /// Decodes the reply. There is none if no inner chunk is stored.
+    pub(super) fn finish(self, replies: &[Reply]) -> Result<()> {
+        let Self { context, overlaps, mut windows, shard, stored } = self;
+        let fetched = match replies.first() {
+            None => None,
+            Some(Reply::Got(Some(fetched))) => Some(fetched),
+            Some(Reply::Got(None) | Reply::Conflict) => {
+                context.note_replaced(&shard.chunk);
+                return Ok(());
+            }
+            _ => return Err(shard.locate(jobs::unfit())),
+        };
+        let mut parts = fetched.into_iter().flat_map(|fetched| fetched.parts());
+        let mut part: &[u8] = &[];
+        let mut cursor = overlaps.cursor_at(windows.position() as u64);
+        let mut rest = stored.iter();
+        while let Some(bytes) = rest.next() {
+            let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
+            let Some(stored) = bytes else {
+                context.fill(&mut windows.next().ok_or_else(too_few_chunks)?)?;
+                cursor.advance();
+                continue;
+            };
+            if stored.begins_part {
+                part = parts.next().ok_or_else(|| shard.locate(jobs::unfit()))?;
+            }
+            let left = overlaps.axes().last().map_or(1, |axis| axis.len() - cursor.number() % axis.len().max(1));
+            let count = alike(&shard.codecs, overlap, stored, rest.as_slice(), left);
+            let row = if count > 1 { windows.next_row(count) } else { windows.next() };
+            let mut out = row.ok_or_else(too_few_chunks)?;
+            let len = usize::try_from(stored.len).unwrap_or(usize::MAX);
+            let (count, decoded) = if count > 1 {
+                let count = out.shape().first().copied().unwrap_or(1);
+                let bytes = take(&mut part, len.saturating_mul(count)).map_err(|error| shard.locate(error))?;
+                (count, shard.codecs.decode_all(bytes, &mut out))
+            } else {
+                let bytes = take(&mut part, len).map_err(|error| shard.locate(error))?;
+                (1, shard.codecs.decode(bytes, &overlap.shape, &overlap.region, &mut out))
+            };
+            decoded.map_err(|error| shard.locate(error.into()))?;
+            cursor.seek(cursor.number() + count as u64);
+            if count > 1 {
+                rest.nth(count - 2);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many inner chunks from number `number` on, a whole one, are whole in its row of the grid.
+fn whole_row(overlaps: &ChunkOverlaps, number: u64) -> u64 {
+    overlaps.axes().last().map_or(1, |axis| axis.whole_from(number % axis.len().max(1)).max(1))
+}
+
+/// Adds a range to those asked for, or to the last of them.
+fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> Stored {
+    let len = range.end - range.start;
+    match ranges.last_mut() {
+        Some(last) if last.end == range.start && range.end - last.start <= MAX_RANGE => {
+            last.end = range.end;
+            Stored { len, begins_part: false }
+        }
+        _ => {
+            ranges.push(range);
+            Stored { len, begins_part: true }
+        }
+    }
+}
+
+/// How many inner chunks from `overlap` on, of `left` in its row of the grid, are elements only, one behind the other: they are
+/// decoded together.
+fn alike(codecs: &Pipeline, overlap: &ChunkOverlap, stored: &Stored, next: &[Option<Stored>], left: u64) -> usize {
+    if !codecs.is_raw_elements() || !overlap.region.is_whole(&overlap.shape) {
+        return 1;
+    }
+    if codecs.encoded_size(&overlap.shape).exact() != Some(stored.len) {
+        return 1;
+    }
+    let follows = |next: &&Option<Stored>| next.is_some_and(|next| next.len == stored.len && !next.begins_part);
+    let others = usize::try_from(left).unwrap_or(usize::MAX).saturating_sub(1);
+    1 + next.iter().take(others).take_while(follows).count()
+}
+
+/// Takes `len` bytes off `left`.
+fn take<'b>(left: &mut &'b [u8], len: usize) -> Result<&'b [u8]> {
+    let (taken, rest) = left.split_at_checked(len).ok_or_else(jobs::unfit)?;
+    *left = rest;
+    Ok(taken)
+}

@@ -1,0 +1,95 @@
+//! Where the chunks of a read are stored: under keys of their own, or in a shard whose index is known.
+
+use crate::cache::{CacheEntry, Content};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{Error as CodecError, InnerChunkIndex, Pipeline, Split};
+use zarr_grid::ChunkIndex;
+use zarr_store::{Key, Snapshot};
+
+/// Where chunks are stored.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// Each under its own key.
+    Chunks,
+    /// In a shard.
+    Shard(Arc<Shard>),
+}
+
+/// A shard whose index is known.
+#[derive(Debug)]
+pub(super) struct Shard {
+    pub(super) key: Key,
+    /// The chunk that the key is of: the shard, or the outermost one that it lies in.
+    pub(super) chunk: ChunkIndex,
+    /// The offset of the shard in the value of the key: not 0 if it lies in another shard.
+    pub(super) start: u64,
+    /// Its size in bytes, if known.
+    pub(super) size: Option<u64>,
+    /// The state of the value that its index was read from, if the store tells.
+    pub(super) snapshot: Option<Snapshot>,
+    pub(super) index: Arc<InnerChunkIndex>,
+    /// The codecs of its inner chunks.
+    pub(super) codecs: Arc<Pipeline>,
+    /// The cached state of the shard, where it is read through a cache.
+    pub(super) generation: Option<ShardGeneration>,
+    /// No encoded inner chunk can have more bytes.
+    pub(super) max_inner_size: u64,
+}
+
+/// One state of a shard in the cache.
+#[derive(Clone, Debug)]
+pub(super) struct ShardGeneration {
+    /// The owner of its inner chunks in the cache.
+    pub(super) owner: u64,
+    /// Whether its inner chunks are shards.
+    pub(super) has_inner_shards: bool,
+}
+
+impl ShardGeneration {
+    /// The generation of the cached index that a shard is split by.
+    pub(super) fn new(entry: &CacheEntry, split: &Split) -> Option<Self> {
+        let Content::Index(index) = &entry.content else { return None };
+        let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
+        Some(Self { owner: index.owner, has_inner_shards: split.codecs.is_sharded(&inner) })
+    }
+}
+
+impl Source {
+    /// The cached state of the shard.
+    pub(super) fn generation(&self) -> Option<&ShardGeneration> {
+        match self {
+            Self::Chunks => None,
+            Self::Shard(shard) => shard.generation.as_ref(),
+        }
+    }
+}
+
+impl Shard {
+    /// The byte range of an inner chunk in the value of the key; `None` if it is not stored.
+    pub(super) fn find(&self, index: &[u64]) -> Result<Option<Range<u64>>> {
+        let Some(range) = self.index.range(index)? else { return Ok(None) };
+        if let Some(size) = self.size.filter(|&size| range.end > size) {
+            let what = format!("inner chunk {index:?} at bytes {range:?} of a shard of {size} bytes");
+            return Err(CodecError::ShardIndex { what }.into());
+        }
+        let len = range.end - range.start;
+        if len > self.max_inner_size {
+            let what = format!("inner chunk {index:?} of {len} bytes, which can have {} at most", self.max_inner_size);
+            return Err(CodecError::ShardIndex { what }.into());
+        }
+        match (self.start.checked_add(range.start), self.start.checked_add(range.end)) {
+            (Some(start), Some(end)) => Ok(Some(start..end)),
+            _ => Err(CodecError::ShardIndex { what: format!("inner chunk {index:?} at bytes {range:?}") }.into()),
+        }
+    }
+
+    /// Adds the chunk and the key to an error.
+    pub(super) fn locate(&self, error: Error) -> Error {
+        error.at(|location| {
+            location.chunk = Some(self.chunk.clone());
+            location.key = Some(self.key.to_string());
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! Regions that each lie in one inner chunk, such as those of a selection of points: the index of each shard is read once for all
+//! regions in it, and inner chunks are fetched together.
+
+use super::ReadJob;
+use super::cached::Lookup;
+use super::chunk_batch::ChunkBatch;
+use super::chunk_read::{Advance, ChunkRead};
+use super::context::ReadContext;
+use super::requests::{Requests, groups};
+use super::shard::{ShardGeneration, Source};
+use super::span::ChunkSpan;
+use crate::cache::{CacheEntry, CacheKey, Content};
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+use zarr_codec::{Split, ViewMut};
+use zarr_grid::{ChunkIndex, ChunkOverlap, Region};
+use zarr_store::{Next, Reply, Request, Snapshot};
+
+/// A region, and the output that it is read into.
+type Target<'a> = (Region, ViewMut<'a>);
+
+/// The regions in one shard.
+#[derive(Debug)]
+pub(crate) struct ShardPoints<'a> {
+    context: &'a ReadContext<'a>,
+    source: Source,
+    /// The shard, and the first region of it.
+    overlap: ChunkOverlap,
+    first: First<'a>,
+    /// Further regions of the shard.
+    others: Vec<Target<'a>>,
+    /// The key of its index in the cache, and the epoch that it had before it was asked for.
+    key: Option<(CacheKey, u64)>,
+}
+
+/// The first region, by which the index is read.
+#[derive(Debug)]
+enum First<'a> {
+    /// Its output.
+    Output(ViewMut<'a>),
+    Reading(Box<ChunkRead<'a>>),
+    Ended,
+}
+
+/// Regions by the chunk that they lie in, in the order in which chunks first come.
+#[derive(Default)]
+struct ByChunk<'a> {
+    chunks: Vec<(ChunkOverlap, ViewMut<'a>, Vec<Target<'a>>)>,
+    positions: HashMap<ChunkIndex, usize>,
+}
+
+impl<'a> ByChunk<'a> {
+    fn add(&mut self, overlap: ChunkOverlap, out: ViewMut<'a>) {
+        let position = *self.positions.entry(overlap.index.clone()).or_insert(self.chunks.len());
+        match self.chunks.get_mut(position) {
+            Some((.., others)) => others.push((overlap.region, out)),
+            None => self.chunks.push((overlap, out, Vec::new())),
+        }
+    }
+
+    fn into_jobs(self, context: &'a ReadContext<'a>, source: &Source) -> impl Iterator<Item = ReadJob<'a>> {
+        self.chunks.into_iter().map(move |(overlap, first, others)| {
+            let first = First::Output(first);
+            let points = ShardPoints { context, source: source.clone(), overlap, first, others, key: None };
+            ReadJob::ShardPoints(Box::new(points))
+        })
+    }
+}
+
+impl<'a> ReadJob<'a> {
+    /// Reads regions into outputs of their shapes.
+    pub(crate) fn points(context: &'a ReadContext<'a>, targets: Vec<Target<'a>>) -> Result<Self> {
+        let core = context.core;
+        let mut jobs = Vec::new();
+        let mut shards = ByChunk::default();
+        // As long as the location of chunks is not known, each is looked for by itself.
+        let is_sharded = core.codecs.is_sharded(&core.grid.largest_chunk_shape()) && !core.is_location_unknown();
+        for (region, out) in targets {
+            let overlaps = core.grid.intersect(&region);
+            if is_sharded && overlaps.len() == 1 {
+                shards.add(overlaps.get(0), out);
+            } else {
+                jobs.push(Self::new(context, &region, out)?);
+            }
+        }
+        jobs.extend(shards.into_jobs(context, &Source::Chunks));
+        Ok(Self::Many(jobs))
+    }
+}
+
+impl<'a> ShardPoints<'a> {
+    /// Goes on with the reply (none at first): the next requests, or the jobs that follow when the index is known.
+    pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Next<ReadJob<'a>>> {
+        let mut requests = Requests::default();
+        let jobs = match std::mem::replace(&mut self.first, First::Ended) {
+            First::Output(out) => self.start(out, &mut requests)?,
+            First::Reading(read) => self.go_on(*read, replies, &mut requests)?,
+            First::Ended => return Err(crate::jobs::went_on()),
+        };
+        let requests: Vec<Request> = requests.into_vec();
+        Ok(if requests.is_empty() { Next::Fork(jobs) } else { Next::Ask(requests) })
+    }
+
+    /// Looks the index up in the cache, or asks for it.
+    fn start(&mut self, out: ViewMut<'a>, requests: &mut Requests) -> Result<Vec<ReadJob<'a>>> {
+        let Some(mut read) = self.source.chunk_read(self.context, &self.overlap, out)? else {
+            self.fill_others()?;
+            return Ok(Vec::new());
+        };
+        let cached = self.context.cached.as_ref();
+        self.key = cached.map(|cached| cached.key(&self.source, &self.overlap));
+        let entry = cached.and_then(|cached| cached.find_shard(&self.source, &self.overlap));
+        let partial = read.partial(self.context);
+        if let Some(entry) = entry
+            && let Content::Index(index) = &entry.content
+            && let Some(split) = partial.as_ref().and_then(|decode| decode.split_by(&index.index))
+        {
+            read.snapshot = read.snapshot.or_else(|| entry.version.clone().map(Snapshot::of_version));
+            return self.split(read, split, Some(&entry), entry.size());
+        }
+        read.start(partial, requests)?;
+        read.check_waits()?;
+        self.first = First::Reading(Box::new(read));
+        Ok(Vec::new())
+    }
+
+    fn go_on(
+        &mut self,
+        mut read: ChunkRead<'a>,
+        replies: &[Reply],
+        requests: &mut Requests,
+    ) -> Result<Vec<ReadJob<'a>>> {
+        match read.advance(replies, self.context, requests)? {
+            Advance::Index(split, fetched) => {
+                let cached = self.context.cached.as_ref().zip(self.key.take());
+                let entry = cached.map(|(cached, key)| cached.keep_index(key, &split, fetched));
+                return self.split(read, *split, entry.as_deref(), fetched.size);
+            }
+            Advance::Waiting => self.first = First::Reading(Box::new(read)),
+            Advance::NotStored => {
+                read.not_stored(self.context)?;
+                self.fill_others()?;
+            }
+            Advance::Replaced => {}
+            Advance::Done | Advance::Received(_) | Advance::Bytes(..) => {
+                return Err(read.locate(Error::internal("a shard is read without its index")));
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Nothing is stored of the shard.
+    fn fill_others(&mut self) -> Result<()> {
+        self.others.iter_mut().try_for_each(|(_, out)| self.context.fill(out))
+    }
+
+    /// The jobs that read the inner chunks of all regions, of a shard in a value of `size` bytes.
+    fn split(
+        &mut self,
+        mut read: ChunkRead<'a>,
+        split: Split,
+        entry: Option<&CacheEntry>,
+        size: Option<u64>,
+    ) -> Result<Vec<ReadJob<'a>>> {
+        let context = self.context;
+        let index = Arc::clone(&split.index);
+        let (codecs, shape) = (Arc::clone(&read.codecs), read.shape.clone());
+        let has_inner_shards =
+            split.overlaps.cursor().overlap().is_some_and(|overlap| split.codecs.is_sharded(&overlap.shape));
+        let generation = entry.and_then(|entry| ShardGeneration::new(entry, &split));
+        let ChunkSpan { overlaps, windows, source, chunk_size, .. } = read.split(split, size, generation, context)?;
+        let mut inner = vec![(overlaps, windows)];
+        for (region, out) in std::mem::take(&mut self.others) {
+            let split = codecs.partial(&shape, &region, &context.access).and_then(|decode| decode.split_by(&index));
+            let split = split.ok_or_else(|| read.locate(Error::internal("an index is not of the shard's grid")))?;
+            inner.push((Arc::new(split.overlaps.clone()), split.windows(out)?));
+        }
+        let mut jobs = Vec::new();
+        let mut shards = ByChunk::default();
+        let mut chunks = Vec::new();
+        let mut lookup = Lookup::new(context, &source, chunk_size, &mut jobs);
+        for (overlaps, windows) in inner {
+            for (overlap, out) in overlaps.iter().zip(windows) {
+                match &mut lookup {
+                    _ if has_inner_shards => shards.add(overlap, out),
+                    Some(lookup) => lookup.chunk(&overlap, out)?,
+                    None => chunks.extend(source.chunk_read(context, &overlap, out)?),
+                }
+            }
+        }
+        let max_len = context.group_len(chunk_size);
+        if let Some(lookup) = lookup {
+            lookup.finish(max_len);
+        }
+        let batches = groups(chunks, max_len, |chunk| chunk.byte_range.as_ref());
+        jobs.extend(batches.into_iter().map(|chunks| ReadJob::Batch(ChunkBatch::new(context, chunks))));
+        jobs.extend(shards.into_jobs(context, &source));
+        Ok(jobs)
+    }
+}

@@ -1,0 +1,91 @@
+//! The dry run of a conversion.
+
+use crate::columns::{padded, widest};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Result};
+use crate::object::object;
+use crate::{escape, number, report};
+use zarr::meta::json::Map;
+use zarr::{Action, Conversion, Error, PlannedNode, StoredSize};
+
+/// Prints the result and the cost for each node, and why others cannot be converted, which is then an error.
+pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
+    context.some_warnings(conversion.left_out());
+    let stored: Vec<StoredSize> =
+        conversion.nodes().iter().map(|node| conversion.stored(node)).collect::<zarr::Result<_>>()?;
+    let refused: Vec<Failure> = refused.into_iter().map(Failure::from).collect();
+    context.print(|| json(conversion, &stored, &refused), || text(conversion, &stored, &refused))?;
+    let count = refused.len();
+    let mut refused = refused.into_iter();
+    let Some(mut last) = refused.next_back() else { return Ok(()) };
+    refused.for_each(|failure| report::print(&failure, context.global.json));
+    last.exit = Exit::Usage;
+    if count > 1 {
+        last.hint = Some(format!("nothing can be converted because of these {count} nodes"));
+    }
+    Err(last)
+}
+
+fn how(how: Action) -> &'static str {
+    match how {
+        Action::Group => "group",
+        Action::Keep => "chunks stay",
+        Action::CopyChunks => "chunks copied",
+        Action::Reencode => "decoded and encoded",
+    }
+}
+
+fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> String {
+    let mut text = String::new();
+    let paths = conversion.nodes().iter().map(|node| escape::line(&node.source.path.to_string()).into_owned());
+    let paths: Vec<String> = paths.collect();
+    let width = widest(&paths);
+    for ((node, stored), path) in conversion.nodes().iter().zip(stored).zip(&paths) {
+        let mut line = format!("{}  {}", padded(path, width), how(node.how));
+        if node.path != node.source.path {
+            line.push_str(&format!(" to {}", escape::line(&node.path.to_string())));
+        }
+        if matches!(node.how, Action::CopyChunks | Action::Reencode) {
+            let (chunks, bytes) = (number::grouped(stored.chunks), number::size(stored.bytes));
+            line.push_str(&format!(", {chunks} of {bytes}, {} of elements", number::size(node.size)));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+        for note in node.notes.iter().map(ToString::to_string).chain(node.warning.clone()) {
+            text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
+        }
+    }
+    let total = total(stored);
+    let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
+    let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());
+    text.push_str(&format!(
+        "{} groups and {} arrays to {dialect}; {} chunks of {} to be read; {} cannot be converted; nothing was written\n",
+        number::grouped(count(|how| how == Action::Group)),
+        number::grouped(count(|how| how != Action::Group)),
+        number::grouped(total.chunks),
+        number::size(total.bytes),
+        number::grouped(refused.len() as u64),
+    ));
+    text
+}
+
+fn total(stored: &[StoredSize]) -> StoredSize {
+    stored.iter().fold(StoredSize::default(), |sum, one| StoredSize {
+        chunks: sum.chunks + one.chunks,
+        bytes: sum.bytes.saturating_add(one.bytes),
+    })
+}
+
+fn json(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> Map {
+    let node = |(node, stored): (&PlannedNode, &StoredSize)| {
+        object! { ..super::convert::facts(node), "stored_chunks": stored.chunks, "stored_bytes": stored.bytes }
+    };
+    let total = total(stored);
+    object! {
+        "nodes": conversion.nodes().iter().zip(stored).map(node).collect::<Vec<_>>(),
+        "refused": refused.iter().map(|failure| failure.to_json()).collect::<Vec<_>>(),
+        "bytes": conversion.size(),
+        "stored_chunks": total.chunks,
+        "stored_bytes": total.bytes,
+    }
+}

@@ -1,0 +1,7 @@
+//! The codecs of this crate.
+
+use crate::{JSON, JSON2, MSGPACK, MSGPACK2};
+use zarr_codec::CodecEntry;
+
+/// The codecs of this crate but for [`PICKLE`](crate::PICKLE), for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[JSON2, JSON, MSGPACK2, MSGPACK];

@@ -1,0 +1,59 @@
+//! What a pickle machine works on.
+
+use std::rc::Rc;
+use zarr_json::Value;
+
+/// What the machine works on. Tuples hold tuples of a few levels and containers by their places, so that nothing is
+/// recursive.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    Mark,
+    Value(Rc<Value>),
+    Tuple(Rc<Vec<Item>>, u8),
+    /// A list or dict that is being filled, by its place among the containers.
+    Container(usize),
+    Global(Global),
+    /// What calling `dtype` gave: always that of objects.
+    Dtype,
+    /// What calling `_reconstruct` gave.
+    Array,
+}
+
+/// What may be named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Global {
+    Reconstruct,
+    Ndarray,
+    Dtype,
+    Encode,
+    Bytes,
+}
+
+/// A list or dict. What is in it may refer to others and to itself: containers are known by their places.
+#[derive(Debug)]
+pub(super) enum Container {
+    List(Vec<Item>),
+    Dict(Vec<(Rc<Value>, Item)>),
+}
+
+impl Container {
+    /// Adds elements, or names and values in turn.
+    pub(super) fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
+        let dict = match self {
+            Self::List(list) => {
+                list.extend(items);
+                return Ok(());
+            }
+            Self::Dict(dict) => dict,
+        };
+        let mut items = items.into_iter();
+        while let Some(name) = items.next() {
+            match (name, items.next()) {
+                (Item::Value(name), Some(value)) if name.as_str().is_some() => dict.push((name, value)),
+                (_, None) => return Err("a name without a value".to_owned()),
+                _ => return Err("a dict with names that are no strings".to_owned()),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! What is stored of chunks.
+
+use crate::config::Mode;
+use zarr_codec::Error;
+use zfp_rs::ZfpDimensionality;
+
+/// What is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// The codec's name.
+    pub(crate) name: &'static str,
+    pub(crate) mode: Mode,
+    /// Whether there is a header in front.
+    pub(crate) header: bool,
+}
+
+impl Form {
+    /// Blocks of a chunk of so many axes.
+    pub(crate) fn dimensionality(axes: usize) -> Result<ZfpDimensionality, Error> {
+        Ok(match axes {
+            0 | 1 => ZfpDimensionality::D1,
+            2 => ZfpDimensionality::D2,
+            3 => ZfpDimensionality::D3,
+            4 => ZfpDimensionality::D4,
+            _ => {
+                let what = format!("expected chunks of 4 axes at most, found {axes}");
+                return Err(Error::Metadata { pointer: String::new(), what });
+            }
+        })
+    }
+}

@@ -1,0 +1,363 @@
+//! Conversion of hierarchies and arrays: into another dialect, other chunks, other codecs.
+//!
+//! A conversion is planned from metadata alone, and can be looked at before it writes anything. Where only metadata
+//! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
+
+mod copy;
+mod destination;
+mod finish_move;
+mod links;
+mod migrate;
+mod plan;
+mod recode;
+mod slabs;
+mod sparse;
+mod target;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::sync::Arc;
+use zarr_array::{Options, Registry};
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::node::ListNode;
+use zarr_hierarchy::{Error, Result, consolidate};
+use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode};
+use zarr_store::{Store, run};
+
+pub use finish_move::finish_move;
+pub use migrate::{Migration, MigrationState};
+pub use transfer::{copy_node, move_node};
+
+/// What a [`Conversion`] is to do. A plain value: change what differs from the default.
+#[derive(Clone, Debug)]
+pub struct ConvertOptions {
+    /// The dialect to write. By default the one found, or Zarr v3 where that is older than v2.
+    pub dialect: Option<Dialect>,
+    /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
+    pub chunks: Option<Vec<u64>>,
+    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, but for those
+    /// that get other chunks, which are not sharded.
+    pub shards: Option<Shards>,
+    /// The codecs of chunks, as [`NewArray::codecs_json`](zarr_array::NewArray::codecs_json) takes them.
+    pub codecs: Option<String>,
+    /// Convert this node alone, with all below it. The groups above it are converted with it, unless it goes to a path of its
+    /// own.
+    pub node: Option<NodePath>,
+    /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
+    /// By default that in the source.
+    pub to: Option<NodePath>,
+    /// Whether what the dialect cannot say is kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from where a conversion back
+    /// takes it. Otherwise it is left out with a note, and dimension names are an error.
+    pub carry: bool,
+    /// Whether missing data stays missing to xarray. To it the fill value of version 2 marks missing data, that of version 3 does
+    /// not: there the attribute `_FillValue` is written, which goes again on the way back. Otherwise a warning says so.
+    pub fill_value_attribute: bool,
+    /// How many bytes of memory may be used for data. Default 1 GiB.
+    pub memory: u64,
+    /// Whether nodes that are in the way are erased.
+    pub overwrite: bool,
+    /// How arrays are read and written.
+    pub options: Options,
+}
+
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        Self {
+            dialect: None,
+            chunks: None,
+            shards: None,
+            codecs: None,
+            node: None,
+            to: None,
+            carry: false,
+            fill_value_attribute: false,
+            memory: 1 << 30,
+            overwrite: false,
+            options: Options::default(),
+        }
+    }
+}
+
+/// Whether arrays get shards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shards {
+    /// No array is sharded.
+    None,
+    /// Shards of this shape.
+    Of(Vec<u64>),
+}
+
+/// How a node is converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It is a group: metadata is all there is.
+    Group,
+    /// Only metadata changes: chunks stay where they are (see [`Migration`]).
+    Keep,
+    /// Only metadata changes: chunks are copied as they are stored.
+    CopyChunks,
+    /// Elements are decoded, and encoded again.
+    Reencode,
+}
+
+/// A node that is to be converted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlannedNode {
+    /// The node as it was found.
+    pub source: StoredNode,
+    /// Where it will be.
+    pub path: NodePath,
+    /// The node as it will be written.
+    pub target: Node,
+    /// The dialect it will be written in.
+    pub dialect: Dialect,
+    /// How it is converted.
+    pub how: Action,
+    /// What becomes different in its metadata.
+    pub notes: Vec<Note>,
+    /// What will be taken for something else by other software: fill values by those who follow a convention, and attributes that
+    /// were numbers.
+    pub warning: Option<String>,
+    /// Bytes of all its elements, decoded (of variable length: 16 for each).
+    pub size: u128,
+}
+
+/// What happens while a conversion runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// A node is begun.
+    Begin(&'a PlannedNode),
+    /// So many bytes of elements, as [`PlannedNode::size`] counts them, are done.
+    Done(u128),
+}
+
+/// A conversion of a hierarchy, or of one array in it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, NewArray, Registry, Store};
+/// use zarr_convert::{Action, Conversion, ConvertOptions};
+/// use zarr_store::MemoryStore;
+///
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let new = NewArray::new(&[100, 100], "int16").chunks(&[100, 1]).codecs_json("bytes")?;
+/// Array::create(&source, "/a", new, &registry)?.write(.., &vec![7_i16; 10_000])?;
+///
+/// let options = ConvertOptions { chunks: Some(vec![1, 100]), ..ConvertOptions::default() };
+/// let conversion = Conversion::plan(&source, &registry, options)?;
+/// let planned: Vec<Action> = conversion.nodes().iter().map(|node| node.how).collect();
+/// assert_eq!(planned, [Action::Group, Action::Reencode]);
+///
+/// let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// conversion.run(&target, &|_| {})?;
+/// assert_eq!(Array::open(&target, "/a", &registry)?.read::<i16>((0, 98..))?, [7, 7]);
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Conversion {
+    source: Arc<dyn Store>,
+    registry: Arc<Registry>,
+    options: ConvertOptions,
+    nodes: Vec<PlannedNode>,
+    /// The groups in the target whose consolidated metadata is to be made anew, since the source has some.
+    consolidate: Vec<NodePath>,
+    left_out: Vec<String>,
+}
+
+/// What would come of a conversion.
+#[derive(Debug)]
+pub struct DryRun {
+    /// The conversion of all nodes that can be converted.
+    pub conversion: Conversion,
+    /// Why others cannot be, each error with the path of the node and the member that is in the way.
+    pub refused: Vec<Error>,
+}
+
+/// What is stored of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredSize {
+    /// Chunks (or shards) that are there.
+    pub chunks: u64,
+    /// Their bytes as they are stored.
+    pub bytes: u64,
+}
+
+impl Conversion {
+    /// Plans the conversion of what is in `source`. Reads metadata only.
+    ///
+    /// # Errors
+    /// If a node in the source is broken, [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) if one cannot be said in the
+    /// dialect, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
+    pub fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<Self> {
+        let DryRun { conversion, refused } = Self::examine(source, registry, options)?;
+        let others = refused.len().saturating_sub(1);
+        match refused.into_iter().next() {
+            None => Ok(conversion),
+            Some(error) if others == 0 => Err(error),
+            Some(error) => {
+                let hint = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
+                Err(error.with_hint(format!("{hint}the same holds for {others} more: a dry run lists them")))
+            }
+        }
+    }
+
+    /// Plans as [`plan`](Self::plan) does, but goes on where a node cannot be converted. Nothing is written: to look at what
+    /// would be, and what it costs.
+    ///
+    /// # Errors
+    /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
+    pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<DryRun> {
+        let plan::Plan { nodes, consolidate, left_out } = plan::plan(source, registry, &options)?;
+        let (mut planned, mut refused) = (Vec::new(), Vec::new());
+        for node in nodes {
+            match node {
+                Ok(node) => planned.push(node),
+                Err(error) => refused.push(error),
+            }
+        }
+        let (source, registry) = (Arc::clone(source), Arc::clone(registry));
+        Ok(DryRun { conversion: Self { source, registry, options, nodes: planned, consolidate, left_out }, refused })
+    }
+
+    /// What is stored of a node: how many chunks have to be read, and of how many bytes. Costs a listing, and a request for each
+    /// chunk.
+    ///
+    /// # Errors
+    /// [`Store`](zarr_hierarchy::ErrorKind::Store).
+    pub fn stored(&self, node: &PlannedNode) -> Result<StoredSize> {
+        let mut stored = StoredSize::default();
+        if matches!(node.how, Action::Group | Action::Keep) {
+            return Ok(stored);
+        }
+        for (key, _) in ChunkKeys::new(&node.source)?.stored(&*self.source)? {
+            if let Some(size) = self.source.size(&key)? {
+                stored.chunks += 1;
+                stored.bytes = stored.bytes.saturating_add(size);
+            }
+        }
+        Ok(stored)
+    }
+
+    /// The nodes, sorted by path.
+    pub fn nodes(&self) -> &[PlannedNode] {
+        &self.nodes
+    }
+
+    /// Nodes of the source that are not converted, each with the reason: such as another node at the same path hides, and such as
+    /// lie below an array.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Bytes of the elements of all nodes.
+    pub fn size(&self) -> u128 {
+        self.nodes.iter().fold(0, |sum: u128, node| sum.saturating_add(node.size))
+    }
+
+    /// Writes everything to `target`. The source is not changed.
+    ///
+    /// The metadata of an array is written after all its chunks: an array that is there is complete, also if the
+    /// conversion is interrupted.
+    ///
+    /// # Errors
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set,
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source or a chunk needs more memory than there may be;
+    /// those of reading and writing arrays.
+    pub fn run(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+        if is_same(&self.source, target) {
+            self.check_apart().map_err(|error| error.at(|location| location.store = Some(target.to_string())))?;
+        }
+        let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
+        let place = destination::prepare(target, self).map_err(in_target)?;
+        let mut finished = destination::Finished::new(target);
+        let written = self.write_nodes(target, &place, &mut finished, progress);
+        // Also those before the one that failed.
+        let ended = finished.create().map_err(in_target);
+        written.and(ended)?;
+        for group in &self.consolidate {
+            consolidate(&**target, &group.to_string(), None)?;
+        }
+        self.list_in(&**target, true).map_err(in_target)?;
+        target.flush().map_err(|error| in_target(error.into()))
+    }
+
+    /// Adds the node that went to a path of its own to the lists of the group there, or takes it out of those where it was.
+    fn list_in(&self, store: &dyn Store, is_there: bool) -> Result<()> {
+        let (from, to) = self.paths();
+        let Some(root) = self.nodes.iter().find(|node| node.path == to) else { return Ok(()) };
+        if self.options.to.is_none() {
+            return Ok(());
+        }
+        let is_array = root.target.as_array().is_some();
+        let path = if is_there { to } else { from };
+        run(store, ListNode::new(path, is_array, is_there, store.capabilities()))
+    }
+
+    /// Writes the chunks of all nodes, and hands over their documents.
+    fn write_nodes(
+        &self,
+        target: &Arc<dyn Store>,
+        place: &destination::Destination,
+        finished: &mut destination::Finished<'_>,
+        progress: &(dyn Fn(Progress<'_>) + Sync),
+    ) -> Result<()> {
+        let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
+        for planned in &self.nodes {
+            progress(Progress::Begin(planned));
+            let documents = destination::Documents::new(planned, place.entry())?;
+            let advance = |bytes: u128| progress(Progress::Done(bytes));
+            if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
+                // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
+                destination::check_free(&**target, planned).map_err(in_target)?;
+                destination::erase_chunks(&**target, documents.found()).map_err(in_target)?;
+            }
+            match planned.how {
+                Action::Group if place.is_there(&planned.path) => continue,
+                // It is implied there, too.
+                Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
+                Action::Group | Action::Keep => {}
+                Action::CopyChunks => copy::copy(self, planned, documents.found(), target, &advance)?,
+                Action::Reencode => recode::recode(self, planned, documents.found(), target, &advance)?,
+            }
+            finished.add(documents).map_err(in_target)?;
+        }
+        Ok(())
+    }
+
+    /// The path of the node that is converted: in the source, and in the target.
+    fn paths(&self) -> (NodePath, NodePath) {
+        let from = self.options.node.clone().unwrap_or_else(NodePath::root);
+        let to = self.options.to.clone().unwrap_or_else(|| from.clone());
+        (from, to)
+    }
+
+    /// Checks that within one store nothing is written over what is read.
+    fn check_apart(&self) -> Result<()> {
+        let (from, to) = self.paths();
+        if !from.is_within(&to) && !to.is_within(&from) {
+            return Ok(());
+        }
+        let error = match from == to {
+            true => Error::argument("the source and the target of a conversion are the same node"),
+            false => Error::argument(format!("{from} and {to} lie in one another")),
+        };
+        Err(error.at(|location| location.path = Some(to.to_string())))
+    }
+}
+
+/// Whether both are one store, or one lies in the other, as far as can be told. Every store in memory has the same address.
+fn is_same(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> bool {
+    let (a_at, b_at) = (a.to_string(), b.to_string());
+    // A folder may be called by several names.
+    let real = |at: &str| std::fs::canonicalize(at.strip_prefix("file://").unwrap_or(at)).ok();
+    let overlap = match (real(&a_at), real(&b_at)) {
+        (Some(a), Some(b)) => a.starts_with(&b) || b.starts_with(&a),
+        _ => a_at == b_at && !a_at.starts_with("memory:"),
+    };
+    Arc::ptr_eq(a, b) || overlap
+}

@@ -1,0 +1,103 @@
+//! Copying chunks as they are stored.
+
+use super::{Conversion, PlannedNode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use zarr_grid::ChunkIndex;
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::{Error, Result};
+use zarr_meta::StoredNode;
+use zarr_store::{ByteRange, Fetched, Key, Precondition, Store};
+
+/// Copies all chunks of a node. Needs neither its codecs nor its data type.
+pub(super) fn copy(
+    conversion: &Conversion,
+    planned: &PlannedNode,
+    written: &StoredNode,
+    target: &Arc<dyn Store>,
+    advance: &(dyn Fn(u128) + Sync),
+) -> Result<()> {
+    let source = &conversion.source;
+    let locate = |error: Error| {
+        error.at(|location| {
+            (location.store, location.path) = (Some(source.to_string()), Some(planned.source.path.to_string()));
+        })
+    };
+    let from = ChunkKeys::new(&planned.source).map_err(locate)?;
+    let to = ChunkKeys::new(written).map_err(locate)?;
+    let chunks = from.stored(&**source).map_err(locate)?;
+    let elements = |chunk: &[u64]| from.grid().chunk_region(chunk).len_checked().unwrap_or(0);
+    let all = zarr_grid::total_size(from.grid().shape(), 1).max(1);
+    let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u128;
+    let one = |(key, chunk): &(Key, ChunkIndex), fetched: &mut Fetched| {
+        let located = |error: Error| {
+            locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), Some(key.to_string()))))
+        };
+        fits(&**source, key, conversion.options.memory).map_err(located)?;
+        // A key that is gone since it was listed is a missing chunk.
+        if source.get(key, &[ByteRange::Full], fetched).map_err(|error| located(error.into()))? {
+            let set = target.set(&to.key(chunk)?, fetched.part(0), &Precondition::None);
+            set.map_err(|error| located(error.into()))?;
+        }
+        advance(share(chunk));
+        Ok(())
+    };
+    let done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
+    in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
+    advance(planned.size.saturating_sub(done));
+    Ok(())
+}
+
+/// Checks that a value may be held in memory.
+fn fits(store: &dyn Store, key: &Key, memory: u64) -> Result<()> {
+    match store.size(key)? {
+        Some(size) if size > memory => {
+            let error =
+                Error::argument(format!("the chunk has {size} bytes, more than the {memory} of memory allowed"));
+            Err(error.with_hint("allow more memory"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As many threads as asked for, as long as each can hold a chunk.
+fn threads(conversion: &Conversion, chunks: &[(Key, ChunkIndex)], store: &dyn Store) -> usize {
+    let wanted = conversion.options.options.threads.or_else(|| std::thread::available_parallelism().ok());
+    // Some chunks stand for all: sizes differ, but not by orders of magnitude.
+    let step = (chunks.len() / 16).max(1);
+    let sizes = chunks.iter().step_by(step).filter_map(|(key, _)| store.size(key).ok().flatten());
+    let room = conversion.options.memory / sizes.max().unwrap_or(1).saturating_mul(2).max(1);
+    wanted.map_or(1, usize::from).min(usize::try_from(room).unwrap_or(usize::MAX)).min(chunks.len()).max(1)
+}
+
+/// Calls `one` for each item on several threads; after the first error no further items are begun. Copying waits for
+/// stores and computes nothing, so that it stays off the threads that decode.
+fn in_parallel<T: Sync>(
+    threads: usize,
+    items: &[T],
+    one: &(dyn Fn(&T, &mut Fetched) -> Result<()> + Sync),
+) -> Result<()> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = || {
+        let mut fetched = Fetched::new();
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if failed.load(Ordering::Relaxed) {
+                break;
+            }
+            if let Err(error) = one(item, &mut fetched) {
+                failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            let result = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done = done.and(result);
+        }
+        done
+    })
+}

@@ -1,0 +1,254 @@
+//! The destination that a conversion writes to: what is there already, and documents.
+
+use super::{Conversion, PlannedNode};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zarr_array::{Group, NewGroup};
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
+use zarr_hierarchy::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_meta::{Dialect, NodePath, StoredNode};
+use zarr_store::{Fetched, Key, Precondition, Prefix, Store, run};
+
+/// What is there already and stays: groups above the node, and the document that is for the whole hierarchy.
+#[derive(Debug, Default)]
+pub(super) struct Destination {
+    kept: Vec<NodePath>,
+    entry: zarr_meta::Documents,
+}
+
+impl Destination {
+    /// Whether the group at `path` is there and stays.
+    pub(super) fn is_there(&self, path: &NodePath) -> bool {
+        self.kept.contains(path)
+    }
+
+    /// The document that says how nodes of the hierarchy are stored, where there is one.
+    pub(super) fn entry(&self) -> &zarr_meta::Documents {
+        &self.entry
+    }
+}
+
+/// Makes sure that nothing is in the way, or erases it if that is allowed.
+pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<Destination> {
+    let overwrite = conversion.options.overwrite;
+    let (_, path) = conversion.paths();
+    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(Destination::default()) };
+    let mut destination = Destination::default();
+    for above in path.ancestors() {
+        let found = match open_node(&**target, &above.to_string(), None) {
+            Ok(found) if !found.implicit => found,
+            Ok(_) => continue,
+            Err(error) if error.is_not_found() => continue,
+            Err(error) => return Err(error),
+        };
+        let at = |error: Error| error.at(|location| location.path = Some(above.to_string()));
+        if found.node.as_array().is_some() {
+            return Err(at(Error::argument("found an array, expected a group")));
+        }
+        if !same_hierarchy(dialect, found.dialect) {
+            let message = format!("the hierarchy there is of dialect {}, not of the one to be written", found.dialect);
+            return Err(at(Error::argument(message)));
+        }
+        destination.kept.push(above);
+    }
+    clear(target, &path, overwrite)?;
+    // A copy of all metadata would not know the new node.
+    run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
+    if let Some(name) = zarr_meta::entry_key(dialect) {
+        let mut entry = Fetched::new();
+        if target.get(&Key::new(name)?, &[DOCUMENT], &mut entry)? {
+            destination.entry.insert(name, entry.part(0));
+        }
+    }
+    // Groups above a node that goes to a path of its own are no part of the conversion.
+    if let (Some(_), Some(parent)) = (&conversion.options.to, path.parent())
+        && !dialect.implies_groups()
+        && !destination.is_there(&parent)
+    {
+        let new = NewGroup { dialect: Some(dialect), ..NewGroup::default() };
+        Group::create(target, &parent.to_string(), new, &conversion.registry)?;
+    }
+    Ok(destination)
+}
+
+/// Makes sure that there is no node at `path`. What is no part of a node is never erased.
+fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()> {
+    let found = match open_node(&**target, &path.to_string(), None) {
+        Err(error) if error.is_not_found() => {
+            let prefix = Prefix::new(&path.key_prefix())?;
+            let listing = if target.capabilities().list { target.list_dir(&prefix)? } else { Default::default() };
+            if overwrite || (listing.keys.is_empty() && listing.prefixes.is_empty()) {
+                return Ok(());
+            }
+            return Err(exists(path, "there are other files already", "--overwrite writes between them"));
+        }
+        // Of what cannot be reached nothing is known.
+        Err(error) if error.kind() == ErrorKind::Store => return Err(error),
+        found => found,
+    };
+    if !overwrite {
+        let what = match &found {
+            Ok(found) if found.node.as_array().is_some() => "there is an array already",
+            Ok(_) => "there is a group already",
+            Err(_) => "there is a broken node already",
+        };
+        return Err(exists(path, what, "--overwrite replaces it, with all that lies below it"));
+    }
+    match found {
+        Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()))?),
+        Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::NEWEST, target.capabilities()))?),
+    }
+}
+
+/// Makes sure that nobody has created the node since the conversion began.
+pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()> {
+    match open_node(target, &planned.path.to_string(), Some(planned.dialect)) {
+        Ok(found) if !found.implicit => {
+            let message = "there is a node already, which another writer created meanwhile";
+            Err(Error::new(ErrorKind::Exists, message).at_path(&planned.path))
+        }
+        Err(error) if error.kind() == ErrorKind::Store => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Erases what lies under the keys of the chunks of an array.
+pub(super) fn erase_chunks(store: &dyn Store, array: &StoredNode) -> Result<()> {
+    if !store.capabilities().list {
+        return Ok(());
+    }
+    let keys = ChunkKeys::new(array)?;
+    let prefixes: BTreeSet<&str> = keys.prefixes().collect();
+    for prefix in prefixes {
+        let stored = store.list_prefix(&Prefix::new(prefix)?)?;
+        stored.iter().filter(|key| keys.has_form(key)).try_for_each(|key| store.erase(key))?;
+    }
+    Ok(())
+}
+
+fn exists(path: &NodePath, message: &str, hint: &str) -> Error {
+    let error = Error::new(ErrorKind::Exists, message).with_hint(hint);
+    error.at(|location| location.path = Some(path.to_string()))
+}
+
+/// The documents of a node to be written.
+#[derive(Debug)]
+pub(super) struct Documents {
+    changes: Vec<(String, Option<Vec<u8>>)>,
+    /// The document that is for the whole hierarchy, if it is not there.
+    inherited: zarr_meta::Documents,
+    found: StoredNode,
+}
+
+impl Documents {
+    /// The documents of a node, in a hierarchy that has the document `entry` for all of them.
+    ///
+    /// In the dialect that it is in they stay as they are spelled, what is not known in them included.
+    pub(super) fn new(planned: &PlannedNode, entry: &zarr_meta::Documents) -> Result<Self> {
+        let (path, source, dialect) = (&planned.path, &planned.source, planned.dialect);
+        let mut node = planned.target.clone();
+        // A new hierarchy of the same dialect takes over the document that says how the others are called.
+        let inherited: zarr_meta::Documents = zarr_meta::entry_key(dialect)
+            .filter(|_| source.dialect == dialect && entry.is_empty())
+            .and_then(|key| Some((key.to_owned(), source.documents.get(key)?.to_vec())))
+            .into_iter()
+            .collect();
+        let entry = if inherited.is_empty() { entry } else { &inherited };
+        if !entry.is_empty() {
+            zarr_meta::fit_in(&mut node, dialect, entry);
+        }
+        let mut previous = entry.clone();
+        if source.dialect == dialect {
+            let from = zarr_meta::document_keys(dialect, &source.path, &source.documents);
+            let to = zarr_meta::document_keys(dialect, path, entry);
+            for (from, to) in from.iter().zip(to) {
+                if let Some(document) = source.documents.get(from).filter(|_| previous.get(&to).is_none()) {
+                    // Whoever appends to the source does not append to the copy.
+                    previous.insert(to, unclaimed(document));
+                }
+            }
+        }
+        let changes = zarr_meta::documents(dialect, path, &node, Some(&previous).filter(|it| !it.is_empty()))?;
+        let mut documents = previous;
+        documents.apply(&changes);
+        let found = reread(dialect, path, &documents)?;
+        Ok(Self { changes, inherited, found })
+    }
+
+    /// The node as it will be found.
+    pub(super) fn found(&self) -> &StoredNode {
+        &self.found
+    }
+
+    /// Writes the documents, that last which makes them a node.
+    pub(super) fn write(self, target: &Arc<dyn Store>) -> Result<()> {
+        self.write_if(target, &Precondition::None)
+    }
+
+    /// Writes the documents of a node that must not be there.
+    fn create(self, target: &Arc<dyn Store>) -> Result<()> {
+        let is_conditional = target.capabilities().conditional;
+        self.write_if(target, if is_conditional { &Precondition::NotExists } else { &Precondition::None })
+    }
+
+    /// `when` holds of the last.
+    fn write_if(self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
+        for (key, bytes) in self.inherited.iter() {
+            target.set_with(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
+        }
+        let StoredNode { dialect, path, documents, .. } = &self.found;
+        let when = |_: &Key, is_last| if is_last { when.clone() } else { Precondition::None };
+        let steps = order::requests(*dialect, path, documents, self.changes, when)?;
+        match run(&**target, InSteps::new(steps))? {
+            Made::All => Ok(()),
+            // What another created in the meantime is not replaced.
+            Made::Conflict { .. } => {
+                let message = "there is a node already, which another writer created meanwhile";
+                Err(Error::new(ErrorKind::Exists, message).at_path(path))
+            }
+        }
+    }
+
+    /// Writes them but for the one at `key`, which is given back.
+    pub(super) fn write_without(mut self, key: Option<&str>, target: &Arc<dyn Store>) -> Result<Option<Vec<u8>>> {
+        let at = self.changes.iter().position(|(changed, _)| Some(changed.as_str()) == key);
+        let kept = at.and_then(|at| self.changes.remove(at).1);
+        self.write(target)?;
+        Ok(kept)
+    }
+}
+
+/// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
+pub(super) struct Finished<'t> {
+    target: &'t Arc<dyn Store>,
+    waiting: Vec<Documents>,
+    since: Instant,
+}
+
+/// Documents are created in batches, since each batch waits for the disk: with the first node that ends at least this long after the
+/// last batch, or at the end.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl<'t> Finished<'t> {
+    pub(super) fn new(target: &'t Arc<dyn Store>) -> Self {
+        Self { target, waiting: Vec::new(), since: Instant::now() }
+    }
+
+    /// Takes the documents of a node, and from time to time creates all that wait.
+    pub(super) fn add(&mut self, documents: Documents) -> Result<()> {
+        self.waiting.push(documents);
+        if !self.target.capabilities().durable || self.since.elapsed() >= PAUSE { self.create() } else { Ok(()) }
+    }
+
+    /// Creates the nodes that wait.
+    pub(super) fn create(&mut self) -> Result<()> {
+        if !self.waiting.is_empty() {
+            self.target.barrier()?;
+        }
+        self.since = Instant::now();
+        self.waiting.drain(..).try_for_each(|documents| documents.create(self.target))
+    }
+}

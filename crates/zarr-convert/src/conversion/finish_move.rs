@@ -1,0 +1,210 @@
+//! The rest of a move that was interrupted while it erased the source.
+
+use super::is_same;
+use super::links::check_links;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::in_store;
+use zarr_hierarchy::jobs::DOCUMENT;
+use zarr_hierarchy::node::{Ancestors, order, parse_path, reread, unclaimed};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_node, walk};
+use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
+use zarr_store::{ByteRange, Fetched, Key, Prefix, Store, run};
+
+/// Finishes a move from one path to another by copying ([`Conversion::run_move`](crate::Conversion::run_move)) that was
+/// interrupted while it erased the source: erases what is left there, after it was compared with what is at the new path. False if
+/// nothing shows that there was such a move.
+///
+/// It shows by the node being gone from its old path, or some of the nodes of a group that is only implied by them; by documents or
+/// chunks being left there; and by all of these being equal to those at the new path. So nothing is lost, were it no move.
+///
+/// # Errors
+/// [`ErrorKind::Conflict`] naming what is left and differs, with nothing erased; [`ErrorKind::Store`].
+pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>, to: &str) -> Result<bool> {
+    let in_source = |error| in_store(&**source, error);
+    let (from, to) = (parse_path(from).map_err(in_source)?, parse_path(to)?);
+    if is_same(source, target) && (from.is_within(&to) || to.is_within(&from)) {
+        return Ok(false);
+    }
+    let is_implied = match open_node(&**source, &from.to_string(), None) {
+        Ok(found) if found.implicit => true,
+        Err(error) if error.is_not_found() => false,
+        // It is whole, or broken.
+        _ => return Ok(false),
+    };
+    let copies = match walk(&**target, &to.to_string(), None) {
+        Ok(walk) if walk.broken.is_empty() => walk.nodes,
+        Err(error) if !error.is_not_found() => return Err(error),
+        _ => return Ok(false),
+    };
+    let rest = Rest::find(&**source, &from, &**target, &to, &copies).map_err(in_source)?;
+    match rest {
+        Ok(rest) if rest.is_of_move(is_implied) => {
+            if let Some(node) = rest.nodes.first() {
+                check_links(&**source, node).map_err(in_source)?;
+            }
+            // The copy is on the disk before the rest is gone.
+            target.barrier().map_err(|error| in_store(&**target, error.into()))?;
+            rest.erase(&**source).map(|()| true).map_err(in_source)
+        }
+        // A group that is there is in the way of no other message.
+        Ok(_) => Ok(false),
+        Err(_) if is_implied => Ok(false),
+        Err(key) => {
+            let message = format!("this may be left of an interrupted move to {to}, but differs from what is there");
+            let error = Error::new(ErrorKind::Conflict, message).with_hint("nothing was erased");
+            Err(in_source(error.at_path(&from).at(|location| location.key = Some(key.to_string()))))
+        }
+    }
+}
+
+/// What is left of the source.
+#[derive(Debug, Default)]
+struct Rest {
+    /// The nodes as they were, the one that was moved first.
+    nodes: Vec<StoredNode>,
+    documents: BTreeSet<String>,
+    chunks: Vec<Key>,
+    /// Whether a node has no document any more.
+    has_gaps: bool,
+}
+
+impl Rest {
+    /// Compares what is left with the copies. The inner error is the key of what differs.
+    fn find(
+        source: &dyn Store,
+        from: &NodePath,
+        target: &dyn Store,
+        to: &NodePath,
+        copies: &[StoredNode],
+    ) -> Result<std::result::Result<Self, Key>> {
+        let mut rest = Self::default();
+        let Some(dialect) = copies.first().map(|root| root.dialect) else { return Ok(Ok(rest)) };
+        let entry = entry(source, dialect)?;
+        let mut known = BTreeSet::new();
+        let mut fetched = [Fetched::new(), Fetched::new()];
+        for copy in copies {
+            let below = copy.path.as_relative().strip_prefix(to.as_relative()).unwrap_or_default();
+            let path = match below.trim_start_matches('/') {
+                "" => from.clone(),
+                below => from.join(below)?,
+            };
+            let keys = zarr_meta::document_keys(dialect, &path, &entry);
+            let pairs: Vec<(String, String)> =
+                keys.into_iter().zip(zarr_meta::document_keys(dialect, &copy.path, &copy.documents)).collect();
+            let mut is_gone = !copy.implicit;
+            for (key, copied) in &pairs {
+                known.insert(key.clone());
+                let key = Key::new(key)?;
+                if !source.get(&key, &[ByteRange::Full], &mut fetched[0])? {
+                    continue;
+                }
+                if copy.documents.get(copied).map(unclaimed) != Some(unclaimed(fetched[0].part(0))) {
+                    return Ok(Err(key));
+                }
+                is_gone = false;
+                rest.documents.insert(key.to_string());
+            }
+            rest.has_gaps |= is_gone;
+            let node = as_it_was(copy, path, &entry, &pairs)?;
+            if let Some(key) = consolidated::document_key(&node) {
+                known.insert(key);
+            }
+            if copy.node.as_array().is_some() {
+                let copied = ChunkKeys::new(copy)?;
+                for (key, chunk) in ChunkKeys::new(&node)?.stored(source)? {
+                    let [left, right] = &mut fetched;
+                    let is_there = source.get(&key, &[ByteRange::Full], left)?
+                        && target.get(&copied.key(&chunk)?, &[ByteRange::Full], right)?;
+                    if !is_there || left.part(0) != right.part(0) {
+                        return Ok(Err(key));
+                    }
+                    rest.chunks.push(key);
+                }
+            }
+            rest.nodes.push(node);
+        }
+        // A node that was never copied.
+        Ok(match other_document(source, dialect, from, &entry, &known)? {
+            Some(key) => Err(key),
+            None => Ok(rest),
+        })
+    }
+
+    /// Whether a move may have left this. Of a group that is only implied, a node has to be gone.
+    fn is_of_move(&self, is_implied: bool) -> bool {
+        (self.has_gaps || !is_implied) && !(self.documents.is_empty() && self.chunks.is_empty())
+    }
+
+    /// Erases documents and then chunks, as the move did.
+    fn erase(&self, source: &dyn Store) -> Result<()> {
+        let mut ranked: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            if number == 0 {
+                run(source, Ancestors::of_erased(node, source.capabilities()))?;
+            }
+            let keys = order::to_erase(node).into_iter().filter(|key| self.documents.contains(key));
+            for (rank, key) in keys.chain(consolidated::document_key(node)).enumerate() {
+                ranked.entry(rank).or_default().push(key);
+            }
+        }
+        // In this order through a loss of power as well.
+        for keys in ranked.into_values() {
+            keys.iter().try_for_each(|key| source.erase(&Key::new(key)?))?;
+            source.barrier()?;
+        }
+        self.chunks.iter().try_for_each(|key| source.erase(key))?;
+        Ok(source.flush()?)
+    }
+}
+
+/// The document that is for the whole hierarchy, where there is one.
+fn entry(store: &dyn Store, dialect: Dialect) -> Result<Documents> {
+    let (mut entry, mut fetched) = (Documents::new(), Fetched::new());
+    if let Some(key) = zarr_meta::entry_key(dialect)
+        && store.get(&Key::new(key)?, &[DOCUMENT], &mut fetched)?
+    {
+        entry.insert(key, fetched.part(0));
+    }
+    Ok(entry)
+}
+
+/// The node that a copy was made of.
+fn as_it_was(copy: &StoredNode, path: NodePath, entry: &Documents, keys: &[(String, String)]) -> Result<StoredNode> {
+    if copy.implicit {
+        return Ok(StoredNode::implicit(copy.dialect, path));
+    }
+    let mut documents = entry.clone();
+    for (key, copied) in keys {
+        if let Some(document) = copy.documents.get(copied) {
+            documents.insert(key.as_str(), document);
+        }
+    }
+    reread(copy.dialect, &path, &documents)
+}
+
+/// A document of a node that is or lies below `path`, but for those that are known.
+fn other_document(
+    store: &dyn Store,
+    dialect: Dialect,
+    path: &NodePath,
+    entry: &Documents,
+    known: &BTreeSet<String>,
+) -> Result<Option<Key>> {
+    if !store.capabilities().list {
+        return Ok(None);
+    }
+    let names = zarr_meta::document_keys(dialect, &NodePath::root(), entry);
+    let is_document = |key: &Key| match dialect.implies_groups() {
+        true => zarr_meta::document_path(dialect, key.as_str(), entry).is_some_and(|of| of.is_within(path)),
+        false => names.iter().any(|name| name == key.name()),
+    };
+    for prefix in zarr_meta::owned(dialect, path, entry).prefixes {
+        let keys = store.list_prefix(&Prefix::new(&prefix)?)?;
+        if let Some(key) = keys.into_iter().find(|key| !known.contains(key.as_str()) && is_document(key)) {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,347 @@
+//! Conversion of a hierarchy where it lies: new documents beside the old ones, which stay until they are dropped.
+
+mod end;
+mod record;
+
+pub use record::MigrationState;
+
+use self::record::{Entry, Record, Side};
+use super::destination::Documents;
+use super::{Action, Conversion, ConvertOptions, PlannedNode, Progress, copy, plan, recode, target};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use zarr_array::Registry;
+use zarr_hierarchy::chunk_keys::{ChunkKeys, ChunkLocation, other_locations};
+use zarr_hierarchy::jobs::document_options;
+use zarr_hierarchy::node::same_hierarchy;
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, consolidate, open_node, walk};
+use zarr_json::NamedConfig;
+use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
+use zarr_store::{Key, Precondition, Store};
+
+/// A conversion of a whole hierarchy into another dialect in its own store.
+///
+/// Where the other dialect can say the same chunks under the same keys, only documents are written; else chunks are copied, or
+/// decoded and encoded again, to keys of their own. Nothing that is there is changed: until [`finish`](Self::finish) drops the old
+/// documents, readers of either dialect find their hierarchy, and [`undo`](Self::undo) drops the new ones instead.
+/// Writers have to wait for one of both: chunks of both hierarchies may be the same, shape and attributes are not. Finishing notices
+/// documents of the old hierarchy that were changed nevertheless; it does not notice chunks, where they are others than the new ones.
+///
+/// A record in the store, under the key `.zmigration`, says what becomes of what and how far it has come. Whatever is interrupted is
+/// completed by doing it again. Other software takes no notice of it, but for a warning of zarr-python 3 when it lists members, as it
+/// gives of documents of another version.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use zarr_array::{Array, Dialect, NewArray, Registry, Store};
+/// use zarr_convert::Migration;
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+/// let new = NewArray::new(&[2], "int8").codecs_json("bytes")?.dialect(Dialect::V2);
+/// Array::create(&store, "/a", new, &registry)?.write(.., &[1_i8, 2])?;
+///
+/// Migration::plan(&store, &registry, Dialect::V3)?.run(&|_| {})?;
+/// let array = Array::open(&store, "/a", &registry)?;
+/// assert_eq!((array.dialect(), array.read::<i8>(..)?), (Dialect::V3, vec![1, 2]));
+/// Migration::finish(&store, None)?;
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Migration {
+    conversion: Conversion,
+    record: Record,
+    /// That of a run that was interrupted.
+    interrupted: Option<Record>,
+}
+
+impl Migration {
+    /// Plans the migration of all nodes in `store` to `dialect`. Nothing is written. If one was begun and interrupted, it is begun
+    /// anew.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if there are nodes of `dialect`
+    /// already, or another migration is recorded; [`ErrorKind::NotExpressible`] if a node cannot be said in the dialect, or its keys are taken by what is there;
+    /// those of reading metadata.
+    pub fn plan(store: &Arc<dyn Store>, registry: &Arc<Registry>, dialect: Dialect) -> Result<Self> {
+        Self::plan_with(store, registry, dialect, ConvertOptions::default())
+    }
+
+    /// As [`plan`](Self::plan), with options of what becomes of what the dialect cannot say, how arrays are read and written, and how
+    /// much memory may be used. What the options say of nodes, chunks and codecs is of no account.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_with(
+        store: &Arc<dyn Store>,
+        registry: &Arc<Registry>,
+        dialect: Dialect,
+        options: ConvertOptions,
+    ) -> Result<Self> {
+        let ConvertOptions { memory, carry, fill_value_attribute, options, .. } = options;
+        let plain = ConvertOptions::default();
+        let options = ConvertOptions { dialect: Some(dialect), memory, carry, fill_value_attribute, options, ..plain };
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        let interrupted = Record::read(&**store).map_err(in_store)?;
+        let root = match &interrupted {
+            None => old_root(&**store, dialect).map_err(in_store)?,
+            Some(record) if record.state == MigrationState::Running && record.to == dialect => {
+                open_node(&**store, "/", Some(record.from))?
+            }
+            Some(record) => return Err(in_store(record.in_the_way())),
+        };
+        let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
+        let found = nodes(&**store, &root)?;
+        let named = found.iter().any(|it| it.node.as_array().is_some_and(|array| array.dimension_names.is_some()));
+        let taken: BTreeSet<String> =
+            found.iter().flat_map(|node| node.documents.iter().map(|(key, _)| key.to_owned())).collect();
+        let (mut planned, mut consolidate, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        for found in found {
+            let found = options.options.as_read(found);
+            let path = found.path.clone();
+            let at = |error: Error| {
+                error.at(|location| (location.store, location.path) = (Some(store.to_string()), Some(path.to_string())))
+            };
+            if plan::is_consolidated(store, &found)? && dialect.may_consolidate(&found.path) {
+                consolidate.push(found.path.clone());
+            }
+            let node = in_place(store, found, dialect, named, registry, &options).map_err(at)?;
+            let documents = Documents::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
+            if !begun.contains(&path) {
+                check_unused(&**store, &node).map_err(at)?;
+            }
+            check_keys(&**store, &node, documents.found(), &taken).map_err(at)?;
+            entries.push(Entry::new(&node.source, documents.found()));
+            planned.push(node);
+        }
+        consolidate.reverse();
+        let record = Record::new(root.dialect, dialect, entries);
+        let (source, registry) = (Arc::clone(store), Arc::clone(registry));
+        let conversion = Conversion { source, registry, options, nodes: planned, consolidate, left_out: Vec::new() };
+        Ok(Self { conversion, record, interrupted })
+    }
+
+    /// The nodes, sorted by path.
+    pub fn nodes(&self) -> &[PlannedNode] {
+        self.conversion.nodes()
+    }
+
+    /// The conversion that this is: what it costs.
+    pub fn conversion(&self) -> &Conversion {
+        &self.conversion
+    }
+
+    /// Writes the new chunks, where they are others, and documents: those of the root last, so that whoever opens it before
+    /// still finds the old hierarchy. What an interrupted run left is dropped first.
+    ///
+    /// # Errors
+    /// Those of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the migration,
+    /// [`undo`](Self::undo) drops what was written. [`ErrorKind::Exists`] if somebody else began one meanwhile;
+    /// [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach.
+    pub fn run(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+        let Self { conversion, record, interrupted } = self;
+        let store = &conversion.source;
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        let _lock = end::lock(&**store).map_err(in_store)?;
+        let mut record = record.clone();
+        if let Some(before) = interrupted {
+            // Whoever completed it meanwhile has changed the record, which makes this fail before anything is erased.
+            let before = before.clone().write(&**store, MigrationState::Running).map_err(in_store)?;
+            end::erase_side(&**store, &before, Side::New).map_err(in_store)?;
+            record = before.with_nodes(record.into_nodes());
+        }
+        let record = record.write(&**store, MigrationState::Running).map_err(in_store)?;
+        let mut written = Vec::new();
+        for planned in conversion.nodes().iter().rev() {
+            progress(Progress::Begin(planned));
+            let documents = Documents::new(planned, &zarr_meta::Documents::new())?;
+            let advance = |bytes: u128| progress(Progress::Done(bytes));
+            match planned.how {
+                Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
+                Action::Group => {}
+                Action::Keep => advance(planned.size),
+                Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &advance)?,
+                Action::Reencode => recode::recode(conversion, planned, documents.found(), store, &advance)?,
+            }
+            written.push(documents);
+        }
+        // Chunks are on the disk before there is a node that shows them.
+        store.barrier().map_err(|error| in_store(error.into()))?;
+        // The document that says of what dialect all nodes are would hide the old ones.
+        let entry_key = zarr_meta::entry_key(record.to);
+        let mut entry = None;
+        for documents in written {
+            entry = documents.write_without(entry_key, store).map_err(in_store)?.or(entry);
+        }
+        if let (Some(key), Some(entry)) = (entry_key, entry) {
+            store
+                .set_with(&Key::new(key)?, &entry, &document_options(Precondition::None, true))
+                .map_err(|error| in_store(error.into()))?;
+        }
+        for group in &conversion.consolidate {
+            consolidate(&**store, &group.to_string(), Some(record.to))?;
+        }
+        store.flush().map_err(|error| in_store(error.into()))?;
+        record.write(&**store, MigrationState::Done).map(drop).map_err(in_store)
+    }
+
+    /// How far the migration of a store has come; `None` if none is recorded there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnsupportedVersion`] if the record is of a later version, others if it is broken; [`ErrorKind::Store`].
+    pub fn state(store: &Arc<dyn Store>) -> Result<Option<MigrationState>> {
+        let record =
+            Record::read(&**store).map_err(|error| error.at(|location| location.store = Some(store.to_string())))?;
+        Ok(record.map(|record| record.state))
+    }
+
+    /// Checks that a store may be changed: no migration of it is running, being finished or undone, or was interrupted in that.
+    /// What is written then could go with what is dropped.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`] if one is; those of [`state`](Self::state).
+    pub fn check_settled(store: &Arc<dyn Store>) -> Result<()> {
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        match Record::read(&**store).map_err(in_store)? {
+            Some(record) if record.state != MigrationState::Done => Err(in_store(record.in_the_way())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Drops the old documents, and old chunks that are no chunks of the new arrays, after each old node was found to have a new
+    /// one in its place. `dialect` is the new one: the record says it, but for what was migrated without one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or a node has no new one;
+    /// [`ErrorKind::Exists`] if the migration is not done or is being undone; [`ErrorKind::Argument`] if `dialect` is not the one recorded: nothing
+    /// is erased then. [`ErrorKind::Conflict`] naming a document of an old node that was changed since it was migrated, or if
+    /// somebody else migrates the store right now. [`ErrorKind::Store`]: to finish again drops the rest.
+    pub fn finish(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        end::finish(&**store, dialect).map_err(in_store)
+    }
+
+    /// Drops the new documents of a migration, done or not, and new chunks that are no chunks of the old arrays, after each old
+    /// node was found to be there. `dialect` is the new one: the record says it, but for what was migrated without one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;
+    /// [`ErrorKind::Exists`] if the migration is being finished; [`ErrorKind::Argument`] if `dialect` is not the one recorded:
+    /// nothing is erased then. [`ErrorKind::Conflict`] if somebody else migrates the store right now. [`ErrorKind::Store`]: to undo
+    /// again drops the rest.
+    pub fn undo(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        end::undo(&**store, dialect).map_err(in_store)
+    }
+}
+
+/// The root of the hierarchy that is of another dialect.
+fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
+    let same = |dialect| same_hierarchy(dialect, new);
+    // The dialects that have a document `zarr.json` are told by it, others may lie beside them.
+    let beside = Dialect::beside_entry_document().filter(|dialect| !same(*dialect)).map(Some);
+    for dialect in std::iter::once(None).chain(beside) {
+        match open_node(store, "/", dialect) {
+            Ok(found) if !same(found.dialect) => return Ok(found),
+            Ok(_) => {}
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let message = format!("no hierarchy of a dialect other than {new} here");
+    Err(Error::new(ErrorKind::NotFound, message).at_path(&NodePath::root()))
+}
+
+/// All nodes of the hierarchy, none of them broken.
+fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
+    let Walk { nodes, broken, below_arrays, .. } = walk(store, "/", Some(root.dialect))?;
+    match (broken.into_iter().next(), below_arrays.first()) {
+        (None, None) => Ok(nodes),
+        (Some(error), _) => Err(error.with_hint("nothing was changed")),
+        (None, Some(node)) => {
+            let message = "the node lies below an array, which may have none: it would be lost";
+            Err(Error::argument(message).with_hint("nothing was changed; move or erase it").at_path(&node.path))
+        }
+    }
+}
+
+/// What a node becomes where it lies.
+fn in_place(
+    store: &Arc<dyn Store>,
+    found: StoredNode,
+    dialect: Dialect,
+    named: bool,
+    registry: &Arc<Registry>,
+    options: &ConvertOptions,
+) -> Result<PlannedNode> {
+    found.attributes().map_err(|error| Error::from(error.clone()))?;
+    let Node::Array(array) = &found.node else { return plan::planned(store, found, named, registry, options) };
+    let (node, notes, warning) = target::target(&found, dialect, named, options, registry)?;
+    let Node::Array(mut kept) = node else { return plan::planned(store, found, named, registry, options) };
+    kept.chunk_key_encoding = actual_keys(&**store, &found, array)?;
+    if target::encodes_alike(array, &kept) {
+        let size = plan::size_of(&kept, dialect, &registry.data_types);
+        let path = found.path.clone();
+        let target = Node::Array(kept);
+        let planned = PlannedNode { source: found, path, target, dialect, how: Action::Keep, notes, warning, size };
+        let keeps = |documents: Documents| {
+            let new = documents.found();
+            new.chunk_prefix() == planned.source.chunk_prefix() && target::missing_stay(&planned.source, new, true)
+        };
+        if Documents::new(&planned, &zarr_meta::Documents::new()).is_ok_and(keeps) {
+            return Ok(planned);
+        }
+        return plan::planned(store, planned.source, named, registry, options);
+    }
+    plan::planned(store, found, named, registry, options)
+}
+
+/// How the keys of the chunks of an array are really formed, where its metadata leaves that open.
+fn actual_keys(store: &dyn Store, found: &StoredNode, array: &ArrayMetadata) -> Result<NamedConfig> {
+    let prefix = found.chunk_prefix();
+    let others = other_locations(found, &prefix, array.shape.len())?;
+    let stored = if others.is_empty() { None } else { ChunkKeys::new(found)?.stored(store)?.into_iter().next() };
+    let Some((key, chunk)) = stored else { return Ok(array.chunk_key_encoding.clone()) };
+    let spelled = |location: &ChunkLocation| {
+        let mut text = location.prefix.clone();
+        location.keys.write_key(&chunk, &mut text);
+        text == key.as_str()
+    };
+    let other = others.iter().find(|location| location.prefix == prefix && spelled(location));
+    Ok(other.map_or_else(|| array.chunk_key_encoding.clone(), |location| location.keys.to_config()))
+}
+
+/// Checks that there is no node of the new dialect.
+fn check_unused(store: &dyn Store, planned: &PlannedNode) -> Result<()> {
+    match open_node(store, &planned.path.to_string(), Some(planned.dialect)) {
+        Ok(found) if !found.implicit => {
+            let error = Error::new(ErrorKind::Exists, format!("there is a node of dialect {} already", found.dialect));
+            Err(error.with_hint("finish drops the old documents, undo the new ones"))
+        }
+        Err(error) if !error.is_not_found() && error.kind() != ErrorKind::UnsupportedVersion => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that nothing of the old hierarchy is written over by the new node.
+fn check_keys(store: &dyn Store, planned: &PlannedNode, new: &StoredNode, taken: &BTreeSet<String>) -> Result<()> {
+    if let Some(key) = new.documents.iter().map(|(key, _)| key).find(|key| taken.contains(*key)) {
+        let message = format!("the key {key} is taken by a document of dialect {}", planned.source.dialect);
+        let error = Error::new(ErrorKind::NotExpressible, message).at(|location| location.key = Some(key.to_owned()));
+        return Err(error.with_hint("convert it into another store instead"));
+    }
+    if !matches!(planned.how, Action::CopyChunks | Action::Reencode) {
+        return Ok(());
+    }
+    let to = ChunkKeys::new(new)?;
+    for (key, _) in ChunkKeys::new(&planned.source)?.stored(store)? {
+        if to.chunk_at(&key).is_some() {
+            let message = format!("the key {key} would be one of a chunk that differs from the one there");
+            let error =
+                Error::new(ErrorKind::NotExpressible, message).at(|location| location.key = Some(key.to_string()));
+            return Err(error.with_hint("convert it into another store instead"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! The end of a migration: the old hierarchy or the new one is dropped.
+
+use super::record::{Entry, KEY, MigrationState, Record, Side};
+use super::{nodes, old_root};
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_meta::{Dialect, StoredNode};
+use zarr_store::{Key, Lock, Prefix, Store, backoff};
+
+/// What can be done about an old node without a new one, although the migration is done.
+const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops what was \
+    written to the new hierarchy, and migrate again";
+
+/// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
+const MAX_TRIES: u32 = 50;
+
+/// Excludes others who migrate the store, as far as its locks reach.
+pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
+    for attempt in 1..=MAX_TRIES {
+        if let Some(lock) = store.try_lock(&Prefix::root())? {
+            return Ok(lock);
+        }
+        std::thread::sleep(backoff(attempt));
+    }
+    let message = "another process or thread holds the lock of the root, as those do who migrate the store, or finish or undo that";
+    Err(Error::new(ErrorKind::Conflict, message).with_hint("wait until it has ended"))
+}
+
+/// See [`Migration::finish`](super::Migration::finish).
+pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    let _lock = lock(store)?;
+    let record = match Record::read(store)? {
+        None => {
+            let to = to.ok_or_else(unrecorded)?;
+            let old = old_root(store, to)?;
+            let pairs = with_new(store, &old, to, "migrate first")?;
+            Record::new(old.dialect, to, pairs).write(store, MigrationState::Finishing)?
+        }
+        Some(record) => {
+            record.check(to)?;
+            match record.state {
+                MigrationState::Finishing => record,
+                MigrationState::Done => {
+                    let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
+                    check_unchanged(store, &old, &record)?;
+                    let pairs = with_new(store, &old, record.to, ADDED)?;
+                    record.with_nodes(pairs).write(store, MigrationState::Finishing)?
+                }
+                MigrationState::Running | MigrationState::Undoing => return Err(record.in_the_way()),
+            }
+        }
+    };
+    drop_side(store, record, Side::Old)
+}
+
+/// See [`Migration::undo`](super::Migration::undo).
+pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    let _lock = lock(store)?;
+    let record = match Record::read(store)? {
+        None => {
+            let to = to.ok_or_else(unrecorded)?;
+            let old = old_root(store, to)?;
+            let mut pairs = Vec::new();
+            for old in nodes(store, &old)? {
+                if let Some(new) = found(store, &old, to)? {
+                    pairs.push(Entry::new(&old, &new));
+                }
+            }
+            Record::new(old.dialect, to, pairs).write(store, MigrationState::Undoing)?
+        }
+        Some(record) => {
+            record.check(to)?;
+            match record.state {
+                MigrationState::Undoing => record,
+                MigrationState::Running | MigrationState::Done => {
+                    let entries = with_old(store, &record)?;
+                    record.with_nodes(entries).write(store, MigrationState::Undoing)?
+                }
+                MigrationState::Finishing => return Err(record.in_the_way()),
+            }
+        }
+    };
+    drop_side(store, record, Side::New)
+}
+
+/// All nodes of the old hierarchy, each with the new one in its place, which there has to be.
+fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<Entry>> {
+    let mut pairs = Vec::new();
+    for old in nodes(store, old)? {
+        let error = match found(store, &old, to)? {
+            Some(new) if new.node.as_array().is_some() == old.node.as_array().is_some() => {
+                pairs.push(Entry::new(&old, &new));
+                continue;
+            }
+            Some(_) => {
+                let message = format!("the node of dialect {to} is of another kind; nothing was dropped");
+                Error::new(ErrorKind::NotFound, message)
+            }
+            None => {
+                let message = format!("no node of dialect {to} here yet; nothing was dropped");
+                Error::new(ErrorKind::NotFound, message).with_hint(hint)
+            }
+        };
+        return Err(error.at_path(&old.path));
+    }
+    Ok(pairs)
+}
+
+/// Checks that the old nodes are as they were when they were migrated: what was changed since is not in the new ones.
+fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
+    for old in nodes(store, root)? {
+        let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
+        if let Some(key) = entry.and_then(|entry| entry.changed(&old)) {
+            let message =
+                "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
+            let hint =
+                "undo, which drops what was written to the new hierarchy, and migrate again; or put the document back";
+            let error = Error::new(ErrorKind::Conflict, message).with_hint(hint).at_path(&old.path);
+            return Err(error.at(|location| location.key = Some(key)));
+        }
+    }
+    Ok(())
+}
+
+/// The nodes that were to be migrated, each with what there is of the new one. The old ones have to be there.
+fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for entry in record.nodes() {
+        let old = open_node(store, &entry.path().to_string(), Some(record.from)).map_err(nothing_dropped)?;
+        let new = found(store, &old, record.to)?;
+        // It may have become longer, or got attributes.
+        let new = new.filter(|new| new.node.as_array().is_some() == old.node.as_array().is_some() && !new.implicit);
+        entries.push(match new {
+            Some(new) => Entry::new(&old, &new).with_new_keys(entry.keys(Side::New)),
+            None => entry.clone(),
+        });
+    }
+    Ok(entries)
+}
+
+/// The node of the new dialect in the place of an old one.
+fn found(store: &dyn Store, old: &StoredNode, to: Dialect) -> Result<Option<StoredNode>> {
+    match open_node(store, &old.path.to_string(), Some(to)) {
+        Ok(new) => Ok(Some(new)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Drops one side, and then the record.
+fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
+    // The side that stays is on the disk before the other one is gone.
+    store.barrier()?;
+    erase_side(store, &record, side)?;
+    store.flush()?;
+    record.erase(store)
+}
+
+/// Erases documents, and chunks that are none of the other side, from the root on: what is found from it is the other hierarchy
+/// from then on. What is gone already does not matter.
+pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
+    let (root, others): (Vec<&Entry>, Vec<&Entry>) = record.nodes().iter().partition(|entry| entry.path().is_root());
+    for entries in [root, others] {
+        let steps = entries.iter().map(|entry| entry.keys(side).len()).max();
+        for step in 0..steps.unwrap_or_default() {
+            for entry in &entries {
+                let Some(key) = entry.keys(side).get(step) else { continue };
+                store.erase(&Key::new(key)?).map_err(|error| Error::from(error).at_path(entry.path()))?;
+            }
+            // Nodes go before their attributes and arrays before their chunks, also where the power fails: nobody shall take
+            // those for missing.
+            store.barrier()?;
+        }
+    }
+    for entry in record.nodes() {
+        let at = |error: Error| error.at_path(entry.path());
+        if let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? {
+            drop_chunks(store, &array, &other).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Erases the chunks of an array but for those that another has under the same keys.
+fn drop_chunks(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<()> {
+    let kept = ChunkKeys::new(other)?;
+    for (key, _) in ChunkKeys::new(array)?.stored(store)? {
+        if kept.chunk_at(&key).is_none() {
+            store.erase(&key)?;
+        }
+    }
+    Ok(())
+}
+
+fn nothing_dropped(error: Error) -> Error {
+    error.with_hint(format!(
+        "nothing was dropped; what the migration was begun from is not here as its record {KEY} says"
+    ))
+}
+
+/// Which hierarchy is the old one cannot be told.
+fn unrecorded() -> Error {
+    let message = format!("no migration is recorded here (key {KEY}); nothing was dropped");
+    let hint = "name the dialect that was migrated to, if that was done by hand or by a version that kept no record";
+    Error::new(ErrorKind::NotFound, message).with_hint(hint)
+}

@@ -1,0 +1,318 @@
+//! The record of a migration in its store, so that whoever completes or undoes it knows what came from where.
+
+use std::collections::BTreeSet;
+use std::fmt;
+pub(super) use zarr_hierarchy::node::MIGRATION_RECORD as KEY;
+use zarr_hierarchy::node::order;
+use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Map, Value, json};
+use zarr_meta::{ArrayMetadata, Dialect, Documents, NodePath, StoredNode, consolidated};
+use zarr_store::{ByteRange, Durability, Fetched, Key, Precondition, SetOptions, Store, Version};
+
+/// The version of what is in it.
+const VERSION: u64 = 1;
+
+/// How far a [`Migration`](super::Migration) has come, as its record in the store says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MigrationState {
+    /// New chunks and documents are being written, or that was interrupted.
+    Running,
+    /// The new hierarchy is there beside the old one.
+    Done,
+    /// The old hierarchy is being dropped, or that was interrupted.
+    Finishing,
+    /// The new hierarchy is being dropped, or that was interrupted.
+    Undoing,
+}
+
+impl MigrationState {
+    const ALL: [Self; 4] = [Self::Running, Self::Done, Self::Finishing, Self::Undoing];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Finishing => "finishing",
+            Self::Undoing => "undoing",
+        }
+    }
+}
+
+impl fmt::Display for MigrationState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which of the two hierarchies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Old,
+    New,
+}
+
+/// What is known of a migration.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) from: Dialect,
+    pub(super) to: Dialect,
+    pub(super) state: MigrationState,
+    nodes: Vec<Entry>,
+    /// Of the value in the store, if it is there.
+    stored: Option<Option<Version>>,
+}
+
+/// A node of the hierarchy, and what it is stored under.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    path: NodePath,
+    /// The keys of documents: of the old node, and of the new one, each in the order in which they are erased. Records of older
+    /// versions have them sorted.
+    keys: [Vec<String>; 2],
+    /// Hashes of the documents that the old node had when the migration was planned; none in records of older versions.
+    hashes: Vec<(String, String)>,
+    /// The documents of the old array and of the new one, where their chunks lie under different keys.
+    arrays: Option<[Documents; 2]>,
+}
+
+impl Entry {
+    pub(super) fn new(old: &StoredNode, new: &StoredNode) -> Self {
+        let keys =
+            |found: &StoredNode| order::to_erase(found).into_iter().chain(consolidated::document_key(found)).collect();
+        let arrays = match (old.node.as_array(), new.node.as_array()) {
+            (Some(a), Some(b)) if !share_chunks(old, a, new, b) => {
+                Some([old, new].map(|found| found.documents.clone()))
+            }
+            _ => None,
+        };
+        Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: hashes(old), arrays }
+    }
+
+    /// The key of a document of the old node that is not as it was when the migration was planned.
+    pub(super) fn changed(&self, old: &StoredNode) -> Option<String> {
+        if self.hashes.is_empty() {
+            return None;
+        }
+        let now = hashes(old);
+        let gone = self.hashes.iter().find(|(key, _)| now.iter().all(|(there, _)| there != key));
+        now.iter().find(|hash| !self.hashes.contains(hash)).or(gone).map(|(key, _)| key.clone())
+    }
+
+    pub(super) fn path(&self) -> &NodePath {
+        &self.path
+    }
+
+    /// The same node with further keys of documents on the new side.
+    pub(super) fn with_new_keys(mut self, more: &[String]) -> Self {
+        let [_, new] = &mut self.keys;
+        let missing: Vec<String> = more.iter().filter(|key| !new.contains(key)).cloned().collect();
+        new.extend(missing);
+        self
+    }
+
+    /// The keys of documents on one side, in the order in which they are erased.
+    pub(super) fn keys(&self, side: Side) -> &[String] {
+        let [old, new] = &self.keys;
+        if side == Side::Old { old } else { new }
+    }
+
+    /// The array on this side and that on the other one, where their chunks lie under different keys.
+    pub(super) fn arrays(&self, side: Side, from: Dialect, to: Dialect) -> Result<Option<(StoredNode, StoredNode)>> {
+        let Some([old, new]) = &self.arrays else { return Ok(None) };
+        let read = |dialect, documents| -> Result<Option<StoredNode>> {
+            Ok(StoredNode::read(dialect, self.path.clone(), documents)?)
+        };
+        Ok(read(from, old)?
+            .zip(read(to, new)?)
+            .map(|(old, new)| if side == Side::Old { (old, new) } else { (new, old) }))
+    }
+
+    fn to_value(&self) -> Value {
+        let list = |keys: &[String]| Value::Array(keys.iter().map(|key| Value::from(key.as_str())).collect());
+        let mut entry = Map::new();
+        entry.insert("path", self.path.to_string());
+        entry.insert("old", list(self.keys(Side::Old)));
+        entry.insert("new", list(self.keys(Side::New)));
+        if !self.hashes.is_empty() {
+            let hash = |(key, hash): &(String, String)| (key.clone(), Value::from(hash.as_str()));
+            entry.insert("hashes", Value::Object(self.hashes.iter().map(hash).collect()));
+        }
+        if let Some([old, new]) = &self.arrays {
+            let texts = |documents: &Documents| {
+                let text = |bytes| Value::from(String::from_utf8_lossy(bytes).into_owned());
+                Value::Object(documents.iter().map(|(key, bytes)| (key.to_owned(), text(bytes))).collect())
+            };
+            entry.insert("arrays", json!({"old": (texts(old)), "new": (texts(new))}));
+        }
+        Value::Object(entry)
+    }
+
+    fn parse(at: &At<'_>) -> Result<Self, zarr_meta::Error> {
+        let keys = |name: &str| at.member(name)?.items()?.iter().map(key).collect::<Result<_, _>>();
+        let documents = |at: At<'_>| -> Result<Documents, zarr_meta::Error> {
+            let mut documents = Documents::new();
+            for (key, text) in at.members()? {
+                documents.insert(key, text.text()?);
+            }
+            Ok(documents)
+        };
+        let arrays = match at.get("arrays") {
+            Some(arrays) => Some([documents(arrays.member("old")?)?, documents(arrays.member("new")?)?]),
+            None => None,
+        };
+        let mut hashes = Vec::new();
+        if let Some(at) = at.get("hashes") {
+            for (key, hash) in at.members()? {
+                hashes.push((key.to_owned(), hash.text()?.to_owned()));
+            }
+        }
+        let path = at.member("path")?;
+        let parsed = NodePath::parse(path.text()?).map_err(|_| path.invalid("the path of a node"))?;
+        Ok(Self { path: parsed, keys: [keys("old")?, keys("new")?], hashes, arrays })
+    }
+}
+
+/// Hashes of the documents of a node, but for white space at their ends, by FNV-1a of 64 bits: nobody gains by two that are equal.
+fn hashes(found: &StoredNode) -> Vec<(String, String)> {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = |text: &[u8]| format!("{:016x}", text.trim_ascii_end().iter().fold(0xcbf2_9ce4_8422_2325, step));
+    found.own_documents().filter_map(|key| Some((key.to_owned(), hash(found.documents.get(key)?)))).collect()
+}
+
+/// A key that may be erased.
+fn key(at: &At<'_>) -> Result<String, ValueError> {
+    let text = at.text()?;
+    Key::new(text).map(|_| text.to_owned()).map_err(|_| at.invalid("a key"))
+}
+
+/// Whether the chunks of both are the same values, under the same keys.
+fn share_chunks(old: &StoredNode, a: &ArrayMetadata, new: &StoredNode, b: &ArrayMetadata) -> bool {
+    a.shape == b.shape
+        && a.chunk_grid == b.chunk_grid
+        && a.chunk_key_encoding == b.chunk_key_encoding
+        && old.chunk_prefix() == new.chunk_prefix()
+}
+
+impl Record {
+    /// Documents that both sides have under the same key are of neither.
+    fn of(from: Dialect, to: Dialect, state: MigrationState, mut nodes: Vec<Entry>) -> Self {
+        let all = |side| nodes.iter().flat_map(|entry| entry.keys(side)).cloned().collect::<BTreeSet<String>>();
+        let both: BTreeSet<String> = all(Side::Old).intersection(&all(Side::New)).cloned().collect();
+        for keys in nodes.iter_mut().flat_map(|entry| &mut entry.keys) {
+            keys.retain(|key| !both.contains(key));
+        }
+        nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        Self { from, to, state, nodes, stored: None }
+    }
+
+    /// A record of a migration that is not begun.
+    pub(super) fn new(from: Dialect, to: Dialect, nodes: Vec<Entry>) -> Self {
+        Self::of(from, to, MigrationState::Running, nodes)
+    }
+
+    /// The same migration with other nodes.
+    pub(super) fn with_nodes(self, nodes: Vec<Entry>) -> Self {
+        Self { stored: self.stored, ..Self::of(self.from, self.to, self.state, nodes) }
+    }
+
+    /// The nodes, sorted by path.
+    pub(super) fn nodes(&self) -> &[Entry] {
+        &self.nodes
+    }
+
+    pub(super) fn into_nodes(self) -> Vec<Entry> {
+        self.nodes
+    }
+
+    /// The record in a store, if there is one.
+    pub(super) fn read(store: &dyn Store) -> Result<Option<Self>> {
+        let mut fetched = Fetched::new();
+        if !store.get(&Key::new(KEY)?, &[ByteRange::Full], &mut fetched)? {
+            return Ok(None);
+        }
+        let at_key = |error: Error| error.at(|location| location.key = Some(KEY.to_owned()));
+        let text = String::from_utf8_lossy(fetched.part(0));
+        let value =
+            Value::from_json(&text).map_err(|error| at_key(Error::new(ErrorKind::InvalidJson, error.to_string())))?;
+        let mut record = Self::parse(&At::root(&value)).map_err(|error| at_key(error.into()))?;
+        record.stored = Some(fetched.version.clone());
+        Ok(Some(record))
+    }
+
+    fn parse(at: &At<'_>) -> Result<Self, zarr_meta::Error> {
+        let version = at.member("zarr_migration")?;
+        if version.value().as_u64() != Some(VERSION) {
+            return Err(zarr_meta::Error::about(
+                &version,
+                zarr_meta::ErrorKind::UnsupportedVersion,
+                VERSION.to_string(),
+            ));
+        }
+        let dialect = |name: &str| {
+            let at = at.member(name)?;
+            at.text()?.parse::<Dialect>().map_err(|_| at.invalid("a dialect"))
+        };
+        let state = at.member("state")?;
+        let named = state.text()?;
+        let known = MigrationState::ALL.into_iter().find(|state| state.name() == named);
+        let known = known.ok_or_else(|| state.invalid("running, done, finishing or undoing"))?;
+        let nodes = at.member("nodes")?.items()?.iter().map(Entry::parse).collect::<Result<_, _>>()?;
+        Ok(Self { from: dialect("from")?, to: dialect("to")?, state: known, nodes, stored: None })
+    }
+
+    /// Writes the record in a state. What others wrote meanwhile is not written over.
+    pub(super) fn write(mut self, store: &dyn Store, state: MigrationState) -> Result<Self> {
+        self.state = state;
+        let mut document = Map::new();
+        document.insert("zarr_migration", VERSION);
+        document.insert("from", self.from.name());
+        document.insert("to", self.to.name());
+        document.insert("state", state.name());
+        document.insert("nodes", Value::Array(self.nodes.iter().map(Entry::to_value).collect()));
+        let when = match &self.stored {
+            _ if !store.capabilities().conditional => Precondition::None,
+            None => Precondition::NotExists,
+            Some(version) => version.clone().map_or(Precondition::None, Precondition::Version),
+        };
+        let text = Value::Object(document).to_string();
+        // What is erased after that is told by the record alone.
+        let options = SetOptions::when(when).durable(Durability::Full);
+        match store.set_with(&Key::new(KEY)?, text.as_bytes(), &options) {
+            Ok(version) => self.stored = Some(Some(version)),
+            Err(error) if error.is_precondition() => {
+                let message = "somebody else began or changed a migration of this store at the same time";
+                return Err(Error::new(ErrorKind::Exists, message).at(|location| location.key = Some(KEY.to_owned())));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(self)
+    }
+
+    /// Erases the record: the migration is over.
+    pub(super) fn erase(self, store: &dyn Store) -> Result<()> {
+        store.erase(&Key::new(KEY)?)?;
+        Ok(store.flush()?)
+    }
+
+    /// Why something else cannot be done in this state, and what can.
+    pub(super) fn in_the_way(&self) -> Error {
+        let Self { from, to, .. } = self;
+        let (what, hint) = match self.state {
+            MigrationState::Running => ("was begun and is not done", "migrate again to complete it, or undo it"),
+            MigrationState::Done => ("is done", "finish drops the old documents, undo the new ones"),
+            MigrationState::Finishing => ("is being finished, or that was interrupted", "finish again"),
+            MigrationState::Undoing => ("is being undone, or that was interrupted", "undo again"),
+        };
+        let error = Error::new(ErrorKind::Exists, format!("a migration from {from} to {to} {what}"));
+        error.with_hint(hint).at(|location| location.key = Some(KEY.to_owned()))
+    }
+
+    /// Checks that the new dialect is the one that somebody says.
+    pub(super) fn check(&self, to: Option<Dialect>) -> Result<()> {
+        let Some(said) = to.filter(|said| *said != self.to) else { return Ok(()) };
+        let message =
+            format!("the migration here is from {} to {}, not to {said}; nothing was dropped", self.from, self.to);
+        Err(Error::argument(message).at(|location| location.key = Some(KEY.to_owned())))
+    }
+}

@@ -1,0 +1,214 @@
+//! Which nodes are converted, and into what.
+
+use super::destination::Documents;
+use super::{Action, ConvertOptions, PlannedNode, Shards, recode, target};
+use std::sync::Arc;
+use zarr_array::{Array, Registry};
+use zarr_dtype::DataTypes;
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, walk};
+use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated};
+use zarr_store::{Key, Store, StoreExt};
+
+/// What is to be converted.
+pub(super) struct Plan {
+    /// The nodes in the order of their paths, each or why it cannot be converted.
+    pub(super) nodes: Vec<Result<PlannedNode>>,
+    /// The groups of the target that are to have consolidated metadata, as in the source.
+    pub(super) consolidate: Vec<NodePath>,
+    /// Nodes of the source that are not converted.
+    pub(super) left_out: Vec<String>,
+}
+
+/// Plans from metadata alone.
+pub(super) fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: &ConvertOptions) -> Result<Plan> {
+    let (found, left_out) = find(source, options)?;
+    let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
+    let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
+    let arrays = || found.iter().filter_map(|found| found.node.as_array());
+    check_ranks(arrays(), options)?;
+    let named = arrays().any(|array| array.dimension_names.is_some());
+    let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());
+    for found in found {
+        let found = options.options.as_read(found);
+        let (store, path) = (source.to_string(), found.path.to_string());
+        let consolidated = is_consolidated(source, &found)?;
+        let planned = planned(source, found, named, registry, options)
+            .map_err(|error| error.at(|location| (location.store, location.path) = (Some(store), Some(path))));
+        if let Ok(planned) = &planned
+            && consolidated
+            && planned.dialect.may_consolidate(&planned.path)
+        {
+            consolidate.push(planned.path.clone());
+        }
+        nodes.push(planned);
+    }
+    // A group above has copies of what those below it say.
+    consolidate.reverse();
+    Ok(Plan { nodes, consolidate, left_out })
+}
+
+/// The nodes to be converted: all, or one and those below it, and the groups above if it stays below them. And those that are
+/// left out, since others hide them.
+fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<StoredNode>, Vec<String>)> {
+    let path = options.node.clone().unwrap_or_else(NodePath::root);
+    let Walk { nodes: below, broken, below_arrays, .. } = walk(&**source, &path.to_string(), None)?;
+    if let Some(error) = broken.into_iter().next() {
+        return Err(error.with_hint("nothing was written; a single node can be converted alone"));
+    }
+    let dialect = below.first().map(|found| found.dialect);
+    let mut nodes = Vec::new();
+    for above in path.ancestors().filter(|_| options.to.is_none()) {
+        match open_node(&**source, &above.to_string(), dialect) {
+            Ok(group) => nodes.push(group),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    nodes.sort_by(|a, b| a.path.cmp(&b.path));
+    nodes.extend(below);
+    let hidden = nodes.iter().flat_map(|node| {
+        let warnings = node.warnings.iter().filter(|warning| warning.hides.is_some());
+        warnings.map(|warning| format!("{}: {warning}", node.path))
+    });
+    let below = below_arrays.iter().map(|node| format!("{}: left out, since it lies below an array", node.path));
+    let left_out = hidden.chain(below).collect();
+    Ok((nodes, left_out))
+}
+
+/// Chunks and shards are for arrays of as many dimensions; if there are none, something else was meant.
+fn check_ranks<'a>(arrays: impl Iterator<Item = &'a ArrayMetadata>, options: &ConvertOptions) -> Result<()> {
+    let ranks: Vec<usize> = arrays.map(|array| array.shape.len()).collect();
+    let shards = match &options.shards {
+        Some(Shards::Of(shape)) => Some(shape),
+        _ => None,
+    };
+    for (what, shape) in [("chunks", options.chunks.as_ref()), ("shards", shards)] {
+        if let Some(shape) = shape.filter(|shape| !ranks.contains(&shape.len())) {
+            let message = format!("{what} {shape:?}, but no array has {} dimensions", shape.len());
+            return Err(Error::argument(message));
+        }
+    }
+    match (options.chunks.as_deref(), shards) {
+        (Some(chunks), Some(shards)) if chunks.len() != shards.len() => {
+            Err(Error::argument(format!("chunks {chunks:?} and shards {shards:?} of different numbers of dimensions")))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn is_consolidated(source: &Arc<dyn Store>, found: &StoredNode) -> Result<bool> {
+    let Node::Group(group) = &found.node else { return Ok(false) };
+    match consolidated::document_key(found) {
+        Some(key) => Ok(source.exists(&Key::new(&key)?)?),
+        None => Ok(group.consolidated.is_some()),
+    }
+}
+
+/// Where a node goes.
+fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePath> {
+    let Some(to) = &options.to else { return Ok(path.clone()) };
+    let from = options.node.as_ref().map_or(0, |node| node.names().count());
+    path.names().skip(from).try_fold(to.clone(), |to, name| Ok(to.join(name)?))
+}
+
+/// How a node is converted.
+pub(super) fn planned(
+    source: &Arc<dyn Store>,
+    found: StoredNode,
+    named: bool,
+    registry: &Arc<Registry>,
+    options: &ConvertOptions,
+) -> Result<PlannedNode> {
+    // Attributes that cannot be read would be lost.
+    found.attributes().map_err(|error| Error::from(error.clone()))?;
+    options.options.check(&found)?;
+    let dialect = options.dialect.unwrap_or(found.dialect.to_write());
+    let path = moved(&found.path, options)?;
+    dialect.check_path(&path)?;
+    let (target, notes, warning) = target::target(&found, dialect, named, options, registry).map_err(|error| {
+        let error = with_way_out(error);
+        // Where the codecs are the stored ones, they are named by the document that is there.
+        match options.codecs.is_some() || options.chunks.is_some() || options.shards.is_some() {
+            true => error,
+            false => error.map_pointer(|pointer| found.document_pointer(pointer)),
+        }
+    })?;
+    let (how, size) = match (&found.node, &target) {
+        (Node::Array(from), Node::Array(to)) => {
+            let opened = Array::from_found(source, found.clone(), registry, options.options.clone());
+            let copied = target::encodes_alike(from, to) && missing_stay(&found, &path, &target, dialect)?;
+            match opened {
+                Ok(array) if copied => (Action::CopyChunks, size(&array)),
+                Ok(array) => {
+                    let size = size(&array);
+                    let how = Action::Reencode;
+                    let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, size };
+                    return recoded(array, planned, options);
+                }
+                // What is not known need not be, where chunks stay as they are.
+                Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (Action::CopyChunks, 0),
+                // What cannot be encoded here had no chunk left out for being nothing but the fill value.
+                Err(error)
+                    if error.kind() == ErrorKind::UnknownExtension
+                        && to.fill_value.is_none()
+                        && target::same_form(from, to) =>
+                {
+                    (Action::CopyChunks, 0)
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        _ => (Action::Group, 0),
+    };
+    Ok(PlannedNode { source: found, path, target, dialect, how, notes, warning, size })
+}
+
+/// Whether chunks of an array may be missing in what it becomes, where both have the same fill value.
+pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, dialect: Dialect) -> Result<bool> {
+    if found.dialect == dialect {
+        return Ok(true);
+    }
+    let (source, target, path) = (found.clone(), target.clone(), path.clone());
+    let planned = PlannedNode {
+        source,
+        path,
+        target,
+        dialect,
+        how: Action::CopyChunks,
+        notes: Vec::new(),
+        warning: None,
+        size: 0,
+    };
+    Ok(target::missing_stay(found, Documents::new(&planned, &zarr_meta::Documents::new())?.found(), true))
+}
+
+/// An array that is decoded and encoded again, if it can be.
+fn recoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Result<PlannedNode> {
+    // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
+    let found = Documents::new(&planned, &zarr_meta::Documents::new())?.found().clone();
+    let sink = Array::from_found(array.store(), found, array.registry(), options.options.clone())?;
+    recode::check(&array, &sink, options)?;
+    Ok(planned)
+}
+
+/// Says what can be done about an array that a dialect cannot express.
+fn with_way_out(error: Error) -> Error {
+    let pointer = error.location().pointer.clone().unwrap_or_default();
+    match error.kind() {
+        ErrorKind::NotExpressible if pointer.starts_with("/codecs") => error.with_hint("choose other codecs for it"),
+        ErrorKind::NotExpressible if pointer.starts_with("/chunk_grid") => {
+            error.with_hint("choose chunks of one shape")
+        }
+        _ => error,
+    }
+}
+
+/// Bytes of the elements of an array that need not be opened; 0 if its data type is not known.
+pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> u128 {
+    let item = zarr_array::element_spec(array, dialect, types).map_or(0, |element| element.item_size() as u64);
+    zarr_grid::total_size(&array.shape, item)
+}
+
+fn size(array: &Array) -> u128 {
+    zarr_grid::total_size(array.shape(), array.data_type().item_size() as u64)
+}

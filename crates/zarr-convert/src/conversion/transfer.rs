@@ -1,0 +1,252 @@
+//! Copying and moving nodes, within a store or from one to another.
+
+use super::links::check_links;
+use super::{Action, Conversion, ConvertOptions, PlannedNode, Progress, destination, finish_move, is_same};
+use std::sync::Arc;
+use zarr_array::Registry;
+use zarr_hierarchy::in_store;
+use zarr_hierarchy::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node};
+use zarr_meta::{Dialect, NodePath, StoredNode};
+use zarr_store::{Prefix, Store, run};
+
+impl Conversion {
+    /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
+    /// hierarchy there; if there is none, it stays in its own, and its documents stay as they are spelled. An array of version 1 or
+    /// before goes to Zarr v3 unless it becomes the root, since those versions have nothing else.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_copy(
+        source: &Arc<dyn Store>,
+        from: &str,
+        target: &Arc<dyn Store>,
+        to: &str,
+        registry: &Arc<Registry>,
+        options: ConvertOptions,
+    ) -> Result<Self> {
+        let found = open_node(&**source, from, None).map_err(|error| match open_node(&**target, to, None) {
+            Ok(there) if error.is_not_found() && error.hint().is_none() => error.with_hint(format!(
+                "there is a node at {}: if it is of a move that was interrupted, it is whole, and what is left at {from} is of no node",
+                there.path
+            )),
+            _ => error,
+        })?;
+        let there = match open_node(&**target, "/", None) {
+            Ok(root) => Some(root.dialect),
+            Err(error) if error.is_not_found() => None,
+            // A broken root is in the way of any dialect; preparing says so.
+            Err(_) => None,
+        };
+        let to = parse_path(to)?;
+        let dialect = match there {
+            Some(there) if !same_hierarchy(there, found.dialect) => there,
+            // A store of version 1 or before is one array at its root.
+            None if found.dialect.holds_one_array() && found.dialect.check_path(&to).is_err() => Dialect::NEWEST,
+            _ => found.dialect,
+        };
+        let options = ConvertOptions { dialect: Some(dialect), node: Some(found.path), to: Some(to), ..options };
+        Self::plan(source, registry, options)
+    }
+}
+
+/// Copies the node at `from`, with all below it, to `to` in a store which may be the same; groups above are made where there
+/// are none. Chunks are copied as they are stored, unless the hierarchy there is of a dialect that stores them in another way.
+///
+/// # Errors
+/// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at `from`; [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is
+/// something at `to` and it is not to be replaced; those of [`Conversion::plan`] and [`Conversion::run`]. An array is there
+/// once it is complete.
+///
+/// # Example
+/// ```
+/// # use std::sync::Arc;
+/// use zarr_array::{Array, NewArray, Registry, Store};
+/// use zarr_convert::{copy_node, move_node};
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+/// let array = Array::create(&store, "/raw/a", NewArray::new(&[2], "int8").codecs_json("bytes")?, &registry)?;
+/// array.write(.., &[1_i8, 2])?;
+/// copy_node(&store, "/raw", &store, "/kept", &registry, false)?;
+/// move_node(&store, "/raw/a", &store, "/b", &registry, false)?;
+/// assert_eq!(Array::open(&store, "/b", &registry)?.read::<i8>(..)?, [1, 2]);
+/// assert_eq!(Array::open(&store, "/kept/a", &registry)?.read::<i8>(..)?, [1, 2]);
+/// assert!(Array::open(&store, "/raw/a", &registry).is_err());
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+pub fn copy_node(
+    source: &Arc<dyn Store>,
+    from: &str,
+    target: &Arc<dyn Store>,
+    to: &str,
+    registry: &Arc<Registry>,
+    overwrite: bool,
+) -> Result<()> {
+    let options = ConvertOptions { overwrite, ..ConvertOptions::default() };
+    Conversion::plan_copy(source, from, target, to, registry, options)?.run(target, &|_| {})
+}
+
+/// Moves the node at `from`, with all below it, as [`Conversion::run_move`] does, or finishes a move that was interrupted, as
+/// [`finish_move`] does. Consolidated metadata of groups above either place, which becomes stale, is dropped.
+///
+/// # Errors
+/// As [`copy_node`], [`Conversion::run_move`] and [`finish_move`].
+pub fn move_node(
+    source: &Arc<dyn Store>,
+    from: &str,
+    target: &Arc<dyn Store>,
+    to: &str,
+    registry: &Arc<Registry>,
+    overwrite: bool,
+) -> Result<()> {
+    let options = ConvertOptions { overwrite, ..ConvertOptions::default() };
+    let planned = Conversion::plan_copy(source, from, target, to, registry, options);
+    match planned.and_then(|conversion| conversion.run_move(target, &|_| {})) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists) => {
+            if finish_move(source, from, target, to)? { Ok(()) } else { Err(error) }
+        }
+        done => done,
+    }
+}
+
+impl Conversion {
+    /// Writes everything to `target`, as [`run`](Self::run) does, and then erases it in the source.
+    ///
+    /// Within one store that can rename all keys under a prefix at once (a directory), in dialects in which all of a node lies
+    /// under its path (v2, v3), it is renamed: others see it at the one place or at the other.
+    ///
+    /// Else it is copied, and erased when the copy is complete: documents first, the node's own before those below it. An
+    /// interruption leaves the node whole at its old place, or whole at the new one, where [`finish_move`] erases the rest. Of
+    /// what lies at the old place, chunks and documents are erased, and what belongs to no node stays.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node); [`Exists`](zarr_hierarchy::ErrorKind::Exists) if what is in the way
+    /// may be the whole of a node, of which an interrupted move left a part in the source;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic link that lies below the node, or that the node is.
+    pub fn run_move(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+        let (from, to) = self.paths();
+        if is_same(&self.source, target) {
+            self.check_apart().map_err(|error| in_store(target, error))?;
+        }
+        let in_target = |error: Error| in_store(target, error);
+        self.check_whole(&**target, &to).map_err(in_target)?;
+        let check_links = || match self.nodes.first() {
+            Some(first) => check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error)),
+            None => Ok(()),
+        };
+        if self.options.overwrite {
+            // What is in the way is erased before it turns out whether the store renames.
+            check_links()?;
+            self.check_complete().map_err(|error| in_store(&self.source, error))?;
+        }
+        if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
+            for planned in &self.nodes {
+                progress(Progress::Begin(planned));
+                progress(Progress::Done(planned.size));
+            }
+            self.list_in(&**target, true).map_err(in_target)?;
+            return target.flush().map_err(|error| in_target(error.into()));
+        }
+        check_links()?;
+        self.check_complete().map_err(|error| in_store(&self.source, error))?;
+        self.run(target, progress)?;
+        let source = &*self.source;
+        let copied = self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
+        self.list_in(source, false).map_err(|error| in_store(source, error))?;
+        if let Some(erase) = EraseNode::moved(&copied, source.capabilities()) {
+            run(source, erase).map_err(|error| in_store(source, error))?;
+        }
+        source.flush().map_err(|error| in_store(source, error.into()))
+    }
+
+    /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.
+    fn check_complete(&self) -> Result<()> {
+        let Some(root) = self.nodes.first() else { return Ok(()) };
+        let of_other = self.nodes.iter().find(|node| !same_hierarchy(node.source.dialect, root.source.dialect));
+        let message = match (self.left_out.first(), of_other) {
+            (None, None) => return Ok(()),
+            (Some(reason), _) => format!("a move would lose nodes that a copy leaves out: {reason}"),
+            (None, Some(node)) => {
+                format!("{} is of dialect {}: nodes of several", node.source.path, node.source.dialect)
+            }
+        };
+        Err(Error::argument(message).with_hint("copy it, and then erase it").at_path(&root.source.path))
+    }
+
+    /// Checks that the source has the nodes that were copied, and no others: what was created or changed meanwhile is not erased.
+    /// Chunks that were written meanwhile are not noticed. Returns the nodes.
+    fn check_unchanged(&self, from: &NodePath) -> Result<Walk> {
+        let changed = |path: &NodePath| {
+            let message = "the source was changed while it was copied; nothing was erased";
+            Error::new(ErrorKind::Conflict, message).at_path(path)
+        };
+        let mut walk = zarr_hierarchy::walk(&*self.source, &from.to_string(), None)?;
+        if !walk.broken.is_empty() {
+            return Err(walk.broken.swap_remove(0).with_hint("nothing was erased"));
+        }
+        let copied = |found: &StoredNode| {
+            let same = |planned: &&PlannedNode| {
+                let (now, then) = (&found.documents, &planned.source.documents);
+                planned.source.path == found.path && found.own_documents().all(|key| now.get(key) == then.get(key))
+            };
+            self.nodes.iter().any(|planned| same(&planned))
+        };
+        match walk.nodes.iter().find(|found| !found.implicit && !copied(found)) {
+            Some(found) => Err(changed(&found.path)),
+            None => Ok(walk),
+        }
+    }
+
+    /// Whether all that there is of the node lies under its path, at either place.
+    fn can_rename(&self, from: &NodePath, to: &NodePath) -> bool {
+        let Some(root) = self.nodes.first() else { return false };
+        let none = zarr_meta::Documents::new();
+        let lies_below = |path: &NodePath| {
+            let owned = zarr_meta::owned(root.dialect, path, &none);
+            !path.is_root() && owned.keys.is_empty() && owned.prefixes == [path.key_prefix()]
+        };
+        let stays = |planned: &PlannedNode| {
+            planned.dialect == planned.source.dialect && matches!(planned.how, Action::Group | Action::CopyChunks)
+        };
+        root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)
+    }
+
+    /// Renames the node, after what is in the way is gone; false if the store does not.
+    fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
+        let (from, to) = self.paths();
+        destination::prepare(store, self)?;
+        if let Some(root) = self.nodes.first() {
+            run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
+        }
+        self.list_in(&**store, false)?;
+        Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
+    }
+
+    /// Refuses to replace what may be the whole of what is left in the source in part: a group that has no document of its own
+    /// is still there when a move that was interrupted erased some of the nodes below it.
+    fn check_whole(&self, target: &dyn Store, to: &NodePath) -> Result<()> {
+        if !self.options.overwrite || self.nodes.first().is_none_or(|root| !root.source.implicit) {
+            return Ok(());
+        }
+        let there = match zarr_hierarchy::walk(target, &to.to_string(), None) {
+            Ok(walk) => walk.nodes,
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        // A node that has a document there is more than one that has none in the source any more.
+        let is_new = |found: &&StoredNode| {
+            let planned = self.nodes.iter().find(|planned| planned.path == found.path);
+            planned.is_some_and(|planned| found.implicit || !planned.source.implicit)
+        };
+        match there.iter().find(|found| !is_new(found)) {
+            None => Ok(()),
+            Some(found) => {
+                let message = "there is a node that is not in the source, which may be the rest of an interrupted move";
+                let hint = format!("erase the source if {to} is whole, else erase {to}");
+                Err(Error::new(ErrorKind::Exists, message).with_hint(hint).at_path(&found.path))
+            }
+        }
+    }
+}

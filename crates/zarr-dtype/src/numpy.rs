@@ -1,0 +1,127 @@
+//! numpy's types, as type strings and lists of fields name them: `<f8`, `|S10`, `>M8[25s]`,
+//! `[["a", "<i4"], ["b", "<f8", [2, 2]]]`.
+
+mod config;
+mod parse;
+mod print;
+
+pub use parse::NumpyTypeError;
+
+use crate::{ByteOrder, Class, DataType, TimeUnit};
+
+/// A type of numpy, without its byte order, or one that TensorStore 0.1 adds to Zarr v2.
+///
+/// Wider than [`DataType`], since documents are: elements may have any size, none included, and objects are what a codec makes of
+/// them. [`to_config`](Self::to_config) has the name of the data type, whose limits [`DataType::from_config`] knows.
+///
+/// ```
+/// use zarr_dtype::{ByteOrder, DataType, NumpyType};
+/// use zarr_json::{json, pointer::At};
+///
+/// let (numpy, order) = NumpyType::parse(&At::root(&json!(">f4"))).expect("a type string");
+/// assert_eq!((&numpy, &order), (&NumpyType::Number(DataType::Float32), &ByteOrder::Big));
+/// assert_eq!(numpy.to_config().name, "float32");
+/// assert_eq!(numpy.to_value(&order), json!(">f4"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum NumpyType {
+    /// A number or bool.
+    Number(DataType),
+    /// `M8`, `m8`.
+    Time {
+        /// Whether it is a length of time.
+        is_span: bool,
+        /// What is counted.
+        unit: TimeUnit,
+    },
+    /// `S`: the size in bytes.
+    Bytes(u64),
+    /// `U`: the length in code points.
+    Text(u64),
+    /// `V`: the size in bytes.
+    Raw(u64),
+    /// `O`: what it is depends on a codec.
+    Object,
+    /// Fields.
+    Struct(Vec<NumpyField>),
+}
+
+/// A field of a struct of numpy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumpyField {
+    /// The name.
+    pub name: String,
+    /// The type of the field, or of its items if it is an array.
+    pub numpy: NumpyType,
+    /// The shape if the field is an array; empty if not.
+    pub shape: Vec<u64>,
+}
+
+impl NumpyType {
+    /// The size of an element in bytes; `None` for objects, and for structs beyond 64 bits.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => u64::try_from(number.item_size()).ok(),
+            Self::Time { .. } => Some(8),
+            Self::Bytes(size) | Self::Raw(size) => Some(*size),
+            Self::Text(len) => len.checked_mul(4),
+            Self::Object => None,
+            Self::Struct(fields) => fields
+                .iter()
+                .try_fold(0_u64, |sum, field| sum.checked_add(field.numpy.size()?.checked_mul(field.item_count()?)?)),
+        }
+    }
+
+    /// What the values are if they are numbers or bools.
+    pub fn class(&self) -> Option<Class> {
+        if let Self::Number(number) = self { number.class() } else { None }
+    }
+
+    /// Whether numpy has it by itself.
+    pub fn is_of_numpy(&self) -> bool {
+        match self {
+            Self::Number(number) => letter(number).is_some(),
+            Self::Struct(fields) => fields.iter().all(|field| field.numpy.is_of_numpy()),
+            _ => true,
+        }
+    }
+
+    /// Whether elements consist of parts wider than a byte, so that they have a byte order.
+    pub fn has_byte_order(&self) -> bool {
+        match self {
+            Self::Number(number) => number.item_size() > 1,
+            Self::Time { .. } | Self::Text(_) => true,
+            Self::Bytes(_) | Self::Raw(_) | Self::Object => false,
+            Self::Struct(fields) => fields.iter().any(|field| field.numpy.has_byte_order()),
+        }
+    }
+
+    /// The byte order of elements all of whose parts have this one, as far as they have any.
+    pub fn all_in(&self, order: &ByteOrder) -> ByteOrder {
+        match self {
+            Self::Struct(fields) => ByteOrder::Fields(fields.iter().map(|field| field.numpy.all_in(order)).collect()),
+            _ if self.has_byte_order() => order.clone(),
+            _ => ByteOrder::Irrelevant,
+        }
+    }
+}
+
+impl NumpyField {
+    /// How many items the field has.
+    pub fn item_count(&self) -> Option<u64> {
+        self.shape.iter().try_fold(1_u64, |product, &length| product.checked_mul(length))
+    }
+}
+
+/// numpy's letter for a number; `None` for those that it lacks.
+fn letter(number: &DataType) -> Option<char> {
+    Some(match (number.class()?, number) {
+        (Class::Bool, _) => 'b',
+        (_, DataType::Int2 | DataType::Int4 | DataType::UInt2 | DataType::UInt4) => return None,
+        (Class::Signed, _) => 'i',
+        (Class::Unsigned, _) => 'u',
+        (_, DataType::Float16 | DataType::Float32 | DataType::Float64) => 'f',
+        (_, DataType::Complex64 | DataType::Complex128) => 'c',
+        _ => return None,
+    })
+}

@@ -1,0 +1,303 @@
+//! Reading type strings and lists of fields.
+
+use super::{NumpyField, NumpyType};
+use crate::structure::MAX_DEPTH;
+use crate::{ByteOrder, DataType, TimeUnit, Unit};
+use std::collections::HashSet;
+use std::fmt;
+use zarr_json::Value;
+use zarr_json::pointer::{At, ValueError};
+
+/// Why a value is no type of numpy that is known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NumpyTypeError {
+    /// It may be one, but is not known.
+    Unknown {
+        /// The type string.
+        name: String,
+        /// What is wrong, and where.
+        error: ValueError,
+    },
+    /// It is none.
+    Invalid(ValueError),
+}
+
+impl From<ValueError> for NumpyTypeError {
+    fn from(error: ValueError) -> Self {
+        Self::Invalid(error)
+    }
+}
+
+impl fmt::Display for NumpyTypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { error, .. } | Self::Invalid(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NumpyTypeError {}
+
+type Result<T, E = NumpyTypeError> = std::result::Result<T, E>;
+
+impl NumpyType {
+    /// The type that a type string or a list of fields names, `[name, type]` or `[name, type, shape]`, and its byte order.
+    ///
+    /// A missing byte order is little-endian, one on single bytes is ignored: netCDF-C writes `<u1`. As numpy does, a field without
+    /// a name, which is padding, is named `f` and its place; one with a title and a name goes by the name.
+    ///
+    /// # Errors
+    /// [`NumpyTypeError`], with the JSON pointer of the part that is wrong.
+    pub fn parse(at: &At<'_>) -> Result<(Self, ByteOrder)> {
+        Self::parse_at_depth(at, 0)
+    }
+
+    fn parse_at_depth(at: &At<'_>, depth: usize) -> Result<(Self, ByteOrder)> {
+        match at.value() {
+            Value::String(text) => {
+                let unknown = || at.invalid("a type of numpy such as \"<f8\"");
+                typestr(text).ok_or_else(|| NumpyTypeError::Unknown { name: text.clone(), error: unknown() })
+            }
+            Value::Array(_) if depth < MAX_DEPTH => fields(at, depth),
+            _ => Err(at.invalid("a type string or an array of fields").into()),
+        }
+    }
+}
+
+fn typestr(text: &str) -> Option<(NumpyType, ByteOrder)> {
+    if !text.starts_with(['<', '>', '|', '='])
+        && let Some(number) = NumpyType::named(text).filter(|number| !number.is_of_numpy())
+    {
+        let order = number.all_in(&ByteOrder::Little);
+        return Some((number, order));
+    }
+    let order = text.chars().next()?;
+    let (order, rest) = match order {
+        '<' | '>' | '|' | '=' => (order, text.get(1..)?),
+        _ => ('<', text),
+    };
+    let letter = rest.chars().next()?;
+    let rest = rest.get(letter.len_utf8()..)?;
+    let dtype = match letter {
+        'O' if rest.is_empty() || rest == "8" => NumpyType::Object,
+        'm' | 'M' => time(letter == 'm', rest)?,
+        'S' | 'a' => NumpyType::Bytes(digits(rest)?),
+        'U' => NumpyType::Text(digits(rest)?),
+        'V' => NumpyType::Raw(digits(rest)?),
+        _ => NumpyType::Number(number(letter, digits(rest)?)?),
+    };
+    // Sizes beyond 64 bits are no sizes.
+    if dtype != NumpyType::Object {
+        dtype.size()?;
+    }
+    let order = if order == '>' { ByteOrder::Big } else { ByteOrder::Little };
+    let order = dtype.all_in(&order);
+    Some((dtype, order))
+}
+
+/// The number of numpy with this letter, and so many bytes.
+fn number(letter: char, size: u64) -> Option<DataType> {
+    Some(match (letter, size) {
+        ('b', 1) => DataType::Bool,
+        ('i', 1) => DataType::Int8,
+        ('i', 2) => DataType::Int16,
+        ('i', 4) => DataType::Int32,
+        ('i', 8) => DataType::Int64,
+        ('u', 1) => DataType::UInt8,
+        ('u', 2) => DataType::UInt16,
+        ('u', 4) => DataType::UInt32,
+        ('u', 8) => DataType::UInt64,
+        ('f', 2) => DataType::Float16,
+        ('f', 4) => DataType::Float32,
+        ('f', 8) => DataType::Float64,
+        ('c', 8) => DataType::Complex64,
+        ('c', 16) => DataType::Complex128,
+        _ => return None,
+    })
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let size: u64 = if plain { text.parse().ok()? } else { return None };
+    (size <= i64::MAX as u64).then_some(size)
+}
+
+/// `8[ns]`, `8[25s]`, `8`.
+fn time(is_span: bool, text: &str) -> Option<NumpyType> {
+    let unit = text.strip_prefix('8')?;
+    if unit.is_empty() {
+        return Some(NumpyType::Time { is_span, unit: TimeUnit::new(Unit::Generic) });
+    }
+    let unit = unit.strip_prefix('[')?.strip_suffix(']')?;
+    let count = unit.bytes().take_while(u8::is_ascii_digit).count();
+    let (scale, unit) = unit.split_at_checked(count)?;
+    let scale: u32 = if scale.is_empty() { 1 } else { scale.parse().ok()? };
+    let unit = Unit::from_code(unit)?;
+    (scale > 0 && i32::try_from(scale).is_ok()).then_some(NumpyType::Time { is_span, unit: TimeUnit { unit, scale } })
+}
+
+fn fields(at: &At<'_>, depth: usize) -> Result<(NumpyType, ByteOrder)> {
+    let items = at.items()?;
+    if items.is_empty() {
+        return Err(at.invalid("at least one field").into());
+    }
+    let mut fields: Vec<NumpyField> = Vec::new();
+    let mut names = HashSet::new();
+    let mut orders = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let parts = item.items()?;
+        let (name, numpy, shape) = match parts.as_slice() {
+            [name, numpy] => (field_name(name)?, numpy, Vec::new()),
+            [name, numpy, shape] => (field_name(name)?, numpy, field_shape(shape)?),
+            _ => return Err(item.invalid("[name, type] or [name, type, shape]").into()),
+        };
+        let (numpy, order) = NumpyType::parse_at_depth(numpy, depth + 1)?;
+        if numpy == NumpyType::Object {
+            let error = item.invalid("fields of a fixed size");
+            return Err(NumpyTypeError::Unknown { name: "|O".to_owned(), error });
+        }
+        // Any number of them would fit into no bytes at all.
+        if !shape.is_empty() && numpy.size() == Some(0) {
+            return Err(item.invalid("items of at least one byte").into());
+        }
+        // Padding has no name; numpy names such fields by their place.
+        let name_is_made = name.is_empty();
+        let mut name = if name_is_made { format!("f{index}") } else { name.to_owned() };
+        if names.contains(&name) {
+            if !name_is_made {
+                return Err(item.invalid("fields of different names").into());
+            }
+            while names.contains(&name) {
+                name.push('_');
+            }
+        }
+        names.insert(name.clone());
+        fields.push(NumpyField { name, numpy, shape });
+        orders.push(order);
+    }
+    let dtype = NumpyType::Struct(fields);
+    if dtype.size().is_none() {
+        return Err(at.invalid("elements of at most 2^64-1 bytes").into());
+    }
+    Ok((dtype, ByteOrder::Fields(orders.into())))
+}
+
+/// The name of a field, behind a title for people if there is one.
+fn field_name<'v>(at: &At<'v>) -> Result<&'v str, ValueError> {
+    match at.value().as_array() {
+        Some([Value::String(_), Value::String(name)]) => Ok(name),
+        _ => at.text(),
+    }
+}
+
+/// The shape of a field: a list, or a number for one dimension.
+fn field_shape(at: &At<'_>) -> Result<Vec<u64>, ValueError> {
+    if at.value().as_u64().is_some() { Ok(vec![at.size()?]) } else { at.sizes() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_json::json;
+
+    fn round_trip(value: Value) -> Value {
+        let (dtype, endian) = NumpyType::parse(&At::root(&value)).unwrap();
+        dtype.to_value(&endian)
+    }
+
+    #[test]
+    fn strict_spellings_stay() {
+        for text in [
+            "|b1",
+            "|i1",
+            "<i2",
+            ">u8",
+            "<f2",
+            ">c16",
+            "|S7",
+            "<U12",
+            ">U1",
+            "|V5",
+            "|O",
+            "<M8[ns]",
+            ">m8[25s]",
+            "<M8",
+            "bfloat16",
+            "int4",
+            "float8_e4m3fn",
+        ] {
+            assert_eq!(round_trip(json!(text)), json!(text));
+        }
+        let list = json!([["a", "<i4"], ["b", ">f8", [2, 3]], ["c", [["x", "|u1"], ["y", "<U2"]]]]);
+        assert_eq!(round_trip(list.clone()), list);
+    }
+
+    #[test]
+    fn loose_spellings_are_read() {
+        for (loose, strict) in [
+            ("<u1", "|u1"),
+            (">b1", "|b1"),
+            ("i4", "<i4"),
+            ("S2", "|S2"),
+            (">S1", "|S1"),
+            ("|i2", "<i2"),
+            ("=f8", "<f8"),
+            ("<M8[\u{3bc}s]", "<M8[us]"),
+            ("<m8[1\u{b5}s]", "<m8[us]"),
+            ("<M8[generic]", "<M8"),
+            ("O", "|O"),
+        ] {
+            assert_eq!(round_trip(json!(loose)), json!(strict));
+        }
+        let padded = json!([["a", "|u1"], ["", "|V3"], ["b", "<i4"], ["", "|V1"]]);
+        assert_eq!(round_trip(padded).to_string(), r#"[["a","|u1"],["f1","|V3"],["b","<i4"],["f3","|V1"]]"#);
+    }
+
+    #[test]
+    fn others_are_not() {
+        for text in [
+            "",
+            "<",
+            "q",
+            "<q8",
+            "f",
+            "<f3",
+            "<f16",
+            "|S",
+            "<U9999999999999999999",
+            "<M8[fortnight]",
+            "<M8[0s]",
+            "<M8[s",
+            "<M4[s]",
+            "é",
+            "<é1",
+            "<i+4",
+            "bfloat",
+            "<U4611686018427387904",
+        ] {
+            let error = NumpyType::parse(&At::root(&json!(text))).unwrap_err();
+            assert!(matches!(error, NumpyTypeError::Unknown { name, .. } if name == text), "{text}");
+        }
+        for list in [
+            json!([]),
+            json!([["a"]]),
+            json!([["a", "<i4"], ["a", "<i4"]]),
+            json!([["a", "|V9223372036854775807", [9]]]),
+            json!([["a", "|V0", [9007199254740992_u64]]]),
+        ] {
+            let error = NumpyType::parse(&At::root(&list)).unwrap_err();
+            assert!(matches!(error, NumpyTypeError::Invalid(_)), "{list}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_panics(text in "[<>|]?[bifucmMSUVO]?[0-9]{0,3}(\\[[0-9]?[a-z]{0,3}\\])?") {
+            let value = json!(text);
+            if let Ok((dtype, endian)) = NumpyType::parse(&At::root(&value)) {
+                let strict = dtype.to_value(&endian);
+                proptest::prop_assert_eq!(round_trip(strict.clone()), strict);
+            }
+        }
+    }
+}

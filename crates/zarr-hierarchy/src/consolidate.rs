@@ -1,0 +1,293 @@
+//! Consolidated metadata: written, looked at, and dropped.
+
+use crate::hierarchy::{WalkJob, in_store};
+use crate::node::{Edit, Revise};
+use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
+use std::collections::BTreeMap;
+use zarr_json::{Map, Value};
+use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode, consolidated};
+use zarr_store::{
+    AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, backoff, run, run_async,
+};
+
+/// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staleness {
+    /// Nodes that are there, and not in the copy.
+    pub missing: Vec<NodePath>,
+    /// Nodes in the copy that are not there.
+    pub gone: Vec<NodePath>,
+    /// Nodes whose metadata or attributes are others now.
+    pub changed: Vec<NodePath>,
+}
+
+impl Staleness {
+    /// Whether the copy says something else than the nodes.
+    pub fn is_stale(&self) -> bool {
+        !(self.missing.is_empty() && self.gone.is_empty() && self.changed.is_empty())
+    }
+}
+
+/// Writes consolidated metadata of the group at `path`: copies of the metadata of all nodes below it, with which a reader opens
+/// them without asking for each. In v2 that is a document `.zmetadata`, in v3 a member of the group's document.
+///
+/// Whoever changes a node below without this library leaves it stale; see [`staleness`]. So may changes that others make at the
+/// same time: this is for hierarchies that rest.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; the first error of a node below that is broken, in
+/// which case nothing is written; [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for a dialect that has
+/// none; [`ErrorKind::Store`](crate::ErrorKind::Store).
+///
+/// # Example
+/// ```
+/// use zarr_hierarchy::{consolidate, staleness};
+/// use zarr_store::{Key, MemoryStore, Precondition, Store};
+///
+/// let store = MemoryStore::new();
+/// let group = br#"{"zarr_format": 3, "node_type": "group"}"#;
+/// for key in ["zarr.json", "a/zarr.json", "a/b/zarr.json"] {
+///     store.set(&Key::new(key)?, group, &Precondition::None)?;
+/// }
+/// assert_eq!(staleness(&store, "/", None)?, None);
+/// consolidate(&store, "/", None)?;
+/// assert!(!staleness(&store, "/", None)?.unwrap().is_stale());
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
+    run_on(store, open_node(store, path, dialect)?, Verb::Write).map(drop)
+}
+
+/// As [`consolidate`], on a store that does not block.
+///
+/// # Errors
+/// As [`consolidate`].
+pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
+    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Write).await.map(drop)
+}
+
+/// Compares the consolidated metadata of the group at `path` with the nodes below it; `None` if it has none.
+///
+/// # Errors
+/// As [`consolidate`].
+pub fn staleness(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Option<Staleness>> {
+    run_on(store, open_node(store, path, dialect)?, Verb::Compare)
+}
+
+/// As [`staleness`], on a store that does not block.
+///
+/// # Errors
+/// As [`staleness`].
+pub async fn staleness_async(
+    store: &dyn AsyncStore,
+    path: &str,
+    dialect: Option<Dialect>,
+) -> Result<Option<Staleness>> {
+    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Compare).await
+}
+
+/// Drops the consolidated metadata of the group at `path`, if it has any.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Store`](crate::ErrorKind::Store).
+pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
+    run_on(store, open_node(store, path, dialect)?, Verb::Drop).map(drop)
+}
+
+/// As [`drop_consolidated`], on a store that does not block.
+///
+/// # Errors
+/// As [`drop_consolidated`].
+pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
+    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Drop).await.map(drop)
+}
+
+fn run_on(store: &dyn Store, found: StoredNode, verb: Verb) -> Result<Option<Staleness>> {
+    let path = found.path.to_string();
+    let job = ConsolidateJob::new(found, verb, store.capabilities());
+    run(store, job).map_err(|error| in_store(store, error.at(|location| location.path = Some(path))))
+}
+
+async fn run_on_async(store: &dyn AsyncStore, found: StoredNode, verb: Verb) -> Result<Option<Staleness>> {
+    let path = found.path.to_string();
+    let job = ConsolidateJob::new(found, verb, store.capabilities());
+    run_async(store, job).await.map_err(|error| in_store(store, error.at(|location| location.path = Some(path))))
+}
+
+/// How often a copy is made again when others replace it in between.
+const MAX_TRIES: u32 = 100;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Write,
+    Compare,
+    Drop,
+}
+
+/// Walks the nodes, and then writes, compares or drops.
+///
+/// Begin ── a document of its own is to be written ──► Before ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
+///   ├─────────────────────────────────────────────────────────► Walk ──► Revise ──► done, or compared
+///   └── to be dropped ──► Revise or Set ──► done
+#[derive(Debug)]
+struct ConsolidateJob {
+    group: StoredNode,
+    verb: Verb,
+    capabilities: Capabilities,
+    /// What must hold of the document that the copy goes to.
+    when: Precondition,
+    tries: u32,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Begin,
+    Before,
+    Walk(Box<WalkJob>),
+    Set,
+    Pause,
+    Revise(Box<Revise>),
+}
+
+impl ConsolidateJob {
+    fn new(group: StoredNode, verb: Verb, capabilities: Capabilities) -> Self {
+        Self { group, verb, capabilities, when: Precondition::None, tries: 0, state: State::Begin }
+    }
+
+    fn begin(&mut self) -> Result<Next<Self>> {
+        if self.group.node.as_array().is_some() {
+            return Err(Error::new(ErrorKind::NotFound, "found an array, expected a group"));
+        }
+        let key = consolidated::document_key(&self.group).map(|key| Key::new(&key)).transpose()?;
+        match (self.verb, key) {
+            (Verb::Write, Some(key)) if self.capabilities.conditional => {
+                self.state = State::Before;
+                Ok(Next::Ask(vec![jobs::get_document(key)]))
+            }
+            (Verb::Write | Verb::Compare, _) => self.begin_walk(),
+            (Verb::Drop, Some(key)) => {
+                self.state = State::Set;
+                Ok(Next::Ask(vec![Request::Erase { key }]))
+            }
+            (Verb::Drop, None) if self.group.node.as_group().is_none_or(|group| group.consolidated.is_none()) => {
+                Ok(Next::Done(None))
+            }
+            (Verb::Drop, None) => self.revise(Edit::Consolidated(None)),
+        }
+    }
+
+    fn begin_walk(&mut self) -> Result<Next<Self>> {
+        self.walk(Box::new(WalkJob::new(self.group.clone(), None, true)), &[])
+    }
+
+    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        jobs::within(self, walk, replies, |job, walk| job.state = State::Walk(walk), Self::walked)
+    }
+
+    fn revise(&mut self, edit: Edit) -> Result<Next<Self>> {
+        self.go_on(Box::new(Revise::new(&self.group, edit, self.capabilities)), &[])
+    }
+
+    fn go_on(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
+        jobs::within(self, revise, replies, wait, |_, _| Ok(Next::Done(None)))
+    }
+
+    /// What to write, or the answer.
+    fn walked(&mut self, walk: Walk) -> Result<Next<Self>> {
+        if let Some(error) = walk.broken.into_iter().next() {
+            return Err(error);
+        }
+        let group = &self.group;
+        let collected = Consolidated::collect(group.dialect, &group.path, &walk.nodes)?;
+        if self.verb == Verb::Compare {
+            if let (None, Some(error)) = (&walk.consolidated, walk.bad_copies.into_iter().next()) {
+                return Err(error);
+            }
+            return Ok(Next::Done(walk.consolidated.map(|copy| compare(group, &copy, &collected))));
+        }
+        match consolidated::document_key(group) {
+            Some(key) => {
+                self.state = State::Set;
+                let (key, value, when) = (Key::new(&key)?, collected.to_v2(), self.when.clone());
+                Ok(Next::Ask(vec![jobs::set_document(key, value, when, true)]))
+            }
+            None => self.revise(Edit::Consolidated(Some(Box::new(collected)))),
+        }
+    }
+
+    /// Others replaced the copy while this one was made.
+    fn again(&mut self) -> Result<Next<Self>> {
+        self.tries += 1;
+        if self.tries > MAX_TRIES {
+            let message = format!("others replaced the consolidated metadata {MAX_TRIES} times while it was made");
+            return Err(Error::new(ErrorKind::Conflict, message));
+        }
+        self.state = State::Pause;
+        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+    }
+}
+
+impl Job for ConsolidateJob {
+    type Output = Option<Staleness>;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match std::mem::replace(&mut self.state, State::Begin) {
+            State::Begin | State::Pause => self.begin(),
+            State::Before => {
+                self.when = match replies.first() {
+                    Some(Reply::Got(Some(fetched))) => {
+                        fetched.version.clone().map_or(Precondition::None, Precondition::Version)
+                    }
+                    _ => Precondition::NotExists,
+                };
+                self.begin_walk()
+            }
+            State::Walk(walk) => self.walk(walk, replies),
+            State::Set if matches!(replies.first(), Some(Reply::Conflict)) => self.again(),
+            State::Set => Ok(Next::Done(None)),
+            State::Revise(revise) => self.go_on(revise, replies),
+        }
+    }
+}
+
+/// Compares by what documents mean, node by node.
+fn compare(group: &StoredNode, copy: &Consolidated, now: &Consolidated) -> Staleness {
+    let values = |from: &Consolidated| -> BTreeMap<NodePath, Value> {
+        let nodes = from.nodes(&group.path).into_iter();
+        nodes.map(|(path, documents)| (path.clone(), meaning(group.dialect, path, &documents))).collect()
+    };
+    let (copy, now) = (values(copy), values(now));
+    let lacks = |of: &BTreeMap<NodePath, Value>, from: &BTreeMap<NodePath, Value>| {
+        of.keys().filter(|path| !from.contains_key(path)).cloned().collect()
+    };
+    let differs = |(path, value): (&NodePath, &Value)| {
+        copy.get(path).filter(|it| !it.semantically_eq(value)).map(|_| path.clone())
+    };
+    Staleness {
+        missing: lacks(&now, &copy),
+        gone: lacks(&copy, &now),
+        changed: now.iter().filter_map(differs).collect(),
+    }
+}
+
+/// What the documents of a node say: the node as it is read, and as far as it cannot be read, the documents themselves.
+fn meaning(dialect: Dialect, path: NodePath, documents: &Documents) -> Value {
+    let text = |bytes: &[u8]| Value::from_json(std::str::from_utf8(bytes).unwrap_or_default()).unwrap_or_default();
+    let mut stored: Map = documents.iter().map(|(key, bytes)| (key.to_owned(), text(bytes))).collect();
+    let read =
+        StoredNode::read(dialect, path, documents).ok().flatten().filter(|found| found.attributes_error.is_none());
+    let Some(mut found) = read else { return Value::Object(stored) };
+    if let Node::Group(group) = &mut found.node {
+        // A copy of a group has an empty one of its own (zarr-python 3), in version 2 as a member that is not known.
+        group.consolidated = None;
+        group.extra.remove("consolidated_metadata");
+    }
+    stored = Map::new();
+    stored.insert("node", found.node.to_value());
+    stored.insert("dialect", found.dialect.name());
+    Value::Object(stored)
+}

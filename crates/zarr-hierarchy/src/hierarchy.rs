@@ -1,0 +1,313 @@
+//! What is done with nodes of any kind, known by their paths: open, find all, change attributes, erase.
+
+mod mixed;
+mod walk;
+
+pub use walk::{Walk, WalkJob};
+
+use mixed::MixedWalkJob;
+
+use crate::execute;
+use crate::node::{self, EraseNode, ListNode, OpenNode, parse_path};
+use crate::{Error, Result};
+use std::collections::BTreeSet;
+use zarr_json::Map;
+use zarr_meta::{Dialect, NodePath, StoredNode};
+use zarr_store::{AsyncStore, Capabilities, Store, run, run_async};
+
+/// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds that tell what is wrong with
+/// its metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
+pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+    let path = parse_path(path).map_err(|error| in_store(store, error))?;
+    run(store, OpenNode::new(path, dialect, store.capabilities().list)).map_err(|error| in_store(store, error))
+}
+
+/// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
+/// [names](zarr_meta::Warning::hides) each of their dialects.
+///
+/// # Errors
+/// As [`open_node`].
+pub fn open_node_and_others(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+    let found = open_node(store, path, dialect)?;
+    if dialect.is_some() || !store.capabilities().list {
+        return Ok(found);
+    }
+    let walk = run(store, MixedWalkJob::new(found.clone(), Some(0))).map_err(|error| in_store(store, error))?;
+    Ok(walk.nodes.into_iter().next().unwrap_or(found))
+}
+
+/// As [`open_node_and_others`], on a store that does not block.
+///
+/// # Errors
+/// As [`open_node`].
+pub async fn open_node_and_others_async(
+    store: &dyn AsyncStore,
+    path: &str,
+    dialect: Option<Dialect>,
+) -> Result<StoredNode> {
+    let found = open_node_async(store, path, dialect).await?;
+    if dialect.is_some() || !store.capabilities().list {
+        return Ok(found);
+    }
+    let walk = run_async(store, MixedWalkJob::new(found.clone(), Some(0))).await;
+    let walk = walk.map_err(|error| in_store(store, error))?;
+    Ok(walk.nodes.into_iter().next().unwrap_or(found))
+}
+
+/// As [`open_node`], on a store that does not block.
+///
+/// # Errors
+/// As [`open_node`].
+pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+    let path = parse_path(path).map_err(|error| in_store(store, error))?;
+    let job = OpenNode::new(path, dialect, store.capabilities().list);
+    run_async(store, job).await.map_err(|error| in_store(store, error))
+}
+
+/// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
+/// each group and the documents of each node, however many chunks there are.
+///
+/// Of several nodes at one path the walk has that which [`open_node`] finds, with a warning that
+/// [names](zarr_meta::Warning::hides) the dialect of the other.
+///
+/// # Errors
+/// As [`open_node`], for the node at `path`; what is wrong with those below is in [`Walk::broken`].
+pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    walk_down(store, path, dialect, None)
+}
+
+fn walk_down(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Option<usize>) -> Result<Walk> {
+    let root = open_node(store, path, dialect)?;
+    let can_list = store.capabilities().list;
+    let walked = match dialect {
+        None if can_list => execute::run_free(store, MixedWalkJob::new(root, depth)),
+        _ => execute::run_free(store, WalkJob::new(root, depth, can_list)),
+    };
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
+}
+
+async fn walk_down_async(
+    store: &dyn AsyncStore,
+    path: &str,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+) -> Result<Walk> {
+    let root = open_node_async(store, path, dialect).await?;
+    let can_list = store.capabilities().list;
+    let walked = match dialect {
+        None if can_list => run_async(store, MixedWalkJob::new(root, depth)).await,
+        _ => run_async(store, WalkJob::new(root, depth, can_list)).await,
+    };
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
+}
+
+/// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
+/// for each node. It is a copy, which is stale if a node below was changed since by software that leaves it so; see
+/// [`staleness`](crate::staleness).
+///
+/// # Errors
+/// As [`walk`].
+pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let root = open_node(store, path, dialect)?;
+    execute::run_free(store, WalkJob::new(root, None, store.capabilities().list).trusting())
+        .map_err(|error| in_store(store, error))
+        .map(|walk| walk.in_store(store))
+}
+
+/// As [`walk_consolidated`], on a store that does not block.
+///
+/// # Errors
+/// As [`walk`].
+pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let root = open_node_async(store, path, dialect).await?;
+    let walked = run_async(store, WalkJob::new(root, None, store.capabilities().list).trusting()).await;
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+}
+
+/// As [`walk`], on a store that does not block.
+///
+/// # Errors
+/// As [`walk`].
+pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    walk_down_async(store, path, dialect, None).await
+}
+
+/// Finds the nodes directly below the group at `path`, sorted by path, of all dialects as [`walk`] does. An array has none.
+///
+/// # Errors
+/// As [`walk`].
+pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let group = parse_path(path).map_err(|error| in_store(store, error))?;
+    walk_down(store, path, dialect, Some(1)).map(|walk| walk.below(&group))
+}
+
+/// As [`children`], on a store that does not block.
+///
+/// # Errors
+/// As [`children`].
+pub async fn children_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let group = parse_path(path).map_err(|error| in_store(store, error))?;
+    walk_down_async(store, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
+}
+
+/// Whether there is a node at `path`, be it a group that is only implied by what lies below it.
+///
+/// # Errors
+/// As [`open_node`], but for [`ErrorKind::NotFound`](crate::ErrorKind::NotFound): a node that is broken is no missing one.
+pub fn node_exists(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<bool> {
+    is_there(open_node(store, path, dialect))
+}
+
+/// As [`node_exists`], on a store that does not block.
+///
+/// # Errors
+/// As [`node_exists`].
+pub async fn node_exists_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<bool> {
+    is_there(open_node_async(store, path, dialect).await)
+}
+
+fn is_there(opened: Result<StoredNode>) -> Result<bool> {
+    match opened {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Erases a node with all that lies below it, be it of no node. Of the root only what belongs to nodes is erased, since anything may
+/// lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped before.
+///
+/// Documents go first, then chunks, so that an erase which is interrupted leaves no array that reads fill values for what was
+/// there. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
+///
+/// In the drafts of version 3 groups above that had no document of their own and were implied by this node alone are
+/// gone with it, as those drafts say.
+///
+/// # Errors
+/// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; the node can be erased again as long as it
+/// has a document, and chunks without one are erased when an array is created there.
+pub fn erase_node(store: &dyn Store, node: &StoredNode) -> Result<()> {
+    run(store, unlist(node, store.capabilities())).map_err(|error| of_node(store, node, error))?;
+    let job = EraseNode::new(node.clone(), store.capabilities());
+    run(store, job).map_err(|error| of_node(store, node, error))
+}
+
+/// As [`erase_node`], on a store that does not block.
+///
+/// # Errors
+/// As [`erase_node`].
+pub async fn erase_node_async(store: &dyn AsyncStore, node: &StoredNode) -> Result<()> {
+    run_async(store, unlist(node, store.capabilities())).await.map_err(|error| of_node(store, node, error))?;
+    let job = EraseNode::new(node.clone(), store.capabilities());
+    run_async(store, job).await.map_err(|error| of_node(store, node, error))
+}
+
+/// Takes a node that is to be erased out of the lists of NCZarr.
+fn unlist(node: &StoredNode, capabilities: Capabilities) -> ListNode {
+    ListNode::new(node.path.clone(), node.node.as_array().is_some(), false, capabilities)
+}
+
+/// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
+/// byte where nothing changed. Works for arrays whose data type or codecs are not known, too.
+///
+/// Consolidated metadata of groups above, which becomes stale, is dropped.
+///
+/// # While others write
+/// `node` may be older than what is stored. What differs between its attributes and `attributes` is changed in the newest
+/// documents, and what others changed since stays; an attribute that both changed to different values is an error. On stores with
+/// conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities)) no change of another is lost, however many
+/// writers there are.
+///
+/// # Errors
+/// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) naming an attribute that another writer changed as well;
+/// [`ErrorKind::Store`](crate::ErrorKind::Store); the kinds that tell what is wrong with attributes that are there.
+pub fn set_attributes(store: &dyn Store, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
+    run(store, job).map_err(in_node)
+}
+
+/// As [`set_attributes`], on a store that does not block.
+///
+/// # Errors
+/// As [`set_attributes`].
+pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
+    run_async(store, job).await.map_err(in_node)
+}
+
+fn of_node(store: impl std::fmt::Display, node: &StoredNode, error: Error) -> Error {
+    in_store(store, error.at(|location| location.path = Some(node.path.to_string())))
+}
+
+/// The same error, in a store.
+#[must_use]
+pub fn in_store(store: impl std::fmt::Display, error: Error) -> Error {
+    error.at(|location| location.store = Some(store.to_string()))
+}
+
+impl Walk {
+    /// Without the node that the walk began with.
+    #[must_use]
+    pub fn below(mut self, root: &NodePath) -> Self {
+        self.nodes.retain(|node| node.path != *root);
+        self
+    }
+
+    /// With the nodes below arrays in [`below_arrays`](Self::below_arrays).
+    fn checked(mut self) -> Self {
+        let mut without_children = BTreeSet::new();
+        let (below, nodes) = std::mem::take(&mut self.nodes).into_iter().partition(|node| {
+            // Sorted by path, a node follows the one above it.
+            let is_below = node.path.parent().is_some_and(|parent| without_children.contains(&parent));
+            if is_below || node.node.as_array().is_some() {
+                without_children.insert(node.path.clone());
+            }
+            is_below
+        });
+        self.nodes = nodes;
+        self.below_arrays = below;
+        // A group that is only implied has nothing of its own.
+        self.below_arrays.retain(|node| !node.implicit);
+        self
+    }
+
+    /// With arrays whose data type is not known among the broken ones, even if their documents name another one to fall back to. A
+    /// walk takes that, as opening does unless the option `refuse_fallbacks` is set. Errors name
+    /// `store`.
+    #[must_use]
+    pub fn refusing_fallbacks(mut self, store: impl std::fmt::Display) -> Self {
+        self.nodes.retain(|node| {
+            let refused = node.fallback.clone().map(|error| of_node(&store, node, error.into()));
+            let stays = refused.is_none();
+            self.broken.extend(refused);
+            stays
+        });
+        self
+    }
+
+    /// With nodes in whose documents something is odd among the broken ones, as opening refuses them if
+    /// the option `strict` is set. Errors name `store`.
+    #[must_use]
+    pub fn strictly(mut self, store: impl std::fmt::Display) -> Self {
+        self.nodes.retain(|node| {
+            let refused = crate::check_strictly(node).err().map(|error| of_node(&store, node, error));
+            let stays = refused.is_none();
+            self.broken.extend(refused);
+            stays
+        });
+        self
+    }
+
+    /// With errors that name a store.
+    #[must_use]
+    pub fn in_store(mut self, store: impl std::fmt::Display) -> Self {
+        let locate = |errors: Vec<Error>| errors.into_iter().map(|error| in_store(&store, error)).collect();
+        (self.broken, self.bad_copies) = (locate(self.broken), locate(self.bad_copies));
+        self
+    }
+}

@@ -1,0 +1,357 @@
+//! The nodes below a group, found level by level.
+
+use crate::execute;
+use crate::jobs::{get_document, unfit};
+use crate::node::{OpenNode, Probed, reread};
+use crate::{Error, Result};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
+use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
+
+/// The result of a walk.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// The nodes, sorted by path, the one that the walk began with included.
+    pub nodes: Vec<StoredNode>,
+    /// Nodes that are there but broken, each with its path in the error. They do not hide their siblings.
+    pub broken: Vec<Error>,
+    /// Nodes below an array, which may have none: they are no part of the hierarchy, and can be opened by their paths alone. Of
+    /// v3 and v2 they are not looked for, since arrays have their chunks there.
+    pub below_arrays: Vec<StoredNode>,
+    /// The consolidated metadata of the group that the walk began with, as stored: a copy, which may be stale.
+    pub consolidated: Option<Consolidated>,
+    /// Faults of consolidated metadata, that of groups below included. The nodes are not affected by them.
+    pub bad_copies: Vec<Error>,
+}
+
+/// Walks down from a group, one level at a time: lists its groups, then asks for the documents of what may be nodes there.
+#[derive(Debug)]
+pub struct WalkJob {
+    dialect: Dialect,
+    depth: Option<usize>,
+    walk: Walk,
+    /// The documents that are for the whole hierarchy.
+    entry: Documents,
+    /// Groups whose children are being listed.
+    listing: Vec<NodePath>,
+    /// Whether all keys below the group are being listed at once.
+    listing_all: bool,
+    /// Whether no further level is to be listed.
+    is_last: bool,
+    /// What may be nodes, with the number of replies each waits for.
+    probing: Vec<(OpenNode, usize)>,
+    /// The groups of the next level.
+    next: Vec<NodePath>,
+    /// Prefixes without a document: groups if a node lies below.
+    maybe: Vec<NodePath>,
+    can_list: bool,
+    /// Whether nodes of all self-contained dialects are looked for, and not those of `dialect` alone.
+    is_mixed: bool,
+    /// What is not looked into: documents and chunks of another hierarchy.
+    skipped: Vec<NodePath>,
+    /// Whether consolidated metadata is believed, where there is some.
+    trust_consolidated: bool,
+    /// Whether the document of consolidated metadata that lies beside the group was asked for.
+    asked_consolidated: bool,
+}
+
+/// Where the documents of a node are looked for.
+enum Where {
+    /// At its path.
+    Here,
+    /// At its path and below: it may be implied.
+    Below,
+    /// Among these keys, which are all that there are.
+    Among(Arc<BTreeSet<Key>>),
+}
+
+impl WalkJob {
+    /// Walks down from `root`, `depth` levels or all.
+    #[must_use]
+    pub fn new(root: StoredNode, depth: Option<usize>, can_list: bool) -> Self {
+        let dialect = root.dialect;
+        // Below an array there may be no node, but where documents lie apart from chunks it costs little to see some.
+        let is_listed = root.node.as_group().is_some() || dialect.implies_groups();
+        let next = if is_listed { vec![root.path.clone()] } else { Vec::new() };
+        let entry = match zarr_meta::entry_key(dialect).and_then(|key| Some((key, root.documents.get(key)?))) {
+            Some((key, bytes)) => [(key.to_owned(), bytes.to_vec())].into_iter().collect(),
+            None => Documents::new(),
+        };
+        let walk = Walk { nodes: vec![root], ..Walk::default() };
+        Self {
+            dialect,
+            depth,
+            walk,
+            entry,
+            listing: Vec::new(),
+            listing_all: false,
+            is_last: false,
+            probing: Vec::new(),
+            next,
+            maybe: Vec::new(),
+            can_list,
+            is_mixed: false,
+            skipped: Vec::new(),
+            trust_consolidated: false,
+            asked_consolidated: false,
+        }
+    }
+
+    /// Believes consolidated metadata, where there is some.
+    pub(crate) fn trusting(self) -> Self {
+        Self { trust_consolidated: true, ..self }
+    }
+
+    /// Looks for nodes of all self-contained dialects, but not at and below the paths in `skipped`.
+    pub(crate) fn mixed(self, skipped: Vec<NodePath>) -> Self {
+        Self { is_mixed: true, skipped, ..self }
+    }
+
+    /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so unless it is to be trusted it
+    /// is only checked, if the store can list; if not, it is all there is to go by.
+    fn consolidated(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let Some(root) = self.walk.nodes.first().cloned() else { return Ok(Next::Done(self.finish())) };
+        let key = zarr_meta::consolidated::document_key(&root);
+        if let (Some(key), false) = (&key, self.asked_consolidated) {
+            self.asked_consolidated = true;
+            return Ok(Next::Ask(vec![get_document(Key::new(key)?)]));
+        }
+        self.asked_consolidated = true;
+        let beside = match (&key, replies.first()) {
+            (Some(key), Some(Reply::Got(Some(fetched)))) => {
+                Consolidated::parse_document(self.dialect, key, fetched.part(0))
+            }
+            _ => Ok(None),
+        };
+        let inside = root.node.as_group().and_then(|group| group.consolidated.clone());
+        let locate = |error: zarr_meta::Error| {
+            let key = key.clone();
+            Error::from(error).at(|location| {
+                location.path = Some(root.path.to_string());
+                location.key = key;
+            })
+        };
+        match beside.map(|beside| beside.or(inside)) {
+            Err(error) => self.walk.bad_copies.push(locate(error)),
+            Ok(None) => {}
+            Ok(Some(consolidated)) => {
+                if let Err(error) = consolidated.check() {
+                    self.walk.bad_copies.push(locate(error));
+                }
+                let trusted = self.trust_consolidated || !self.can_list;
+                if trusted {
+                    self.walk_consolidated(&root, &consolidated);
+                }
+                self.walk.consolidated = Some(consolidated);
+                if trusted {
+                    return Ok(Next::Done(self.finish()));
+                }
+            }
+        }
+        self.list_next_level()
+    }
+
+    /// Takes the nodes from consolidated metadata.
+    fn walk_consolidated(&mut self, root: &StoredNode, consolidated: &Consolidated) {
+        let below = |path: &NodePath| {
+            let depth = path.names().count() - root.path.names().count();
+            *path != root.path && self.depth.is_none_or(|most| depth <= most)
+        };
+        let nodes: Vec<_> = consolidated.nodes(&root.path).into_iter().filter(|(path, _)| below(path)).collect();
+        if self.dialect.implies_groups() {
+            let paths: BTreeSet<&NodePath> = nodes.iter().map(|(path, _)| path).collect();
+            let above = paths.iter().flat_map(|path| path.ancestors());
+            let implied =
+                above.filter(|path| path.is_within(&root.path) && *path != root.path && !paths.contains(path));
+            self.maybe.extend(implied.collect::<BTreeSet<_>>());
+        }
+        let dialect = self.dialect;
+        let parse = |(path, documents): (NodePath, Documents)| {
+            reread(dialect, &path, &documents).map_err(|error| error.at_path(&path))
+        };
+        self.walk.nodes.reserve(nodes.len());
+        for read in execute::map(nodes, parse) {
+            match read {
+                Ok(found) => self.walk.nodes.push(found),
+                Err(error) => self.walk.broken.push(error),
+            }
+        }
+    }
+
+    fn list_next_level(&mut self) -> Result<Next<Self>> {
+        let more = self.depth.is_none_or(|depth| depth > 0);
+        if self.is_last {
+            return Ok(Next::Done(self.finish()));
+        }
+        if self.next.is_empty() || !more {
+            return self.settle();
+        }
+        // Where documents lie apart from chunks, one listing shows all nodes. Of a few levels only it could show too much.
+        if self.depth.is_none() && self.dialect.implies_groups() {
+            self.listing_all = true;
+            let all = self.next.iter().map(|path| zarr_meta::listing_prefix(self.dialect, path));
+            let request = |prefix: String| Ok(Request::ListAll { prefix: Prefix::new(&prefix)? });
+            return Ok(Next::Ask(all.map(request).collect::<Result<_>>()?));
+        }
+        self.depth = self.depth.map(|depth| depth - 1);
+        self.listing = std::mem::take(&mut self.next);
+        let request = |path: &NodePath| {
+            Ok(Request::List { prefix: Prefix::new(&zarr_meta::listing_prefix(self.dialect, path))? })
+        };
+        Ok(Next::Ask(self.listing.iter().map(request).collect::<Result<_>>()?))
+    }
+
+    /// Begins to probe all candidates that the listings show.
+    fn probe(&mut self, listings: &[Reply]) -> Result<Vec<Request>> {
+        let mut requests = Vec::new();
+        for (path, reply) in std::mem::take(&mut self.listing).into_iter().zip(listings) {
+            let Reply::Listing(Listing { keys, prefixes }) = reply else { return Err(unfit()) };
+            let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
+            let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
+            let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
+            children.candidates.retain(|path| !self.skipped.contains(path));
+            self.maybe.extend(children.maybe_implied.iter().cloned());
+            self.next.extend(children.maybe_implied);
+            self.begin(children.candidates, &Where::Here, &mut requests);
+        }
+        Ok(requests)
+    }
+
+    /// Begins to probe paths.
+    fn begin(&mut self, paths: Vec<NodePath>, at: &Where, requests: &mut Vec<Request>) {
+        for path in paths {
+            let dialect = Some(self.dialect).filter(|_| !self.is_mixed);
+            let mut open = OpenNode::new(path, dialect, matches!(at, Where::Below)).knowing(&self.entry);
+            if self.is_mixed {
+                open = open.self_contained_only();
+            }
+            if let Where::Among(listed) = at {
+                open = open.among(listed);
+            }
+            let probed = open.go_on(&[]);
+            self.probed(open, probed, requests);
+        }
+    }
+
+    /// Begins to probe all nodes whose documents are listed. All groups above them are there.
+    fn probe_all(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
+        (self.listing_all, self.is_last) = (false, true);
+        let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Ok(Vec::new()) };
+        let mut listed = BTreeSet::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { return Err(unfit()) };
+            listed.extend(keys.iter().cloned());
+        }
+        let path = |key: &Key| zarr_meta::document_path(self.dialect, key.as_str(), &self.entry);
+        let below = |path: &NodePath| path.is_within(&root) && *path != root;
+        let paths: BTreeSet<NodePath> = listed.iter().filter_map(path).filter(below).collect();
+        let above = paths.iter().flat_map(NodePath::ancestors).filter(|path| path.is_within(&root) && *path != root);
+        let implied: BTreeSet<_> = above.filter(|path| !paths.contains(path)).collect();
+        self.maybe.extend(implied);
+        let mut requests = Vec::new();
+        self.begin(paths.into_iter().collect(), &Where::Among(Arc::new(listed)), &mut requests);
+        Ok(requests)
+    }
+
+    /// Looks below prefixes whose children were not asked for, whether there is a node that makes groups of them.
+    fn settle(&mut self) -> Result<Next<Self>> {
+        let open: BTreeSet<_> = std::mem::take(&mut self.next).into_iter().collect();
+        let unknown: Vec<_> = self.maybe.iter().filter(|path| open.contains(path)).cloned().collect();
+        if !self.can_list || !self.dialect.implies_groups() || unknown.is_empty() {
+            return Ok(Next::Done(self.finish()));
+        }
+        self.maybe.retain(|path| !open.contains(path));
+        self.is_last = true;
+        let mut requests = Vec::new();
+        self.begin(unknown, &Where::Below, &mut requests);
+        if requests.is_empty() { Ok(Next::Done(self.finish())) } else { Ok(Next::Ask(requests)) }
+    }
+
+    fn probed(&mut self, open: OpenNode, probed: Result<Probed>, requests: &mut Vec<Request>) {
+        match probed {
+            Ok(Probed::Asks(asks)) => {
+                self.probing.push((open, asks.len()));
+                requests.extend(asks);
+            }
+            Ok(Probed::Found(found)) => {
+                if let Node::Group(group) = &found.node {
+                    self.next.push(found.path.clone());
+                    // Names that lead out of the hierarchy were not written by mistake.
+                    if let Some(Err(error)) = group.consolidated.as_ref().map(Consolidated::check) {
+                        self.walk.bad_copies.push(Error::from(error).at_path(&found.path));
+                    }
+                }
+                self.walk.nodes.push(*found);
+            }
+            Ok(Probed::NotFound(_)) => {
+                self.maybe.push(open.path().clone());
+                self.next.push(open.path().clone());
+            }
+            Err(error) => {
+                let path = open.path().to_string();
+                self.walk.broken.push(error.at(|location| location.path = Some(path)));
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Walk {
+        let mut walk = std::mem::take(&mut self.walk);
+        walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        let implied: Vec<(NodePath, Dialect)> = std::mem::take(&mut self.maybe)
+            .into_iter()
+            .filter_map(|path| {
+                // Sorted by path, all nodes below it stand together.
+                let prefix = path.key_prefix();
+                let below = walk.nodes.partition_point(|node| *node.path.as_relative() < *prefix);
+                let first = walk.nodes.get(below).filter(|node| node.path.is_within(&path))?;
+                Some((path, first.dialect))
+            })
+            .collect();
+        let implicit = |(path, dialect)| {
+            let mut found = StoredNode::implicit(dialect, path);
+            found.documents = self.entry.clone();
+            found
+        };
+        walk.nodes.extend(implied.into_iter().map(implicit));
+        walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        walk
+    }
+}
+
+impl Job for WalkJob {
+    type Output = Walk;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut requests = Vec::new();
+        if self.listing_all {
+            let requests = self.probe_all(replies)?;
+            return if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) };
+        }
+        if !self.asked_consolidated || (self.listing.is_empty() && self.probing.is_empty() && !replies.is_empty()) {
+            return self.consolidated(replies);
+        }
+        if !self.listing.is_empty() {
+            requests = self.probe(replies)?;
+        } else {
+            let mut rest = replies;
+            let mut answered = Vec::new();
+            for (open, count) in std::mem::take(&mut self.probing) {
+                let (mine, others) = rest.split_at_checked(count).ok_or_else(unfit)?;
+                rest = others;
+                answered.push((open, mine));
+            }
+            let parse = |(mut open, mine): (OpenNode, &[Reply])| {
+                let probed = open.go_on(mine);
+                (open, probed)
+            };
+            let parsed = execute::map(answered, parse);
+            self.walk.nodes.reserve(parsed.len());
+            for (open, probed) in parsed {
+                self.probed(open, probed, &mut requests);
+            }
+        }
+        if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) }
+    }
+}

@@ -1,0 +1,46 @@
+//! Zarr hierarchies over any store: nodes, known by their paths. Find them, walk over all, change their attributes, consolidate
+//! their metadata, erase them.
+//!
+//! A node is what its documents say: `zarr-meta` reads and writes them. Of arrays only the keys of chunks are known here, so that
+//! they can be erased or copied ([`chunk_keys`]); what is in chunks is for `zarr-array`.
+//!
+//! ```
+//! use zarr_hierarchy::{open_node, set_attributes, walk};
+//! use zarr_store::{Key, MemoryStore, Precondition, Store};
+//!
+//! let store = MemoryStore::new();
+//! let group = br#"{"zarr_format": 3, "node_type": "group"}"#;
+//! for key in ["zarr.json", "a/zarr.json"] {
+//!     store.set(&Key::new(key)?, group, &Precondition::None)?;
+//! }
+//! let found = open_node(&store, "/a", None)?;
+//! set_attributes(&store, &found, [("units".to_owned(), "K".into())].into_iter().collect())?;
+//! let paths: Vec<String> = walk(&store, "/", None)?.nodes.iter().map(|node| node.path.to_string()).collect();
+//! assert_eq!(paths, ["/", "/a"]);
+//! # Ok::<(), zarr_hierarchy::Error>(())
+//! ```
+//!
+//! What touches a store is a job ([`zarr_store::Job`]) that says what it wants and does no I/O itself. The functions here run jobs on
+//! blocking stores, those named `_async` the same ones on stores that do not block. The jobs are in [`node`], for who combines them
+//! with others.
+
+pub mod chunk_keys;
+mod consolidate;
+mod error;
+pub mod execute;
+mod hierarchy;
+pub mod jobs;
+pub mod node;
+mod strict;
+
+pub use consolidate::{
+    Staleness, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async, staleness, staleness_async,
+};
+pub use error::{Error, ErrorKind, Location, Result};
+pub use hierarchy::{
+    Walk, WalkJob, children, children_async, erase_node, erase_node_async, in_store, node_exists, node_exists_async,
+    open_node, open_node_and_others, open_node_and_others_async, open_node_async, set_attributes, set_attributes_async,
+    walk, walk_async, walk_consolidated, walk_consolidated_async,
+};
+pub use node::with_location;
+pub use strict::{check_strictly, check_warnings};

@@ -1,0 +1,238 @@
+//! Nodes as jobs: finding, creating, replacing and erasing one.
+
+mod ancestors;
+mod claim;
+mod create;
+mod dialect;
+mod erase;
+mod hints;
+mod leftovers;
+mod listed;
+mod merge;
+mod newest;
+pub mod order;
+mod replace;
+mod revise;
+
+pub use ancestors::Ancestors;
+pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
+pub use create::{CreateNode, create};
+pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};
+pub use erase::{EraseBroken, EraseNode, MIGRATION_RECORD};
+pub use hints::with_location;
+pub use listed::ListNode;
+pub use newest::{Newest, ReadNewest};
+pub use replace::ReplaceNode;
+pub(crate) use replace::set_attributes;
+pub use revise::Edit;
+pub(crate) use revise::Revise;
+
+use crate::jobs::{get_document, unfit};
+use crate::{Error, ErrorKind, Result};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use zarr_json::Map;
+use zarr_meta::{Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode};
+use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
+
+/// Finds the node at a path: asks for the documents that each dialect would have there.
+#[derive(Debug)]
+pub struct OpenNode {
+    probe: Probe,
+    path: NodePath,
+    /// What was wanted last, and whether the store was asked for it.
+    asked: Vec<(String, bool)>,
+    begun: bool,
+    /// The keys that are there, if they were listed.
+    listed: Option<Arc<BTreeSet<Key>>>,
+    /// The prefix that a listing was asked of last.
+    listing: Option<String>,
+    /// Prefixes that had nothing below them when they were listed.
+    empty: Vec<String>,
+}
+
+/// How far a probe got with what it was given.
+#[derive(Debug)]
+pub(crate) enum Probed {
+    /// It asks for more.
+    Asks(Vec<Request>),
+    /// There is a node.
+    Found(Box<StoredNode>),
+    /// There is none: the keys that were looked at.
+    NotFound(Vec<String>),
+}
+
+impl OpenNode {
+    /// Looks at `path`, for a node of `dialect` or of any. `can_list`: groups without a document are found by listing.
+    #[must_use]
+    pub fn new(path: NodePath, dialect: Option<Dialect>, can_list: bool) -> Self {
+        let probe = Probe::new(path.clone(), dialect).can_list(can_list);
+        Self { probe, path, asked: Vec::new(), begun: false, listed: None, listing: None, empty: Vec::new() }
+    }
+
+    /// Looks for documents of the self-contained dialects at the path alone.
+    pub(crate) fn self_contained_only(self) -> Self {
+        Self { probe: self.probe.self_contained_only(), ..self }
+    }
+
+    /// Gives a listing of all documents that the node may have, so that those that are not there are not asked for.
+    pub(crate) fn among(self, listed: &Arc<BTreeSet<Key>>) -> Self {
+        Self { listed: Some(Arc::clone(listed)), ..self }
+    }
+
+    /// Gives documents that were read before, so that those that are for the whole hierarchy are not asked for again.
+    pub(crate) fn knowing(self, documents: &Documents) -> Self {
+        Self { probe: self.probe.knowing(documents), ..self }
+    }
+
+    /// The dialect, as far as it is known by now.
+    fn dialect(&self) -> Option<Dialect> {
+        self.probe.dialect()
+    }
+
+    /// The prefixes that were listed and had nothing below them.
+    fn empty(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.empty)
+    }
+
+    /// The path that is looked at.
+    pub(crate) fn path(&self) -> &NodePath {
+        &self.path
+    }
+
+    /// Goes on with replies to what was asked last.
+    ///
+    /// # Errors
+    /// The kinds that tell what is wrong with the metadata of the node.
+    pub(crate) fn go_on(&mut self, replies: &[Reply]) -> Result<Probed> {
+        let mut step = if !self.begun {
+            self.begun = true;
+            self.probe.step(&[])?
+        } else if let Some(Reply::Listing(listing)) = replies.first() {
+            if listing.keys.is_empty() && listing.prefixes.is_empty() {
+                self.empty.extend(self.listing.take());
+            }
+            let keys = listing.keys.iter().map(Key::as_str).chain(listing.prefixes.iter().map(Prefix::as_str));
+            self.probe.step(&keys.map(|key| (key.to_owned(), None)).collect::<Vec<_>>())?
+        } else {
+            let mut replies = replies.iter();
+            let mut value = |asked: bool| match asked.then(|| replies.next()) {
+                None | Some(Some(Reply::Got(None))) => Ok(None),
+                Some(Some(Reply::Got(Some(fetched)))) => Ok(Some(fetched.part(0).to_vec())),
+                Some(_) => Err(unfit()),
+            };
+            let got = self.asked.drain(..).map(|(key, asked)| Ok((key, value(asked)?)));
+            let got: Vec<_> = got.collect::<Result<_>>()?;
+            self.probe.step(&got)?
+        };
+        loop {
+            let keys = match step {
+                ProbeStep::Need(keys) => keys,
+                ProbeStep::List { prefix } => {
+                    let requests = vec![Request::List { prefix: Prefix::new(&prefix)? }];
+                    self.listing = Some(prefix);
+                    return Ok(Probed::Asks(requests));
+                }
+                ProbeStep::Found(found) => return Ok(Probed::Found(found)),
+                ProbeStep::NotFound { tried } => return Ok(Probed::NotFound(tried)),
+            };
+            let mut requests = Vec::new();
+            for text in keys {
+                let key = Key::new(&text)?;
+                let ask = self.listed.as_ref().is_none_or(|listed| listed.contains(&key));
+                self.asked.push((text, ask));
+                if ask {
+                    requests.push(get_document(key));
+                }
+            }
+            if !requests.is_empty() {
+                return Ok(Probed::Asks(requests));
+            }
+            let none: Vec<_> = self.asked.drain(..).map(|(key, _)| (key, None)).collect();
+            step = self.probe.step(&none)?;
+        }
+    }
+}
+
+/// Nothing is at a path: says what was tried, and which dialects have it.
+pub(crate) fn not_found(path: &NodePath, tried: &[String]) -> Error {
+    let mut groups: Vec<(Vec<Dialect>, Vec<&str>)> = Vec::new();
+    for key in tried {
+        let dialects = zarr_meta::dialects_of_key(path, key);
+        match groups.last_mut().filter(|(of, _)| *of == dialects) {
+            Some((_, keys)) => keys.push(key),
+            None => groups.push((dialects, vec![key])),
+        }
+    }
+    let group = |(dialects, keys): &(Vec<Dialect>, Vec<&str>)| match dialects.as_slice() {
+        [] => keys.join(", "),
+        dialects => {
+            let names: Vec<&str> = dialects.iter().map(|dialect| dialect.name()).collect();
+            format!("{}: {}", names.join("/"), keys.join(", "))
+        }
+    };
+    let tried = groups.iter().map(group).collect::<Vec<_>>().join("; ");
+    let tried = if tried.is_empty() { tried } else { format!(" (tried {tried})") };
+    Error::new(ErrorKind::NotFound, format!("no array and no group here{tried}"))
+        .at(|location| location.path = Some(path.to_string()))
+}
+
+impl Job for OpenNode {
+    type Output = StoredNode;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let path = self.path.clone();
+        let probed =
+            self.go_on(replies).map_err(|error| error.at(|location| location.path = Some(path.to_string())))?;
+        match probed {
+            Probed::Asks(requests) => Ok(Next::Ask(requests)),
+            Probed::Found(found) => Ok(Next::Done(*found)),
+            Probed::NotFound(tried) => Err(not_found(&path, &tried)),
+        }
+    }
+}
+
+/// The attributes of a node.
+///
+/// # Errors
+/// Why they cannot be read.
+pub fn attributes(found: &StoredNode) -> Result<&Map> {
+    found.attributes().map_err(|error| error.clone().into())
+}
+
+/// Parses `text` as the path of a node.
+///
+/// # Errors
+/// [`ErrorKind::Path`] if it is none.
+pub fn parse_path(text: &str) -> Result<NodePath> {
+    Ok(NodePath::parse(text)?)
+}
+
+/// Parses the documents of a node: such as are about to be written, as they will be read.
+///
+/// # Errors
+/// The kinds that tell what is wrong with the metadata; [`ErrorKind::NotFound`] if the documents make no node.
+pub fn reread(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<StoredNode> {
+    StoredNode::read(dialect, path.clone(), documents)?
+        .ok_or_else(|| not_found(path, &zarr_meta::document_keys(dialect, path, documents)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_is_lost_is_no_missing_document() {
+        let begun = || {
+            let mut open = OpenNode::new(NodePath::root(), Some(Dialect::V3), false);
+            assert!(matches!(open.go_on(&[]), Ok(Probed::Asks(requests)) if requests.len() == 1));
+            open
+        };
+        for replies in [&[][..], &[Reply::Size(None)]] {
+            let Err(error) = begun().go_on(replies) else { panic!("{replies:?}") };
+            assert_eq!(error.kind(), ErrorKind::Internal, "{error}");
+        }
+        assert!(matches!(begun().go_on(&[Reply::Got(None)]), Ok(Probed::NotFound(_))));
+    }
+}

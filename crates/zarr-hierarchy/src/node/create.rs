@@ -1,0 +1,355 @@
+//! Creating a node.
+
+use super::ancestors::{Ancestors, create_missing};
+use super::leftovers::Leftovers;
+use super::{EraseBroken, EraseNode, OpenNode, Probed, order, reread};
+use crate::jobs::{InSteps, Made, TakeLock};
+use crate::{Error, ErrorKind, Result, jobs};
+use std::collections::BTreeSet;
+use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
+use zarr_store::{Capabilities, Job, Key, Lock, Next, Precondition, Reply, Request, backoff};
+
+/// How often a creator looks again for the node of another, of which a document is there and the one that decides is not.
+const MAX_LOOKS: u32 = 8;
+/// How often it begins again in all.
+const MAX_TRIES: u32 = 100;
+
+/// Creates a node in a store with these capabilities, and the groups above it that are missing. A node that is there is erased if
+/// `overwrite` is set; otherwise it is an error.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`] if the dialect cannot say the node; [`ErrorKind::Path`] if it has no node at such a path.
+pub fn create(
+    path: NodePath,
+    dialect: Dialect,
+    node: &Node,
+    overwrite: bool,
+    capabilities: Capabilities,
+) -> Result<CreateNode> {
+    dialect.check_path(&path)?;
+    let (written, found) = new_documents(dialect, &path, node, &Documents::new())?;
+    // If the store can list, no node is put where a group is implied by nodes below that would not be found again: below an array,
+    // or by documents of another dialect.
+    let open = OpenNode::new(path, None, capabilities.list);
+    let state = Change::Here(Box::new(open));
+    Ok(CreateNode {
+        written,
+        found,
+        node: node.clone(),
+        overwrite,
+        capabilities,
+        tries: 0,
+        empty: Vec::new(),
+        lock: None,
+        state,
+    })
+}
+
+type Changes = Vec<(String, Option<Vec<u8>>)>;
+
+/// The documents of a new node in a hierarchy that has the document `entry` for all of them, and the node as it will be found.
+fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documents) -> Result<(Changes, StoredNode)> {
+    let written = zarr_meta::documents(dialect, path, node, Some(entry).filter(|entry| !entry.is_empty()))?;
+    let mut documents = entry.clone();
+    documents.apply(&written);
+    // What cannot be read back is not written.
+    let found = reread(dialect, path, &documents)?;
+    Ok((written, found))
+}
+
+/// Writes the documents of a new node, after what stands in the way is gone and what is above it is looked at. The one that decides
+/// is written last, and only if there is none: of two that create the same node, one is told that it exists.
+///
+/// Here ── something, to be replaced ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
+///   └──── nothing ──────────────────────────────────────────────────────────┘
+///
+/// Where another is faster, or a document of another node is there: Pause, and then again from Entry.
+///
+/// `Entry` is for dialects in which one document is for the whole hierarchy: a new node has to fit in.
+#[derive(Debug)]
+pub struct CreateNode {
+    written: Changes,
+    found: StoredNode,
+    node: Node,
+    overwrite: bool,
+    capabilities: Capabilities,
+    tries: u32,
+    /// Prefixes that had nothing below them when the node was looked for: no chunks are left there.
+    empty: Vec<String>,
+    /// Held where creators have to exclude each other.
+    lock: Option<Lock>,
+    state: Change,
+}
+
+#[derive(Debug)]
+enum Change {
+    Here(Box<OpenNode>),
+    Erase(Box<EraseNode>),
+    EraseBroken(Box<EraseBroken>),
+    Barrier,
+    Entry,
+    Ancestors(Box<Ancestors>),
+    Groups(Vec<Vec<Request>>),
+    Lock(Box<TakeLock>),
+    Leftovers(Box<Leftovers>),
+    /// Whether there are documents of a node that others create, or that was erased in part.
+    Look(Vec<Key>),
+    Pause,
+    Write(Box<InSteps>),
+    Done,
+}
+
+impl CreateNode {
+    /// The node as it will be found.
+    pub fn found(&self) -> &StoredNode {
+        &self.found
+    }
+
+    /// Looks at what is above, and begins with what is to be done there.
+    fn ancestors(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, ancestors| job.state = Change::Ancestors(ancestors);
+        jobs::within(self, ancestors, replies, wait, |job, missing| {
+            let steps = create_missing(&missing, job.found.dialect, job.capabilities)?;
+            job.groups(steps)
+        })
+    }
+
+    fn begin_ancestors(&mut self) -> Result<Next<Self>> {
+        self.ancestors(Box::new(Ancestors::new(&self.found, self.capabilities)), &[])
+    }
+
+    /// Whether a node that is only implied may get the documents of this one: a group, or the root where it is implied by the document that is for
+    /// the whole hierarchy, in which there need not be a node.
+    fn may_document(&self, there: &StoredNode) -> bool {
+        let is_bare_root = there.path.is_root() && zarr_meta::entry_key(there.dialect).is_some();
+        let fits = there.implicit && there.dialect == self.found.dialect;
+        fits && (self.node.as_group().is_some() || is_bare_root)
+    }
+
+    /// Takes the next of the steps that come before the node itself.
+    fn groups(&mut self, mut steps: Vec<Vec<Request>>) -> Result<Next<Self>> {
+        while let Some(requests) = steps.pop() {
+            if !requests.is_empty() {
+                self.state = Change::Groups(steps);
+                return Ok(Next::Ask(requests));
+            }
+        }
+        if self.document_keys().len() < 2 {
+            return self.begin_leftovers();
+        }
+        // No single document decides between two that create the node at the same time.
+        self.take_lock(Box::new(TakeLock::new(order::creation_lock_prefix(&self.found)?)), &[])
+    }
+
+    /// The keys at which the node may have documents.
+    fn document_keys(&self) -> BTreeSet<String> {
+        let StoredNode { dialect, path, documents, .. } = &self.found;
+        let keys = zarr_meta::document_keys(*dialect, path, documents);
+        keys.into_iter().chain(self.found.own_documents().map(str::to_owned)).collect()
+    }
+
+    fn take_lock(&mut self, take: Box<TakeLock>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, take| job.state = Change::Lock(take);
+        jobs::within(self, take, replies, wait, |job, lock| {
+            job.lock = Some(lock);
+            job.begin_leftovers()
+        })
+    }
+
+    fn begin_leftovers(&mut self) -> Result<Next<Self>> {
+        if self.node.as_array().is_none() || !self.capabilities.list {
+            return self.look();
+        }
+        let leftovers = Leftovers::new(&self.found, self.overwrite, self.lock.clone())?;
+        if leftovers.lie_below(&self.empty) {
+            return self.look();
+        }
+        self.leftovers(Box::new(leftovers), &[])
+    }
+
+    /// Erases what is stored under the keys that the array's chunks will have.
+    fn leftovers(&mut self, leftovers: Box<Leftovers>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, leftovers| job.state = Change::Leftovers(leftovers);
+        jobs::within(self, leftovers, replies, wait, |job, lock| {
+            job.lock = lock;
+            job.look()
+        })
+    }
+
+    /// Erases what is in the way.
+    fn erase<J: Job<Output = (), Error = Error>>(
+        &mut self,
+        erase: Box<J>,
+        state: fn(Box<J>) -> Change,
+        replies: &[Reply],
+    ) -> Result<Next<Self>> {
+        jobs::within(
+            self,
+            erase,
+            replies,
+            |job, erase| job.state = state(erase),
+            |job, ()| {
+                // What is erased is gone before there is anything new.
+                job.state = Change::Barrier;
+                Ok(Next::Ask(vec![Request::Barrier]))
+            },
+        )
+    }
+
+    /// Looks at the document that is for the whole hierarchy.
+    fn entry(&mut self) -> Result<Next<Self>> {
+        match zarr_meta::entry_key(self.found.dialect) {
+            None => self.begin_ancestors(),
+            Some(key) => {
+                self.state = Change::Entry;
+                Ok(Next::Ask(vec![jobs::get_document(Key::new(key)?)]))
+            }
+        }
+    }
+
+    /// Makes the node fit into the hierarchy that is there.
+    fn fit_in(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let (path, dialect) = (self.found.path.clone(), self.found.dialect);
+        let entry = match replies {
+            [Reply::Got(entry)] => entry.as_ref(),
+            _ => return Err(jobs::unfit()),
+        };
+        if let Some((key, entry)) = zarr_meta::entry_key(dialect).zip(entry) {
+            let entry = [(key.to_owned(), entry.part(0).to_vec())].into_iter().collect();
+            zarr_meta::fit_in(&mut self.node, dialect, &entry);
+            let (written, found) = new_documents(dialect, &path, &self.node, &entry)?;
+            (self.written, self.found) = (written, found);
+        }
+        self.begin_ancestors()
+    }
+
+    /// Writes the documents, one after another: each if it is not there, or is as it was `seen`. Those that the new node does not
+    /// have are erased before.
+    fn begin_write(&mut self, seen: &[(&Key, Precondition)]) -> Result<Next<Self>> {
+        let StoredNode { dialect, path, documents, .. } = &self.found;
+        let is_new = |key: &Key| self.written.iter().any(|(new, _)| new == key.as_str());
+        let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
+        let mut steps = vec![others.collect::<Vec<_>>()];
+        let when = |key: &Key, _| match seen.iter().find(|(seen, _)| *seen == key) {
+            _ if !self.capabilities.conditional => Precondition::None,
+            Some((_, when)) => when.clone(),
+            None => Precondition::NotExists,
+        };
+        steps.extend(order::requests(*dialect, path, documents, self.written.clone(), when)?);
+        self.write(Box::new(InSteps::new(steps)), &[])
+    }
+
+    fn write(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = Change::Write(steps);
+        jobs::within(self, steps, replies, wait, |job, made| match made {
+            Made::All => Ok(Next::Done(job.found.clone())),
+            Made::Conflict { in_last: true } => Err(job.exists()),
+            Made::Conflict { in_last: false } => job.wait(),
+        })
+    }
+
+    /// Waits for another, who creates the node or the document that is for the whole hierarchy.
+    fn wait(&mut self) -> Result<Next<Self>> {
+        self.tries += 1;
+        if self.tries > MAX_TRIES {
+            let message = format!("others changed the documents {MAX_TRIES} times while the node was created");
+            return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
+        }
+        (self.state, self.lock) = (Change::Pause, None);
+        self.empty.clear();
+        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+    }
+
+    fn exists(&self) -> Error {
+        Error::new(ErrorKind::Exists, "there is a node already, which another writer created meanwhile")
+            .at_path(&self.found.path)
+    }
+
+    /// Looks at the documents that the node may have, where it may have several.
+    fn look(&mut self) -> Result<Next<Self>> {
+        let texts = self.document_keys();
+        if texts.len() < 2 {
+            return self.begin_write(&[]);
+        }
+        let keys = texts.iter().map(|key| Ok(Key::new(key)?)).collect::<Result<Vec<_>>>()?;
+        let requests = keys.iter().cloned().map(Request::get).collect();
+        self.state = Change::Look(keys);
+        Ok(Next::Ask(requests))
+    }
+
+    /// Waits for the document that decides where another is there. If it does not come, the other is what is left of a node that
+    /// was never finished, or erased in part, and is replaced.
+    fn looked(&mut self, keys: &[Key], replies: &[Reply]) -> Result<Next<Self>> {
+        let mut there = self.found.documents.clone();
+        there.apply(&self.written.iter().map(|(key, _)| (key.clone(), None)).collect::<Vec<_>>());
+        let mut seen = Vec::new();
+        for (key, reply) in keys.iter().zip(replies) {
+            let Reply::Got(fetched) = reply else { return Err(jobs::unfit()) };
+            if let Some(fetched) = fetched {
+                there.insert(key.as_str(), fetched.part(0));
+                let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
+                seen.push((key, when));
+            }
+        }
+        let StoredNode { dialect, path, .. } = &self.found;
+        match StoredNode::read(*dialect, path.clone(), &there) {
+            _ if seen.is_empty() => self.begin_write(&[]),
+            Ok(Some(found)) if !found.implicit => Err(self.exists()),
+            _ if self.tries < MAX_LOOKS => self.wait(),
+            _ => self.begin_write(&seen),
+        }
+    }
+}
+
+impl Job for CreateNode {
+    type Output = StoredNode;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let path = self.found.path.clone();
+        match std::mem::replace(&mut self.state, Change::Done) {
+            Change::Here(mut open) => match open.go_on(replies) {
+                Ok(Probed::Asks(requests)) => {
+                    self.state = Change::Here(open);
+                    Ok(Next::Ask(requests))
+                }
+                Ok(Probed::NotFound(_)) => {
+                    self.empty = open.empty();
+                    self.entry()
+                }
+                // A broken node may be replaced, too.
+                Err(error) if self.overwrite && error.kind() != ErrorKind::Store => {
+                    let job = EraseBroken::new(path, self.found.dialect, self.capabilities);
+                    self.erase(Box::new(job), Change::EraseBroken, &[])
+                }
+                Ok(Probed::Found(found)) if self.overwrite => {
+                    self.erase(Box::new(EraseNode::alone(*found, self.capabilities)), Change::Erase, &[])
+                }
+                Ok(Probed::Found(found)) if self.may_document(&found) => self.entry(),
+                Ok(Probed::Found(found)) => {
+                    let kind = if found.node.as_array().is_some() { "an array" } else { "a group" };
+                    Err(Error::new(ErrorKind::Exists, format!("there is {kind} already"))
+                        .at(|location| location.path = Some(path.to_string())))
+                }
+                Err(error) => Err(error),
+            },
+            Change::Erase(job) => self.erase(job, Change::Erase, replies),
+            Change::EraseBroken(job) => self.erase(job, Change::EraseBroken, replies),
+            Change::Barrier => self.entry(),
+            Change::Entry => self.fit_in(replies),
+            Change::Ancestors(ancestors) => self.ancestors(ancestors, replies),
+            // Where a group is there by now, somebody else was faster.
+            Change::Groups(steps) => {
+                jobs::any_conflict(replies)?;
+                self.groups(steps)
+            }
+            Change::Lock(take) => self.take_lock(take, replies),
+            Change::Leftovers(leftovers) => self.leftovers(leftovers, replies),
+            Change::Look(keys) => self.looked(&keys, replies),
+            // The document that is for the whole hierarchy may be there by now.
+            Change::Pause => self.entry(),
+            Change::Write(steps) => self.write(steps, replies),
+            Change::Done => Ok(Next::Done(self.found.clone())),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The dialect of the hierarchy that a new node goes to.
+
+use super::{OpenNode, Probed};
+use crate::{Error, ErrorKind, Result};
+use zarr_meta::{Dialect, NodePath};
+use zarr_store::{Job, Next, Reply};
+
+/// The dialect of a store that holds no node, unless another is asked for.
+pub const DEFAULT_DIALECT: Dialect = Dialect::NEWEST;
+
+/// Whether nodes of both dialects may lie in one hierarchy.
+#[must_use]
+pub fn same_hierarchy(a: Dialect, b: Dialect) -> bool {
+    a == b || (a.is_v3() && b.is_v3())
+}
+
+/// Finds the dialect that a new node takes: that of the nearest group above it; where none has a document, that of the nodes
+/// in the store, as far as they can be found by listing; else the one that is asked for.
+///
+/// Another one than that of the hierarchy is an error: the new documents would hide the nodes that are there.
+#[derive(Debug)]
+pub struct FindDialect {
+    path: NodePath,
+    asked: Option<Dialect>,
+    overwrite: bool,
+    can_list: bool,
+    open: OpenNode,
+}
+
+impl FindDialect {
+    /// For a node at `path`, which is to replace what is there if `overwrite` is set.
+    #[must_use]
+    pub fn new(path: NodePath, asked: Option<Dialect>, overwrite: bool, can_list: bool) -> Self {
+        let first = path.parent().unwrap_or_else(NodePath::root);
+        Self { path, asked, overwrite, can_list, open: Self::open(first, can_list) }
+    }
+
+    /// Nodes below are looked for only where there is no document at all, not even of the root.
+    fn open(path: NodePath, can_list: bool) -> OpenNode {
+        let can_list = can_list && path.is_root();
+        OpenNode::new(path, None, can_list)
+    }
+
+    /// The dialect, now that that of the hierarchy is known.
+    fn within(&self, there: Dialect) -> Result<Dialect> {
+        match self.asked {
+            // What settled is written as it settled.
+            None if same_hierarchy(there, DEFAULT_DIALECT) => Ok(DEFAULT_DIALECT),
+            None => Ok(there),
+            Some(asked) if same_hierarchy(asked, there) || self.replaces_all() => Ok(asked),
+            Some(asked) => {
+                let message = format!("the hierarchy is of dialect {there}, not {asked}, which would hide its nodes");
+                let hint = "without a dialect the node takes that of the hierarchy; one of another dialect needs a store of its own";
+                Err(Error::argument(message).with_hint(hint).at_path(&self.path))
+            }
+        }
+    }
+
+    /// Whether nothing stays of what is there.
+    fn replaces_all(&self) -> bool {
+        self.overwrite && self.path.is_root()
+    }
+}
+
+impl Job for FindDialect {
+    type Output = Dialect;
+    type Error = Error;
+
+    fn step(&mut self, mut replies: &[Reply]) -> Result<Next<Self>> {
+        loop {
+            let at = self.open.path().clone();
+            let there = match self.open.go_on(std::mem::take(&mut replies)) {
+                Ok(Probed::Asks(requests)) => return Ok(Next::Ask(requests)),
+                Ok(Probed::Found(found)) if found.node.as_array().is_some() && at != self.path => {
+                    let message = format!("{at} is an array (dialect {}), expected a group", found.dialect);
+                    return Err(Error::argument(message).at_path(&self.path));
+                }
+                Ok(Probed::Found(found)) => Some(found.dialect),
+                // A document for the whole hierarchy told it.
+                Ok(Probed::NotFound(_)) => self.open.dialect(),
+                // What is broken and will be replaced says nothing.
+                Err(error) if self.replaces_all() && error.kind() != ErrorKind::Store => {
+                    return Ok(Next::Done(self.asked.unwrap_or(DEFAULT_DIALECT)));
+                }
+                Err(error) => return Err(error.at_path(&at)),
+            };
+            match (there, at.parent()) {
+                (Some(there), _) => return self.within(there).map(Next::Done),
+                (None, Some(above)) => self.open = Self::open(above, self.can_list),
+                (None, None) => return Ok(Next::Done(self.asked.unwrap_or(DEFAULT_DIALECT))),
+            }
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! Erasing a node and all that lies below it.
+
+use super::{Ancestors, order};
+use crate::chunk_keys::ChunkKeys;
+use crate::hierarchy::WalkJob;
+use crate::jobs::InSteps;
+use crate::{Error, Result, Walk, jobs};
+use std::collections::{BTreeMap, BTreeSet};
+use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
+use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
+
+/// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
+pub const MIGRATION_RECORD: &str = ".zmigration";
+
+/// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is interrupted leaves
+/// no array that reads fill values for what was there. The node's own documents come after those of the nodes below, so that it
+/// can be repeated as long as there are any; but they come first where the node was moved, so that nobody takes the rest of it for
+/// the whole.
+///
+/// Ancestors ─► Walk ── the root: what is of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
+///            (other nodes begin at List, or need no listing where a prefix vanishes at once)
+///
+/// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
+/// anything: there only what belongs to nodes is erased, and so it is where the node was moved: what was not copied, be it created
+/// meanwhile, is not erased.
+#[derive(Debug)]
+pub struct EraseNode {
+    found: StoredNode,
+    capabilities: Capabilities,
+    scope: EraseScope,
+    owned: OwnedKeys,
+    state: State,
+}
+
+/// How much is taken to be a node's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EraseScope {
+    /// All under its path.
+    Path,
+    /// What belongs to nodes, and all under the paths of arrays.
+    Nodes,
+    /// Documents and chunks of nodes that are known.
+    Keys,
+}
+
+#[derive(Debug)]
+enum State {
+    Begin,
+    Ancestors(Box<Ancestors>),
+    Own,
+    Walk(Box<WalkJob>),
+    List,
+    Steps(Box<InSteps>),
+}
+
+/// What is to be erased.
+#[derive(Debug, Default)]
+struct OwnedKeys {
+    /// Prefixes below which everything goes, those of documents before those of chunks.
+    prefixes: Vec<String>,
+    /// Arrays whose chunks lie among other things.
+    chunks: Vec<ChunkKeys>,
+    /// Documents, those first that decide whether there is a node.
+    documents: BTreeMap<usize, BTreeSet<String>>,
+}
+
+impl EraseNode {
+    /// Erases a node of a store that is such.
+    pub fn new(found: StoredNode, capabilities: Capabilities) -> Self {
+        let scope = if found.path.is_root() { EraseScope::Nodes } else { EraseScope::Path };
+        Self { found, capabilities, scope, owned: OwnedKeys::default(), state: State::Begin }
+    }
+
+    /// To erase what was moved: the documents of the nodes that a walk found, and their chunks. The first is the one that was moved.
+    pub fn moved(walk: &Walk, capabilities: Capabilities) -> Option<Self> {
+        let found = walk.nodes.first()?.clone();
+        let owned = OwnedKeys::of_nodes(walk, found.dialect, EraseScope::Keys);
+        Some(Self { scope: EraseScope::Keys, owned, ..Self::new(found, capabilities) })
+    }
+
+    /// To erase what is in the way of a node whose ancestors are looked at in any case.
+    pub(crate) fn alone(found: StoredNode, capabilities: Capabilities) -> Self {
+        Self { state: State::Own, ..Self::new(found, capabilities) }
+    }
+
+    /// Drops what becomes stale above.
+    fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, ancestors| job.state = State::Ancestors(ancestors);
+        jobs::within(self, ancestors, replies, wait, |job, _| job.own())
+    }
+
+    /// Finds out what belongs to the node.
+    fn own(&mut self) -> Result<Next<Self>> {
+        match self.scope {
+            EraseScope::Path => self.owned = OwnedKeys::of_node(&self.found),
+            EraseScope::Nodes => return self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[]),
+            EraseScope::Keys => {}
+        }
+        self.list()
+    }
+
+    /// Looks for the nodes below, and then for all that belongs to them.
+    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, walk| job.state = State::Walk(walk);
+        jobs::within(self, walk, replies, wait, |job, walk| {
+            job.owned = OwnedKeys::of_nodes(&walk, job.found.dialect, job.scope);
+            job.list()
+        })
+    }
+
+    fn list(&mut self) -> Result<Next<Self>> {
+        let among = self.owned.chunks.iter().flat_map(ChunkKeys::prefixes);
+        // What vanishes at once need not be listed.
+        let listed = self.owned.prefixes.iter().filter(|_| !self.capabilities.erases_at_once);
+        let prefixes: BTreeSet<&str> = listed.map(String::as_str).chain(among).collect();
+        let list = |prefix: &&str| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
+        let requests = prefixes.iter().map(list).collect::<Result<Vec<_>>>()?;
+        if requests.is_empty() {
+            return self.listed(&[]);
+        }
+        self.state = State::List;
+        Ok(Next::Ask(requests))
+    }
+
+    /// Erases documents, and then the rest.
+    fn listed(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let owned = &mut self.owned;
+        let is_document = DocumentKeys::new(self.found.dialect, &self.found.documents);
+        let mut rest = BTreeSet::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
+            for key in keys {
+                if !owned.has(key) {
+                    continue;
+                }
+                let is_known = owned.documents.values().any(|keys| keys.contains(key.as_str()));
+                match is_document.rank(key).filter(|_| !is_known) {
+                    None if is_known => {}
+                    Some(rank) => drop(owned.documents.entry(rank).or_default().insert(key.to_string())),
+                    None => drop(rest.insert(key.clone())),
+                }
+            }
+        }
+        let mut done = BTreeSet::new();
+        let mut steps = Vec::new();
+        for keys in std::mem::take(&mut owned.documents).into_values() {
+            // Those under a prefix that vanishes at once go with it.
+            let goes = |key: &&String| self.capabilities.erases_at_once && owned.has_prefix(key);
+            let keys: Vec<String> = keys.iter().filter(|key| !goes(key)).cloned().collect();
+            let mut step = Vec::new();
+            for text in keys {
+                let key = Key::new(&text)?;
+                rest.remove(&key);
+                if done.insert(text) {
+                    step.push(Request::Erase { key });
+                }
+            }
+            steps.push(step);
+        }
+        if self.capabilities.erases_at_once {
+            // One after another: documents may lie under the first, and chunks under the second.
+            for prefix in &owned.prefixes {
+                steps.push(vec![Request::ErasePrefix { prefix: Prefix::new(prefix)? }]);
+            }
+        }
+        steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
+        self.erase(Box::new(in_order(steps, self.capabilities)), &[])
+    }
+
+    fn erase(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = State::Steps(steps);
+        jobs::within(self, steps, replies, wait, |_, _| Ok(Next::Done(())))
+    }
+}
+
+/// Steps whose order a loss of power keeps as well.
+fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps {
+    steps.retain(|step| !step.is_empty());
+    let barriers = steps.len().saturating_sub(1) * usize::from(capabilities.durable);
+    let mut barriers = (0..barriers).map(|_| vec![Request::Barrier]);
+    InSteps::new(steps.into_iter().flat_map(|step| [Some(step), barriers.next()]).flatten().collect())
+}
+
+/// Tells documents from chunks by their keys.
+#[derive(Debug)]
+struct DocumentKeys<'d> {
+    dialect: Dialect,
+    known: &'d Documents,
+    /// The names of documents that lie below the path of their node, those first that decide.
+    names: Vec<String>,
+}
+
+impl<'d> DocumentKeys<'d> {
+    fn new(dialect: Dialect, known: &'d Documents) -> Self {
+        let (root, none) = (NodePath::root(), Documents::new());
+        let mut names = Vec::new();
+        for plain in Dialect::AT_PATHS.into_iter().filter(|_| dialect.has_documents_at_paths()) {
+            names.extend(zarr_meta::document_keys(plain, &root, &none));
+            names.extend(consolidated::document_key(&StoredNode::implicit(plain, root.clone())));
+        }
+        Self { dialect, known, names }
+    }
+
+    /// The rank of the document at this key in the order of erasing; `None` if it is no document.
+    fn rank(&self, key: &Key) -> Option<usize> {
+        let index = if self.dialect.has_documents_at_paths() {
+            self.names.iter().position(|name| name == key.name())
+        } else {
+            let path = zarr_meta::document_path(self.dialect, key.as_str(), self.known)?;
+            let keys = zarr_meta::document_keys(self.dialect, &path, self.known);
+            Some(keys.iter().position(|known| known == key.as_str()).unwrap_or(keys.len()))
+        };
+        index.map(|index| OTHERS + index)
+    }
+}
+
+/// The rank of the first documents that are not of the node itself.
+const OTHERS: usize = 16;
+/// The rank of the documents of the node itself.
+const OWN: usize = 4 * OTHERS;
+/// The rank of the record of a migration, which says what becomes of documents.
+const RECORD: usize = OWN + OTHERS;
+
+impl OwnedKeys {
+    /// All below the path of a node.
+    fn of_node(found: &StoredNode) -> Self {
+        let owned = found.owned();
+        let mut documents = BTreeMap::new();
+        let own = order::to_erase(found);
+        let others: BTreeSet<String> = owned.keys.into_iter().filter(|key| !own.contains(key)).collect();
+        for (rank, key) in own.into_iter().enumerate() {
+            documents.insert(OWN + rank, BTreeSet::from([key]));
+        }
+        documents.insert(OTHERS - 1, others.into_iter().chain(consolidated::document_key(found)).collect());
+        Self { prefixes: owned.prefixes, documents, ..Self::default() }
+    }
+
+    /// What belongs to each of the nodes, of which the first is the one to be erased.
+    fn of_nodes(walk: &Walk, dialect: Dialect, scope: EraseScope) -> Self {
+        let (mut owned, mut prefixes) = (Self::default(), BTreeSet::new());
+        let none = Documents::new();
+        for (number, found) in walk.nodes.iter().enumerate() {
+            let first = match number {
+                0 if scope == EraseScope::Keys => 0,
+                0 => OWN,
+                _ => OTHERS,
+            };
+            for (rank, key) in order::to_erase(found).into_iter().enumerate() {
+                owned.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
+            }
+            // Documents of version 2 beside those of version 3, and the other way around, would be found again.
+            let beside = Dialect::AT_PATHS
+                .into_iter()
+                .rev()
+                .filter(|_| scope == EraseScope::Nodes && dialect.has_documents_at_paths());
+            let beside = beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none));
+            for (rank, key) in beside.chain(consolidated::document_key(found)).enumerate() {
+                owned.documents.entry(2 * OTHERS + rank).or_default().insert(key);
+            }
+            if found.node.as_array().is_none() {
+                continue;
+            }
+            let prefix = found.chunk_prefix();
+            match ChunkKeys::new(found) {
+                Ok(keys) if scope == EraseScope::Keys || prefix.is_empty() => owned.chunks.push(keys),
+                // Keys of a form that is not known cannot be told from those of anything else.
+                Err(_) if prefix.is_empty() => {}
+                _ => drop(prefixes.insert(prefix)),
+            }
+        }
+        for broken in walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok()) {
+            // Documents that cannot be read would be in the way of others, and chunks would become theirs.
+            let documents = zarr_meta::document_keys(dialect, &broken, &none);
+            owned.documents.entry(2 * OTHERS).or_default().extend(documents);
+            if !broken.is_root() {
+                owned.prefixes.extend(zarr_meta::owned(dialect, &broken, &none).prefixes);
+            }
+        }
+        if scope == EraseScope::Nodes {
+            owned.documents.insert(RECORD, BTreeSet::from([MIGRATION_RECORD.to_owned()]));
+        }
+        owned.prefixes.extend(prefixes);
+        owned
+    }
+
+    /// Whether a key lies under a prefix below which everything goes.
+    fn has_prefix(&self, key: &str) -> bool {
+        self.prefixes.iter().any(|prefix| key.starts_with(prefix.as_str()))
+    }
+
+    /// Whether a key that is listed is to be erased.
+    fn has(&self, key: &Key) -> bool {
+        self.has_prefix(key.as_str()) || self.chunks.iter().any(|chunks| chunks.chunk_at(key).is_some())
+    }
+}
+
+/// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
+/// where anything may lie, only documents.
+///
+/// Listings, where prefixes do not vanish at once ──► Steps: its documents, those of nodes below, the rest ──► Done
+#[derive(Debug)]
+pub struct EraseBroken {
+    path: NodePath,
+    dialect: Dialect,
+    capabilities: Capabilities,
+    is_listed: bool,
+    steps: Option<InSteps>,
+}
+
+impl EraseBroken {
+    /// Of the node at `path`, as if it were of `dialect`.
+    #[must_use]
+    pub fn new(path: NodePath, dialect: Dialect, capabilities: Capabilities) -> Self {
+        Self { path, dialect, capabilities, is_listed: false, steps: None }
+    }
+
+    /// The keys at which it may have documents. Those of the oldest dialects are words that a file may have for a name.
+    fn documents(&self) -> Result<BTreeSet<Key>> {
+        let none = Documents::new();
+        let dialects = Dialect::ALL.into_iter().filter(|dialect| !dialect.holds_one_array());
+        let keys = dialects.flat_map(|dialect| zarr_meta::document_keys(dialect, &self.path, &none));
+        keys.map(|key| Ok(Key::new(&key)?)).collect()
+    }
+
+    /// Prefixes below which everything goes.
+    fn prefixes(&self) -> Result<Vec<Prefix>> {
+        if self.path.is_root() {
+            return Ok(Vec::new());
+        }
+        let prefixes = zarr_meta::owned(self.dialect, &self.path, &Documents::new()).prefixes;
+        prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
+    }
+
+    fn steps(&self, listed: &[Reply]) -> Result<InSteps> {
+        let (known, own) = (Documents::new(), self.documents()?);
+        let is_document = DocumentKeys::new(self.dialect, &known);
+        let mut others: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+        for reply in listed {
+            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
+            for key in keys.iter().filter(|key| !own.contains(*key)) {
+                let rank = is_document.rank(key).unwrap_or(usize::MAX);
+                others.entry(rank).or_default().push(Request::Erase { key: key.clone() });
+            }
+        }
+        let mut steps = vec![own.into_iter().map(|key| Request::Erase { key }).collect()];
+        steps.extend(others.into_values());
+        if self.capabilities.erases_at_once {
+            steps.extend(self.prefixes()?.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]));
+        }
+        Ok(in_order(steps, self.capabilities))
+    }
+}
+
+impl Job for EraseBroken {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if let Some(steps) = &mut self.steps {
+            return Ok(match steps.step(replies)? {
+                Next::Ask(requests) | Next::FetchInto(requests) => Next::Ask(requests),
+                Next::Done(_) => Next::Done(()),
+                Next::Fork(_) => return Err(jobs::unfit()),
+            });
+        }
+        if !std::mem::replace(&mut self.is_listed, true) && !self.capabilities.erases_at_once {
+            let prefixes = self.prefixes()?;
+            if !prefixes.is_empty() {
+                return Ok(Next::Ask(prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect()));
+            }
+        }
+        self.steps = Some(self.steps(replies)?);
+        self.step(&[])
+    }
+}
+
+impl Job for EraseNode {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match std::mem::replace(&mut self.state, State::Begin) {
+            State::Begin => {
+                let ancestors = Ancestors::of_erased(&self.found, self.capabilities);
+                self.above(Box::new(ancestors), &[])
+            }
+            State::Ancestors(ancestors) => self.above(ancestors, replies),
+            State::Own => self.own(),
+            State::Walk(walk) => self.walk(walk, replies),
+            State::List => self.listed(replies),
+            State::Steps(steps) => self.erase(steps, replies),
+        }
+    }
+}

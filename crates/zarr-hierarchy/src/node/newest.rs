@@ -1,0 +1,107 @@
+//! The documents of a node as they are stored now.
+
+use crate::{Error, ErrorKind, Result, jobs};
+use std::collections::BTreeMap;
+use zarr_meta::{Documents, StoredNode};
+use zarr_store::{Job, Key, Next, Precondition, Reply, Version};
+
+/// A node as it is stored, and which versions its documents have.
+#[derive(Clone, Debug)]
+pub struct Newest {
+    /// The node as it is stored.
+    pub found: StoredNode,
+    stored: BTreeMap<Key, Stored>,
+}
+
+/// A document as it was read; `None` if it is not there.
+type Stored = Option<(Vec<u8>, Option<Version>)>;
+
+impl Newest {
+    /// The text of a document.
+    pub(super) fn text(&self, key: &Key) -> Option<&[u8]> {
+        self.stored.get(key.as_str())?.as_ref().map(|(text, _)| text.as_slice())
+    }
+
+    /// The keys and texts of the documents that are there.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&Key, &[u8])> {
+        self.stored.iter().filter_map(|(key, document)| Some((key, document.as_ref()?.0.as_slice())))
+    }
+
+    /// The condition that a document is as it was read.
+    pub(super) fn unchanged(&self, key: &Key) -> Precondition {
+        match self.stored.get(key.as_str()) {
+            Some(Some((_, version))) => version.clone().map_or(Precondition::None, Precondition::Version),
+            _ => Precondition::NotExists,
+        }
+    }
+}
+
+/// Reads the documents of a node that was found before.
+#[derive(Clone, Debug)]
+pub struct ReadNewest {
+    found: StoredNode,
+    asked: Option<Vec<Key>>,
+    stored: BTreeMap<Key, Stored>,
+}
+
+impl ReadNewest {
+    /// Of a node that was found.
+    #[must_use]
+    pub fn new(found: &StoredNode) -> Self {
+        Self { found: found.clone(), asked: None, stored: BTreeMap::new() }
+    }
+
+    /// The keys at which the node may have documents, those of the whole hierarchy included.
+    fn keys(&self, known: &Documents) -> Result<Vec<Key>> {
+        let StoredNode { dialect, path, .. } = &self.found;
+        let mut keys = zarr_meta::document_keys(*dialect, path, known);
+        keys.extend(self.found.documents.keys().map(str::to_owned));
+        keys.extend(zarr_meta::entry_key(*dialect).map(str::to_owned));
+        keys.sort_unstable();
+        keys.dedup();
+        keys.iter().map(|key| Ok(Key::new(key)?)).collect()
+    }
+
+    fn ask(&mut self, keys: Vec<Key>) -> Next<Self> {
+        let requests = keys.iter().cloned().map(jobs::get_document).collect();
+        self.asked = Some(keys);
+        Next::Ask(requests)
+    }
+}
+
+impl Job for ReadNewest {
+    type Output = Newest;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let Some(asked) = self.asked.take() else {
+            let keys = self.keys(&self.found.documents)?;
+            return Ok(self.ask(keys));
+        };
+        for (key, reply) in asked.into_iter().zip(replies) {
+            let document = match reply {
+                Reply::Got(Some(fetched)) => Some((fetched.part(0).to_vec(), fetched.version.clone())),
+                Reply::Got(None) => None,
+                _ => return Err(jobs::unfit()),
+            };
+            self.stored.insert(key, document);
+        }
+        let there =
+            self.stored.iter().filter_map(|(key, document)| Some((key.to_string(), document.as_ref()?.0.clone())));
+        let documents: Documents = there.collect();
+        let further: Vec<Key> =
+            self.keys(&documents)?.into_iter().filter(|key| !self.stored.contains_key(key.as_str())).collect();
+        if !further.is_empty() {
+            return Ok(self.ask(further));
+        }
+        let found = match StoredNode::read(self.found.dialect, self.found.path.clone(), &documents)? {
+            Some(found) => found,
+            None if self.found.implicit => self.found.clone(),
+            None => {
+                let error = Error::new(ErrorKind::NotFound, "another writer erased the node meanwhile");
+                return Err(error.at_path(&self.found.path));
+            }
+        };
+        Ok(Next::Done(Newest { found, stored: std::mem::take(&mut self.stored) }))
+    }
+}

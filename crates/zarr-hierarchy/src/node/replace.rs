@@ -1,0 +1,79 @@
+//! Replacing the metadata of a node.
+
+use super::ancestors::Ancestors;
+use super::claim::Claim;
+use super::newest::Newest;
+use super::revise::{Edit, Revise};
+use crate::{Error, Result, jobs};
+use zarr_meta::StoredNode;
+use zarr_store::{Capabilities, Job, Next, Reply};
+
+/// Replaces the metadata of a node, after the copies of it in consolidated metadata are dropped.
+#[derive(Debug)]
+pub struct ReplaceNode {
+    revise: Option<Box<Revise>>,
+    ancestors: Option<Box<Ancestors>>,
+}
+
+impl ReplaceNode {
+    /// Changes the node that was `found`, in a store that is such.
+    #[must_use]
+    pub fn new(found: &StoredNode, edit: Edit, capabilities: Capabilities) -> Self {
+        let ancestors = Ancestors::new(found, capabilities).with_own_copy(found);
+        Self { revise: Some(Box::new(Revise::new(found, edit, capabilities))), ancestors: Some(Box::new(ancestors)) }
+    }
+
+    /// As [`new`](Self::new), of a node whose documents were just read.
+    #[must_use]
+    pub fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
+        let ancestors = Ancestors::new(&newest.found, capabilities).with_own_copy(&newest.found);
+        let revise = Revise::of_newest(newest, edit, capabilities);
+        Self { revise: Some(Box::new(revise)), ancestors: Some(Box::new(ancestors)) }
+    }
+
+    /// As [`new`](Self::new), if a claim still holds: else the job ends with [`ErrorKind::Conflict`](crate::ErrorKind::Conflict).
+    #[must_use]
+    pub fn claimed(found: &StoredNode, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
+        let ancestors = Ancestors::new(found, capabilities).with_own_copy(found);
+        let revise = Revise::claimed(found, edit, claim, capabilities);
+        Self { revise: Some(Box::new(revise)), ancestors: Some(Box::new(ancestors)) }
+    }
+
+    fn revise(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match self.revise.take() {
+            Some(revise) => {
+                let wait = |job: &mut Self, revise| job.revise = Some(revise);
+                jobs::within(self, revise, replies, wait, |_, found| Ok(Next::Done(found)))
+            }
+            None => Err(jobs::went_on()),
+        }
+    }
+}
+
+impl Job for ReplaceNode {
+    type Output = StoredNode;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match self.ancestors.take() {
+            Some(ancestors) => {
+                let wait = |job: &mut Self, ancestors| job.ancestors = Some(ancestors);
+                jobs::within(self, ancestors, replies, wait, |job, _| job.revise(&[]))
+            }
+            None => self.revise(replies),
+        }
+    }
+}
+
+/// Replaces the attributes of a node by `attributes`: of what others changed since the node was read, the rest stays.
+///
+/// # Errors
+/// The kinds that tell what is wrong with the attributes that are there.
+pub(crate) fn set_attributes(
+    found: &StoredNode,
+    attributes: zarr_json::Map,
+    capabilities: Capabilities,
+) -> Result<ReplaceNode> {
+    super::attributes(found)?;
+    Ok(ReplaceNode::new(found, Edit::to(found, found.with_attributes(attributes)), capabilities))
+}

@@ -1,0 +1,228 @@
+//! Replacing the metadata of a node that others may change at the same time.
+
+use super::claim::{self, Claim};
+use super::merge::{conflict, merge};
+use super::newest::{Newest, ReadNewest};
+use super::{order, reread};
+use crate::jobs::{InSteps, Made};
+use crate::{Error, ErrorKind, Result, jobs};
+use zarr_meta::{Consolidated, GroupMetadata, Node, StoredNode};
+use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, backoff};
+
+/// How often a change is made again when others keep changing the documents in between.
+const MAX_TRIES: u32 = 1000;
+
+/// What is to be changed in the metadata of a node.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// From what was read to what is wanted.
+    Merge {
+        /// The node as it was read.
+        base: Box<Node>,
+        /// The node as it is to be.
+        ours: Box<Node>,
+    },
+    /// As `Merge`, if the array still has the shape that was read.
+    Reshape {
+        /// The node as it was read.
+        base: Box<Node>,
+        /// The node as it is to be.
+        ours: Box<Node>,
+    },
+    /// The consolidated metadata in the document of a group.
+    Consolidated(Option<Box<Consolidated>>),
+}
+
+impl Edit {
+    /// From what the documents of `found` say to `ours`.
+    #[must_use]
+    pub fn to(found: &StoredNode, ours: Node) -> Self {
+        let base = StoredNode::read(found.dialect, found.path.clone(), &found.documents).ok().flatten();
+        let base = base.map_or_else(|| found.node.clone(), |base| base.node);
+        Self::Merge { base: Box::new(base), ours: Box::new(ours) }
+    }
+
+    /// As [`to`](Self::to), for a change of the shape that counts on the one that was read.
+    #[must_use]
+    pub fn reshape(found: &StoredNode, ours: Node) -> Self {
+        match Self::to(found, ours) {
+            Self::Merge { base, ours } => Self::Reshape { base, ours },
+            edit => edit,
+        }
+    }
+
+    /// The key of the document that is the last to be set where the change is made in a node: whoever sets it decides between writers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] if another changed the same in another way; those of writing metadata.
+    pub fn last_key(&self, newest: &Newest) -> Result<Option<Key>> {
+        let (steps, _) = changes(&newest.found, &self.apply(&newest.found.node)?, true, |_, _| Precondition::None)?;
+        Ok(steps.into_iter().flatten().next_back().and_then(|request| match request {
+            Request::Set { key, .. } => Some(key),
+            _ => None,
+        }))
+    }
+
+    /// The node as it is to be, of one that is stored as `theirs`.
+    fn apply(&self, theirs: &Node) -> Result<Node> {
+        match self {
+            Self::Merge { base, ours } => merge(base, ours, theirs),
+            Self::Reshape { base, ours } => {
+                if let (Some(base), Some(ours), Some(theirs)) = (base.as_array(), ours.as_array(), theirs.as_array())
+                    && theirs.shape != base.shape
+                {
+                    return Err(conflict(
+                        "/shape",
+                        Some(&theirs.shape.clone().into()),
+                        Some(&ours.shape.clone().into()),
+                    ));
+                }
+                merge(base, ours, theirs)
+            }
+            Self::Consolidated(copy) => match theirs {
+                Node::Group(group) => {
+                    Ok(Node::Group(GroupMetadata { consolidated: copy.as_deref().cloned(), ..group.clone() }))
+                }
+                Node::Array(_) => Err(Error::new(ErrorKind::NotFound, "found an array, expected a group")),
+            },
+        }
+    }
+}
+
+/// Makes a change in the documents of a node: reads them as they are now, and sets those that change on the condition that they
+/// are still the same; if not, begins again after a pause.
+///
+/// Read ── nothing to change ──► done
+///  ▲  └──► Write ── all set ──► done
+///  └─ Pause ◄─┘ another was faster
+#[derive(Debug)]
+pub(crate) struct Revise {
+    found: StoredNode,
+    edit: Edit,
+    conditional: bool,
+    /// A claim that must hold all the time.
+    claim: Option<Claim>,
+    tries: u32,
+    /// The node as it will be found.
+    revised: Option<Box<StoredNode>>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Read(Box<ReadNewest>),
+    /// The documents were read.
+    Known(Box<Newest>),
+    Write(Box<InSteps>),
+    Pause,
+    Done,
+}
+
+impl Revise {
+    /// Changes the node that was `found`, in a store that is such.
+    pub(crate) fn new(found: &StoredNode, edit: Edit, capabilities: Capabilities) -> Self {
+        let state = State::Read(Box::new(ReadNewest::new(found)));
+        Self {
+            found: found.clone(),
+            edit,
+            conditional: capabilities.conditional,
+            claim: None,
+            tries: 0,
+            revised: None,
+            state,
+        }
+    }
+
+    /// As [`new`](Self::new), if a claim still holds: else the job ends with [`ErrorKind::Conflict`].
+    pub(super) fn claimed(found: &StoredNode, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
+        Self { claim: Some(claim), ..Self::new(found, edit, capabilities) }
+    }
+
+    /// As [`new`](Self::new), of a node whose documents were just read. They are read again only where no condition would tell that
+    /// others changed them since.
+    pub(super) fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
+        let revise = Self::new(&newest.found, edit, capabilities);
+        if !capabilities.conditional {
+            return revise;
+        }
+        Self { state: State::Known(Box::new(newest)), ..revise }
+    }
+
+    fn read(&mut self, read: Box<ReadNewest>, replies: &[Reply]) -> Result<Next<Self>> {
+        jobs::within(self, read, replies, |job, read| job.state = State::Read(read), |job, newest| job.write(&newest))
+    }
+
+    fn write(&mut self, newest: &Newest) -> Result<Next<Self>> {
+        if self.claim.as_ref().is_some_and(|claim| !claim.holds(newest)) {
+            return Err(claim::void());
+        }
+        let node = self.edit.apply(&newest.found.node)?;
+        let when = |key: &Key, _| if self.conditional { newest.unchanged(key) } else { Precondition::None };
+        let (steps, revised) = changes(&newest.found, &node, self.conditional, when)?;
+        self.revised = Some(Box::new(revised));
+        self.make(Box::new(InSteps::new(steps)), &[])
+    }
+
+    fn make(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = State::Write(steps);
+        jobs::within(self, steps, replies, wait, |job, made| match (made, job.revised.take()) {
+            (Made::All, Some(revised)) => Ok(Next::Done(*revised)),
+            (Made::All, None) => Err(jobs::went_on()),
+            (Made::Conflict { .. }, _) => job.again(),
+        })
+    }
+
+    fn again(&mut self) -> Result<Next<Self>> {
+        self.tries += 1;
+        if self.tries > MAX_TRIES {
+            let message = format!("others changed the metadata {MAX_TRIES} times while it was changed here");
+            return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
+        }
+        self.state = State::Pause;
+        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+    }
+}
+
+impl Job for Revise {
+    type Output = StoredNode;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Read(read) => self.read(read, replies),
+            State::Known(newest) => self.write(&newest),
+            State::Pause => self.read(Box::new(ReadNewest::new(&self.found)), &[]),
+            State::Write(steps) => self.make(steps, replies),
+            State::Done => Err(jobs::went_on()),
+        }
+    }
+}
+
+/// What is to be changed in the documents of a node to make it `node`, in steps, and the node as it will be found.
+fn changes(
+    theirs: &StoredNode,
+    node: &Node,
+    conditional: bool,
+    when: impl Fn(&Key, bool) -> Precondition,
+) -> Result<(Vec<Vec<Request>>, StoredNode)> {
+    let mut written = zarr_meta::documents(theirs.dialect, &theirs.path, node, Some(&theirs.documents))?;
+    let mut documents = theirs.documents.clone();
+    documents.apply(&written);
+    // What cannot be read back is not written.
+    let mut revised = reread(theirs.dialect, &theirs.path, &documents)?;
+    if conditional {
+        // There is no condition for erasing: a document that says nothing any more stays, without members.
+        for (key, value) in written.iter_mut().filter(|(_, value)| value.is_none()) {
+            let empty = Some(b"{}\n".to_vec());
+            let mut emptied = documents.clone();
+            emptied.apply(&[(key.clone(), empty.clone())]);
+            if let Ok(read) = reread(theirs.dialect, &theirs.path, &emptied)
+                && read.node == revised.node
+            {
+                (*value, documents, revised) = (empty, emptied, read);
+            }
+        }
+    }
+    written.retain(|(key, value)| theirs.documents.get(key) != value.as_deref());
+    Ok((order::requests(theirs.dialect, &theirs.path, &documents, written, when)?, revised))
+}

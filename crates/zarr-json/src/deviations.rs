@@ -1,0 +1,62 @@
+//! Deviations of texts from JSON.
+
+use std::fmt;
+
+/// The deviations from JSON that a parser accepts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](crate::Number::is_json).
+    pub bare_nan: bool,
+    /// A comma before `}` or `]`.
+    pub trailing_comma: bool,
+    /// Several members of one name: the last one counts.
+    pub duplicate_names: bool,
+    /// Escapes of surrogates that are no pair, as `"\ud800"`. They are written as they were read. In the string that is returned
+    /// each is three noncharacters from U+FDD0 to U+FDDF.
+    pub lone_surrogates: bool,
+}
+
+impl ParseOptions {
+    /// All deviations.
+    pub const ALL: Self = Self { bare_nan: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
+}
+
+/// A deviation of a text from JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    /// The JSON pointer of the value.
+    pub pointer: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in bytes, from 1.
+    pub column: usize,
+    /// The offset in the text in bytes, from 0.
+    pub offset: usize,
+    /// Which deviation it is.
+    pub kind: DeviationKind,
+}
+
+/// A kind of deviation from JSON; displayed in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeviationKind {
+    /// One of the bare tokens `NaN`, `Infinity` and `-Infinity`.
+    BareToken(&'static str),
+    /// A comma before `}` or `]`.
+    TrailingComma,
+    /// Several members of this name.
+    RepeatedName(String),
+    /// Surrogates that are no pair, in a text or in the name of a member.
+    LoneSurrogate,
+}
+
+impl fmt::Display for DeviationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BareToken(token) => write!(f, "the bare token {token}"),
+            Self::TrailingComma => f.write_str("a trailing comma"),
+            Self::RepeatedName(name) => write!(f, "several members {name:?}, of which the last one counts"),
+            Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape, which is no Unicode text"),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! JSON values that keep what Zarr documents need kept.
+//!
+//! A metadata document that is read and written back must come out as it was: members in their order, numbers in
+//! their spelling (`1e2`, `1.0`, integers of any size), and it must be possible to say where in the text something is
+//! wrong. Older dialects also hold what is not JSON at all: the bare tokens `NaN`, `Infinity` and `-Infinity`, and
+//! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside
+//! `serde_json`, with which it converts both ways.
+//!
+//! Knows nothing of Zarr but the form of its extension points, [`NamedConfig`].
+//!
+//! # Example
+//! ```
+//! use zarr_json::{ParseOptions, Value, json, parse, pointer::At};
+//!
+//! let text = r#"{"fill_value": NaN, "shape": [4, 1e2]}"#;
+//! let mut value = parse(text.as_bytes(), ParseOptions::ALL)?.value;
+//! let error = At::root(&value).member("shape")?.sizes().unwrap_err();
+//! assert_eq!(error.to_string(), "/shape/1: found 1e2, expected an integer from 0 to 2^63-1");
+//!
+//! if let Value::Object(members) = &mut value {
+//!     members.insert("order", json!("C"));
+//! }
+//! assert_eq!(value.to_string(), r#"{"fill_value":NaN,"shape":[4,1e2],"order":"C"}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod pointer;
+
+mod deviations;
+mod map;
+mod members;
+mod named;
+mod names;
+mod number;
+mod parse;
+mod recent;
+mod surrogate;
+mod value;
+mod write;
+
+pub use deviations::{Deviation, DeviationKind, ParseOptions};
+pub use map::{IntoMembers, Map};
+pub use named::NamedConfig;
+pub use number::Number;
+pub use parse::{Parsed, SyntaxError, parse};
+pub use value::Value;

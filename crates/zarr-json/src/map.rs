@@ -1,0 +1,212 @@
+//! JSON objects that keep their order.
+
+use crate::Value;
+use crate::members::{Member, Members};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// The members of a JSON object, in the order they were read or inserted.
+///
+/// Short ones, as metadata objects are, are looked through; a long one gets an index when names are looked for again and again.
+///
+/// Clones share the members until one of them is changed: a node holds parts of its document, and they are passed on.
+#[derive(Clone, Default)]
+pub struct Map {
+    /// `None` where there never was one, so that an empty object takes no memory.
+    members: Option<Arc<Members>>,
+}
+
+impl Map {
+    /// An object without members.
+    pub const fn new() -> Self {
+        Self { members: None }
+    }
+
+    /// An object with members whose names are known to be different.
+    pub(crate) fn from_members(members: Vec<Member>) -> Self {
+        Self { members: (!members.is_empty()).then(|| Arc::new(Members::new(members))) }
+    }
+
+    /// An object with members whose names are known to be different.
+    pub fn from_unique(members: impl IntoIterator<Item = (String, Value)>) -> Self {
+        Self::from_members(members.into_iter().map(|(name, value)| (Cow::Owned(name), value)).collect())
+    }
+
+    fn members(&self) -> &[Member] {
+        self.members.as_ref().map_or(&[], |members| members.list())
+    }
+
+    /// The members, to be changed: from here on they are shared no more.
+    fn members_mut(&mut self) -> &mut Members {
+        Arc::make_mut(self.members.get_or_insert_default())
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.members().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.members().is_empty()
+    }
+
+    /// The value of member `name`.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.entry(name).map(|(_, value)| value)
+    }
+
+    /// The member `name`, with its name.
+    pub(crate) fn entry(&self, name: &str) -> Option<(&str, &Value)> {
+        self.members().get(self.position(name)?).map(|(name, value)| (&**name, value))
+    }
+
+    /// The value of member `name`, looked for at `index` first: maps that were made from each other have members in the same
+    /// places, so that comparing large ones takes no square of their length.
+    pub fn get_near(&self, index: usize, name: &str) -> Option<&Value> {
+        match self.members().get(index) {
+            Some((member, value)) if member == name => Some(value),
+            _ => self.get(name),
+        }
+    }
+
+    /// The value of member `name`, to be changed in place.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        let index = self.position(name)?;
+        self.members_mut().value_mut(index)
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.members.as_ref()?.position(name)
+    }
+
+    /// Whether there is a member `name`.
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Sets member `name`: in place where it exists (the old value comes back), else behind all others.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
+        let (name, value) = (name.into(), value.into());
+        match self.get_mut(&name) {
+            Some(index) => Some(std::mem::replace(index, value)),
+            None => {
+                self.members_mut().push(name, value);
+                None
+            }
+        }
+    }
+
+    /// Takes member `name` out, keeping the order of the others.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        let at = self.position(name)?;
+        Some(self.members_mut().remove(at))
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Value)> + ExactSizeIterator + Clone {
+        self.members().iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// The member names in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator + Clone {
+        self.members().iter().map(|(name, _)| &**name)
+    }
+}
+
+impl Map {
+    /// How many numbers in this are none of JSON; see [`Value::count_bare`].
+    pub fn count_bare(&self) -> usize {
+        self.iter().map(|(_, value)| value.count_bare()).sum()
+    }
+
+    /// The same with texts in place of numbers that are none of JSON; see [`Value::without_bare`].
+    #[must_use]
+    pub fn without_bare(self) -> Self {
+        if self.count_bare() == 0 {
+            return self;
+        }
+        Self::from_unique(self.into_iter().map(|(name, value)| (name, value.without_bare())))
+    }
+}
+
+impl PartialEq for Map {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.members, &other.members) {
+            (Some(a), Some(b)) if Arc::ptr_eq(a, b) => true,
+            _ => self.members() == other.members(),
+        }
+    }
+}
+
+impl FromIterator<(String, Value)> for Map {
+    /// Collects members; of several with one name the last one counts, in the place of the first.
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
+        let mut collected = Vec::<Member>::new();
+        let mut places = std::collections::HashMap::<String, usize>::new();
+        for (name, value) in members {
+            match places.get(&name) {
+                Some(&at) => collected[at].1 = value,
+                None => {
+                    places.insert(name.clone(), collected.len());
+                    collected.push((Cow::Owned(name), value));
+                }
+            }
+        }
+        Self::from_members(collected)
+    }
+}
+
+impl IntoIterator for Map {
+    type Item = (String, Value);
+    type IntoIter = IntoMembers;
+
+    fn into_iter(self) -> IntoMembers {
+        IntoMembers(self.members.map_or_else(Vec::new, |members| Arc::unwrap_or_clone(members).into_list()).into_iter())
+    }
+}
+
+/// The members of an object by value, in order; see [`Map::into_iter`].
+#[derive(Clone, Debug)]
+pub struct IntoMembers(std::vec::IntoIter<Member>);
+
+impl Iterator for IntoMembers {
+    type Item = (String, Value);
+
+    fn next(&mut self) -> Option<(String, Value)> {
+        self.0.next().map(|(name, value)| (name.into_owned(), value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for IntoMembers {}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_do_not_see_changes() {
+        let one: Map = [("a".to_owned(), Value::from(1)), ("b".to_owned(), Value::from(2))].into_iter().collect();
+        let mut other = one.clone();
+        assert_eq!(other.insert("a", 3), Some(Value::from(1)));
+        assert_eq!(other.remove("b"), Some(Value::from(2)));
+        other.insert("c", 4);
+        assert_eq!(one.to_string(), r#"{"a":1,"b":2}"#);
+        assert_eq!(other.to_string(), r#"{"a":3,"c":4}"#);
+        assert_eq!(one.clone().into_iter().len(), 2);
+        other.remove("a");
+        other.remove("c");
+        assert_eq!((other.is_empty(), other), (true, Map::new()));
+    }
+}

@@ -1,0 +1,193 @@
+//! JSON numbers in the spelling they were read in.
+
+use std::fmt;
+
+/// A number as its JSON text, so that nothing is lost between reading and writing.
+///
+/// Equality is that of the text; [`semantically_eq`](Self::semantically_eq) compares values.
+///
+/// Besides the numbers of JSON there are those that Python writes as bare tokens, which [are none](Self::is_json):
+/// [`NAN`](Self::NAN), [`INFINITY`](Self::INFINITY) and [`NEG_INFINITY`](Self::NEG_INFINITY). Documents of zarr-python hold them.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Number(Spelling);
+
+/// As many bytes as fit beside the other kinds of value.
+const SHORT: usize = 22;
+
+/// A spelling: a short one where it stands, as nearly all are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Spelling {
+    /// So many bytes of these; the others are 0.
+    Short(u8, [u8; SHORT]),
+    /// Any longer one.
+    Long(Box<str>),
+}
+
+impl Number {
+    /// The bare token `NaN`.
+    pub const NAN: Self = Self::bare(b"NaN");
+    /// The bare token `Infinity`.
+    pub const INFINITY: Self = Self::bare(b"Infinity");
+    /// The bare token `-Infinity`.
+    pub const NEG_INFINITY: Self = Self::bare(b"-Infinity");
+
+    const fn bare(token: &[u8]) -> Self {
+        let mut bytes = [0; SHORT];
+        let mut at = 0;
+        while at < token.len() {
+            bytes[at] = token[at];
+            at += 1;
+        }
+        Self(Spelling::Short(token.len() as u8, bytes))
+    }
+
+    /// Whether JSON has this number: not so for `NaN`, `Infinity` and `-Infinity`.
+    pub fn is_json(&self) -> bool {
+        self.as_str().ends_with(|last: char| last.is_ascii_digit())
+    }
+
+    /// The number spelled `text`, or `None` if that is no JSON number.
+    pub fn parse(text: &str) -> Option<Self> {
+        (number_len(text.as_bytes()) == Some(text.len())).then(|| Self::from_checked(text))
+    }
+
+    /// A number known to be spelled well.
+    pub(crate) fn from_checked(text: &str) -> Self {
+        let mut bytes = [0; SHORT];
+        Self(match bytes.get_mut(..text.len()) {
+            Some(start) => {
+                start.copy_from_slice(text.as_bytes());
+                Spelling::Short(text.len() as u8, bytes)
+            }
+            None => Spelling::Long(text.into()),
+        })
+    }
+
+    /// The shortest spelling that gives `value` back; `None` for NaN and the infinities.
+    pub fn from_f64(value: f64) -> Option<Self> {
+        serde_json::Number::from_f64(value).map(|number| Self::from_checked(&number.to_string()))
+    }
+
+    /// The spelling.
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            // Numbers are ASCII.
+            Spelling::Short(len, bytes) => {
+                bytes.get(..usize::from(*len)).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+            }
+            Spelling::Long(text) => text,
+        }
+    }
+
+    /// Whether the number is spelled without fraction and exponent.
+    pub fn is_integer(&self) -> bool {
+        self.is_json() && !self.as_str().contains(['.', 'e', 'E'])
+    }
+
+    /// The value if it is spelled as an integer in range. `-0` is 0.
+    pub fn as_u64(&self) -> Option<u64> {
+        match self.as_str() {
+            "-0" => Some(0),
+            text => text.parse().ok(),
+        }
+    }
+
+    /// The value if it is spelled as an integer in range.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.as_str().parse().ok()
+    }
+
+    /// The value if it is spelled as an integer in range.
+    pub fn as_i128(&self) -> Option<i128> {
+        self.as_str().parse().ok()
+    }
+
+    /// The value if it is an integer in range, also if it is spelled with a fraction or an exponent: `5.0`, `1e3`.
+    pub fn to_i128(&self) -> Option<i128> {
+        self.as_i128().or_else(|| {
+            let value = self.as_f64();
+            // Integers beyond 2^64 are no lengths, levels or elements, and are not all floats there.
+            (value.fract() == 0.0 && value.abs() <= 18_446_744_073_709_551_616.0).then_some(value as i128)
+        })
+    }
+
+    /// The nearest `f64`; beyond its range an infinity.
+    pub fn as_f64(&self) -> f64 {
+        self.as_str().parse().unwrap_or(f64::NAN)
+    }
+
+    /// Whether both have the same value. Integers compare exactly, others as `f64`. `NaN` is the same as itself only.
+    pub fn semantically_eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+            || match (self.as_i128(), other.as_i128()) {
+                (Some(a), Some(b)) => a == b,
+                _ if self.is_integer() && other.is_integer() => false,
+                _ if self.is_json() != other.is_json() => false,
+                _ => self.as_f64() == other.as_f64(),
+            }
+    }
+}
+
+/// The length of the JSON number that `bytes` begin with; `None` if they begin with none.
+pub(crate) fn number_len(bytes: &[u8]) -> Option<usize> {
+    let digits =
+        |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut at = usize::from(bytes.first() == Some(&b'-'));
+    let whole = digits(at);
+    if whole == 0 || (whole > 1 && bytes.get(at) == Some(&b'0')) {
+        return None;
+    }
+    at += whole;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == 0 {
+            return None;
+        }
+        at += 1 + fraction;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        let exponent = digits(at + 1 + sign);
+        if exponent == 0 {
+            return None;
+        }
+        at += 1 + sign + exponent;
+    }
+    Some(at)
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+macro_rules! from_integer {
+    ($($int:ty),*) => { $(
+        impl From<$int> for Number {
+            fn from(value: $int) -> Self { Self::from_checked(&value.to_string()) }
+        }
+    )* };
+}
+from_integer!(i8, i16, i32, i64, u8, u16, u32, u64, u128, usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_any_length_are_kept() {
+        for text in ["0", "-0", "-1.5e-300", "1180591620717411303424", "11805916207174113034240"] {
+            let number = Number::parse(text).unwrap();
+            assert_eq!((number.as_str(), &number.clone()), (text, &number));
+        }
+        // A number is no larger than a text.
+        assert_eq!(size_of::<Number>(), size_of::<String>());
+    }
+}

@@ -1,0 +1,480 @@
+//! A JSON parser whose errors have locations, and which accepts the deviations of old writers if it is asked to.
+
+use crate::deviations::{Deviation, DeviationKind, ParseOptions};
+use crate::members::Member;
+use crate::names::well_known;
+use crate::pointer::escaped;
+use crate::recent::Recent;
+use crate::{Map, Number, Value, number::number_len, surrogate};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
+use std::ops::Range;
+
+/// The greatest depth of nested arrays and objects. Real documents stay below ten.
+const MAX_DEPTH: usize = 128;
+
+/// The most deviations of one text, and the most bytes of the pointers to all of them. Consolidated metadata of 16 MiB
+/// has space for 56,000 arrays, each with a bare `NaN` in its attributes and a pointer of some 60 bytes.
+const MAX_DEVIATIONS: usize = 1 << 18;
+const MAX_POINTERS: usize = 32 << 20;
+
+/// A parsed text and its deviations from JSON.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The value.
+    pub value: Value,
+    /// The deviations that the [`ParseOptions`] accepted, in the order of the text.
+    pub deviations: Vec<Deviation>,
+}
+
+/// The reason why a text is not JSON, with its location.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {what}")]
+pub struct SyntaxError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in bytes, from 1.
+    pub column: usize,
+    /// The offset in the text in bytes, from 0.
+    pub offset: usize,
+    /// What was found or missing there.
+    pub what: String,
+}
+
+impl Value {
+    /// Parses strict JSON (RFC 8259; duplicate member names are an error).
+    ///
+    /// # Errors
+    /// [`SyntaxError`] with line and column.
+    pub fn from_json(text: &str) -> Result<Self, SyntaxError> {
+        parse(text.as_bytes(), ParseOptions::default()).map(|parsed| parsed.value)
+    }
+}
+
+/// Parses one JSON value that makes up all of `text`.
+///
+/// # Errors
+/// [`SyntaxError`]; also for text that is not UTF-8, begins with a byte order mark, nests deeper than 128 levels, or has two
+/// members of the same name in one object.
+pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, SyntaxError> {
+    let checked = std::str::from_utf8(text).map_err(|error| error_at(text, error.valid_up_to(), "not UTF-8"))?;
+    let mut parser = Parser {
+        checked,
+        text,
+        at: 0,
+        options,
+        path: Vec::new(),
+        members: Vec::new(),
+        items: Vec::new(),
+        recent: Recent::take(),
+        is_ascii: checked.is_ascii(),
+        lone_surrogates: false,
+        deviations: Vec::new(),
+        pointers: 0,
+        counted: 0,
+        line: 1,
+        line_start: 0,
+    };
+    let value = parser.whole();
+    parser.recent.keep();
+    Ok(Parsed { value: value?, deviations: parser.deviations })
+}
+
+fn error_at(text: &[u8], at: usize, what: &str) -> SyntaxError {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    SyntaxError {
+        line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+        column: before.len() - line_start + 1,
+        offset: before.len(),
+        what: what.to_owned(),
+    }
+}
+
+struct Parser<'t> {
+    /// The whole text.
+    checked: &'t str,
+    /// Its bytes.
+    text: &'t [u8],
+    at: usize,
+    options: ParseOptions,
+    /// The members and items that lead to the current value.
+    path: Vec<Step>,
+    /// The members so far of all objects that are open, the innermost last: each object gets memory when its size is known.
+    members: Vec<Member>,
+    /// The items so far of all lists that are open.
+    items: Vec<Value>,
+    recent: Recent,
+    /// Whether the whole text is ASCII.
+    is_ascii: bool,
+    /// Whether the last text had any.
+    lone_surrogates: bool,
+    deviations: Vec<Deviation>,
+    /// Bytes of the pointers to all deviations.
+    pointers: usize,
+    /// Up to where lines are counted, how many there are, and where the last of them begins.
+    counted: usize,
+    line: usize,
+    line_start: usize,
+}
+
+/// The names of the members of an object so far.
+///
+/// Looking through all of them for duplicates would be quadratic in the length of hostile objects, and a map costs more than
+/// that for the small ones that there are.
+#[derive(Default)]
+struct Seen {
+    /// The index of the member of each name, once there are more than a few.
+    indices: HashMap<String, usize>,
+    /// Members that came more than once.
+    repeated: HashSet<usize>,
+}
+
+impl Seen {
+    /// The index of the member of this name; `None` if it is new, and then it is the next one.
+    fn index(&mut self, members: &[Member], name: &str) -> Option<usize> {
+        const FEW: usize = 16;
+        if members.len() <= FEW {
+            return members.iter().position(|(member, _)| member == name);
+        }
+        if self.indices.is_empty() {
+            self.indices.extend(members.iter().zip(0..).map(|((member, _), index)| (member.to_string(), index)));
+        }
+        match self.indices.entry(name.to_owned()) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(members.len());
+                None
+            }
+        }
+    }
+}
+
+/// One step of a JSON pointer: a member name by its range in the text, or an index.
+enum Step {
+    Member(Range<usize>),
+    Item(usize),
+}
+
+impl<'t> Parser<'t> {
+    fn note(&mut self, kind: DeviationKind) -> Result<(), SyntaxError> {
+        let mut pointer = String::new();
+        for step in &self.path {
+            pointer.push('/');
+            match step {
+                Step::Member(name) => {
+                    let name = String::from_utf8_lossy(self.text.get(name.clone()).unwrap_or_default());
+                    pointer.push_str(&escaped(&name));
+                }
+                Step::Item(index) => pointer.push_str(&index.to_string()),
+            }
+        }
+        self.pointers += pointer.len();
+        if self.deviations.len() == MAX_DEVIATIONS || self.pointers > MAX_POINTERS {
+            let what = format!("{kind}, after {} deviations from JSON", self.deviations.len());
+            return Err(error_at(self.text, self.at, &what));
+        }
+        // Counting lines from the beginning each time would be quadratic.
+        let new = self.text.get(self.counted..self.at).unwrap_or_default();
+        self.line += new.iter().filter(|&&byte| byte == b'\n').count();
+        self.line_start =
+            new.iter().rposition(|&byte| byte == b'\n').map_or(self.line_start, |at| self.counted + at + 1);
+        self.counted = self.at;
+        let column = self.at - self.line_start + 1;
+        self.deviations.push(Deviation { pointer, line: self.line, column, offset: self.at, kind });
+        Ok(())
+    }
+
+    /// Takes note of surrogates in the text that was just read.
+    fn note_surrogates(&mut self) -> Result<(), SyntaxError> {
+        if std::mem::take(&mut self.lone_surrogates) { self.note(DeviationKind::LoneSurrogate) } else { Ok(()) }
+    }
+
+    fn error(&self, what: &str) -> SyntaxError {
+        let found = match self.text.get(self.at) {
+            None => "the end of the text".to_owned(),
+            Some(&byte) if byte.is_ascii_graphic() => format!("`{}`", char::from(byte)),
+            Some(&byte) => format!("byte {byte:#04x}"),
+        };
+        error_at(self.text, self.at, &format!("{what}, found {found}"))
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t [u8] {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token.as_bytes());
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    fn whole(&mut self) -> Result<Value, SyntaxError> {
+        if self.checked.starts_with('\u{feff}') {
+            return Err(error_at(self.text, 0, "a byte order mark, which JSON does not have: save the text without"));
+        }
+        self.skip_space();
+        let value = self.value(0)?;
+        self.skip_space();
+        match self.peek() {
+            None => Ok(value),
+            Some(_) => Err(self.error("expected the end of the text")),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        if depth > MAX_DEPTH {
+            return Err(error_at(self.text, self.at, "nested deeper than 128 levels"));
+        }
+        match self.peek() {
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.array(depth),
+            Some(b'"') => {
+                let text = self.string()?.into_owned();
+                self.note_surrogates()?;
+                Ok(Value::String(text))
+            }
+            Some(b'-' | b'0'..=b'9') if !self.rest().starts_with(b"-I") => self.number(),
+            _ if self.take("true") => Ok(Value::Bool(true)),
+            _ if self.take("false") => Ok(Value::Bool(false)),
+            _ if self.take("null") => Ok(Value::Null),
+            _ => self.bare_token(),
+        }
+    }
+
+    fn bare_token(&mut self) -> Result<Value, SyntaxError> {
+        for token in ["NaN", "Infinity", "-Infinity"] {
+            if self.options.bare_nan && self.take(token) {
+                self.note(DeviationKind::BareToken(token))?;
+                return Ok(Value::Number(Number::from_checked(token)));
+            }
+        }
+        Err(self.error("expected a value"))
+    }
+
+    fn number(&mut self) -> Result<Value, SyntaxError> {
+        match number_len(self.rest()).and_then(|len| self.checked.get(self.at..self.at + len)) {
+            Some(text) => {
+                self.at += text.len();
+                Ok(Value::Number(Number::from_checked(text)))
+            }
+            None => Err(self.error("malformed number")),
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        self.at += 1;
+        let begin = self.items.len();
+        loop {
+            self.skip_space();
+            let len = self.items.len() - begin;
+            if self.closes(b']', len == 0)? {
+                break;
+            }
+            self.path.push(Step::Item(len));
+            let item = self.value(depth + 1)?;
+            self.items.push(item);
+            self.path.pop();
+            self.skip_space();
+            if !self.comma_or(b']')? {
+                break;
+            }
+        }
+        Ok(Value::Array(self.items.drain(begin..).collect()))
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        self.at += 1;
+        let begin = self.members.len();
+        let mut seen = Seen::default();
+        loop {
+            self.skip_space();
+            if self.closes(b'}', self.members.len() == begin)? {
+                break;
+            }
+            if self.peek() != Some(b'"') {
+                return Err(self.error("expected a member name"));
+            }
+            let name_at = self.at;
+            let name = self.string()?;
+            self.path.push(Step::Member(name_at + 1..self.at.saturating_sub(1)));
+            self.note_surrogates()?;
+            self.skip_space();
+            if !self.take(":") {
+                return Err(self.error("expected `:`"));
+            }
+            self.skip_space();
+            let known = well_known(&name);
+            let value = self.member_value(known, depth + 1)?;
+            let (_, members) = self.members.split_at_mut(begin);
+            match seen.index(members, &name) {
+                None => {
+                    let name = known.map_or_else(|| Cow::Owned(name.into_owned()), Cow::Borrowed);
+                    self.members.push((name, value));
+                }
+                Some(_) if !self.options.duplicate_names => {
+                    return Err(error_at(self.text, name_at, &format!("a second member {name:?}")));
+                }
+                Some(index) => {
+                    if let Some((_, earlier)) = members.get_mut(index) {
+                        *earlier = value;
+                    }
+                    if seen.repeated.insert(index) {
+                        self.note(DeviationKind::RepeatedName(name.into_owned()))?;
+                    }
+                }
+            }
+            self.path.pop();
+            self.skip_space();
+            if !self.comma_or(b'}')? {
+                break;
+            }
+        }
+        Ok(Value::Object(Map::from_members(self.members.drain(begin..).collect())))
+    }
+
+    /// The value of a member, of this name if it is a well-known one.
+    fn member_value(&mut self, name: Option<&'static str>, depth: usize) -> Result<Value, SyntaxError> {
+        let (Some(name), Some(b'{' | b'[')) = (name, self.peek()) else { return self.value(depth) };
+        if let Some((value, len)) = self.recent.get(name, self.rest(), depth) {
+            self.at += len;
+            return Ok(value.clone());
+        }
+        let (start, deviations) = (self.at, self.deviations.len());
+        let value = self.value(depth)?;
+        if self.deviations.len() == deviations {
+            let text = self.text.get(start..self.at).unwrap_or_default();
+            self.recent.put(name, text, depth, &value);
+        }
+        Ok(value)
+    }
+
+    /// Whether the bracket closes here: before the first item, or after a trailing comma.
+    fn closes(&mut self, bracket: u8, empty: bool) -> Result<bool, SyntaxError> {
+        if self.peek() != Some(bracket) {
+            return Ok(false);
+        }
+        if !empty {
+            if !self.options.trailing_comma {
+                return Err(self.error("expected a value after `,`"));
+            }
+            self.note(DeviationKind::TrailingComma)?;
+        }
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// Whether another item follows; the bracket is taken if not.
+    fn comma_or(&mut self, bracket: u8) -> Result<bool, SyntaxError> {
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(byte) if byte == bracket => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ => Err(self.error(&format!("expected `,` or `{}`", char::from(bracket)))),
+        }
+    }
+
+    /// A text: as it stands, or put together where it has escapes.
+    fn string(&mut self) -> Result<Cow<'t, str>, SyntaxError> {
+        self.at += 1;
+        let mut text = Cow::Borrowed("");
+        loop {
+            // Runs end at ASCII bytes, and so between characters.
+            let plain = self.rest().iter().take_while(|&&byte| byte != b'"' && byte != b'\\' && byte >= 0x20).count();
+            let run = self.checked.get(self.at..self.at + plain).unwrap_or_default();
+            let is_held = self.options.lone_surrogates && !self.is_ascii;
+            let run = if is_held { surrogate::held(run) } else { Cow::Borrowed(run) };
+            match text.is_empty() {
+                true => text = run,
+                false => text.to_mut().push_str(&run),
+            }
+            self.at += plain;
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(text);
+                }
+                Some(b'\\') => self.escape(text.to_mut())?,
+                Some(_) => return Err(self.error("control character in a string")),
+                None => return Err(self.error("expected `\"`")),
+            }
+        }
+    }
+
+    /// Adds what an escape stands for to `text`.
+    fn escape(&mut self, text: &mut String) -> Result<(), SyntaxError> {
+        let start = self.at;
+        self.at += 1;
+        let escaped = self.peek();
+        self.at += 1;
+        text.push(match escaped {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode_escape(start, text),
+            _ => return Err(error_at(self.text, start, "unknown escape")),
+        });
+        Ok(())
+    }
+
+    fn unicode_escape(&mut self, start: usize, text: &mut String) -> Result<(), SyntaxError> {
+        let malformed = || error_at(self.text, start, "malformed \\u escape");
+        let first = self.hex4().ok_or_else(malformed)?;
+        let behind = self.at;
+        let second = if (0xd800..0xdc00).contains(&first) && self.take("\\u") { self.hex4() } else { None };
+        let code = match second {
+            Some(second) if (0xdc00..0xe000).contains(&second) => {
+                0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
+            }
+            _ => {
+                self.at = behind;
+                first
+            }
+        };
+        match char::from_u32(code) {
+            Some(c) if self.options.lone_surrogates => surrogate::push_char(text, c),
+            Some(c) => text.push(c),
+            None if self.options.lone_surrogates => {
+                self.lone_surrogates = true;
+                surrogate::push(text, code);
+            }
+            None => return Err(error_at(self.text, start, "lone surrogate in a \\u escape")),
+        }
+        Ok(())
+    }
+
+    fn hex4(&mut self) -> Option<u32> {
+        let digits = std::str::from_utf8(self.rest().get(..4)?).ok()?;
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        self.at += 4;
+        u32::from_str_radix(digits, 16).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! The interface between a dialect and the model.
+
+use super::{Dialect, fill};
+use crate::chunk_keys::ChunkKeys;
+use crate::conventions::Convention;
+use crate::{Children, Documents, Error, Node, NodePath, Result, Warning};
+use zarr_json::{Map, NamedConfig, Value};
+
+/// The rules of one dialect, or of several that are read alike.
+pub(crate) trait Rules: Sync {
+    /// The dialects these rules are for.
+    fn dialects(&self) -> &'static [Dialect];
+
+    /// Whether the documents at the path of a node suffice to recognise it. If not, the dialect is asked only where one of the entry
+    /// documents (`detect::entry_keys`) names it.
+    fn is_self_contained(&self) -> bool {
+        true
+    }
+
+    /// The keys of the documents that a node at `path` may have.
+    fn document_keys(&self, path: &NodePath) -> Vec<String>;
+
+    /// Further keys, where they depend on the documents at the first ones.
+    fn more_keys(&self, _path: &NodePath, _documents: &Documents) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The node that `documents` describe; `None` if there is none among them.
+    fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>>;
+
+    /// The documents of `node`, as near to it as the dialect comes.
+    ///
+    /// What the dialect cannot say at all is an error. Whether what it says is exactly `node` is for the caller to see by
+    /// parsing the result. `known` are the documents that the node has or had, for dialects that say in one of them how the
+    /// others are called.
+    fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>>;
+
+    /// How the keys of the chunks of a new array with `rank` dimensions are formed, with this separator if one is wanted; `known`
+    /// as for [`write`](Self::write).
+    fn chunk_keys(&self, rank: usize, separator: Option<&str>, known: &Documents) -> NamedConfig;
+
+    /// What the keys of the chunks of an array at `path` begin with; `known` as for [`write`](Self::write).
+    fn chunk_prefix(&self, path: &NodePath, _known: &Documents) -> String {
+        path.key_prefix()
+    }
+
+    /// The prefixes below which there is nothing but the node at `path` and what lies below it, but for documents that lie
+    /// elsewhere; `known` as for [`write`](Self::write).
+    fn own_prefixes(&self, path: &NodePath, _known: &Documents) -> Vec<String> {
+        vec![path.key_prefix()]
+    }
+
+    /// The prefix whose listing shows the children of a group at `path`.
+    fn listing_prefix(&self, path: &NodePath) -> String {
+        path.key_prefix()
+    }
+
+    /// The paths at which children may be, from the keys and prefixes directly below the listing prefix; `known` as for
+    /// [`write`](Self::write).
+    fn children(&self, path: &NodePath, keys: &[&str], prefixes: &[&str], known: &Documents) -> Children;
+
+    /// Whether `name`, the last part of a key below the listing prefix, is that of a node document, so that there is a
+    /// group at every prefix above it. `known` are the documents that were read before, as far as they are known.
+    fn is_node_document(&self, name: &str, known: &Documents) -> bool;
+
+    /// Whether there is a group at every path above a node without its being written, and documents lie apart from chunks.
+    fn implies_groups(&self) -> bool {
+        false
+    }
+
+    /// The path of the node whose document has this key, where documents lie apart from chunks; `known` as for
+    /// [`write`](Self::write). `None` for other keys.
+    fn document_path(&self, _key: &str, _known: &Documents) -> Option<NodePath> {
+        None
+    }
+
+    /// Whether a store is one array.
+    fn holds_one_array(&self) -> bool {
+        false
+    }
+
+    /// Whether chunks may be shards.
+    fn has_shards(&self) -> bool {
+        false
+    }
+
+    /// Whether the indexes of shards may have a checksum.
+    fn has_index_checksums(&self) -> bool {
+        false
+    }
+
+    /// Whether a group at `path` may have consolidated metadata.
+    fn may_consolidate(&self, _path: &NodePath) -> bool {
+        false
+    }
+
+    /// The codecs of new arrays for which none are given.
+    fn default_codecs(&self) -> Option<Vec<NamedConfig>> {
+        None
+    }
+
+    /// See [`Dialect::names_in_directory`].
+    fn names_in_directory<'n>(&self, _directory: &[&'n str]) -> Option<Vec<&'n str>> {
+        None
+    }
+
+    /// Checks a name to be written: an error, or what is unwise about it.
+    fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>>;
+}
+
+/// What [`Rules::parse`] makes of documents.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) dialect: Dialect,
+    pub(crate) node: Node,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) attributes_error: Option<Error>,
+    pub(crate) separator_unmarked: bool,
+    /// See [`StoredNode::fill_value_agreed`](crate::StoredNode::fill_value_agreed).
+    pub(crate) fill_value_agreed: bool,
+    pub(crate) dimension_names_from: Option<Convention>,
+    /// It is a group without a document of its own.
+    pub(crate) implicit: bool,
+    /// See [`StoredNode::fallback_keys`](crate::StoredNode::fallback_keys).
+    pub(crate) fallback_keys: Vec<ChunkKeys>,
+    /// See [`StoredNode::fallback`](crate::StoredNode::fallback).
+    pub(crate) fallback: Option<Error>,
+    /// What the codecs would be if the order of elements that the document says is not the one they were stored in.
+    pub(crate) codecs_if_c_order: Option<Vec<NamedConfig>>,
+}
+
+impl Parsed {
+    pub(crate) fn new(dialect: Dialect, node: Node, warnings: Vec<Warning>) -> Self {
+        let fill_value_agreed =
+            node.as_array().is_none_or(|array| fill::is_agreed(array.fill_value.as_ref(), array, dialect));
+        Self {
+            fill_value_agreed,
+            dialect,
+            node,
+            warnings,
+            attributes_error: None,
+            separator_unmarked: false,
+            dimension_names_from: None,
+            implicit: false,
+            fallback_keys: Vec::new(),
+            fallback: None,
+            codecs_if_c_order: None,
+        }
+    }
+
+    /// Takes note of how `document`, that of an array, spells the fill value, where the model does not keep that.
+    pub(crate) fn spelled_in(mut self, document: &Value) -> Self {
+        if let Node::Array(array) = &self.node {
+            self.fill_value_agreed = fill::is_agreed(document.get("fill_value"), array, self.dialect);
+        }
+        self
+    }
+}

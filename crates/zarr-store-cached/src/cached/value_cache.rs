@@ -1,0 +1,290 @@
+//! The values, parts of values and missing keys that are cached, bounded in bytes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::mem::size_of;
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use zarr_store::{AccessProfile, Bounded, ByteRange, Evict, Fetched, Key, Ring, Slot, StoreKind, Version};
+
+/// Values, parts of values, and keys that are missing in the store.
+///
+/// A value that is read while it is written may be of before the write. So a write increments the generation of its key, before and
+/// after, and a read is cached only if the generation is still the one in which the read began.
+#[derive(Debug)]
+pub(super) struct ValueCache(Bounded<Part>);
+
+#[derive(Debug, Default)]
+struct Part {
+    values: HashMap<Key, Value>,
+    /// Pieces, by the key and where they begin.
+    pieces: Ring<PieceKey, Bytes>,
+    /// Keys of a part share it: a write may prevent that a read of another key is cached.
+    generation: u64,
+}
+
+/// The key of a value, and the offset of a piece in it.
+type PieceKey = (Key, u64);
+
+/// The cached pieces of one state of a value.
+#[derive(Debug)]
+struct Value {
+    /// `None`: there is no such key.
+    state: Option<State>,
+    /// The ranges of the pieces, sorted, none inside of another, so that their ends are sorted as well. There is always one: where no
+    /// bytes are cached, an empty one.
+    pieces: Vec<Range<u64>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct State {
+    version: Option<Version>,
+    size: Option<u64>,
+}
+
+/// Invalidates a key, or all, once more when it is dropped.
+#[derive(Debug)]
+pub(super) struct InvalidationGuard<'a> {
+    cache: &'a ValueCache,
+    key: Option<&'a Key>,
+}
+
+impl Drop for InvalidationGuard<'_> {
+    fn drop(&mut self) {
+        self.cache.invalidate(self.key);
+    }
+}
+
+impl ValueCache {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self(Bounded::new(max_bytes))
+    }
+
+    /// How many bytes are cached.
+    pub(super) fn size(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// Puts these ranges into `into` if all are cached, and says whether there is the key. `None` if the store has to be asked.
+    pub(super) fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Option<bool> {
+        let part = self.0.read(hash(key));
+        let value = part.values.get(key)?;
+        let located: Vec<_> = match &value.state {
+            // Counts as a use of the entry.
+            None => vec![(0, 0..0)],
+            Some(found) => ranges.iter().map(|range| value.locate(range, found.size)).collect::<Option<_>>()?,
+        };
+        into.clear();
+        for (start, at) in located {
+            into.push(part.pieces.get(&(key.clone(), start), |_| true)?.slice(at));
+        }
+        let Some(found) = &value.state else {
+            into.clear();
+            return Some(false);
+        };
+        (into.size, into.version) = (found.size, found.version.clone());
+        Some(true)
+    }
+
+    /// The size of a value, or `Some(None)` if there is no such key; `None` if neither is cached.
+    pub(super) fn size_of(&self, key: &Key) -> Option<Option<u64>> {
+        match &self.0.read(hash(key)).values.get(key)?.state {
+            None => Some(None),
+            Some(found) => found.size.map(Some),
+        }
+    }
+
+    /// The generation of a key, which a read takes before it asks the store.
+    pub(super) fn generation(&self, key: &Key) -> u64 {
+        self.0.read(hash(key)).generation
+    }
+
+    /// Caches what a get returned that began in this generation.
+    pub(super) fn insert(&self, key: &Key, ranges: &[ByteRange], fetched: Option<&Fetched>, generation: u64) {
+        let found = fetched.map(|fetched| State {
+            version: fetched.version.clone(),
+            size: fetched.size.or_else(|| whole_size(ranges, fetched)),
+        });
+        let size = found.as_ref().and_then(|found| found.size);
+        let mut pieces: Vec<(u64, Bytes)> = Vec::new();
+        for (index, range) in ranges.iter().enumerate() {
+            let (Some(fetched), Some(at)) = (fetched, resolved(range, size)) else { continue };
+            let bytes = fetched.part(index);
+            if bytes.len() as u64 != at.end - at.start {
+                continue;
+            }
+            // A lent part would hold all of a larger value in memory.
+            let is_all = size == Some(bytes.len() as u64);
+            pieces.push((at.start, if is_all { fetched.to_bytes(index) } else { Bytes::copy_from_slice(bytes) }));
+        }
+        if pieces.is_empty() {
+            pieces.push((0, Bytes::new()));
+        }
+        for (start, bytes) in pieces {
+            let cost = cost(key, &bytes);
+            if !self.0.make_room(cost) {
+                continue;
+            }
+            let mut part = self.0.write(hash(key));
+            let freed = if part.generation == generation { part.add(key, found.as_ref(), start, bytes) } else { cost };
+            drop(part);
+            self.0.release(freed);
+        }
+    }
+
+    /// Invalidates a key now, and again when the guard is dropped.
+    pub(super) fn invalidate_around<'a>(&'a self, key: &'a Key) -> InvalidationGuard<'a> {
+        self.invalidate(Some(key));
+        InvalidationGuard { cache: self, key: Some(key) }
+    }
+
+    /// The same for all keys.
+    pub(super) fn invalidate_all_around(&self) -> InvalidationGuard<'_> {
+        self.invalidate(None);
+        InvalidationGuard { cache: self, key: None }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&self) {
+        self.invalidate(None);
+    }
+
+    fn invalidate(&self, key: Option<&Key>) {
+        if let Some(key) = key {
+            let mut part = self.0.write(hash(key));
+            part.generation += 1;
+            let freed = part.remove(key);
+            drop(part);
+            self.0.release(freed);
+            return;
+        }
+        for mut part in self.0.all() {
+            part.generation += 1;
+            part.values.clear();
+            let gone = part.pieces.take();
+            drop(part);
+            self.0.release(gone.iter().map(|slot| slot.cost).sum());
+        }
+    }
+}
+
+fn hash(key: &Key) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Part {
+    /// Adds a piece of a value, and returns the bytes of the pieces that it replaces. All pieces of another state are removed.
+    fn add(&mut self, key: &Key, found: Option<&State>, start: u64, bytes: Bytes) -> usize {
+        let mut freed = 0;
+        if self.values.get(key).is_some_and(|value| !value.is_of(found)) {
+            freed += self.remove(key);
+        }
+        let value =
+            self.values.entry(key.clone()).or_insert_with(|| Value { state: found.cloned(), pieces: Vec::new() });
+        value.add_size(found);
+        let end = start + bytes.len() as u64;
+        // Those that begin later and end earlier are inside of it.
+        let first = value.pieces.partition_point(|piece| piece.start < start);
+        let inside = value.pieces[first..].partition_point(|piece| piece.end <= end);
+        for piece in value.pieces.drain(first..first + inside) {
+            freed += self.pieces.remove(&(key.clone(), piece.start)).map_or(0, |slot| slot.cost);
+        }
+        let before = first.checked_sub(1).and_then(|before| value.pieces.get(before));
+        let around = value.pieces.get(first).filter(|piece| piece.start == start);
+        let cost = cost(key, &bytes);
+        if before.into_iter().chain(around).any(|piece| piece.end >= end) {
+            // It is inside of another one.
+            return freed + cost;
+        }
+        value.pieces.insert(first, start..end);
+        freed + self.pieces.insert((key.clone(), start), bytes, cost).map_or(0, |old| old.cost)
+    }
+
+    /// Removes all pieces of a key, and returns their bytes.
+    fn remove(&mut self, key: &Key) -> usize {
+        let Some(value) = self.values.remove(key) else { return 0 };
+        let pieces = value.pieces.iter().filter_map(|piece| self.pieces.remove(&(key.clone(), piece.start)));
+        pieces.map(|slot| slot.cost).sum()
+    }
+}
+
+impl Evict for Part {
+    type Evicted = Slot<PieceKey, Bytes>;
+
+    fn evict(&mut self, any: bool) -> Option<(usize, Self::Evicted)> {
+        let slot = self.pieces.next_idle(any)?;
+        let (key, start) = &slot.key;
+        if let Some(value) = self.values.get_mut(key) {
+            value.pieces.retain(|piece| piece.start != *start);
+            if value.pieces.is_empty() {
+                self.values.remove(key);
+            }
+        }
+        Some((slot.cost, slot))
+    }
+}
+
+impl Value {
+    /// Whether this is the same state of the value. Where a store has no versions, it is if the sizes do not differ.
+    fn is_of(&self, found: Option<&State>) -> bool {
+        match (&self.state, found) {
+            (Some(known), Some(found)) => {
+                known.version == found.version
+                    && (known.size == found.size || known.size.is_none() || found.size.is_none())
+            }
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    fn add_size(&mut self, found: Option<&State>) {
+        if let (Some(known), Some(found)) = (&mut self.state, found) {
+            known.size = known.size.or(found.size);
+        }
+    }
+
+    /// The offset of the piece that a range is in, and the range in that piece.
+    fn locate(&self, range: &ByteRange, size: Option<u64>) -> Option<(u64, Range<usize>)> {
+        let at = resolved(range, size).filter(|at| at.start <= at.end)?;
+        // Of those that begin no later, the last is the one that ends last.
+        let index = self.pieces.partition_point(|piece| piece.start <= at.start).checked_sub(1)?;
+        let piece = self.pieces.get(index).filter(|piece| at.end <= piece.end)?;
+        let within = |position: u64| usize::try_from(position - piece.start).ok();
+        Some((piece.start, within(at.start)?..within(at.end)?))
+    }
+}
+
+/// The memory of a piece: its bytes, its entries in all maps, and the value as if this were its only piece.
+fn cost(key: &Key, bytes: &Bytes) -> usize {
+    let slot = size_of::<Slot<PieceKey, Bytes>>() + size_of::<(PieceKey, usize)>() + size_of::<Range<u64>>();
+    bytes.len() + slot + size_of::<Value>() + key.as_str().len()
+}
+
+/// The bytes of a range; `None` if they depend on a size that is not known.
+fn resolved(range: &ByteRange, size: Option<u64>) -> Option<Range<u64>> {
+    match (range.bounded(), size) {
+        (Some(range), _) => Some(range.clone()),
+        (None, Some(size)) => range.resolve(size),
+        (None, None) => None,
+    }
+}
+
+/// The size of a value, if a get returned all of it.
+fn whole_size(ranges: &[ByteRange], fetched: &Fetched) -> Option<u64> {
+    ranges.iter().zip(fetched.parts()).find_map(|(range, part)| range.whole_size(part))
+}
+
+/// The ranges, and for local stores an empty one that needs the size of the value. They give the version with the size, and leave out
+/// both where they can: each costs a system call.
+pub(super) fn with_version<'r>(ranges: &'r [ByteRange], profile: &AccessProfile) -> Cow<'r, [ByteRange]> {
+    if profile.kind != StoreKind::Local || ranges.is_empty() || ranges.iter().any(|range| range.bounded().is_none()) {
+        return Cow::Borrowed(ranges);
+    }
+    ranges.iter().cloned().chain([ByteRange::Suffix(0)]).collect()
+}

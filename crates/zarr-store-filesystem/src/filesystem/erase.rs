@@ -1,0 +1,143 @@
+//! Removing values.
+
+use std::io;
+
+use zarr_store::{Durability, Key, Operation, Prefix, Result};
+
+use super::install::split;
+use super::locks::lock_name;
+use super::names::is_temporary;
+use super::vfs::{Directory, Kind, Vfs};
+use super::{FilesystemStore, escape, is_absent};
+
+impl FilesystemStore {
+    /// Removes a value and the directories that become empty.
+    pub(super) fn remove(&self, key: &Key) -> Result<()> {
+        let fail = |error| self.fail(Operation::Erase, key.as_str(), error);
+        if is_temporary(key) {
+            return Ok(());
+        }
+        let (parent, name) = split(key.as_str());
+        let directory = match self.vfs.directory(parent) {
+            Ok(directory) => directory,
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(fail(error)),
+        };
+        self.remove_leftovers(&directory, parent);
+        let identity = self.vfs.identity(&directory).map_err(fail)?;
+        let removed = {
+            let _threads = lock_name(identity, name);
+            self.vfs.remove_file(&directory, name)
+        };
+        match removed {
+            Ok(()) => {}
+            Err(error) if is_absent(&error) => return Ok(()),
+            // A directory is no value. Systems that do not say so refuse it as not permitted.
+            Err(error) => {
+                return match self.current(Operation::Erase, key)? {
+                    Some(stat) if stat.kind == Kind::Directory => Ok(()),
+                    _ => Err(fail(error)),
+                };
+            }
+        }
+        self.sync_names(&directory, parent).map_err(fail)?;
+        drop(directory);
+        prune(&*self.vfs, parent);
+        Ok(())
+    }
+
+    /// Syncs the names in a directory if full durability is set; if others removed it meanwhile, those in the one above.
+    pub(super) fn sync_names(&self, directory: &Directory, mut path: &str) -> io::Result<()> {
+        if self.options.durability != Durability::Full {
+            return Ok(());
+        }
+        let mut synced = self.vfs.sync_directory(directory);
+        while let Err(error) = &synced
+            && is_absent(error)
+            && !path.is_empty()
+        {
+            path = split(path).0;
+            synced = self.vfs.directory(path).and_then(|directory| self.vfs.sync_directory(&directory));
+        }
+        synced
+    }
+
+    /// Syncs the names in a directory in which a value was set, and in all directories above it.
+    pub(super) fn sync_path(&self, directory: &Directory, mut path: &str) -> io::Result<()> {
+        let mut synced = self.vfs.sync_directory(directory);
+        loop {
+            match synced {
+                // Others have removed it meanwhile, and with it the value.
+                Err(error) if !is_absent(&error) => return Err(error),
+                _ if path.is_empty() => return Ok(()),
+                _ => {}
+            }
+            path = split(path).0;
+            synced = self.vfs.directory(path).and_then(|directory| self.vfs.sync_directory(&directory));
+        }
+    }
+
+    /// Removes all values under a prefix. Of a linked directory the link is removed, and nothing in what it leads to.
+    pub(super) fn remove_tree(&self, prefix: &Prefix) -> Result<()> {
+        let path = prefix.as_str().trim_end_matches('/');
+        if path.is_empty() {
+            let Some(root) = self.existing("", Operation::Erase)? else { return Ok(()) };
+            let mut entries = self.entries("")?;
+            // As in a directory that cannot be renamed away: what describes the others first.
+            entries.sort_by_key(|entry| (entry.is_directory, !entry.name.starts_with('.')));
+            for entry in entries {
+                let kind = if entry.is_directory && !entry.is_link { Kind::Directory } else { Kind::File };
+                self.remove_entry(&root, "", &entry.name, kind)?;
+            }
+            return Ok(());
+        }
+        let (above, name) = split(path);
+        let Some(parent) = self.existing(above, Operation::Erase)? else { return Ok(()) };
+        match self.vfs.stat_name(&parent, name).map(|stat| stat.kind) {
+            // A link to a file is a value, and so nothing that is under the prefix.
+            Ok(Kind::Unknown) if !self.leads_to_directory(path) => return Ok(()),
+            Ok(kind @ (Kind::Directory | Kind::Unknown)) => self.remove_entry(&parent, above, name, kind)?,
+            Ok(_) => return Ok(()),
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(self.fail(Operation::Erase, path, error)),
+        }
+        prune(&*self.vfs, above);
+        Ok(())
+    }
+
+    /// Whether a link leads to a directory, be it outside of the store.
+    fn leads_to_directory(&self, path: &str) -> bool {
+        match self.vfs.stat(path) {
+            Ok(stat) => stat.kind == Kind::Directory,
+            Err(error) => escape(&error).is_some_and(std::path::Path::is_dir),
+        }
+    }
+
+    fn remove_entry(&self, parent: &Directory, path: &str, name: &str, kind: Kind) -> Result<()> {
+        let fail = |error| self.fail(Operation::Erase, &format!("{path}/{name}"), error);
+        let removed = match kind {
+            Kind::Directory => self.remove_directory(parent, name),
+            _ => {
+                let identity = self.vfs.identity(parent).map_err(fail)?;
+                let _threads = lock_name(identity, name);
+                self.vfs.remove_file(parent, name)
+            }
+        };
+        match removed {
+            Err(error) if !is_absent(&error) => Err(fail(error)),
+            _ => self.sync_names(parent, path).map_err(fail),
+        }
+    }
+}
+
+/// Removes a directory and those above it as long as they are empty. Failures are ignored.
+pub(super) fn prune(vfs: &dyn Vfs, mut path: &str) {
+    while !path.is_empty() {
+        let (parent, name) = split(path);
+        let Ok(directory) = vfs.directory(parent) else { return };
+        if vfs.remove_directory(&directory, name).is_err() {
+            return;
+        }
+        path = parent;
+    }
+}

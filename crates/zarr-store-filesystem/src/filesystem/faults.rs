@@ -1,0 +1,465 @@
+//! Every call of the file system fails once: what was there stays, and nothing torn is left.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::SystemTime;
+
+use super::contract::{each, key};
+use super::vfs::{Directory, Stat};
+use super::*;
+use zarr_store::{ErrorKind, StoreExt};
+
+/// Another access whose calls fail from the N-th on, as a full or dying disk does, or only the N-th.
+#[derive(Debug)]
+struct Faulty {
+    inner: Arc<dyn Vfs>,
+    left: AtomicI64,
+    /// Whether all later calls fail too, as after the process was killed.
+    for_good: bool,
+    /// How many bytes a write that fails has written before.
+    torn: usize,
+    /// Why no file can be given a name, if none can.
+    nameless: Option<io::ErrorKind>,
+    /// How many directories vanish before anything is made in them.
+    vanishing: AtomicI64,
+}
+
+impl Faulty {
+    fn fails(&self) -> bool {
+        let left = self.left.fetch_sub(1, Ordering::Relaxed);
+        left == 0 || (self.for_good && left < 0)
+    }
+
+    fn call<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if self.fails() { Err(io::ErrorKind::StorageFull.into()) } else { call() }
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Vfs for Faulty {
+    fn open(&self, path: &str) -> io::Result<File> {
+        self.call(|| self.inner.open(path))
+    }
+
+    fn stat(&self, path: &str) -> io::Result<Stat> {
+        self.call(|| self.inner.stat(path))
+    }
+
+    fn stat_file(&self, file: &File) -> io::Result<Stat> {
+        self.call(|| self.inner.stat_file(file))
+    }
+
+    fn open_to_lock(&self, path: &str) -> io::Result<File> {
+        self.call(|| self.inner.open_to_lock(path))
+    }
+
+    fn open_directory(&self, path: &str) -> io::Result<File> {
+        self.call(|| self.inner.open_directory(path))
+    }
+
+    fn lock(&self, file: &File) -> io::Result<()> {
+        self.call(|| self.inner.lock(file))
+    }
+
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        self.call(|| self.inner.try_lock(file))
+    }
+
+    fn close(&self, file: File) -> io::Result<()> {
+        // A file is closed also if that fails.
+        let failed = self.fails();
+        let closed = self.inner.close(file);
+        if failed { Err(io::ErrorKind::StorageFull.into()) } else { closed }
+    }
+
+    fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
+        self.call(|| self.inner.stat_name(parent, name))
+    }
+
+    fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        self.call(|| self.inner.open_name(parent, name))
+    }
+
+    fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()> {
+        self.call(|| self.inner.rename_directory(parent, from, to_parent, to))
+    }
+
+    fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.call(|| self.inner.remove_tree(parent, name))
+    }
+
+    fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        // Short reads are part of the contract of the system.
+        let len = into.len().min(3);
+        self.call(|| self.inner.read_at(file, &mut into[..len], offset))
+    }
+
+    fn read_first(&self, file: &File, into: &mut [u8], more: &mut [u8]) -> io::Result<usize> {
+        if into.len() < 3 { self.call(|| self.inner.read_first(file, into, more)) } else { self.read_at(file, into, 0) }
+    }
+
+    fn directory(&self, path: &str) -> io::Result<Directory> {
+        self.call(|| self.inner.directory(path))
+    }
+
+    fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
+        self.call(|| self.inner.identity(directory))
+    }
+
+    fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.call(|| match self.vanishing.fetch_sub(1, Ordering::Relaxed) {
+            ..=0 => self.inner.make_directory(parent, name),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        })
+    }
+
+    fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        self.call(|| self.inner.make_file(parent, name))
+    }
+
+    fn make_unnamed(&self, parent: &Directory) -> io::Result<Option<File>> {
+        self.call(|| self.inner.make_unnamed(parent))
+    }
+
+    fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
+        self.call(|| match self.nameless {
+            Some(kind) => Err(kind.into()),
+            None => self.inner.give_name(file, parent, name),
+        })
+    }
+
+    fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+        if self.fails() {
+            self.inner.write(file, &bytes[..bytes.len().min(self.torn)])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.inner.write(file, bytes)
+    }
+
+    fn stamp(&self, file: &File, time: SystemTime) -> io::Result<()> {
+        self.call(|| self.inner.stamp(file, time))
+    }
+
+    fn sync_file(&self, file: &File) -> io::Result<()> {
+        self.call(|| self.inner.sync_file(file))
+    }
+
+    fn sync_directory(&self, directory: &Directory) -> io::Result<()> {
+        self.call(|| self.inner.sync_directory(directory))
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.call(|| self.inner.sync_all())
+    }
+
+    fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        self.call(|| self.inner.rename(parent, from, to))
+    }
+
+    fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        self.call(|| self.inner.link(parent, from, to))
+    }
+
+    fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.call(|| self.inner.remove_file(parent, name))
+    }
+
+    fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        self.call(|| self.inner.remove_directory(parent, name))
+    }
+
+    fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {
+        self.call(|| self.inner.list(path, wanted))
+    }
+}
+
+/// Does `act` on a store whose `n`-th call fails, for every `n` until it succeeds, each time after `prepare`; then
+/// `check`s the sound store.
+fn every_call_fails<T>(
+    prepare: impl Fn(&FilesystemStore),
+    act: impl Fn(&FilesystemStore) -> Result<T>,
+    check: impl Fn(&FilesystemStore, Result<T>),
+) {
+    for durability in [Durability::None, Durability::File, Durability::Full] {
+        for for_good in [false, true] {
+            each(|store| {
+                for n in 0.. {
+                    assert!(n < 200, "it never succeeds");
+                    prepare(store);
+                    let vfs = Arc::new(Faulty {
+                        inner: store.vfs.clone(),
+                        left: AtomicI64::new(n),
+                        for_good,
+                        torn: 2,
+                        nameless: None,
+                        vanishing: AtomicI64::new(0),
+                    });
+                    let faulty = FilesystemStore {
+                        vfs: vfs.clone(),
+                        ..store.clone().with(Options { durability, ..Options::default() })
+                    };
+                    let result = act(&faulty);
+                    let failed = vfs.left.load(Ordering::Relaxed) < 0;
+                    assert!(failed || result.is_ok());
+                    if let Err(error) = &result {
+                        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+                        assert!(std::error::Error::source(error).is_some(), "{error}");
+                    }
+                    check(store, result);
+                    if !failed {
+                        break;
+                    }
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_set_that_fails_leaves_the_old_value_or_the_new() {
+    let set = |when: fn(&FilesystemStore) -> Precondition, old: Option<&'static [u8]>| {
+        every_call_fails(
+            |store| {
+                store.erase(&key("a/b/c")).expect("erase");
+                if let Some(old) = old {
+                    store.set_all(&key("a/b/c"), old).expect("set");
+                }
+            },
+            |store| store.set(&key("a/b/c"), b"the new value", &when(store)),
+            |store, result| {
+                let found = store.get_all(&key("a/b/c")).expect("get");
+                match result {
+                    Ok(_) => assert_eq!(found.as_deref(), Some(&b"the new value"[..])),
+                    // With `Full` the value may be there and only its name not yet on the disk.
+                    Err(_) => {
+                        assert!(found.as_deref() == old || found.as_deref() == Some(b"the new value"), "{found:?}")
+                    }
+                }
+                let keys = store.list().expect("list");
+                assert!(keys.is_empty() || keys == [key("a/b/c")], "{keys:?}");
+            },
+        );
+    };
+    set(|_| Precondition::None, Some(b"old"));
+    set(|_| Precondition::None, None);
+    set(|_| Precondition::NotExists, None);
+}
+
+#[test]
+fn sets_that_fail_leave_of_each_the_old_value_or_the_new() {
+    let names = ["a/0", "a/1", "b/0", "a/2"];
+    every_call_fails(
+        |store| {
+            store.erase_prefix(&Prefix::root()).expect("erase");
+            store.set_all(&key("a/1"), b"old").expect("set");
+        },
+        |store| {
+            let keys = names.map(key);
+            store.set_many(&keys.each_ref().map(|key| (key, key.as_str().as_bytes())))
+        },
+        |store, result| {
+            let found = names.map(|name| store.get_all(&key(name)).expect("get"));
+            let done =
+                found.iter().zip(names).filter(|(found, name)| found.as_deref() == Some(name.as_bytes())).count();
+            assert!(result.is_err() || done == names.len());
+            for (at, found) in found.iter().enumerate() {
+                // Those before the one that failed are set; with `Full` that one may be as well.
+                let old = if at == 1 { Some(&b"old"[..]) } else { None };
+                assert!(at < done || found.as_deref() == old, "{at}: {found:?}");
+            }
+            let mut expected: Vec<Key> = names[..done].iter().map(|name| key(name)).chain([key("a/1")]).collect();
+            expected.sort();
+            expected.dedup();
+            assert_eq!(store.list().expect("list"), expected);
+        },
+    );
+}
+
+#[test]
+fn an_update_that_fails_leaves_the_old_value_or_the_new() {
+    every_call_fails(
+        |store| drop(store.set_all(&key("a"), b"12345").expect("set")),
+        |store| store.set_partial(&key("a"), &[(1, b"XY")]),
+        |store, result| {
+            let found = store.get_all(&key("a")).expect("get").expect("there");
+            assert!(found == "1XY45" || (result.is_err() && found == "12345"), "{found:?}");
+        },
+    );
+}
+
+#[test]
+fn a_get_that_fails_is_never_a_missing_key_or_a_short_value() {
+    for ranges in
+        [vec![ByteRange::Full], vec![ByteRange::Range(1..9), ByteRange::Range(0..4)], vec![ByteRange::Suffix(4)]]
+    {
+        every_call_fails(
+            |store| drop(store.set_all(&key("a"), b"0123456789").expect("set")),
+            |store| {
+                let mut into = Fetched::new();
+                assert!(store.get(&key("a"), &ranges, &mut into)?, "it is there");
+                Ok(into.parts().map(<[u8]>::to_vec).collect::<Vec<_>>())
+            },
+            |_, result| {
+                let Ok(parts) = result else { return };
+                for (part, range) in parts.iter().zip(&ranges) {
+                    let at = range.resolve(10).expect("inside");
+                    assert_eq!(part, &(b'0'..=b'9').collect::<Vec<_>>()[at.start as usize..at.end as usize]);
+                }
+            },
+        );
+    }
+}
+
+#[test]
+fn a_value_read_in_place_is_never_missing_or_short_for_a_failure() {
+    for len in [0, 1, 9, 10, 11, 30] {
+        every_call_fails(
+            |store| drop(store.set_all(&key("a"), b"0123456789").expect("set")),
+            |store| {
+                let mut into = vec![0; len];
+                Ok((store.get_into(&key("a"), &mut into)?, into))
+            },
+            |_, result| {
+                let Ok((outcome, into)) = result else { return };
+                assert_eq!(outcome, GetInto::Found(10), "into {len}");
+                assert!(len != 10 || into == b"0123456789");
+            },
+        );
+    }
+}
+
+#[test]
+fn an_erase_that_fails_harms_nothing_else() {
+    every_call_fails(
+        |store| {
+            for name in ["a/b/c", "a/d"] {
+                store.set_all(&key(name), name.as_bytes()).expect("set");
+            }
+        },
+        |store| store.erase(&key("a/b/c")),
+        |store, result| {
+            assert_eq!(store.get_all(&key("a/d")).expect("get").as_deref(), Some(&b"a/d"[..]));
+            let left = store.get_all(&key("a/b/c")).expect("get");
+            assert!(left.is_none() || result.is_err());
+        },
+    );
+}
+
+#[test]
+fn a_listing_that_fails_is_never_a_shorter_one() {
+    every_call_fails(
+        |store| {
+            for name in ["a/b/c", "a/d", "e"] {
+                store.set_all(&key(name), b"").expect("set");
+            }
+        },
+        |store| Ok((store.list()?, store.list_dir(&Prefix::root())?)),
+        |_, result| {
+            let Ok((keys, listing)) = result else { return };
+            assert_eq!(keys, [key("a/b/c"), key("a/d"), key("e")]);
+            assert_eq!((listing.keys.len(), listing.prefixes.len()), (1, 1));
+        },
+    );
+}
+
+#[test]
+fn values_are_set_where_no_file_can_be_given_a_name() {
+    for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::Unsupported] {
+        each(|store| {
+            let left = AtomicI64::new(i64::MAX);
+            let vfs = Faulty {
+                inner: store.vfs.clone(),
+                left,
+                for_good: false,
+                torn: 0,
+                nameless: Some(kind),
+                vanishing: AtomicI64::new(0),
+            };
+            let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
+            store.set_all(&key("a/b"), b"new").expect("set");
+            store.set_many(&[(&key("a/c"), b"new"), (&key("d/e"), b"new")]).expect("set");
+            store.set(&key("a/f"), b"new", &Precondition::NotExists).expect("set");
+            assert!(store.set(&key("a/f"), b"newer", &Precondition::NotExists).is_err());
+            for name in ["a/b", "a/c", "d/e", "a/f"] {
+                assert_eq!(store.get_all(&key(name)).expect("get").as_deref(), Some(&b"new"[..]), "{kind}");
+            }
+            let listed = fs::read_dir(store.path().join("a")).expect("there").count();
+            assert_eq!(listed, 3, "nothing is left behind");
+        });
+    }
+}
+
+#[test]
+fn a_directory_that_others_remove_again_and_again_is_made_in_the_end() {
+    each(|store| {
+        let vfs = Faulty {
+            inner: store.vfs.clone(),
+            left: AtomicI64::new(i64::MAX),
+            for_good: false,
+            torn: 0,
+            nameless: None,
+            vanishing: AtomicI64::new(200),
+        };
+        let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
+        store.set_all(&key("a/b"), b"value").expect("set");
+        assert_eq!(store.get_all(&key("a/b")).expect("get").as_deref(), Some(&b"value"[..]));
+    });
+}
+
+/// How many calls of the file system `act` makes.
+fn counted(store: &FilesystemStore, act: impl FnOnce(&FilesystemStore)) -> i64 {
+    let left = AtomicI64::new(i64::MAX);
+    let vfs = Arc::new(Faulty {
+        inner: store.vfs.clone(),
+        left,
+        for_good: false,
+        torn: 0,
+        nameless: None,
+        vanishing: AtomicI64::new(0),
+    });
+    act(&FilesystemStore { vfs: vfs.clone(), ..store.clone() });
+    i64::MAX - vfs.left.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_directory_is_looked_up_once_for_values_in_a_row() {
+    each(|store| {
+        let keys: Vec<Key> = (0..20).map(|i| key(&format!("a/{}/{i}", i / 10))).collect();
+        let values: Vec<(&Key, &[u8])> = keys.iter().map(|key| (key, &b"value"[..])).collect();
+        let calls = |values: &[(&Key, &[u8])]| counted(store, |store| store.set_many(values).expect("set"));
+        store.set_all(&key("a/0/x"), b"").expect("set");
+        store.set_all(&key("a/1/x"), b"").expect("set");
+        let unnamed = store
+            .vfs
+            .make_unnamed(&store.vfs.directory("a").expect("a directory"))
+            .expect("a file without a name, or that there are none")
+            .is_some();
+        let replaced = 2 * 2 + 20 * 6;
+        let new = if unnamed { 2 + 20 * 5 } else { replaced + 2 };
+        assert_eq!(calls(&values), new, "directory; make, write, stamp, name, close");
+        let taken = if unnamed { 2 * 4 } else { 2 };
+        assert_eq!(
+            calls(&values),
+            replaced + taken,
+            "directory, identity, one in seventeen that finds its name taken; make, lock, write, stamp, close, rename"
+        );
+        let listed = fs::read_dir(store.path().join("a/1")).expect("there").count();
+        assert_eq!(listed, 11, "nothing is left behind");
+    });
+}
+
+#[test]
+fn one_open_for_each_get_and_no_more_than_needed() {
+    each(|store| {
+        store.set_all(&key("a/b"), b"0123456789").expect("set");
+        let calls = |ranges: &[ByteRange]| {
+            counted(store, |store| assert!(store.get(&key("a/b"), ranges, &mut Fetched::new()).expect("get")))
+        };
+        // `Faulty` reads at most three bytes at a time.
+        assert_eq!(calls(&[ByteRange::Range(0..3)]), 2, "open, read");
+        assert_eq!(calls(&[ByteRange::Range(0..3), ByteRange::Range(5..8)]), 3, "open, read, read");
+        assert_eq!(calls(&[ByteRange::Suffix(3)]), 3, "open, stat, read");
+    });
+}

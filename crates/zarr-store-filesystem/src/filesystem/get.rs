@@ -1,0 +1,220 @@
+//! Reading a value.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use zarr_store::{
+    ByteRange, Error, Fetched, GetInto, GetOptions, Key, Operation, Precondition, Result, Snapshot, Version, backoff,
+};
+
+use super::names::{is_temporary, version};
+use super::open_value::{OpenValue, is_out_of_files};
+use super::vfs::{Kind, Stat, Vfs, read_full_at};
+use super::{FilesystemStore, is_absent};
+
+/// Reads of up to so many bytes do not look up the size of the file first: the memory is allocated as the caller asks.
+const TRUSTED: u64 = 1 << 20;
+/// How often opening a file is tried again if the process has too many open files: other threads close theirs.
+const ATTEMPTS: u32 = 64;
+
+impl FilesystemStore {
+    /// The error for a value that has another state than the required one.
+    fn changed(&self, key: &Key, due: &Version, found: Version) -> Error {
+        let expected = Precondition::Version(due.clone());
+        Error::Precondition { store: self.to_string(), key: key.clone(), expected, found: Some(found) }
+    }
+
+    /// Reads ranges of a value: from the file that a snapshot holds open, or from the newest file, if it has the required version.
+    pub(super) fn read(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+        into: &mut Fetched,
+    ) -> Result<bool> {
+        into.clear();
+        if let Some(state) = &options.if_match
+            && let (Some(open), Some(due)) = (state.handle::<OpenValue>(), state.version())
+        {
+            self.read_state(key, open.file(), open.stat(), due, ranges, into)?;
+            return Ok(true);
+        }
+        let Some(file) = self.open_value(key)? else { return Ok(false) };
+        if options.is_default() {
+            return self.read_newest(key, &file, ranges, into);
+        }
+        let stat = self.vfs.stat_file(&file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
+        if stat.kind == Kind::Directory {
+            return Ok(false);
+        }
+        let found = version(&stat);
+        let due = options.if_match.as_ref().and_then(Snapshot::version);
+        if let Some(due) = due.filter(|due| **due != found) {
+            return Err(self.changed(key, due, found));
+        }
+        self.read_state(key, &file, &stat, &found, ranges, into)?;
+        if options.snapshot {
+            into.snapshot = Some(match OpenValue::keep(file, stat) {
+                Some(open) => Snapshot::of_handle(Some(found), Arc::new(open)),
+                None => Snapshot::of_version(found),
+            });
+        }
+        Ok(true)
+    }
+
+    /// Reads ranges of a file as it was when it had this `stat`, which is the version `due`.
+    ///
+    /// A file that others replace by renaming stays as it is. A write in place is detected by the time and size of the
+    /// file afterwards, within the granularity of the clock of the file system.
+    fn read_state(
+        &self,
+        key: &Key,
+        file: &File,
+        stat: &Stat,
+        due: &Version,
+        ranges: &[ByteRange],
+        into: &mut Fetched,
+    ) -> Result<()> {
+        let read = self.read_ranges(key, file, Some(stat.len), ranges, into);
+        let now = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
+        if (now.len, now.modified) != (stat.len, stat.modified) {
+            return Err(self.changed(key, due, version(&now)));
+        }
+        read?;
+        into.size = Some(stat.len);
+        into.version = Some(due.clone());
+        Ok(())
+    }
+
+    /// Reads ranges of a file that was just opened; looks up its size only if a range depends on it.
+    fn read_newest(&self, key: &Key, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+        let mut known = None;
+        if bounded(ranges).is_none_or(|total| total > TRUSTED.max(into.spare() as u64)) {
+            let stat = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
+            if stat.kind == Kind::Directory {
+                return Ok(false);
+            }
+            known = Some(stat);
+        }
+        match self.read_ranges(key, file, known.map(|stat| stat.len), ranges, into) {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::IsADirectory => {
+                into.clear();
+                return Ok(false);
+            }
+            read => read?,
+        }
+        into.size = known.map(|stat| stat.len);
+        into.version = known.map(|stat| version(&stat));
+        Ok(true)
+    }
+
+    /// Reads each range by its offset. Without a `size`, no range depends on it.
+    fn read_ranges(
+        &self,
+        key: &Key,
+        file: &File,
+        size: Option<u64>,
+        ranges: &[ByteRange],
+        into: &mut Fetched,
+    ) -> Result<()> {
+        let fail = |error| self.fail(Operation::Get, key.as_str(), error);
+        let outside = |range: &ByteRange, size| Error::Range {
+            store: self.to_string(),
+            key: key.clone(),
+            range: range.clone(),
+            size,
+        };
+        let resolve = |range: &ByteRange| {
+            let size = size.unwrap_or(u64::MAX);
+            range.resolve(size).ok_or_else(|| outside(range, size))
+        };
+        let mut total = 0_u64;
+        for range in ranges {
+            let at = resolve(range)?;
+            total = total.checked_add(at.end - at.start).ok_or(Error::Memory { size: u64::MAX })?;
+        }
+        into.reserve(usize::try_from(total).map_err(|_| Error::Memory { size: total })?)?;
+        for range in ranges {
+            let at = resolve(range)?;
+            let len = usize::try_from(at.end - at.start).map_err(|_| Error::Memory { size: total })?;
+            let buffer = into.buffer(len)?;
+            let read = read_full_at(|part, offset| self.vfs.read_at(file, part, offset), buffer, at.start);
+            if read.map_err(fail)? < len {
+                let size = self.vfs.stat_file(file).map_err(fail)?.len;
+                return Err(match range.resolve(size) {
+                    None => outside(range, size),
+                    Some(_) => {
+                        fail(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was read"))
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the file of a value. It may turn out to be a directory.
+    pub(super) fn open_value(&self, key: &Key) -> Result<Option<File>> {
+        if is_temporary(key) {
+            return Ok(None);
+        }
+        let mut attempt = 0;
+        loop {
+            match self.vfs.open(key.as_str()) {
+                Ok(file) => return Ok(Some(file)),
+                Err(error) if is_absent(&error) => return Ok(None),
+                Err(error) if is_out_of_files(&error) && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    std::thread::sleep(backoff(attempt));
+                }
+                Err(error) => return Err(self.fail(Operation::Get, key.as_str(), error)),
+            }
+        }
+    }
+
+    /// Reads a whole value of the expected size: opens, reads and closes, and looks up the size only if it differs.
+    pub(super) fn read_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
+        let fail = |error| self.fail(Operation::Get, key.as_str(), error);
+        let Some(file) = self.open_value(key)? else { return Ok(GetInto::Missing) };
+        match read_past(&*self.vfs, &file, into) {
+            Ok(size) if size <= into.len() => Ok(GetInto::Found(size as u64)),
+            Ok(_) => Ok(GetInto::Found(self.vfs.stat_file(&file).map_err(fail)?.len)),
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(GetInto::Missing),
+            Err(error) => Err(fail(error)),
+        }
+    }
+}
+
+/// Reads a file from its beginning into `into`, and one byte more to see whether there are more. Returns how many bytes were read.
+fn read_past(vfs: &dyn Vfs, file: &File, into: &mut [u8]) -> io::Result<usize> {
+    let mut more = [0];
+    let mut came = loop {
+        match vfs.read_first(file, into, &mut more) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            came => break came?,
+        }
+    };
+    let read = |part: &mut [u8], offset| vfs.read_at(file, part, offset);
+    if let Some(rest) = into.get_mut(came..).filter(|rest| !rest.is_empty() || cfg!(not(unix))) {
+        // A short read: the end of the file, or an interruption.
+        let due = came + rest.len();
+        came += read_full_at(read, rest, came as u64)?;
+        if came == due {
+            came += read_full_at(read, &mut more, came as u64)?;
+        }
+    }
+    Ok(came)
+}
+
+/// The bytes of all ranges together, if a short read shows that one is not inside the value.
+fn bounded(ranges: &[ByteRange]) -> Option<u64> {
+    let mut total = 0_u64;
+    for range in ranges {
+        let at = range.bounded()?;
+        // An empty range reads nothing and so shows nothing, and no file reaches as far as an offset that the system
+        // cannot take.
+        let len = at.end.checked_sub(at.start).filter(|len| *len > 0 && at.end <= i64::MAX as u64)?;
+        total = total.checked_add(len)?;
+    }
+    (total > 0).then_some(total)
+}

@@ -1,0 +1,210 @@
+//! Symbolic links: followed inside, refused where they lead out.
+
+#![cfg(unix)]
+
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+
+use super::contract::{each, key};
+use super::*;
+use zarr_store::StoreExt;
+
+#[test]
+fn links_do_not_lead_out() {
+    each(|store| {
+        let outside = store.path().with_extension("outside");
+        // A neighbour whose path begins like the root's.
+        fs::create_dir_all(&outside).expect("made");
+        fs::write(outside.join("secret"), b"secret").expect("written");
+        store.set_all(&key("a/inside"), b"1").expect("set");
+        symlink(outside.join("secret"), store.path().join("a/file")).expect("linked");
+        symlink(&outside, store.path().join("folder")).expect("linked");
+        symlink("../../..", store.path().join("a/up")).expect("linked");
+        let relative =
+            Path::new("../..").join(outside.strip_prefix(store.path().parent().expect("one")).expect("beside"));
+        symlink(relative.join("secret"), store.path().join("a/relative")).expect("linked");
+        for name in ["a/file", "folder/secret", "a/relative"] {
+            let error = store.get_all(&key(name)).expect_err("leads out");
+            assert!(matches!(&error, Error::Escape { target, .. } if target.ends_with("secret")), "{error:?}");
+            assert!(error.is_path());
+            assert!(store.size(&key(name)).expect_err("leads out").is_path());
+        }
+        for name in ["folder/new", "folder/deeper/new", "a/up/new"] {
+            assert!(store.set_all(&key(name), b"2").expect_err("leads out").is_path(), "{name}");
+        }
+        assert!(store.erase(&key("folder/secret")).expect_err("leads out").is_path());
+        assert!(store.list_dir(&Prefix::new("folder/").expect("a prefix")).expect_err("leads out").is_path());
+        // Whoever copies what is listed meets the error; what is below such a link is not known.
+        assert!(store.list().expect_err("leads out").is_path());
+        let listing = store.list_dir(&Prefix::new("a/").expect("a prefix")).expect("list");
+        assert_eq!(listing.keys, [key("a/file"), key("a/inside"), key("a/relative")]);
+        assert_eq!(listing.prefixes, [Prefix::new("a/up/").expect("a prefix")]);
+        store.erase_prefix(&Prefix::new("folder/").expect("a prefix")).expect("erase");
+        store.erase_prefix(&Prefix::new("a/up/").expect("a prefix")).expect("erase");
+        assert_eq!(store.list().expect("list"), listing.keys);
+        // A set replaces the link, not what it leads to; an erase removes it.
+        store.set_all(&key("a/file"), b"3").expect("set");
+        store.erase(&key("a/relative")).expect("erase");
+        assert_eq!(fs::read(outside.join("secret")).expect("there"), b"secret");
+        assert_eq!(fs::read_dir(&outside).expect("there").count(), 1);
+    });
+}
+
+#[test]
+fn links_inside_are_followed() {
+    each(|store| {
+        store.set_all(&key("data/x"), b"value").expect("set");
+        symlink("data", store.path().join("relative")).expect("linked");
+        symlink(store.path().join("data"), store.path().join("absolute")).expect("linked");
+        symlink("../data/x", store.path().join("data/y")).expect("linked");
+        for name in ["relative/x", "absolute/x", "data/y", "absolute/y"] {
+            assert_eq!(store.get_all(&key(name)).expect("get").as_deref(), Some(&b"value"[..]), "{name}");
+            assert_eq!(store.size(&key(name)).expect("size"), Some(5));
+        }
+        store.set_all(&key("absolute/z"), b"new").expect("set");
+        assert_eq!(store.get_all(&key("data/z")).expect("get").as_deref(), Some(&b"new"[..]));
+        assert_eq!(store.list().expect("list").len(), 9);
+    });
+}
+
+#[test]
+fn erasing_a_prefix_removes_links_and_not_what_they_lead_to() {
+    each(|store| {
+        for name in ["data/x", "data/y/z", "a/b/c", "a/d"] {
+            store.set_all(&key(name), b"value").expect("set");
+        }
+        symlink("../data", store.path().join("a/link")).expect("linked");
+        symlink("../data/x", store.path().join("a/x")).expect("linked");
+        symlink("data", store.path().join("link")).expect("linked");
+        for (prefix, left) in [("link/", 7), ("a/", 2), ("absent/", 2), ("data/x/", 2)] {
+            store.erase_prefix(&Prefix::new(prefix).expect("a prefix")).expect("erase");
+            let keys = store.list().expect("list");
+            assert_eq!(keys.len(), left, "{prefix}: {keys:?}");
+        }
+        assert_eq!(store.list().expect("list"), [key("data/x"), key("data/y/z")]);
+        assert!(!store.path().join("a").exists());
+    });
+}
+
+#[test]
+fn a_root_may_be_a_link() {
+    let folder = tempfile::tempdir().expect("a directory");
+    fs::create_dir(folder.path().join("real")).expect("made");
+    symlink("real", folder.path().join("link")).expect("linked");
+    let store = FilesystemStore::open(folder.path().join("link")).expect("opened");
+    zarr_store::testing::contract(&store);
+}
+
+#[test]
+fn loops_end() {
+    each(|store| {
+        store.set_all(&key("a/b/value"), b"").expect("set");
+        symlink("..", store.path().join("a/b/up")).expect("linked");
+        symlink("self", store.path().join("self")).expect("linked");
+        symlink("nowhere", store.path().join("dangling")).expect("linked");
+        symlink("c", store.path().join("d")).expect("linked");
+        fs::create_dir(store.path().join("c")).expect("made");
+        symlink("../a", store.path().join("c/a")).expect("linked");
+        symlink("../c", store.path().join("a/c")).expect("linked");
+        let keys = store.list().expect("list");
+        assert!(keys.contains(&key("a/b/value")) && keys.contains(&key("d/a/b/value")), "{keys:?}");
+        assert!(store.get_all(&key("self")).is_err());
+        assert_eq!(store.get_all(&key("dangling")).expect("get"), None);
+    });
+}
+
+#[test]
+fn values_that_can_never_be_set_are_errors_at_once() {
+    each(|store| {
+        symlink("nowhere", store.path().join("dangling")).expect("linked");
+        let begin = Instant::now();
+        let error = store.set_all(&key("dangling/a/b"), b"").expect_err("nothing can be made there");
+        let cause = std::error::Error::source(&error).expect("the error of the system").to_string();
+        assert!(cause.contains("leads nowhere"), "{cause}");
+        fs::remove_dir_all(store.path()).expect("removed");
+        store.set_all(&key("a/b"), b"").expect_err("the root is gone");
+        assert!(begin.elapsed() < Duration::from_secs(5), "tried again and again");
+    });
+}
+
+#[test]
+fn links_that_double_end() {
+    each(|store| {
+        for i in 0..30 {
+            let level = store.path().join(format!("{i}"));
+            fs::create_dir(&level).expect("made");
+            for name in ["x", "y"] {
+                symlink(format!("../{}", i + 1), level.join(name)).expect("linked");
+            }
+        }
+        fs::create_dir(store.path().join("30")).expect("made");
+        let error = store.list_prefix(&Prefix::new("0/").expect("a prefix")).expect_err("too many");
+        assert!(
+            std::error::Error::source(&error).is_some_and(|source| source.to_string().contains("too many linked")),
+            "{error}"
+        );
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn links_among_each_other_end() {
+    each(|store| {
+        let names: Vec<String> = (0..12).map(|number| format!("d{number}")).collect();
+        for name in &names {
+            store.set_all(&key(&format!("{name}/a")), b"value").expect("set");
+            for other in names.iter().filter(|other| *other != name) {
+                symlink(format!("../{other}"), store.path().join(name).join(other)).expect("linked");
+            }
+        }
+        // Paths through all of them are 12! and more.
+        let (mut todo, mut listed) = (vec![Prefix::root()], 0);
+        let error = loop {
+            match store.list_dir(&todo.pop().expect("paths of too many links come first")) {
+                Ok(listing) => todo.extend(listing.prefixes),
+                Err(error) => break error,
+            }
+            listed += 1;
+            assert!(listed < 1000, "it does not end");
+        };
+        let reason = std::error::Error::source(&error).expect("a reason").to_string();
+        assert!(reason.contains("linked directories"), "{reason}");
+        assert!(store.list().is_err());
+        store.erase_prefix(&Prefix::root()).expect("erase");
+        assert_eq!(store.list().expect("list"), []);
+    });
+}
+
+#[test]
+fn pipes_do_not_hang() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = FilesystemStore::open(folder.path()).expect("opened");
+    if !format!("{:?}", store.vfs).starts_with("OpenAt") {
+        return;
+    }
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        folder.path().join("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .expect("made");
+    assert!(store.get(&key("pipe"), &[ByteRange::Range(0..1)], &mut Fetched::new()).is_err());
+    assert_eq!(store.list().expect("list"), []);
+    assert_eq!(store.size(&key("pipe")).expect("size"), None);
+}
+
+#[test]
+fn a_prefix_with_links_in_it_is_not_renamed() {
+    each(|store| {
+        store.set_all(&key("a/b/c"), b"value").expect("set");
+        store.set_all(&key("data/x"), b"value").expect("set");
+        symlink("../../data/x", store.path().join("a/b/link")).expect("linked");
+        let prefix = |text: &str| Prefix::new(text).expect("a prefix");
+        assert!(!store.rename_prefix(&prefix("a/"), &prefix("deep/er/a/")).expect("not renamed"));
+        assert_eq!(store.list().expect("list"), [key("a/b/c"), key("a/b/link"), key("data/x")]);
+        store.erase(&key("a/b/link")).expect("erase");
+        assert!(store.rename_prefix(&prefix("a/"), &prefix("deep/er/a/")).expect("renamed"));
+    });
+}

@@ -1,0 +1,146 @@
+//! Advisory locks between processes, by `flock`.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use zarr_store::{Error, Key, Lock, Operation, Prefix, Result};
+
+use super::{FilesystemStore, is_absent};
+
+/// Whether the file system refused a lock, and whether the user was warned of that.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    refused: AtomicBool,
+    warned: AtomicBool,
+}
+
+impl Refused {
+    /// A warning, once after locks were refused.
+    pub(super) fn take_warning(&self, store: &FilesystemStore) -> Option<String> {
+        let due = self.refused.load(Ordering::Relaxed) && !self.warned.swap(true, Ordering::Relaxed);
+        due.then(|| {
+            format!(
+                "{store}: the file system has no advisory locks, so that writes of parts of the same chunk, changes of the same \
+                 metadata and appends by several processes at once may be lost"
+            )
+        })
+    }
+}
+
+impl FilesystemStore {
+    /// Locks the file of a value against other processes that replace it on a condition. `None` if there is no such file, or locks are
+    /// turned off or not supported.
+    ///
+    /// The lock is of the file and not of its name: whoever takes it looks at the name afterwards, and finds another file
+    /// there if it was replaced meanwhile.
+    pub(super) fn lock_value(&self, key: &Key) -> Result<Option<Locked>> {
+        if !self.options.locks || self.refused.refused.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let file = match self.vfs.open_to_lock(key.as_str()) {
+            Ok(file) => file,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.fail(Operation::Set, key.as_str(), error)),
+        };
+        match self.vfs.lock(&file) {
+            Ok(()) => Ok(Some(Locked(file))),
+            Err(error) if is_refused(&error) => {
+                self.refused.refused.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+            Err(error) => Err(self.fail(Operation::Set, key.as_str(), error)),
+        }
+    }
+
+    /// Takes the lock of the directory of a prefix. Only a directory that is about to be removed is locked otherwise.
+    pub(super) fn lock_prefix(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        let path = prefix.as_str().trim_end_matches('/');
+        // Threads of this process exclude each other in any case.
+        let Some(threads) = Lock::in_process(self, prefix) else { return Ok(None) };
+        if !self.options.locks {
+            return Ok(Some(threads));
+        }
+        let fail = |error| Error::Io {
+            store: self.to_string(),
+            operation: Operation::Lock,
+            key: prefix.to_string(),
+            source: error,
+        };
+        let directory = match self.vfs.open_directory(path) {
+            Ok(directory) => directory,
+            Err(error) if is_absent(&error) => return Ok(Some(threads)),
+            // That says nothing of the locks of others.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Some(threads)),
+            Err(error) if is_refused(&error) => return Ok(Some(self.without(threads))),
+            Err(error) => return Err(fail(error)),
+        };
+        match self.vfs.try_lock(&directory) {
+            Ok(true) => Ok(Some(Lock::between_processes((Locked(directory), threads)))),
+            Ok(false) => Ok(None),
+            Err(error) if is_refused(&error) => Ok(Some(self.without(threads))),
+            Err(error) => Err(fail(error)),
+        }
+    }
+
+    /// The lock that is left where the file system has none.
+    fn without(&self, threads: Lock) -> Lock {
+        self.refused.refused.store(true, Ordering::Relaxed);
+        threads
+    }
+}
+
+/// A file or directory whose lock is held. It is given back also if a process that was forked meanwhile has the file open, too.
+#[derive(Debug)]
+pub(super) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing gives it back where this fails.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Whether a system or a file system has no locks, or not of such files.
+pub(super) fn is_refused(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use nix::errno::Errno;
+        let number = error.raw_os_error().map(Errno::from_raw);
+        if matches!(number, Some(Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EBADF | Errno::EINVAL)) {
+            return true;
+        }
+    }
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+}
+
+/// Keeps the comparison of a value's version and its replacement together, among all stores of this process.
+pub(super) fn lock_name(directory: (u64, u64), name: &str) -> MutexGuard<'static, ()> {
+    const STRIPES: usize = 64;
+    static LOCKS: [Mutex<()>; STRIPES] = [const { Mutex::new(()) }; STRIPES];
+    let mut hasher = DefaultHasher::new();
+    (directory, name).hash(&mut hasher);
+    let stripe = usize::try_from(hasher.finish() % STRIPES as u64).unwrap_or(0);
+    LOCKS[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_given_back_though_a_forked_process_has_the_file_open() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let open = || File::open(folder.path()).expect("opened");
+        let file = open();
+        file.try_lock().expect("free");
+        // What a fork makes of it.
+        let copy = file.try_clone().expect("a copy");
+        drop(Locked(file));
+        open().try_lock().expect("free again");
+        drop(copy);
+    }
+}

@@ -1,0 +1,283 @@
+//! Files by `openat2` from a handle of the root. The kernel refuses links that lead out (Linux 5.6 and later).
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
+
+/// How often `openat2` is tried again after EAGAIN, which any rename on the system may cause.
+const ATTEMPTS: usize = 128;
+
+/// Files below an open directory: one system call finds a file and checks that it is inside.
+#[derive(Debug)]
+pub(super) struct OpenAt {
+    root: OwnedFd,
+    /// The resolved path of the root when it was opened; for links only.
+    path: PathBuf,
+    /// Whether files without names can be made and named here: `UNKNOWN` until the first, `REFUSED` after the first failure, in
+    /// whatever directory.
+    unnamed: AtomicU8,
+}
+
+const UNKNOWN: u8 = 0;
+const GRANTED: u8 = 1;
+const REFUSED: u8 = 2;
+
+impl OpenAt {
+    /// `None` if the kernel does not have the call, or a sandbox forbids it.
+    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let opened = Self { root, path: fs::canonicalize(path)?, unnamed: AtomicU8::new(UNKNOWN) };
+        match opened.try_open("", OFlags::PATH) {
+            Ok(_) => Ok(Some(opened)),
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn try_open(&self, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let path = if path.is_empty() { "." } else { path };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let mut attempt = 0;
+        loop {
+            match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) if attempt < ATTEMPTS => attempt += 1,
+                other => return other,
+            }
+        }
+    }
+
+    fn open_at(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+        match self.try_open(path, flags) {
+            // A link that is absolute or has led out on its way; it may still end inside.
+            Err(Errno::XDEV) => {
+                let resolved = fs::canonicalize(self.path.join(path))?;
+                match resolved.strip_prefix(&self.path) {
+                    Ok(inside) => Ok(self.try_open(inside.to_str().ok_or(io::ErrorKind::InvalidFilename)?, flags)?),
+                    Err(_) => Err(io::Error::other(Escapes(resolved))),
+                }
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+fn handle(directory: &Directory) -> io::Result<BorrowedFd<'_>> {
+    match directory {
+        Directory::Handle(fd) => Ok(fd.as_fd()),
+        Directory::Path(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+fn link_handle(file: BorrowedFd<'_>, parent: BorrowedFd<'_>, name: &str) -> rustix::io::Result<()> {
+    rustix::fs::linkat(file, "", parent, name, AtFlags::EMPTY_PATH)
+}
+
+/// The stat of a name in a directory, which is not followed.
+fn stat_at(parent: BorrowedFd<'_>, name: impl rustix::path::Arg) -> rustix::io::Result<Stat> {
+    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(Stat {
+        kind: kind(FileType::from_raw_mode(stat.st_mode)),
+        len: u64::try_from(stat.st_size).unwrap_or(0),
+        inode: (stat.st_dev, stat.st_ino),
+        modified: i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec),
+    })
+}
+
+fn kind(file_type: FileType) -> Kind {
+    match file_type {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink | FileType::Unknown => Kind::Unknown,
+        _ => Kind::Other,
+    }
+}
+
+/// A handle that is a path only (`O_PATH`) cannot be synced: the directory is opened again.
+fn readable(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Removes a directory with all that is in it, by handles, so that nothing that is moved meanwhile leads elsewhere.
+fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+    // A writer that opened the directory before may still add files.
+    for _ in 0..ATTEMPTS {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+            if name != "." && name != ".." {
+                entries.push((entry.file_type() == FileType::Directory, !name.as_bytes().starts_with(b"."), name));
+            }
+        }
+        // Files before directories, and hidden ones first: what describes the others lies above them.
+        entries.sort_unstable();
+        for (is_directory, _, name) in &entries {
+            let removed = match is_directory {
+                true => remove_tree(directory.as_fd(), name),
+                false => rustix::fs::unlinkat(&directory, name.as_os_str(), AtFlags::empty()),
+            };
+            match removed {
+                // Some file systems do not list kinds.
+                Err(Errno::ISDIR) => remove_tree(directory.as_fd(), name)?,
+                Err(error) if error != Errno::NOENT => return Err(error),
+                _ => {}
+            }
+        }
+        match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+            removed => return removed,
+        }
+    }
+    Err(Errno::NOTEMPTY)
+}
+
+impl Vfs for OpenAt {
+    fn open(&self, path: &str) -> io::Result<File> {
+        // NONBLOCK: opening a pipe would otherwise wait for a writer; for files it means nothing.
+        self.open_at(path, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
+    }
+
+    fn stat(&self, path: &str) -> io::Result<Stat> {
+        self.stat_file(&self.open_at(path, OFlags::PATH).map(File::from)?)
+    }
+
+    fn open_to_lock(&self, path: &str) -> io::Result<File> {
+        match self.open_at(path, OFlags::RDWR | OFlags::NONBLOCK) {
+            Ok(file) => Ok(File::from(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
+            Err(_) => self.open(path),
+        }
+    }
+
+    fn open_directory(&self, path: &str) -> io::Result<File> {
+        self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY).map(File::from)
+    }
+
+    fn directory(&self, path: &str) -> io::Result<Directory> {
+        self.open_at(path, OFlags::PATH | OFlags::DIRECTORY).map(Directory::Handle)
+    }
+
+    fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::fstat(handle(directory)?)?;
+        Ok((stat.st_dev, stat.st_ino))
+    }
+
+    fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
+        Ok(stat_at(handle(parent)?, name)?)
+    }
+
+    fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(handle(parent)?, name, flags, Mode::empty()).map(File::from)?)
+    }
+
+    fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(handle(parent)?, name, Mode::from_raw_mode(0o777))?)
+    }
+
+    fn make_file(&self, parent: &Directory, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(handle(parent)?, name, flags, Mode::from_raw_mode(0o666)).map(File::from)?)
+    }
+
+    fn make_unnamed(&self, parent: &Directory) -> io::Result<Option<File>> {
+        let known = self.unnamed.load(Ordering::Relaxed);
+        if known == REFUSED {
+            return Ok(None);
+        }
+        let parent = handle(parent)?;
+        let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(parent, ".", flags, Mode::from_raw_mode(0o666)) {
+            // File systems that do not have such files, and some that do not know the flag.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+                self.unnamed.store(REFUSED, Ordering::Relaxed);
+                return Ok(None);
+            }
+            other => other?,
+        };
+        // Before Linux 6.10 only privileged processes may name a file by its handle; others get ENOENT. No file can get the name
+        // `.`, so that a process that may gets EEXIST.
+        if known == UNKNOWN {
+            let may_name = link_handle(file.as_fd(), parent, ".") == Err(Errno::EXIST);
+            self.unnamed.store(if may_name { GRANTED } else { REFUSED }, Ordering::Relaxed);
+            if !may_name {
+                return Ok(None);
+            }
+        }
+        Ok(Some(File::from(file)))
+    }
+
+    fn give_name(&self, file: &File, parent: &Directory, name: &str) -> io::Result<()> {
+        link_handle(file.as_fd(), handle(parent)?, name).map_err(|error| {
+            // A file system, or a rule of the system, that does not let files be linked.
+            if matches!(error, Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) {
+                self.unnamed.store(REFUSED, Ordering::Relaxed);
+            }
+            error.into()
+        })
+    }
+
+    fn sync_directory(&self, directory: &Directory) -> io::Result<()> {
+        Ok(rustix::fs::fsync(readable(handle(directory)?)?)?)
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(readable(self.root.as_fd())?)?)
+    }
+
+    fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        let parent = handle(parent)?;
+        Ok(rustix::fs::renameat(parent, from, parent, to)?)
+    }
+
+    fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(handle(parent)?, from, handle(to_parent)?, to)?)
+    }
+
+    fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
+        let parent = handle(parent)?;
+        Ok(rustix::fs::linkat(parent, from, parent, to, AtFlags::empty())?)
+    }
+
+    fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(handle(parent)?, name, AtFlags::empty())?)
+    }
+
+    fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(handle(parent)?, name, AtFlags::REMOVEDIR)?)
+    }
+
+    fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()> {
+        Ok(remove_tree(handle(parent)?, name.as_ref())?)
+    }
+
+    fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>> {
+        let directory = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if matches!(name, "." | "..") || !wanted(name) {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Some file systems do not list kinds.
+                FileType::Unknown => stat_at(directory.as_fd(), name).map_or(Kind::Unknown, |stat| stat.kind),
+                known => kind(known),
+            };
+            entries.push((name.to_owned(), kind));
+        }
+        Ok(entries)
+    }
+}

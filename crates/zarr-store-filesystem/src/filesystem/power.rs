@@ -1,0 +1,189 @@
+//! Loss of power: each level of durability keeps what it promises, whatever of the rest the disk has.
+
+mod recorded;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use recorded::{Chance, Disk, Recorded};
+
+use super::contract::{each, key};
+use super::*;
+use zarr_store::StoreExt;
+
+/// What is done to a store.
+#[derive(Clone, Debug)]
+enum Step {
+    Set(&'static str, Vec<u8>),
+    /// On a condition that holds.
+    Create(&'static str, Vec<u8>),
+    SetMany(Vec<(&'static str, Vec<u8>)>),
+    Erase(&'static str),
+    Flush,
+}
+
+const KEYS: [&str; 5] = ["a", "d/x", "d/y", "d/e/z", "f/g/h"];
+
+/// Some steps. Each value is another one, none shorter than two bytes.
+fn steps(chance: &mut Chance) -> Vec<Step> {
+    let mut count = 0;
+    let mut value = |chance: &mut Chance| {
+        count += 1;
+        vec![count; 2 + chance.below(6)]
+    };
+    let key = |chance: &mut Chance| KEYS[chance.below(KEYS.len())];
+    let mut one = |chance: &mut Chance| match chance.below(8) {
+        0 | 1 => Step::Set(key(chance), value(chance)),
+        2 => Step::Create(key(chance), value(chance)),
+        3 => {
+            let first = chance.below(KEYS.len());
+            let names = [KEYS[first], KEYS[(first + 1) % KEYS.len()]];
+            Step::SetMany(names.map(|name| (name, value(chance))).into())
+        }
+        4 | 5 => Step::Erase(key(chance)),
+        6 => Step::Flush,
+        _ => Step::Set("d/x", value(chance)),
+    };
+    (0..12).map(|_| one(chance)).collect()
+}
+
+/// The values of all keys.
+type Values = BTreeMap<&'static str, Vec<u8>>;
+
+impl Step {
+    fn act(&self, store: &FilesystemStore, durability: Durability) {
+        let set = |name: &str, value: &[u8], when| {
+            store.set_with(&key(name), value, &SetOptions::when(when).durable(durability)).expect("set")
+        };
+        match self {
+            Self::Set(name, value) => drop(set(name, value, Precondition::None)),
+            Self::Create(name, value) => {
+                let mut fetched = Fetched::new();
+                store.get(&key(name), &[ByteRange::Full], &mut fetched).expect("get");
+                let when = fetched.version.take().map_or(Precondition::NotExists, Precondition::Version);
+                set(name, value, when);
+            }
+            Self::SetMany(values) => {
+                let keys: Vec<Key> = values.iter().map(|(name, _)| key(name)).collect();
+                let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, value.as_slice())).collect();
+                store.set_many(&values).expect("set");
+            }
+            Self::Erase(name) => store.erase(&key(name)).expect("erase"),
+            Self::Flush => store.flush().expect("flush"),
+        }
+    }
+
+    fn note(&self, values: &mut Values) {
+        match self {
+            Self::Set(name, value) | Self::Create(name, value) => drop(values.insert(name, value.clone())),
+            Self::SetMany(many) => values.extend(many.iter().cloned()),
+            Self::Erase(name) => drop(values.remove(name)),
+            Self::Flush => {}
+        }
+    }
+
+    fn keys(&self) -> Vec<&'static str> {
+        match self {
+            Self::Set(name, _) | Self::Create(name, _) | Self::Erase(name) => vec![name],
+            Self::SetMany(many) => many.iter().map(|(name, _)| *name).collect(),
+            Self::Flush => Vec::new(),
+        }
+    }
+}
+
+/// The values that a state which a loss of power may leave has.
+fn after_a_loss(disk: &Disk, chance: &mut Chance) -> BTreeMap<String, Vec<u8>> {
+    // In memory if the system has a file system there: these are many.
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
+    disk.lose_power(chance, folder.path());
+    let store = FilesystemStore::open(folder.path()).expect("opened");
+    let value = |key: &Key| store.get_all(key).expect("get").expect("listed").to_vec();
+    store.list().expect("list").iter().map(|key| (key.to_string(), value(key))).collect()
+}
+
+/// What each key may have after a loss of power: all that it had since it was surely on the disk.
+type Allowed = BTreeMap<&'static str, BTreeSet<Option<Vec<u8>>>>;
+
+/// Notes what a loss of power may leave once a step is done.
+fn note(allowed: &mut Allowed, step: &Step, values: &Values, level: Durability, asked: bool) {
+    if matches!(step, Step::Flush) {
+        for name in KEYS {
+            allowed.insert(name, BTreeSet::from([values.get(name).cloned()]));
+        }
+    }
+    // Of a single step only a set can ask for durability.
+    let is_level = !asked || matches!(step, Step::Set(..) | Step::Create(..));
+    let level = if is_level { level } else { Durability::None };
+    for name in step.keys() {
+        let known = allowed.entry(name).or_default();
+        if level == Durability::Full {
+            known.clear();
+        }
+        known.insert(values.get(name).cloned());
+        if level == Durability::None
+            && let Some(value) = values.get(name)
+        {
+            known.extend((0..value.len()).map(|len| Some(value[..len].to_vec())));
+        }
+    }
+}
+
+#[test]
+fn a_loss_of_power_leaves_what_was_promised() {
+    for round in 0..60 {
+        let level = [Durability::None, Durability::File, Durability::Full][round % 3];
+        // By each set, or for the whole store.
+        let asked = round % 2 == 0;
+        let steps = steps(&mut Chance(round as u64 * 1000));
+        each(|store| {
+            let mut chance = Chance(round as u64);
+            let vfs = Recorded::over(store);
+            let durability = if asked { Durability::None } else { level };
+            let options = Options { durability, ..Options::default() };
+            let recorded = FilesystemStore { vfs: vfs.clone(), ..store.clone().with(options) };
+            let mut values = Values::new();
+            let mut allowed: Allowed = KEYS.map(|name| (name, BTreeSet::from([None]))).into();
+            for step in &steps {
+                step.act(&recorded, level);
+                step.note(&mut values);
+                let before = allowed.clone();
+                note(&mut allowed, step, &values, level, asked);
+                let mut states = std::mem::take(&mut vfs.disk().states);
+                let done = states.pop();
+                let during = states.iter().map(|state| (state, false));
+                for (state, is_done) in during.chain(done.iter().map(|state| (state, true))) {
+                    let found = after_a_loss(state, &mut chance);
+                    for name in KEYS {
+                        let found = found.get(name).cloned();
+                        let is_allowed = allowed[name].contains(&found) || !is_done && before[name].contains(&found);
+                        assert!(is_allowed, "{level:?}, {name} after {step:?}: {found:?}; {steps:?}");
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_prefix_vanishes_as_a_whole() {
+    each(|store| {
+        let names = ["g/zarr.json", "g/c/0", "g/c/1", "g/c/2/3"];
+        let vfs = Recorded::over(store);
+        let recorded = FilesystemStore { vfs: vfs.clone(), ..store.clone() };
+        for name in names {
+            recorded.set_all(&key(name), b"value").expect("set");
+        }
+        recorded.flush().expect("flush");
+        vfs.disk().states.clear();
+        recorded.erase_prefix(&Prefix::new("g/").expect("a prefix")).expect("erase");
+        let states = std::mem::take(&mut vfs.disk().states);
+        let mut seen = BTreeSet::new();
+        for (number, state) in states.iter().enumerate() {
+            for round in 0..20 {
+                let found = after_a_loss(state, &mut Chance(number as u64 * 100 + round));
+                assert!(found.is_empty() || found.len() == names.len(), "{found:?}");
+                seen.insert(found.len());
+            }
+        }
+        assert_eq!(seen.len(), 2, "it was there, and it was gone");
+    });
+}

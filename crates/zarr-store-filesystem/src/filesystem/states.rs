@@ -1,0 +1,150 @@
+//! States of values that are read in parts, temporary files that were left behind, locks and renames.
+
+use std::io::Write;
+
+use super::contract::{each, key};
+use super::*;
+use zarr_store::{Snapshot, StoreExt};
+
+fn prefix(text: &str) -> Prefix {
+    Prefix::new(text).expect("a prefix")
+}
+
+/// The first byte of a value, and the state that it is of.
+fn begin(store: &FilesystemStore, name: &str) -> (Vec<u8>, Snapshot) {
+    let mut into = Fetched::new();
+    let options = GetOptions::snapshot();
+    assert!(store.get_with(&key(name), &[ByteRange::Range(0..1)], &options, &mut into).expect("get"));
+    (into.part(0).to_vec(), into.snapshot.clone().expect("a snapshot"))
+}
+
+/// The rest of a value of that state.
+fn rest(store: &FilesystemStore, name: &str, state: &Snapshot) -> Result<Vec<u8>> {
+    let mut into = Fetched::new();
+    let options = GetOptions::if_match(Some(state.clone()));
+    let found = store.get_with(&key(name), &[ByteRange::From(1)], &options, &mut into)?;
+    Ok(if found { into.part(0).to_vec() } else { b"missing".to_vec() })
+}
+
+#[test]
+fn what_is_held_open_stays_as_it_was() {
+    each(|store| {
+        store.set_all(&key("a/b"), b"old").expect("set");
+        let (first, state) = begin(store, "a/b");
+        store.set_all(&key("a/b"), b"newer").expect("set");
+        assert_eq!([first, rest(store, "a/b", &state).expect("get")].concat(), b"old");
+        store.erase(&key("a/b")).expect("erase");
+        assert_eq!(rest(store, "a/b", &state).expect("get"), b"ld");
+    });
+}
+
+#[test]
+fn a_state_that_is_not_held_open_is_compared() {
+    each(|store| {
+        store.set_all(&key("a"), b"old").expect("set");
+        let version = begin(store, "a").1.version().cloned().expect("a version");
+        let state = Snapshot::of_version(version);
+        assert_eq!(rest(store, "a", &state).expect("get"), b"ld");
+        store.set_all(&key("a"), b"new").expect("set");
+        assert!(rest(store, "a", &state).expect_err("another state").is_precondition());
+        store.erase(&key("a")).expect("erase");
+        assert_eq!(rest(store, "a", &state).expect("get"), b"missing");
+    });
+}
+
+#[test]
+fn a_file_that_is_written_in_place_is_noticed() {
+    each(|store| {
+        for written in [&b"longer than before"[..], b"x", b"same"] {
+            store.set_all(&key("a"), b"1234").expect("set");
+            let (_, state) = begin(store, "a");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let mut file = fs::File::create(store.path().join("a")).expect("opened");
+            file.write_all(written).expect("written");
+            assert!(rest(store, "a", &state).expect_err("another state").is_precondition(), "{written:?}");
+        }
+    });
+}
+
+#[test]
+fn files_that_are_held_open_are_few() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = FilesystemStore::open(folder.path()).expect("opened");
+    store.set_all(&key("a"), b"old").expect("set");
+    let states: Vec<Snapshot> = (0..2000).map(|_| begin(&store, "a").1).collect();
+    let held = states.iter().filter(|state| state.handle::<open_value::OpenValue>().is_some()).count();
+    assert!((1..=1024).contains(&held), "{held}");
+    store.set_all(&key("a"), b"new").expect("set");
+    for state in &states {
+        match rest(&store, "a", state) {
+            Ok(bytes) => assert_eq!(bytes, b"ld"),
+            Err(error) => assert!(error.is_precondition(), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn what_dead_writers_left_is_removed_and_what_living_ones_have_is_not() {
+    each(|store| {
+        store.set_all(&key("a/b"), b"1").expect("set");
+        let path = |name: &str| store.path().join("a").join(name);
+        let (dead, living, doomed) = (names::temporary(), names::temporary(), names::temporary());
+        fs::write(path(&dead), b"half").expect("written");
+        fs::create_dir_all(path(&doomed).join("deep")).expect("made");
+        fs::write(path(&doomed).join("deep/chunk"), b"").expect("written");
+        let owner = fs::File::create(path(&living)).expect("made");
+        owner.try_lock().expect("free");
+        // A store that comes later is the one that looks.
+        let fresh = FilesystemStore::on(Arc::clone(&store.vfs), store.path().to_owned());
+        assert!(path(&dead).exists());
+        fresh.set_all(&key("a/c"), b"2").expect("set");
+        assert!(!path(&dead).exists() && !path(&doomed).exists());
+        assert!(path(&living).exists(), "its owner lives");
+        drop(owner);
+        let fresh = FilesystemStore::on(Arc::clone(&store.vfs), store.path().to_owned());
+        fresh.set_all(&key("a/b"), b"2").expect("set");
+        assert!(!path(&living).exists());
+    });
+}
+
+#[test]
+fn a_prefix_is_renamed_with_all_that_is_in_it() {
+    each(|store| {
+        for name in ["a/b/c", "a/b/d/e", "x/y"] {
+            store.set_all(&key(name), name.as_bytes()).expect("set");
+        }
+        assert!(store.rename_prefix(&prefix("a/b/"), &prefix("n/m/")).expect("renamed"));
+        assert_eq!(store.list().expect("list"), [key("n/m/c"), key("n/m/d/e"), key("x/y")]);
+        assert!(!store.path().join("a").exists(), "what became empty is removed");
+        // Not over what is there, not from nothing, not the root.
+        for (from, to) in [("n/", "x/"), ("none/", "z/"), ("x/y/", "z/"), ("n/", "x/y/")] {
+            assert!(!store.rename_prefix(&prefix(from), &prefix(to)).expect("not renamed"), "{from} {to}");
+        }
+        assert!(!store.rename_prefix(&Prefix::root(), &prefix("z/")).expect("not renamed"));
+        assert_eq!(store.list().expect("list"), [key("n/m/c"), key("n/m/d/e"), key("x/y")]);
+        assert!(!store.path().join("z").exists());
+    });
+}
+
+#[test]
+fn the_lock_of_a_prefix_excludes_others() {
+    each(|store| {
+        store.set_all(&key("a/b"), b"").expect("set");
+        let other = FilesystemStore::on(Arc::clone(&store.vfs), store.path().join("another name"));
+        for locks in [true, false] {
+            let store = store.clone().with(Options { locks, ..Options::default() });
+            let lock = store.try_lock(&prefix("a/")).expect("a lock").expect("free");
+            assert_eq!(lock.excludes_processes(), locks);
+            assert!(store.try_lock(&prefix("a/")).expect("a lock").is_none());
+            // By another address only the lock of the directory tells.
+            assert_eq!(other.try_lock(&prefix("a/")).expect("a lock").is_none(), locks);
+            drop(lock);
+            assert!(store.try_lock(&prefix("a/")).expect("a lock").is_some());
+        }
+        // What is not there is locked among threads.
+        let lock = store.try_lock(&prefix("none/")).expect("a lock").expect("free");
+        assert!(store.try_lock(&prefix("none/")).expect("a lock").is_none());
+        drop(lock);
+        assert!(store.take_warnings().is_empty());
+    });
+}

@@ -1,0 +1,109 @@
+//! What is wrong with a zip file.
+
+use zarr_store::{Error, ErrorKind, KeyFault};
+
+/// What is wrong with a zip file: the `fault` of [`Error::Format`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ZipFault {
+    /// The end of the central directory is not there: no zip file, or a truncated one.
+    #[error("no end of central directory record, the file is no zip file or truncated")]
+    NoEnd,
+    /// A record does not begin as it must or lies outside the file.
+    #[error("bad {what} at byte {at}")]
+    Record {
+        /// The record.
+        what: &'static str,
+        /// Its offset in the file.
+        at: u64,
+    },
+    /// The number of entries differs from the number the file declares.
+    #[error("found {found} entries, expected {expected}")]
+    Count {
+        /// How many entries the directory holds.
+        found: u64,
+        /// How many the end record declares.
+        expected: u64,
+    },
+    /// The archive is spread over several files.
+    #[error("the archive spans several files")]
+    Spanned,
+    /// An entry's name is no key, for instance because it leads out of the store.
+    #[error("entry {name:?}: the name is no key: {fault}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        fault: KeyFault,
+    },
+    /// An entry's name is not UTF-8.
+    #[error("entry {name:?}: the name is not UTF-8")]
+    NotUtf8 {
+        /// The name with the bad bytes replaced.
+        name: String,
+    },
+    /// An entry is encrypted.
+    #[error("entry {name:?} is encrypted")]
+    Encrypted {
+        /// The name.
+        name: String,
+    },
+    /// An entry is compressed with a method that is not supported.
+    #[error("entry {name:?}: compression method {method}, expected 0 (stored) or 8 (deflate)")]
+    Method {
+        /// The name.
+        name: String,
+        /// The method's number.
+        method: u16,
+    },
+    /// An entry overlaps another or the directory, or lies outside the file.
+    #[error("entry {name:?} overlaps another or lies outside the file")]
+    Overlap {
+        /// The name.
+        name: String,
+    },
+    /// An entry's sizes contradict each other.
+    #[error("entry {name:?}: found {found} bytes, expected {expected}")]
+    Size {
+        /// The name.
+        name: String,
+        /// The bytes there are.
+        found: u64,
+        /// The bytes declared.
+        expected: u64,
+    },
+    /// An entry's bytes do not have the stored checksum.
+    #[error("entry {name:?}: checksum {found:#010x}, stored {stored:#010x}")]
+    Checksum {
+        /// The name.
+        name: String,
+        /// The checksum of the bytes.
+        found: u32,
+        /// The checksum in the directory.
+        stored: u32,
+    },
+    /// An entry's compressed bytes are no deflate stream.
+    #[error("entry {name:?}: invalid deflate stream")]
+    Deflate {
+        /// The name.
+        name: String,
+    },
+}
+
+impl ZipFault {
+    /// The error of the store in the zip file of this name.
+    pub(crate) fn of(self, store: String) -> Error {
+        Error::Format { store, kind: self.kind(), fault: Box::new(self) }
+    }
+
+    /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], what this reader lacks is
+    /// [`ErrorKind::Unsupported`], the rest is [`ErrorKind::Invalid`].
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Name { .. } | Self::NotUtf8 { .. } => ErrorKind::Path,
+            Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::Invalid,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The central directory: what entries there are and where.
+
+use std::fs::File;
+use std::sync::OnceLock;
+
+use crate::ZipFault;
+use zarr_store::Key;
+
+use super::read_exact::read_exact;
+use super::{DEFLATED, Entry, Fault, STORED};
+
+const END: u32 = 0x0605_4b50;
+const END_SIZE: usize = 22;
+const LOCATOR: u32 = 0x0706_4b50;
+const LOCATOR_SIZE: usize = 20;
+const END64: u32 = 0x0606_4b50;
+const END64_SIZE: usize = 56;
+const HEADER: u32 = 0x0201_4b50;
+const HEADER_SIZE: usize = 46;
+/// The local header without its name and extra field.
+pub(super) const LOCAL_SIZE: u64 = 30;
+/// The extra field with the numbers that do not fit 32 bits.
+const ZIP64: u16 = 1;
+/// No deflate stream expands further (zlib's documentation, "Maximum expansion factor").
+const MAX_EXPANSION: u64 = 1032;
+
+/// Where the central directory is.
+struct End {
+    entries: u64,
+    offset: u64,
+    size: u64,
+}
+
+/// One entry as the central directory has it.
+struct Header<'a> {
+    name: &'a [u8],
+    flags: u16,
+    method: u16,
+    crc: u32,
+    compressed: u64,
+    size: u64,
+    offset: u64,
+}
+
+/// Reads and checks the central directory of a file of `size` bytes; the entries that are values, sorted by key.
+pub(super) fn read(file: &File, size: u64) -> Result<Vec<Entry>, Fault> {
+    let end = find_end(file, size)?;
+    let bytes = read_exact(file, end.offset, end.size, "central directory")?;
+    let mut headers = Vec::new();
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        let bad =
+            || ZipFault::Record { what: "central directory entry", at: end.offset + (bytes.len() - rest.len()) as u64 };
+        let (header, after) = header(rest).ok_or_else(bad)?;
+        headers.push(header);
+        rest = after;
+    }
+    if headers.len() as u64 != end.entries {
+        return Err(ZipFault::Count { found: headers.len() as u64, expected: end.entries }.into());
+    }
+    let mut by_offset: Vec<_> = headers.iter().enumerate().collect();
+    by_offset.sort_by_key(|(_, header)| header.offset);
+
+    let mut entries = Vec::with_capacity(headers.len());
+    for (i, (index, header)) in by_offset.iter().enumerate() {
+        let limit = by_offset.get(i + 1).map_or(end.offset, |(_, next)| next.offset.min(end.offset));
+        entries.extend(entry(header, limit)?.map(|entry| (entry, *index)));
+    }
+    // zarr-python's ZipStore appends an entry whenever a value is set again; as there, the last in the directory counts.
+    entries.sort_unstable_by(|(a, a_index), (b, b_index)| a.key.cmp(&b.key).then(b_index.cmp(a_index)));
+    entries.dedup_by(|(later, _), (earlier, _)| later.key == earlier.key);
+    Ok(entries.into_iter().map(|(entry, _)| entry).collect())
+}
+
+/// Checks one entry; `None` if it is a folder.
+fn entry(header: &Header<'_>, limit: u64) -> Result<Option<Entry>, ZipFault> {
+    let Ok(name) = str::from_utf8(header.name) else {
+        return Err(ZipFault::NotUtf8 { name: String::from_utf8_lossy(header.name).into_owned() });
+    };
+    let owned = || name.to_owned();
+    let is_folder = name.ends_with('/');
+    if let Some(fault) = Key::fault(if is_folder { &name[..name.len() - 1] } else { name }) {
+        return Err(ZipFault::Name { name: owned(), fault });
+    }
+    // Bit 0: encrypted, 6: strongly, 13: the directory too.
+    if header.flags & 0x2041 != 0 {
+        return Err(ZipFault::Encrypted { name: owned() });
+    }
+    // The extra field of the local header is not known yet; with it the end is checked when the entry is read.
+    let fixed = LOCAL_SIZE + header.name.len() as u64;
+    let end = header.offset.checked_add(fixed).and_then(|data| data.checked_add(header.compressed));
+    if end.is_none_or(|end| end > limit) {
+        return Err(ZipFault::Overlap { name: owned() });
+    }
+    let possible = match header.method {
+        STORED => header.size == header.compressed,
+        DEFLATED => header.size <= header.compressed.saturating_mul(MAX_EXPANSION),
+        _ => true,
+    };
+    if !possible || (is_folder && header.size != 0) {
+        return Err(ZipFault::Size { name: owned(), found: header.compressed, expected: header.size });
+    }
+    if is_folder {
+        return Ok(None);
+    }
+    let Ok(key) = Key::new(name) else { return Ok(None) };
+    Ok(Some(Entry {
+        key,
+        method: header.method,
+        crc: header.crc,
+        compressed: header.compressed,
+        size: header.size,
+        header: header.offset,
+        limit,
+        data: OnceLock::new(),
+    }))
+}
+
+/// Finds the record at the end of the file, behind which there is only its comment.
+fn find_end(file: &File, size: u64) -> Result<End, Fault> {
+    let tail_size = size.min((END_SIZE + usize::from(u16::MAX) + LOCATOR_SIZE) as u64);
+    let tail_at = size - tail_size;
+    let tail = read_exact(file, tail_at, tail_size, "end of the file")?;
+    let is_end = |at: &usize| {
+        u32_at(&tail, *at) == Some(END)
+            && u16_at(&tail, at + 20).is_some_and(|comment| at + END_SIZE + usize::from(comment) == tail.len())
+    };
+    let at = (0..=tail.len().saturating_sub(END_SIZE)).rev().find(is_end).ok_or(ZipFault::NoEnd)?;
+    let bad = ZipFault::Record { what: "end of central directory record", at: tail_at + at as u64 };
+    let short = || {
+        let disks = u16_at(&tail, at + 4)? | u16_at(&tail, at + 6)?;
+        let end = End {
+            entries: u64::from(u16_at(&tail, at + 10)?),
+            size: u64::from(u32_at(&tail, at + 12)?),
+            offset: u64::from(u32_at(&tail, at + 16)?),
+        };
+        Some((disks, end))
+    };
+    let (disks, mut end) = short().ok_or_else(|| bad.clone())?;
+    let mut before = tail_at + at as u64;
+    let locator = at.checked_sub(LOCATOR_SIZE).filter(|at| u32_at(&tail, *at) == Some(LOCATOR));
+    let saturated =
+        end.entries == u64::from(u16::MAX) || end.size == u64::from(u32::MAX) || end.offset == u64::from(u32::MAX);
+    if let Some(locator) = locator.filter(|_| saturated) {
+        before = u64_at(&tail, locator + 8).ok_or_else(|| bad.clone())?;
+        end = read_end64(file, before)?;
+    } else if disks != 0 {
+        return Err(ZipFault::Spanned.into());
+    }
+    if end.offset.checked_add(end.size).is_none_or(|end| end > before) {
+        return Err(bad.into());
+    }
+    Ok(end)
+}
+
+fn read_end64(file: &File, at: u64) -> Result<End, Fault> {
+    let what = "zip64 end of central directory record";
+    let bytes = read_exact(file, at, END64_SIZE as u64, what)?;
+    let parse = || {
+        let disks = u32_at(&bytes, 16)? | u32_at(&bytes, 20)?;
+        let end = End { entries: u64_at(&bytes, 32)?, size: u64_at(&bytes, 40)?, offset: u64_at(&bytes, 48)? };
+        (u32_at(&bytes, 0)? == END64).then_some((disks, end))
+    };
+    match parse() {
+        Some((0, end)) => Ok(end),
+        Some(_) => Err(ZipFault::Spanned.into()),
+        None => Err(ZipFault::Record { what, at }.into()),
+    }
+}
+
+/// The first entry of the directory, and what follows it.
+fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
+    if u32_at(bytes, 0)? != HEADER {
+        return None;
+    }
+    let name_end = HEADER_SIZE + usize::from(u16_at(bytes, 28)?);
+    let extra_end = name_end + usize::from(u16_at(bytes, 30)?);
+    let end = extra_end + usize::from(u16_at(bytes, 32)?);
+    let mut header = Header {
+        name: bytes.get(HEADER_SIZE..name_end)?,
+        flags: u16_at(bytes, 8)?,
+        method: u16_at(bytes, 10)?,
+        crc: u32_at(bytes, 16)?,
+        compressed: u64::from(u32_at(bytes, 20)?),
+        size: u64::from(u32_at(bytes, 24)?),
+        offset: u64::from(u32_at(bytes, 42)?),
+    };
+    let mut wide = zip64(bytes.get(name_end..extra_end)?);
+    // The extra field has those that are saturated here, in this order.
+    for number in [&mut header.size, &mut header.compressed, &mut header.offset] {
+        if *number == u64::from(u32::MAX)
+            && let Some(extra) = &mut wide
+        {
+            *number = u64_at(extra, 0)?;
+            *extra = &extra[8..];
+        }
+    }
+    Some((header, bytes.get(end..)?))
+}
+
+/// The content of the extra field for zip64.
+fn zip64(mut extra: &[u8]) -> Option<&[u8]> {
+    loop {
+        let (id, size) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let content = extra.get(4..4 + size)?;
+        if id == ZIP64 {
+            return Some(content);
+        }
+        extra = &extra[4 + size..];
+    }
+}
+
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().copied().map(u16::from_le_bytes)
+}
+
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().copied().map(u64::from_le_bytes)
+}

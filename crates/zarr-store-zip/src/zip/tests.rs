@@ -1,0 +1,246 @@
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::archive::{Member, archive, member, stored};
+use super::*;
+use zarr_store::{ErrorKind, StoreExt, testing};
+
+/// Opens a file of these bytes and looks at it.
+fn with<T>(bytes: &[u8], look: impl FnOnce(Result<ZipStore>) -> T) -> T {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("x.zip");
+    fs::write(&path, bytes).expect("written");
+    look(ZipStore::open(&path))
+}
+
+/// The fault in an error.
+fn fault(error: &Error) -> Option<&ZipFault> {
+    match error {
+        Error::Format { fault, .. } => fault.downcast_ref(),
+        _ => None,
+    }
+}
+
+const VALUES: [(&str, &[u8]); 6] = [
+    ("zarr.json", b"{\"zarr_format\":3}"),
+    ("g/.zarray", b""),
+    ("g/c/0/0", &[7; 5000]),
+    ("g/c/0/1", b"0123456789"),
+    ("g.x", b"between"),
+    ("\u{e4}/\u{1f600}", b"other letters"),
+];
+
+fn members(method: u16) -> Vec<Member> {
+    VALUES.iter().map(|(name, value)| member(name, value, method)).collect()
+}
+
+#[test]
+fn keeps_the_contract_of_reading() {
+    for method in [STORED, DEFLATED] {
+        for wide in [false, true] {
+            let mut members = members(method);
+            members.insert(2, stored("g/", b""));
+            for member in &mut members {
+                member.wide = wide;
+                member.local_extra = vec![0; 12];
+            }
+            with(&archive(&members, b"a comment", wide), |store| {
+                let store = store.expect("opened");
+                testing::contract_read(&store, &VALUES);
+                testing::contract_read_only(&store);
+            });
+        }
+    }
+    with(&archive(&[], b"", false), |store| testing::contract_read(&store.expect("opened"), &[]));
+}
+
+#[test]
+fn what_is_no_zip_file() {
+    let folder = tempfile::tempdir().expect("a directory");
+    assert!(ZipStore::open(folder.path().join("absent.zip")).expect_err("absent").is_not_found());
+    assert!(matches!(ZipStore::open(folder.path()), Err(Error::NotAStore { .. })));
+    for bytes in [&b""[..], b"PK", &[0; 100_000]] {
+        with(bytes, |store| {
+            let error = store.expect_err("no zip file");
+            assert!(matches!(fault(&error), Some(ZipFault::NoEnd)), "{error}");
+            assert_eq!(error.kind(), ErrorKind::Invalid);
+        });
+    }
+}
+
+/// Opens a file with one member changed, or gets that member.
+fn check(change: impl FnOnce(&mut Member), kind: ErrorKind, message: &str) {
+    let mut members = members(DEFLATED);
+    members[3] = stored("a", b"0123456789");
+    change(&mut members[3]);
+    with(&archive(&members, b"", false), |store| {
+        let result = store.and_then(|store| store.get_all(&Key::new("a").expect("a key")));
+        let error = result.expect_err(message);
+        assert!(error.to_string().ends_with(message), "{error}, expected {message}");
+        assert_eq!(error.kind(), kind, "{error}");
+    });
+}
+
+#[test]
+fn what_is_refused() {
+    use ErrorKind::{Invalid, Path, Unsupported};
+    let rename = |name: &'static str| {
+        move |member: &mut Member| {
+            member.name = name.as_bytes().to_vec();
+            member.local_name = member.name.clone();
+        }
+    };
+    for name in ["../a", "/a", "a/../../b", "..", "a//b", "", "C:/a", "a\\..\\b", "../", "/"] {
+        check(
+            rename(name),
+            Path,
+            &format!(
+                "entry {name:?}: the name is no key: {}",
+                Key::fault(name.strip_suffix('/').unwrap_or(name)).expect("one")
+            ),
+        );
+    }
+    check(|member| member.name = vec![0xff], Path, "the name is not UTF-8");
+    for flag in [1, 1 << 6, 1 << 13] {
+        check(|member| member.flags = flag, Unsupported, "entry \"a\" is encrypted");
+    }
+    check(|member| member.method = 12, Unsupported, "compression method 12, expected 0 (stored) or 8 (deflate)");
+    check(|member| member.offset = Some(0), Invalid, "overlaps another or lies outside the file");
+    check(|member| member.offset = Some(1 << 30), Invalid, "overlaps another or lies outside the file");
+    check(
+        |member| (member.wide, member.offset) = (true, Some(u64::MAX)),
+        Invalid,
+        "overlaps another or lies outside the file",
+    );
+    check(
+        |member| (member.compressed, member.size) = (50_000, 50_000),
+        Invalid,
+        "overlaps another or lies outside the file",
+    );
+    check(|member| member.size = 11, Invalid, "entry \"a\": found 10 bytes, expected 11");
+    check(|member| member.crc ^= 1, Invalid, "");
+    check(|member| member.local_name = b"b".to_vec(), Invalid, "");
+    check(|member| member.offset = Some(1), Invalid, "");
+}
+
+#[test]
+fn a_value_that_was_set_twice_is_the_later() {
+    with(include_bytes!("../../tests/rewritten.zip"), |store| {
+        let store = store.expect("opened");
+        let get = |name| store.get_all(&Key::new(name).expect("a key")).expect("read").expect("there").to_vec();
+        assert_eq!((get("q/c/0"), get("q/c/1")), (vec![7, 2], vec![3, 4]));
+        assert!(get("q/zarr.json").windows(5).any(|text| text == b"\"set\""));
+        let keys: Vec<_> = store.list().expect("listed").iter().map(Key::to_string).collect();
+        assert_eq!(keys, ["q/c/0", "q/c/1", "q/zarr.json", "zarr.json"]);
+    });
+}
+
+#[test]
+fn deflated_entries_are_checked() {
+    use ErrorKind::Invalid;
+    let deflated = |change: fn(&mut Member)| {
+        move |a: &mut Member| {
+            *a = member("a", &[5; 1000], DEFLATED);
+            change(a);
+        }
+    };
+    check(deflated(|a| a.size = 999), Invalid, "entry \"a\": found 1000 bytes, expected 999");
+    check(deflated(|a| a.size = 1001), Invalid, "entry \"a\": found 1000 bytes, expected 1001");
+    check(deflated(|a| a.size = 1 << 31), Invalid, &format!("bytes, expected {}", 1_u64 << 31));
+    check(deflated(|a| a.crc ^= 1), Invalid, "");
+    check(deflated(|a| a.compressed -= 1), Invalid, "entry \"a\": invalid deflate stream");
+    check(deflated(|a| (a.data, a.compressed) = (vec![0xff; 50], 50)), Invalid, "entry \"a\": invalid deflate stream");
+    let trailing = deflated(|a| {
+        a.data.push(0);
+        a.compressed += 1;
+    });
+    check(trailing, Invalid, "entry \"a\": invalid deflate stream");
+}
+
+#[test]
+fn memory_is_taken_for_bytes_that_are_there() {
+    const SIZE: u64 = 64 << 20;
+    let key = Key::new("a").expect("a key");
+    let sound = member("a", &vec![0; SIZE as usize], DEFLATED);
+    let lies = Member { size: SIZE + 1, ..sound.clone() };
+    with(&archive(&[lies], b"", false), |store| {
+        let mut into = Fetched::new();
+        let error = store.expect("opened").get(&key, &[ByteRange::Full], &mut into).expect_err("shorter");
+        assert!(error.to_string().contains("found 67108864 bytes, expected 67108865"), "{error}");
+        assert_eq!(into.spare(), 0, "nothing was taken");
+    });
+    let impossible = Member { size: sound.compressed * 1032 + 1, ..sound.clone() };
+    with(&archive(&[impossible], b"", false), |store| {
+        assert_eq!(store.expect_err("refused").kind(), ErrorKind::Invalid)
+    });
+    with(&archive(&[sound], b"", false), |store| {
+        let (store, mut into) = (store.expect("opened"), Fetched::new());
+        assert!(store.get(&key, &[ByteRange::First(1000)], &mut into).expect("get"));
+        assert_eq!((into.part(0), into.size), (&[0; 1000][..], Some(SIZE)));
+        into.clear();
+        assert_eq!(into.spare(), 1000, "no more was taken than was wanted");
+        assert!(store.get(&key, &[ByteRange::Full], &mut into).expect("get"));
+        assert_eq!(into.part(0).len() as u64, SIZE);
+    });
+}
+
+#[test]
+fn a_local_header_that_lies() {
+    let good = archive(&[stored("a", b"0123456789"), stored("b", b"")], b"", false);
+    let mut file = good.clone();
+    // The length of the extra field, which pushes the data into the next entry.
+    file[28] = 1;
+    with(&file, |store| {
+        let error = store.expect("opened").get_all(&Key::new("a").expect("a key")).expect_err("overlaps");
+        assert!(matches!(fault(&error), Some(ZipFault::Overlap { .. })), "{error}");
+    });
+}
+
+#[test]
+fn ends_that_lie() {
+    let good = archive(&members(STORED), b"", false);
+    let end = good.len() - 22;
+    let check = |at: usize, bytes: &[u8], expected: &str| {
+        let mut file = good.clone();
+        file[end + at..end + at + bytes.len()].copy_from_slice(bytes);
+        with(&file, |store| {
+            let error = store.expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}, expected {expected}");
+        });
+    };
+    check(4, &[1], "spans several files");
+    check(8, &[9, 0, 9, 0], "found 6 entries, expected 9");
+    check(12, &[0xff; 4], "bad end of central directory record");
+    check(16, &[0xff; 4], "bad end of central directory record");
+    check(16, &[0; 4], "bad central directory entry at byte 0");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn damage_is_an_error_or_a_value(
+        at in any::<prop::sample::Index>(),
+        flip in 1_u8..,
+        cut in any::<prop::sample::Index>(),
+        wide: bool,
+        deflate: bool,
+    ) {
+        let mut members = members(if deflate { DEFLATED } else { STORED });
+        members.iter_mut().for_each(|member| member.wide = wide);
+        let good = archive(&members, b"", wide);
+        let mut flipped = good.clone();
+        flipped[at.index(good.len())] ^= flip;
+        for bytes in [&flipped[..], &good[..cut.index(good.len())]] {
+            with(bytes, |store| {
+                let Ok(store) = store else { return };
+                for key in store.list().expect("list") {
+                    if let Ok(Some(value)) = store.get_all(&key)
+                        && let Some((_, expected)) = VALUES.iter().find(|(name, _)| *name == key.as_str()) {
+                            assert_eq!(value, *expected, "the checksum would have told");
+                    }
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The buffers that each thread keeps for its next work: of codecs, of replies, of values to be set.
+//!
+//! New memory costs a page fault for every 4 KiB, about as much as filling it does. Whoever takes a buffer owns it until it is given
+//! back, so that nested uses (a shard in a shard) have different ones.
+
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
+/// How a buffer is used. The two are kept apart: what is overwritten is not cleared again, and what is appended to has no length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferUse {
+    /// Its bytes are overwritten. It has the length and the bytes that its last user left.
+    Overwrite,
+    /// Bytes are appended. It is empty.
+    Append,
+}
+
+/// Buffers of each use that a thread keeps at most: more than requests of one job are answered at once.
+const MAX_COUNT: usize = 128;
+/// The bytes of all buffers of each use that a thread keeps at most.
+const MAX_SIZE: usize = 64 << 20;
+
+thread_local! {
+    static OVERWRITE: RefCell<KeptBuffers> = const { RefCell::new(KeptBuffers::NONE) };
+    static APPEND: RefCell<KeptBuffers> = const { RefCell::new(KeptBuffers::NONE) };
+}
+
+/// The buffers of one use.
+struct KeptBuffers {
+    buffers: Vec<Vec<u8>>,
+    /// The capacity of all in bytes.
+    size: usize,
+}
+
+impl KeptBuffers {
+    const NONE: Self = Self { buffers: Vec::new(), size: 0 };
+
+    fn of(usage: BufferUse) -> &'static LocalKey<RefCell<Self>> {
+        match usage {
+            BufferUse::Overwrite => &OVERWRITE,
+            BufferUse::Append => &APPEND,
+        }
+    }
+}
+
+/// Takes a buffer that this thread keeps; a new one without memory if it keeps none.
+#[must_use]
+pub fn take_buffer(usage: BufferUse) -> Vec<u8> {
+    KeptBuffers::of(usage).with_borrow_mut(|kept| {
+        let buffer = kept.buffers.pop().unwrap_or_default();
+        kept.size -= buffer.capacity();
+        buffer
+    })
+}
+
+/// Keeps a buffer for the next that [takes](take_buffer) one on this thread, or frees it if the thread keeps enough.
+pub fn keep_buffer(usage: BufferUse, mut buffer: Vec<u8>) {
+    if buffer.capacity() == 0 {
+        return;
+    }
+    if usage == BufferUse::Append {
+        buffer.clear();
+    }
+    // A thread that is ending keeps nothing.
+    let _ = KeptBuffers::of(usage).try_with(|kept| {
+        let mut kept = kept.borrow_mut();
+        if kept.buffers.len() < MAX_COUNT && buffer.capacity() <= MAX_SIZE - kept.size {
+            kept.size += buffer.capacity();
+            kept.buffers.push(buffer);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The capacities of all buffers that the thread keeps.
+    fn drain(usage: BufferUse) -> Vec<usize> {
+        let taken = std::iter::from_fn(|| Some(take_buffer(usage).capacity()).filter(|capacity| *capacity > 0));
+        taken.collect()
+    }
+
+    #[test]
+    fn a_buffer_is_kept_for_the_same_use() {
+        for (usage, len) in [(BufferUse::Overwrite, 1000), (BufferUse::Append, 0)] {
+            let buffer = vec![1_u8; 1000];
+            let address = buffer.as_ptr();
+            keep_buffer(usage, buffer);
+            let kept = take_buffer(usage);
+            assert_eq!((kept.as_ptr(), kept.len()), (address, len));
+        }
+        keep_buffer(BufferUse::Append, vec![1; 10]);
+        assert_eq!(take_buffer(BufferUse::Overwrite).capacity(), 0);
+        assert_eq!(drain(BufferUse::Append), [10]);
+    }
+
+    #[test]
+    fn kept_memory_is_bounded() {
+        const HALF: usize = MAX_SIZE / 2;
+        keep_buffer(BufferUse::Overwrite, Vec::with_capacity(MAX_SIZE + 1));
+        assert_eq!(drain(BufferUse::Overwrite), []);
+        (0..3).for_each(|_| keep_buffer(BufferUse::Append, Vec::with_capacity(HALF)));
+        assert_eq!(drain(BufferUse::Append), [HALF, HALF]);
+        (0..2 * MAX_COUNT).for_each(|_| keep_buffer(BufferUse::Append, vec![0; 8]));
+        assert_eq!(drain(BufferUse::Append).len(), MAX_COUNT);
+    }
+}

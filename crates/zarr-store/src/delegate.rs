@@ -1,0 +1,82 @@
+//! The methods that a store which wraps another one passes on.
+
+/// Implements methods of [`Store`](crate::Store) by calls of the same methods of another store, which is a field of `this`.
+///
+/// `#[deny(clippy::missing_trait_methods)]` on the implementation reports methods that are neither delegated nor written.
+///
+/// # Example
+/// ```
+/// # use zarr_store::*;
+/// # #[derive(Debug)]
+/// struct Wrapper<S>(S);
+///
+/// # impl<S: Store> std::fmt::Display for Wrapper<S> {
+/// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// #         std::fmt::Display::fmt(&self.0, f)
+/// #     }
+/// # }
+/// impl<S: Store> Store for Wrapper<S> {
+///     fn size(&self, key: &Key) -> Result<Option<u64>> {
+///         println!("size of {key}");
+///         self.0.size(key)
+///     }
+///
+///     zarr_store::delegate! { |this| this.0;
+///         get, get_with, get_into, set, set_with, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+///         find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+///     }
+/// }
+/// # testing::contract(&Wrapper(MemoryStore::new()));
+/// ```
+#[macro_export]
+macro_rules! delegate {
+    (|$this:ident| $store:expr; $($method:ident),* $(,)?) => {
+        $($crate::delegate! { @$method |$this| $store })*
+    };
+    (@get |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        get(key: &$crate::Key, ranges: &[$crate::ByteRange], into: &mut $crate::Fetched) -> $crate::Result<bool> } };
+    (@get_with |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        get_with(key: &$crate::Key, ranges: &[$crate::ByteRange], options: &$crate::GetOptions, into: &mut $crate::Fetched)
+            -> $crate::Result<bool> } };
+    (@get_into |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        get_into(key: &$crate::Key, into: &mut [u8]) -> $crate::Result<$crate::GetInto> } };
+    (@set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        set(key: &$crate::Key, value: &[u8], when: &$crate::Precondition) -> $crate::Result<$crate::Version> } };
+    (@set_with |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        set_with(key: &$crate::Key, value: &[u8], options: &$crate::SetOptions) -> $crate::Result<$crate::Version> } };
+    (@set_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        set_many(values: &[(&$crate::Key, &[u8])]) -> $crate::Result<()> } };
+    (@erase |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        erase(key: &$crate::Key) -> $crate::Result<()> } };
+    (@list_dir |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        list_dir(prefix: &$crate::Prefix) -> $crate::Result<$crate::Listing> } };
+    (@size |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        size(key: &$crate::Key) -> $crate::Result<Option<u64>> } };
+    (@list_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        list_prefix(prefix: &$crate::Prefix) -> $crate::Result<Vec<$crate::Key>> } };
+    (@erase_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        erase_prefix(prefix: &$crate::Prefix) -> $crate::Result<()> } };
+    (@set_partial |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        set_partial(key: &$crate::Key, parts: &[(u64, &[u8])]) -> $crate::Result<()> } };
+    (@rename_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        rename_prefix(from: &$crate::Prefix, to: &$crate::Prefix) -> $crate::Result<bool> } };
+    (@find_link |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        find_link(prefix: &$crate::Prefix) -> $crate::Result<Option<String>> } };
+    (@parent |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        parent() -> Option<(std::sync::Arc<dyn $crate::Store>, String)> } };
+    (@try_lock |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        try_lock(prefix: &$crate::Prefix) -> $crate::Result<Option<$crate::Lock>> } };
+    (@take_warnings |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; take_warnings() -> Vec<String> } };
+    (@flush |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; flush() -> $crate::Result<()> } };
+    (@barrier |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; barrier() -> $crate::Result<()> } };
+    (@capabilities |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        capabilities() -> $crate::Capabilities } };
+    (@access_profile |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        access_profile() -> $crate::AccessProfile } };
+    (@fn |$this:ident| $store:expr; $method:ident($($name:ident: $type:ty),*) -> $output:ty) => {
+        fn $method(&self, $($name: $type),*) -> $output {
+            let $this = self;
+            $store.$method($($name),*)
+        }
+    };
+}

@@ -1,0 +1,12 @@
+//! Stores, and opening them by address.
+
+mod url;
+
+pub use url::{create, open};
+pub use zarr_store::*;
+#[cfg(feature = "cached")]
+pub use zarr_store_cached::Cached;
+#[cfg(feature = "filesystem")]
+pub use zarr_store_filesystem::{FilesystemStore, Options};
+#[cfg(feature = "zip")]
+pub use zarr_store_zip::{ZipFault, ZipStore};

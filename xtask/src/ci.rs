@@ -1,0 +1,87 @@
+//! `cargo xtask ci`: the script that runs before a change lands, and with `--long` all checks that take too long for it.
+
+use crate::tidy;
+use std::process::Command;
+use std::time::Instant;
+
+/// Systems other than the one that tests run on. The library is checked for them without its default features, which need a C
+/// compiler for the system: 32 bits, big-endian, Windows, and a browser, which has no file system.
+const TARGETS: [&str; 5] = [
+    "aarch64-unknown-linux-gnu",
+    "i686-unknown-linux-gnu",
+    "s390x-unknown-linux-gnu",
+    "x86_64-pc-windows-gnu",
+    "wasm32-unknown-unknown",
+];
+
+/// Runs `.ci/run`, or the long checks.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    match arguments {
+        [] => command("bash", &[".ci/run"]),
+        [long] if long == "--long" => long_checks(),
+        _ => Err("usage: cargo xtask ci [--long]".to_owned()),
+    }
+}
+
+fn long_checks() -> Result<(), String> {
+    let mut failed = Vec::new();
+    let mut step = |name: String, result: Result<(), String>| {
+        if let Err(error) = result {
+            failed.push(format!("{name}: {error}"));
+        }
+    };
+    for target in TARGETS {
+        let check = || {
+            command("rustup", &["target", "add", target])?;
+            cargo(&["clippy", "-p", "zarr", "--no-default-features", "--target", target, "--", "-D", "warnings"])
+        };
+        step(format!("target {target}"), check());
+    }
+    for feature in features()? {
+        let arguments =
+            ["clippy", "-p", "zarr", "--no-default-features", "--features", &feature, "--", "-D", "warnings"];
+        step(format!("feature {feature}"), cargo(&arguments));
+    }
+    let processes = ["test", "-p", "zarr-tests", "--test", "processes", "--", "--long"];
+    step("processes".to_owned(), cargo(&processes));
+    step("fuzz".to_owned(), cargo(&["xtask", "fuzz", "--inputs", "3000"]));
+    step("soak".to_owned(), cargo(&["xtask", "soak", "--minutes", "5"]));
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// The features of the facade.
+fn features() -> Result<Vec<String>, String> {
+    let path = tidy::root().join("crates/zarr/Cargo.toml");
+    let manifest = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let lines =
+        manifest.lines().skip_while(|line| *line != "[features]").skip(1).take_while(|line| !line.starts_with('['));
+    let names = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    Ok(names.map(|(name, _)| name.to_owned()).filter(|name| name != "default").collect())
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), String> {
+    command("cargo", arguments)
+}
+
+/// Runs a program at the root of the workspace, and says how long it took.
+fn command(program: &str, arguments: &[&str]) -> Result<(), String> {
+    let name = format!("{program} {}", arguments.join(" "));
+    println!("== {name}");
+    let begin = Instant::now();
+    let status = Command::new(program).args(arguments).current_dir(tidy::root()).status();
+    let status = status.map_err(|error| format!("{name}: {error}"))?;
+    println!("== {name}: {} s", begin.elapsed().as_secs());
+    if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_those_of_the_facade() {
+        let features = features().expect("a manifest");
+        assert!(["gzip", "filesystem", "parallel"].iter().all(|name| features.iter().any(|feature| feature == name)));
+        assert!(!features.iter().any(|name| name == "default"));
+    }
+}
