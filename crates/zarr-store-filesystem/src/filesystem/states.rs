@@ -67,23 +67,6 @@ fn a_file_that_is_written_in_place_is_noticed() {
 }
 
 #[test]
-fn files_that_are_held_open_are_few() {
-    let folder = tempfile::tempdir().expect("a directory");
-    let store = FilesystemStore::open(folder.path()).expect("opened");
-    store.set_all(&key("a"), b"old").expect("set");
-    let states: Vec<Snapshot> = (0..2000).map(|_| begin(&store, "a").1).collect();
-    let held = states.iter().filter(|state| state.handle::<open_value::OpenValue>().is_some()).count();
-    assert!((1..=1024).contains(&held), "{held}");
-    store.set_all(&key("a"), b"new").expect("set");
-    for state in &states {
-        match rest(&store, "a", state) {
-            Ok(bytes) => assert_eq!(bytes, b"ld"),
-            Err(error) => assert!(error.is_precondition(), "{error}"),
-        }
-    }
-}
-
-#[test]
 fn what_dead_writers_left_is_removed_and_what_living_ones_have_is_not() {
     each(|store| {
         store.set_all(&key("a/b"), b"1").expect("set");
