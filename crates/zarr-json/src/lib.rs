@@ -26,6 +26,7 @@
 
 pub mod pointer;
 
+mod deserialize;
 mod deviations;
 mod map;
 mod members;
@@ -34,13 +35,19 @@ mod names;
 mod number;
 mod parse;
 mod recent;
+mod serde_error;
+mod serialize;
+mod spelling;
 mod surrogate;
 mod value;
 mod write;
 
+pub use deserialize::from_value;
 pub use deviations::{Deviation, DeviationKind, ParseOptions};
 pub use map::{IntoMembers, Map};
 pub use named::NamedConfig;
 pub use number::Number;
 pub use parse::{Parsed, SyntaxError, parse};
+pub use serde_error::SerdeError;
+pub use serialize::to_value;
 pub use value::Value;

@@ -68,6 +68,36 @@ impl Number {
         serde_json::Number::from_f64(value).map(|number| Self::from_checked(&number.to_string()))
     }
 
+    /// The number for `value`, with the shortest spelling that gives it back.
+    pub(crate) fn of_f64(value: f64) -> Self {
+        Self::from_f64(value).unwrap_or_else(|| Self::not_in_json(value))
+    }
+
+    /// The number for `value`, with the shortest spelling that gives it back as `f32`.
+    pub(crate) fn of_f32(value: f32) -> Self {
+        match serde_json::to_string(&value) {
+            Ok(text) if value.is_finite() => Self::from_checked(&text),
+            _ => Self::not_in_json(f64::from(value)),
+        }
+    }
+
+    const fn not_in_json(value: f64) -> Self {
+        if value.is_nan() {
+            Self::NAN
+        } else if value > 0.0 {
+            Self::INFINITY
+        } else {
+            Self::NEG_INFINITY
+        }
+    }
+
+    /// The number that [`as_str`](Self::as_str) spells `text`.
+    pub(crate) fn from_spelling(text: &str) -> Option<Self> {
+        let of_python =
+            [Self::NAN, Self::INFINITY, Self::NEG_INFINITY].into_iter().find(|token| token.as_str() == text);
+        of_python.or_else(|| Self::parse(text))
+    }
+
     /// The spelling.
     pub fn as_str(&self) -> &str {
         match &self.0 {
@@ -99,6 +129,11 @@ impl Number {
 
     /// The value if it is spelled as an integer in range.
     pub fn as_i128(&self) -> Option<i128> {
+        self.as_str().parse().ok()
+    }
+
+    /// The value if it is spelled as an integer in range.
+    pub fn as_u128(&self) -> Option<u128> {
         self.as_str().parse().ok()
     }
 
@@ -175,7 +210,7 @@ macro_rules! from_integer {
         }
     )* };
 }
-from_integer!(i8, i16, i32, i64, u8, u16, u32, u64, u128, usize);
+from_integer!(i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, usize);
 
 #[cfg(test)]
 mod tests {

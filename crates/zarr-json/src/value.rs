@@ -140,7 +140,7 @@ macro_rules! from_integer {
         }
     )* };
 }
-from_integer!(i8, i16, i32, i64, u8, u16, u32, u64, u128, usize);
+from_integer!(i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, usize);
 
 impl From<f64> for Value {
     /// A number; what JSON has no number for becomes the text `"NaN"`, `"Infinity"` or `"-Infinity"`.

@@ -1,0 +1,110 @@
+//! Numbers through serde. Its data model has no spellings: formats of others see a number, this crate sees the text.
+
+use std::cell::Cell;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::{Error, Serialize, Serializer};
+
+use crate::{Number, SerdeError, Value};
+
+/// The name by which the serializer of this crate knows a [`Number`]. Others take a newtype for its content.
+pub(crate) const NUMBER: &str = "$zarr_json::Number";
+
+/// The name by which the deserializer of this crate knows that a [`Value`] is asked for.
+pub(crate) const VALUE: &str = "$zarr_json::Value";
+
+thread_local! {
+    /// Whether the next [`Spelled`] is to come as its text. Serde has no other way to say so to a value of any type.
+    static AS_TEXT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The content of the newtype that a [`Number`] is serialized as.
+struct Spelled<'a>(&'a Number);
+
+impl Serialize for Spelled<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = self.0;
+        if AS_TEXT.take() {
+            return serializer.serialize_str(number.as_str());
+        }
+        if let Some(value) = number.as_u64() {
+            return serializer.serialize_u64(value);
+        }
+        if let Some(value) = number.as_i64() {
+            return serializer.serialize_i64(value);
+        }
+        if let Some(value) = number.as_u128() {
+            return serializer.serialize_u128(value);
+        }
+        if let Some(value) = number.as_i128() {
+            return serializer.serialize_i128(value);
+        }
+        let value = number.as_f64();
+        if number.is_integer() {
+            return Err(S::Error::custom(format!("found {number}, expected an integer of at most 128 bits")));
+        }
+        if number.is_json() && value.is_infinite() {
+            return Err(S::Error::custom(format!("found {number}, expected a number in the range of float64")));
+        }
+        serializer.serialize_f64(value)
+    }
+}
+
+/// Serializes the content of a newtype named [`NUMBER`] by the serializer of this crate: its text becomes a number again.
+pub(crate) fn serialize_number<T: Serialize + ?Sized>(
+    content: &T,
+    serialize: impl FnOnce(&T) -> Result<Value, SerdeError>,
+) -> Result<Value, SerdeError> {
+    AS_TEXT.set(true);
+    let value = serialize(content);
+    AS_TEXT.set(false);
+    Ok(match value? {
+        Value::String(text) => Number::from_spelling(&text).map_or(Value::String(text), Value::Number),
+        other => other,
+    })
+}
+
+impl Serialize for Number {
+    /// A number. Where it is an attribute of a document of this crate, it keeps its spelling; other formats get an integer of at most
+    /// 128 bits or a `f64`. Errors are numbers beyond both.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct(NUMBER, &Spelled(self))
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Number(number) => Ok(number),
+            other => Err(de::Error::custom(format!("found {}, expected a number", other.kind()))),
+        }
+    }
+}
+
+/// The number that a map of this crate's deserializer holds under [`NUMBER`], if it is such a map: any other begins with another name.
+pub(crate) fn number_of_map<'de, A: MapAccess<'de>>(first: &str, map: &mut A) -> Result<Option<Number>, A::Error> {
+    if first != NUMBER {
+        return Ok(None);
+    }
+    let text: String = map.next_value()?;
+    Number::from_spelling(&text)
+        .map(Some)
+        .ok_or_else(|| de::Error::custom(format!("found {text:?}, expected a number")))
+}
+
+/// A number as a map of its name to its text, which [`number_of_map`] reads.
+pub(crate) struct NumberText<'de>(pub(crate) &'de Number);
+
+impl<'de> Deserializer<'de> for NumberText<'de> {
+    type Error = SerdeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
+        let member = std::iter::once((NUMBER, self.0.as_str()));
+        visitor.visit_map(de::value::MapDeserializer::new(member))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
