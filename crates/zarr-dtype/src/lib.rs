@@ -3,6 +3,7 @@
 //! Does no I/O, and knows neither codecs nor arrays: one element at a time, or a run of them in memory.
 
 mod data_type;
+mod data_type_serde;
 mod element;
 mod element_bytes;
 mod error;
@@ -22,6 +23,7 @@ mod structure;
 mod time;
 
 pub use data_type::{BytesName, Class, DataType};
+pub use data_type_serde::TypedFillValue;
 pub use element::{Element, FieldElement, StructElement, StructField};
 pub use error::{Error, ErrorKind};
 pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};

@@ -3,6 +3,7 @@
 //! Never does I/O, and never interprets a codec beyond translating its name and configuration. A data type that is not known is
 //! no error: it is carried as it stands.
 
+pub mod as_v2;
 pub mod consolidated;
 pub mod conventions;
 
@@ -16,6 +17,7 @@ mod error;
 mod filter_types;
 mod listing;
 mod node;
+mod node_serde;
 mod path;
 mod probe;
 mod stored_node;
@@ -40,3 +42,4 @@ pub use probe::{Probe, ProbeStep};
 pub use stored_node::{Owned, StoredNode, owned};
 pub use warning::Warning;
 pub use write::{chunk_keys, chunk_prefix, dialects_of_key, document_keys, documents, fit_in};
+pub use zarr_json::NamedConfig;

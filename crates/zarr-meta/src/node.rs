@@ -1,6 +1,7 @@
 //! The model: arrays and groups in the vocabulary of Zarr v3.
 
 use crate::consolidated::Consolidated;
+use crate::{Error, ErrorKind};
 use zarr_json::{Map, NamedConfig, Value};
 
 /// An array in the vocabulary of Zarr v3, whatever dialect it was stored in.
@@ -102,6 +103,40 @@ impl Node {
         match self {
             Self::Array(array) => array.to_value(),
             Self::Group(group) => group.to_value(),
+        }
+    }
+}
+
+impl From<ArrayMetadata> for Node {
+    fn from(array: ArrayMetadata) -> Self {
+        Self::Array(array)
+    }
+}
+
+impl From<GroupMetadata> for Node {
+    fn from(group: GroupMetadata) -> Self {
+        Self::Group(group)
+    }
+}
+
+impl TryFrom<Node> for ArrayMetadata {
+    type Error = Error;
+
+    fn try_from(node: Node) -> Result<Self, Error> {
+        match node {
+            Node::Array(array) => Ok(array),
+            Node::Group(_) => Err(Error::new(ErrorKind::InvalidMetadata, "", "a group", "an array")),
+        }
+    }
+}
+
+impl TryFrom<Node> for GroupMetadata {
+    type Error = Error;
+
+    fn try_from(node: Node) -> Result<Self, Error> {
+        match node {
+            Node::Group(group) => Ok(group),
+            Node::Array(_) => Err(Error::new(ErrorKind::InvalidMetadata, "", "an array", "a group")),
         }
     }
 }

@@ -29,6 +29,8 @@ mod parse_options;
 #[cfg(test)]
 mod probe;
 #[cfg(test)]
+mod serde;
+#[cfg(test)]
 mod store;
 #[cfg(test)]
 mod v1;

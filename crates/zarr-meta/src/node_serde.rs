@@ -1,0 +1,70 @@
+//! Nodes as parts of documents of others, by serde.
+
+use crate::{
+    ArrayMetadata, Dialect, Documents, Error, ErrorKind, GroupMetadata, Node, NodePath, StoredNode, documents,
+};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Error as _, Serialize, Serializer};
+use zarr_json::{ParseOptions, Value, parse};
+
+/// The node that the documents of a root in `dialect` say.
+pub(crate) fn read(dialect: Dialect, stored: &Documents) -> Result<Node, Error> {
+    let expected = || Error::new(ErrorKind::InvalidMetadata, "", "no such document", format!("documents of {dialect}"));
+    StoredNode::read(dialect, NodePath::root(), stored)?.ok_or_else(expected).and_then(|found| {
+        match found.attributes_error {
+            Some(error) => Err(error),
+            None => Ok(found.node),
+        }
+    })
+}
+
+/// The documents of `node` as a root in `dialect`, by their keys.
+pub(crate) fn write(dialect: Dialect, node: &Node) -> Result<Vec<(String, Value)>, Error> {
+    let written = documents(dialect, &NodePath::root(), node, None)?;
+    let documents = written.into_iter().filter_map(|(key, bytes)| Some((key, bytes?)));
+    // They were made from values a moment ago.
+    Ok(documents.filter_map(|(key, bytes)| Some((key, parse(&bytes, ParseOptions::ALL).ok()?.value))).collect())
+}
+
+impl Serialize for Node {
+    /// The node as the document that it has in Zarr v3. In the form of v2: [`as_v2`](crate::as_v2).
+    ///
+    /// # Errors
+    /// Nodes of other dialects that v3 cannot say exactly; [`for_dialect`](crate::for_dialect) gives what comes near.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let documents = write(Dialect::V3, self).map_err(S::Error::custom)?;
+        match &*documents {
+            [(_, document)] => document.serialize(serializer),
+            _ => Err(S::Error::custom(format!("found {} documents of a node of Zarr v3, expected 1", documents.len()))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    /// The node that a document of Zarr v3 says, as a `zarr.json` holds it. From the form of v2: [`as_v2`](crate::as_v2).
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let document = Value::deserialize(deserializer)?;
+        let stored = [("zarr.json".to_owned(), document.to_string().into_bytes())].into_iter().collect();
+        read(Dialect::V3, &stored).map_err(de::Error::custom)
+    }
+}
+
+macro_rules! of_one_kind {
+    ($kind:ident) => {
+        impl Serialize for $kind {
+            /// As [`Node`].
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Node::from(self.clone()).serialize(serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            /// As [`Node`]; a node of the other kind is an error.
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::try_from(Node::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+    };
+}
+of_one_kind!(ArrayMetadata);
+of_one_kind!(GroupMetadata);
