@@ -5,8 +5,10 @@ mod object;
 mod plain;
 mod structure;
 mod text;
+mod write;
 
 pub use structure::{FieldElement, StructElement, StructField};
+pub use write::WriteElement;
 
 use crate::layout::to_usize;
 use crate::{DataType, Error, Heap};

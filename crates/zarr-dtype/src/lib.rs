@@ -2,6 +2,7 @@
 //!
 //! Does no I/O, and knows neither codecs nor arrays: one element at a time, or a run of them in memory.
 
+mod cast;
 mod data_type;
 mod data_type_serde;
 mod element;
@@ -22,9 +23,10 @@ mod small_float;
 mod structure;
 mod time;
 
+pub use cast::{Cast, CastElement, cast_items};
 pub use data_type::{BytesName, Class, DataType};
 pub use data_type_serde::TypedFillValue;
-pub use element::{Element, FieldElement, StructElement, StructField};
+pub use element::{Element, FieldElement, StructElement, StructField, WriteElement};
 pub use error::{Error, ErrorKind};
 pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};
 pub use fill::FillValue;

@@ -42,7 +42,7 @@ macro_rules! lists {
                 for element in elements {
                     lists.push(<$rust>::to_items(inner, element, heap)?);
                 }
-                to_heap(&lists, heap)
+                to_heap(lists.iter().map(AsRef::as_ref), heap)
             }
         }
     )* };

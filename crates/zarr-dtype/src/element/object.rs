@@ -36,7 +36,7 @@ impl Element for Value {
         for element in elements {
             texts.push(print::parse(data_type, element)?);
         }
-        to_heap(&texts, heap)
+        to_heap(texts.iter().map(AsRef::as_ref), heap)
     }
 }
 

@@ -36,27 +36,7 @@ impl Element for String {
 
     fn to_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error> {
         Self::check(data_type)?;
-        if data_type.is_variable() {
-            return to_heap(elements, heap);
-        }
-        let item_size = data_type.item_size();
-        let mut items = with_room(elements.len(), item_size)?;
-        for (index, text) in elements.iter().enumerate() {
-            if matches!(data_type, DataType::FixedUtf32 { .. }) {
-                let (found, len) = (text.chars().count(), item_size / 4);
-                if found > len {
-                    return Err(Error::Item {
-                        index,
-                        found: format!("{found} code points"),
-                        expected: format!("at most {len}"),
-                    });
-                }
-                items.extend(utf32(text, len));
-            } else {
-                push_padded(index, text.as_bytes(), item_size, &mut items)?;
-            }
-        }
-        Ok(items)
+        texts_to_items(data_type, elements, heap)
     }
 }
 
@@ -83,23 +63,51 @@ impl Element for Vec<u8> {
 
     fn to_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error> {
         Self::check(data_type)?;
-        if data_type.is_variable() {
-            return to_heap(elements, heap);
-        }
-        let item_size = data_type.item_size();
-        let mut items = with_room(elements.len(), item_size)?;
-        for (index, bytes) in elements.iter().enumerate() {
-            if bytes.len() != item_size && !matches!(data_type, DataType::FixedBytes { .. }) {
-                return Err(Error::Item {
-                    index,
-                    found: format!("{} bytes", bytes.len()),
-                    expected: item_size.to_string(),
-                });
-            }
-            push_padded(index, bytes, item_size, &mut items)?;
-        }
-        Ok(items)
+        byte_strings_to_items(data_type, elements, heap)
     }
+}
+
+/// Texts of a data type that takes `String`.
+pub(super) fn texts_to_items<T: AsRef<str>>(data_type: &DataType, texts: &[T], heap: &Heap) -> Result<Vec<u8>, Error> {
+    if data_type.is_variable() {
+        return to_heap(texts.iter().map(|text| text.as_ref().as_bytes()), heap);
+    }
+    let item_size = data_type.item_size();
+    let mut items = with_room(texts.len(), item_size)?;
+    for (index, text) in texts.iter().map(AsRef::as_ref).enumerate() {
+        if matches!(data_type, DataType::FixedUtf32 { .. }) {
+            let (found, len) = (text.chars().count(), item_size / 4);
+            if found > len {
+                let (found, expected) = (format!("{found} code points"), format!("at most {len}"));
+                return Err(Error::Item { index, found, expected });
+            }
+            items.extend(utf32(text, len));
+        } else {
+            push_padded(index, text.as_bytes(), item_size, &mut items)?;
+        }
+    }
+    Ok(items)
+}
+
+/// Byte strings of a data type that takes `Vec<u8>`.
+pub(super) fn byte_strings_to_items<T: AsRef<[u8]>>(
+    data_type: &DataType,
+    strings: &[T],
+    heap: &Heap,
+) -> Result<Vec<u8>, Error> {
+    if data_type.is_variable() {
+        return to_heap(strings.iter().map(AsRef::as_ref), heap);
+    }
+    let item_size = data_type.item_size();
+    let mut items = with_room(strings.len(), item_size)?;
+    for (index, bytes) in strings.iter().map(AsRef::as_ref).enumerate() {
+        if bytes.len() != item_size && !matches!(data_type, DataType::FixedBytes { .. }) {
+            let found = format!("{} bytes", bytes.len());
+            return Err(Error::Item { index, found, expected: item_size.to_string() });
+        }
+        push_padded(index, bytes, item_size, &mut items)?;
+    }
+    Ok(items)
 }
 
 pub(super) fn empty<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> {
@@ -162,13 +170,15 @@ fn push_padded(index: usize, bytes: &[u8], size: usize, items: &mut Vec<u8>) -> 
 }
 
 /// Puts all elements into one block, and gives the references to them.
-pub(super) fn to_heap<T: AsRef<[u8]>>(elements: &[T], heap: &Heap) -> Result<Vec<u8>, Error> {
+pub(super) fn to_heap<'e>(
+    elements: impl ExactSizeIterator<Item = &'e [u8]> + Clone,
+    heap: &Heap,
+) -> Result<Vec<u8>, Error> {
     let memory = |len| Error::Memory { len, item_size: 1 };
-    let total = elements.iter().try_fold(0_usize, |total, element| total.checked_add(element.as_ref().len()));
+    let total = elements.clone().try_fold(0_usize, |total, element| total.checked_add(element.len()));
     let mut block: Vec<u8> = with_room(total.ok_or_else(|| memory(usize::MAX))?, 1)?;
     let mut references: Vec<HeapRef> = with_room(elements.len(), HeapRef::SIZE)?;
-    for (index, element) in elements.iter().enumerate() {
-        let bytes = element.as_ref();
+    for (index, bytes) in elements.enumerate() {
         let len = u32::try_from(bytes.len()).map_err(|_| Error::Item {
             index,
             found: format!("{} bytes", bytes.len()),

@@ -1,0 +1,96 @@
+//! Rust types that elements are written from and cannot be read into: borrowed ones.
+
+use super::Element;
+use super::text::{byte_strings_to_items, texts_to_items};
+use crate::{DataType, Error, Heap};
+
+/// A Rust type that elements of arrays are written from: every [`Element`], `&str` for all that takes a `String`, and `&[u8]` for all
+/// that takes a `Vec<u8>`.
+///
+/// ```
+/// # use zarr_dtype::{DataType, Element, Heap, WriteElement};
+/// let heap = Heap::new();
+/// let items = <&str>::make_items(&DataType::String, &["one", "two"], &heap)?;
+/// assert_eq!(String::from_items(&DataType::String, &items, &heap)?, ["one", "two"]);
+/// # Ok::<(), zarr_dtype::Error>(())
+/// ```
+pub trait WriteElement: Sized + Clone + Send + Sync {
+    /// The elements as items in memory form, where they lie so; see [`Element::as_bytes`]. `None` by default.
+    fn borrow_items(elements: &[Self]) -> Option<&[u8]> {
+        let _ = elements;
+        None
+    }
+
+    /// Checks that values of this type can be elements of `data_type`.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] with both names.
+    fn check_written(data_type: &DataType) -> Result<(), Error>;
+
+    /// The elements of `data_type` in memory form; see [`Element::to_items`].
+    ///
+    /// # Errors
+    /// As there.
+    fn make_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error>;
+}
+
+impl<T: Element> WriteElement for T {
+    fn borrow_items(elements: &[Self]) -> Option<&[u8]> {
+        T::as_bytes(elements)
+    }
+
+    fn check_written(data_type: &DataType) -> Result<(), Error> {
+        data_type.as_taken_by::<T>().map(drop)
+    }
+
+    fn make_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error> {
+        T::to_items(data_type.as_taken_by::<T>()?, elements, heap)
+    }
+}
+
+impl WriteElement for &str {
+    fn check_written(data_type: &DataType) -> Result<(), Error> {
+        String::check_written(data_type)
+    }
+
+    fn make_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error> {
+        texts_to_items(data_type.as_taken_by::<String>()?, elements, heap)
+    }
+}
+
+impl WriteElement for &[u8] {
+    fn check_written(data_type: &DataType) -> Result<(), Error> {
+        Vec::<u8>::check_written(data_type)
+    }
+
+    fn make_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error> {
+        byte_strings_to_items(data_type.as_taken_by::<Vec<u8>>()?, elements, heap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BytesName, DataType::*};
+
+    #[test]
+    fn borrowed_values_are_written_as_owned_ones() {
+        let bytes = Bytes { name: BytesName::default() };
+        let text = ["one", "", "three"];
+        for data_type in [String, FixedUtf32 { len: 5 }, FixedBytes { len: 5 }] {
+            let (heap, other) = (Heap::new(), Heap::new());
+            let items = <&str>::make_items(&data_type, &text, &heap).unwrap();
+            let owned: Vec<std::string::String> = text.map(str::to_owned).to_vec();
+            assert_eq!(std::string::String::to_items(&data_type, &owned, &other).unwrap(), items);
+            assert_eq!(std::string::String::from_items(&data_type, &items, &heap).unwrap(), text);
+        }
+        for data_type in [bytes, RawBytes { len: 2 }] {
+            let heap = Heap::new();
+            let items = <&[u8]>::make_items(&data_type, &[&[1, 2], &[3, 4]], &heap).unwrap();
+            assert_eq!(Vec::<u8>::from_items(&data_type, &items, &heap).unwrap(), [[1, 2], [3, 4]]);
+        }
+        assert!(<&str>::check_written(&Float32).is_err() && <&[u8]>::check_written(&String).is_err());
+        let error = <&str>::make_items(&FixedUtf32 { len: 2 }, &["ab", "abc"], &Heap::new()).unwrap_err();
+        assert_eq!(error.to_string(), "element 1: found 3 code points, expected at most 2");
+    }
+}
