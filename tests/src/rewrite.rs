@@ -65,7 +65,7 @@ fn value(bytes: &[u8]) -> Result<Value, Fault> {
 pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let copied = copy_empty(array)?;
-    let [before, after] = [array, &copied].map(|array| array.metadata().to_value().without_bare());
+    let [before, after] = [array, &copied].map(|array| array.metadata().to_value().without_nan_literals());
     if !before.semantically_eq(&after) {
         return Err(format!("metadata {after}, before it was {before}"));
     }
@@ -92,15 +92,15 @@ pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let lapsed = matches!(found.dialect, Dialect::V3Provisional2023 | Dialect::V3Draft2022);
     let keeps = lapsed && array.metadata().fill_value.is_none();
     // A document for the whole hierarchy says how the others are called.
-    let entry = zarr_meta::entry_key(found.dialect);
+    let entry = zarr_meta::entry_point_key(found.dialect);
     let of_hierarchy =
         |(key, bytes): (&str, &[u8])| (Some(key) == entry || keeps).then(|| (key.to_owned(), bytes.to_vec()));
     let mut documents: Documents = found.documents.iter().filter_map(of_hierarchy).collect();
     let previous = Some(&documents).filter(|documents| !documents.is_empty());
     let mut node = found.node.clone();
-    if !found.dialect.has_bare_numbers() {
+    if !found.dialect.allows_nan_literals() {
         // They stay in the document that has them, and are not written into a new one.
-        *node.attributes_mut() = std::mem::take(node.attributes_mut()).without_bare();
+        *node.attributes_mut() = std::mem::take(node.attributes_mut()).without_nan_literals();
     }
     let written = zarr_meta::documents(found.dialect, &found.path, &node, previous);
     documents.apply(&written.map_err(|error| format!("writing documents: {error}"))?);

@@ -157,7 +157,7 @@ fn an_index_that_says_too_much_takes_little() {
         let (read, all) = taken(|| array.read_data(..).map(drop));
         assert!(read.is_err() && all.peak < bound, "{read:?} {all:?}");
         let points = (0..CHUNKS as i64).rev().collect();
-        let (read, picks) = taken(|| array.read_data(Selection::points(vec![points])).map(drop));
+        let (read, picks) = taken(|| array.read_data(Selection::coordinates(vec![points])).map(drop));
         assert!(read.is_err() && picks.peak < bound, "{read:?} {picks:?}");
     }
 }

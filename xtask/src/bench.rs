@@ -12,7 +12,7 @@ use goals::{MEASUREMENTS, Measurement};
 use programs::{PEERS, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
-use table::{Row, StoredNode};
+use table::{Row, Samples};
 use zarr_json::Value;
 
 const USAGE: &str = "\
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     for &name in &options.peers {
         programs.push(programs::peer(root, &folder, name)?);
     }
-    let places = Places::new(&folder, options.smaller);
+    let places = Folders::new(&folder, options.smaller);
     places.make(&programs)?;
     let mut rows = Vec::new();
     for (index, measurement) in options.only.iter().enumerate() {
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
                 }
                 let (warm, repetitions) = if slow { (0, 1) } else { (1, options.repetitions) };
                 let line = places.measure(program, *measurement, warm, repetitions)?;
-                let found: &mut StoredNode = row.entry(program.name).or_default();
+                let found: &mut Samples = row.entry(program.name).or_default();
                 if found.add(&line) {
                     println!("{:<20} {:<18} {}", measurement.name(), program.name, found.brief());
                 }
@@ -132,13 +132,13 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
 }
 
 /// Where data is.
-struct Places {
+struct Folders {
     data: PathBuf,
     scratch: PathBuf,
     size: &'static str,
 }
 
-impl Places {
+impl Folders {
     fn new(folder: &Path, smaller: bool) -> Self {
         let given = |name: &str| std::env::var_os(name).map(PathBuf::from);
         let size = if smaller { "small" } else { "whole" };

@@ -1,13 +1,14 @@
 //! Arrays over blocking stores.
 
+use crate::advanced_selection::AdvancedSelection;
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
-use crate::drive::{Blocking, settle_place};
-use crate::fancy::FancyPlan;
+use crate::drive::{Blocking, find_chunk_location};
 use crate::read::{ReadContext, ReadPlan};
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, Options, Registry, Result, Warning, execute, jobs, plan, reshape};
+use crate::{ArrayData, Error, Options, Registry, Result, Warning};
+use crate::{chunk_keys, create, execute, jobs, reshape, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, FillValue, Heap};
@@ -86,10 +87,10 @@ impl Array {
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let can_list = store.capabilities().list;
-        let find = plan::find_dialect(path, &new, can_list).map_err(in_store)?;
+        let find = create::find_dialect(path, &new, can_list).map_err(in_store)?;
         let dialect = zarr_store::run(&**store, find).map_err(in_store)?;
-        let (job, options) =
-            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(in_store)?;
+        let (job, options) = create::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry)
+            .map_err(in_store)?;
         let found = zarr_store::run(&**store, job).map_err(in_store)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
@@ -194,7 +195,7 @@ impl Array {
     /// Reads a selection into a vector in C order.
     ///
     /// The selection is anything that [`IntoSelection`] takes: `..`, ranges and integers in a tuple, text such as
-    /// `"0:10, 5, ::2, ..."`, index lists, masks, points, blocks of chunks.
+    /// `"0:10, 5, ::2, ..."`, index lists, masks, coordinates, blocks of chunks.
     ///
     /// # While others write
     /// Each chunk, and each shard, is of one state, whatever others do: files are held open while they are read in parts, and
@@ -210,13 +211,13 @@ impl Array {
     pub fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;
-        let len = plan::len(&resolved, self.data_type().item_size())?;
-        let mut memory = plan::Memory::<T>::zeroed(self.data_type(), len)?;
+        let len = selected_memory::len(&resolved, self.data_type().item_size())?;
+        let mut memory = selected_memory::Memory::<T>::zeroed(self.data_type(), len)?;
         let Some(bytes) = memory.bytes() else {
             return self.read_resolved(&resolved)?.to_vec();
         };
         crate::buffer::advise_large(bytes);
-        let out = plan::output(bytes, self.core.element(), &resolved, None)?;
+        let out = selected_memory::output(bytes, self.core.element(), &resolved, None)?;
         self.read_planned(&resolved, out, true)?;
         memory.into_elements(self.data_type())
     }
@@ -239,7 +240,7 @@ impl Array {
     }
 
     pub(crate) fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
-        plan::len(resolved, self.data_type().item_size())?;
+        selected_memory::len(resolved, self.data_type().item_size())?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
         self.read_planned(resolved, data.view_mut(), true)?;
         Ok(data.reshaped(resolved.result_shape()))
@@ -252,7 +253,7 @@ impl Array {
     /// As [`read`](Self::read).
     pub fn read_into(&self, what: impl IntoSelection, out: ViewMut<'_>) -> Result<()> {
         let resolved = self.resolve(what)?;
-        let out = plan::with_all_axes(out, self.core.element(), &resolved)?;
+        let out = selected_memory::with_all_axes(out, self.core.element(), &resolved)?;
         self.read_planned(&resolved, out, false)
     }
 
@@ -306,7 +307,7 @@ impl Array {
     }
 
     pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
-        plan::resolve(&self.core, what).map_err(|error| self.core.locate(error))
+        selected_memory::resolve(&self.core, what).map_err(|error| self.core.locate(error))
     }
 
     /// Writes elements, in C order, to a selection.
@@ -319,14 +320,14 @@ impl Array {
     pub fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
         let resolved = self.resolve(at)?;
         let data_type = self.data_type().as_taken_by::<T>()?;
-        plan::check_len(&resolved, elements.len())?;
+        selected_memory::check_len(&resolved, elements.len())?;
         if let Some(bytes) = T::as_bytes(elements) {
-            let data = plan::input(bytes, self.core.element(), &resolved, None)?;
+            let data = selected_memory::input(bytes, self.core.element(), &resolved, None)?;
             return self.write_planned(&resolved, data);
         }
         let heap = Arc::new(Heap::new());
         let items = T::to_items(data_type, elements, &heap)?;
-        let data = plan::input(&items, self.core.element(), &resolved, Some(heap))?;
+        let data = selected_memory::input(&items, self.core.element(), &resolved, Some(heap))?;
         self.write_planned(&resolved, data)
     }
 
@@ -336,22 +337,22 @@ impl Array {
     /// As [`write`](Self::write).
     pub fn write_from(&self, at: impl IntoSelection, data: View<'_>) -> Result<()> {
         let resolved = self.resolve(at)?;
-        let data = plan::view_with_all_axes(data, self.core.element(), &resolved)?;
+        let data = selected_memory::view_with_all_axes(data, self.core.element(), &resolved)?;
         self.write_planned(&resolved, data)
     }
 
     fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
-        self.settle_place()?;
+        self.find_chunk_location()?;
         let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
         if let Resolved::Box(selected) = resolved {
-            let flipped = plan::flipped_view(data, &selected.flipped);
+            let flipped = selected_memory::flipped_view(data, &selected.flipped);
             let region = &selected.region;
             return self.run(WriteJob::new(&self.core, region, flipped, Durability::None, capabilities, &profile));
         }
-        let plan = FancyPlan::new(&self.core, resolved)?;
-        let bytes = plan::contiguous(&data)?;
-        for part in plan.writes(self.core.element().item_size(), &bytes, data.heap()) {
-            self.run(WriteJob::part(&self.core, part, capabilities, &profile)?)?;
+        let selection = AdvancedSelection::new(&self.core, resolved)?;
+        let bytes = selected_memory::contiguous(&data)?;
+        for write in selection.writes(self.core.element().item_size(), &bytes, data.heap()) {
+            self.run(WriteJob::chunk_selection(&self.core, write, capabilities, &profile)?)?;
         }
         Ok(())
     }
@@ -361,7 +362,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
     pub fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let mut bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?))?;
+        let mut bytes = self.run(jobs::get(chunk_keys::chunk_key(&self.core, chunk)?))?;
         let mut location = 0;
         while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
             bytes = self.run(jobs::get(key))?;
@@ -375,9 +376,9 @@ impl Array {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
-        self.settle_place()?;
+        self.find_chunk_location()?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec()))
+        self.run(jobs::All::set(chunk_keys::chunk_key(&self.core, chunk)?, bytes.to_vec()))
     }
 
     /// Erases a chunk: its elements become the fill value.
@@ -385,9 +386,9 @@ impl Array {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
-        self.settle_place()?;
+        self.find_chunk_location()?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?]))
+        self.run(jobs::All::erase(vec![chunk_keys::chunk_key(&self.core, chunk)?]))
     }
 
     /// The chunks that are stored, in the order of their keys. Keys that are no chunk of this array are passed over.
@@ -395,7 +396,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`] if the store fails or cannot list.
     pub fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
-        self.settle_place()?;
+        self.find_chunk_location()?;
         Ok(self.stored_chunk_keys()?.into_iter().map(|(chunk, _)| chunk).collect())
     }
 
@@ -404,7 +405,7 @@ impl Array {
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
     pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
-        self.settle_place()?;
+        self.find_chunk_location()?;
         let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys()?.into_iter().unzip();
         let sizes = execute::run_free(&*self.store, jobs::Sizes::new(keys)).map_err(|error| self.core.locate(error))?;
         // A chunk that was erased in between has no size.
@@ -413,13 +414,13 @@ impl Array {
 
     fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
         let keys = self.run(jobs::keys_below(self.core.chunk_prefix())?)?;
-        Ok(plan::chunk_keys(&self.core, keys))
+        Ok(chunk_keys::parse_in_grid(&self.core, keys))
     }
 
     /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
-    fn settle_place(&self) -> Result<()> {
+    fn find_chunk_location(&self) -> Result<()> {
         if self.core.is_location_unknown() {
-            block_on(settle_place(&Blocking(&*self.store), &self.core))
+            block_on(find_chunk_location(&Blocking(&*self.store), &self.core))
         } else {
             Ok(())
         }

@@ -1,12 +1,13 @@
 //! Arrays over stores that do not block. The same jobs as over blocking ones; only who drives them differs.
 
+use crate::advanced_selection::AdvancedSelection;
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
-use crate::drive::{Waiting, settle_place};
-use crate::fancy::FancyPlan;
+use crate::drive::{Waiting, find_chunk_location};
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, NewArray, Options, Registry, Result, jobs, plan, reshape};
+use crate::{ArrayData, Error, NewArray, Options, Registry, Result};
+use crate::{chunk_keys, create, jobs, reshape, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap};
@@ -62,10 +63,10 @@ impl AsyncArray {
     ) -> Result<Self> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let can_list = store.capabilities().list;
-        let find = plan::find_dialect(path, &new, can_list).map_err(in_store)?;
+        let find = create::find_dialect(path, &new, can_list).map_err(in_store)?;
         let dialect = run_async(&**store, find).await.map_err(in_store)?;
-        let (job, options) =
-            plan::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry).map_err(in_store)?;
+        let (job, options) = create::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry)
+            .map_err(in_store)?;
         let found = run_async(&**store, job).await.map_err(in_store)?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
@@ -103,7 +104,7 @@ impl AsyncArray {
     }
 
     pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
-        plan::resolve(&self.core, what).map_err(|error| self.core.locate(error))
+        selected_memory::resolve(&self.core, what).map_err(|error| self.core.locate(error))
     }
 
     /// Reads a selection into a vector in C order, as [`Array::read`](crate::Array::read).
@@ -113,12 +114,14 @@ impl AsyncArray {
     pub async fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(what)?;
         self.data_type().as_taken_by::<T>()?;
-        let mut memory =
-            plan::Memory::<T>::zeroed(self.data_type(), plan::len(&resolved, self.data_type().item_size())?)?;
+        let mut memory = selected_memory::Memory::<T>::zeroed(
+            self.data_type(),
+            selected_memory::len(&resolved, self.data_type().item_size())?,
+        )?;
         let Some(bytes) = memory.bytes() else {
             return self.read_resolved(&resolved).await?.to_vec();
         };
-        let out = plan::output(bytes, self.core.element(), &resolved, None)?;
+        let out = selected_memory::output(bytes, self.core.element(), &resolved, None)?;
         self.read_planned(&resolved, out, true).await?;
         memory.into_elements(self.data_type())
     }
@@ -133,7 +136,7 @@ impl AsyncArray {
     }
 
     pub(crate) async fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
-        plan::len(resolved, self.data_type().item_size())?;
+        selected_memory::len(resolved, self.data_type().item_size())?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
         self.read_planned(resolved, data.view_mut(), true).await?;
         Ok(data.reshaped(resolved.result_shape()))
@@ -145,7 +148,7 @@ impl AsyncArray {
     /// As there.
     pub async fn read_into(&self, what: impl IntoSelection, out: ViewMut<'_>) -> Result<()> {
         let resolved = self.resolve(what)?;
-        let out = plan::with_all_axes(out, self.core.element(), &resolved)?;
+        let out = selected_memory::with_all_axes(out, self.core.element(), &resolved)?;
         self.read_planned(&resolved, out, false).await
     }
 
@@ -177,14 +180,14 @@ impl AsyncArray {
     pub async fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
         let resolved = self.resolve(at)?;
         let data_type = self.data_type().as_taken_by::<T>()?;
-        plan::check_len(&resolved, elements.len())?;
+        selected_memory::check_len(&resolved, elements.len())?;
         if let Some(bytes) = T::as_bytes(elements) {
-            let data = plan::input(bytes, self.core.element(), &resolved, None)?;
+            let data = selected_memory::input(bytes, self.core.element(), &resolved, None)?;
             return self.write_planned(&resolved, data).await;
         }
         let heap = Arc::new(Heap::new());
         let items = T::to_items(data_type, elements, &heap)?;
-        let data = plan::input(&items, self.core.element(), &resolved, Some(heap))?;
+        let data = selected_memory::input(&items, self.core.element(), &resolved, Some(heap))?;
         self.write_planned(&resolved, data).await
     }
 
@@ -194,23 +197,23 @@ impl AsyncArray {
     /// As [`write`](Self::write).
     pub async fn write_from(&self, at: impl IntoSelection, data: View<'_>) -> Result<()> {
         let resolved = self.resolve(at)?;
-        let data = plan::view_with_all_axes(data, self.core.element(), &resolved)?;
+        let data = selected_memory::view_with_all_axes(data, self.core.element(), &resolved)?;
         self.write_planned(&resolved, data).await
     }
 
     async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
-        self.settle_place().await?;
+        self.find_chunk_location().await?;
         let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
         if let Resolved::Box(selected) = resolved {
-            let flipped = plan::flipped_view(data, &selected.flipped);
+            let flipped = selected_memory::flipped_view(data, &selected.flipped);
             let region = &selected.region;
             let job = WriteJob::new(&self.core, region, flipped, Durability::None, capabilities, &profile);
             return self.run(job).await;
         }
-        let plan = FancyPlan::new(&self.core, resolved)?;
-        let bytes = plan::contiguous(&data)?;
-        for part in plan.writes(self.core.element().item_size(), &bytes, data.heap()) {
-            self.run(WriteJob::part(&self.core, part, capabilities, &profile)?).await?;
+        let selection = AdvancedSelection::new(&self.core, resolved)?;
+        let bytes = selected_memory::contiguous(&data)?;
+        for write in selection.writes(self.core.element().item_size(), &bytes, data.heap()) {
+            self.run(WriteJob::chunk_selection(&self.core, write, capabilities, &profile)?).await?;
         }
         Ok(())
     }
@@ -220,7 +223,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
     pub async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let mut bytes = self.run(jobs::get(plan::chunk_key(&self.core, chunk)?)).await?;
+        let mut bytes = self.run(jobs::get(chunk_keys::chunk_key(&self.core, chunk)?)).await?;
         let mut location = 0;
         while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
             bytes = self.run(jobs::get(key)).await?;
@@ -234,9 +237,9 @@ impl AsyncArray {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
-        self.settle_place().await?;
+        self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::set(plan::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
+        self.run(jobs::All::set(chunk_keys::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
     }
 
     /// Erases a chunk: its elements become the fill value.
@@ -244,9 +247,9 @@ impl AsyncArray {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
-        self.settle_place().await?;
+        self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::erase(vec![plan::chunk_key(&self.core, chunk)?])).await
+        self.run(jobs::All::erase(vec![chunk_keys::chunk_key(&self.core, chunk)?])).await
     }
 
     /// The chunks that are stored, in the order of their keys.
@@ -254,17 +257,17 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::stored_chunks`](crate::Array::stored_chunks).
     pub async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
-        self.settle_place().await?;
+        self.find_chunk_location().await?;
         Ok(self.stored_chunk_keys().await?.into_iter().map(|(chunk, _)| chunk).collect())
     }
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
         let keys = self.run(jobs::keys_below(self.core.chunk_prefix())?).await?;
-        Ok(plan::chunk_keys(&self.core, keys))
+        Ok(chunk_keys::parse_in_grid(&self.core, keys))
     }
 
-    async fn settle_place(&self) -> Result<()> {
-        settle_place(&Waiting(&*self.store), &self.core).await
+    async fn find_chunk_location(&self) -> Result<()> {
+        find_chunk_location(&Waiting(&*self.store), &self.core).await
     }
 
     /// Changes the shape, as [`Array::resize`](crate::Array::resize).

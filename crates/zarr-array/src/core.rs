@@ -73,7 +73,7 @@ impl ArrayCore {
             Some(data_type) => instead_of_fallback(metadata, &element, data_type, &registry.data_types)?,
             None => (element, metadata.codecs.clone()),
         };
-        let element = ElementSpec { fill_agreed: found.fill_value_agreed, ..element };
+        let element = ElementSpec { may_omit_empty_chunks: found.may_omit_empty_chunks, ..element };
         let grid = ChunkGrid::from_config(&metadata.chunk_grid, &metadata.shape)
             .map_err(|error| stored(Error::in_metadata("/chunk_grid", error)))?;
         let keys = ChunkKeyEncoding::from_config(&metadata.chunk_key_encoding)

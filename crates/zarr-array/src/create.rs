@@ -1,12 +1,16 @@
-//! What a new array is to be like.
+//! New arrays: their description, and the jobs that create them.
 
+use crate::core::ArrayCore;
 use crate::{Error, ErrorKind, Options, Registry, Result};
+use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
+use zarr_hierarchy::node::{self, CreateNode, FindDialect};
 use zarr_json::{Map, NamedConfig, Value};
 use zarr_meta::codec_names::{NUMCODECS, written_name};
-use zarr_meta::{ArrayMetadata, Dialect, Documents};
+use zarr_meta::{ArrayMetadata, Dialect, Documents, Node};
+use zarr_store::Capabilities;
 
 /// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
 /// that compressors and object stores work well.
@@ -346,4 +350,53 @@ fn default_chunks(shape: &[u64], item: u64) -> Vec<u64> {
         }
     }
     chunks
+}
+
+/// The job that finds the dialect in which an array is to be created.
+pub(crate) fn find_dialect(path: &str, new: &NewArray, can_list: bool) -> Result<FindDialect> {
+    Ok(FindDialect::new(node::parse_path(path)?, new.dialect, new.overwrite, can_list))
+}
+
+/// The job that creates an array, after all that can be wrong with it was checked.
+pub(crate) fn create(
+    path: &str,
+    new: &NewArray,
+    dialect: Dialect,
+    (store, capabilities): (String, Capabilities),
+    registry: &Arc<Registry>,
+) -> Result<(CreateNode, Options)> {
+    let path = node::parse_path(path)?;
+    let in_path = |error: Error| {
+        let error = error.at_path(&path);
+        let is_refused = matches!(error.kind(), ErrorKind::NotExpressible | ErrorKind::Path);
+        let is_taken = new.dialect.is_none() && dialect != node::DEFAULT_DIALECT;
+        match is_refused && is_taken && error.hint().is_none() {
+            true => error.with_hint(format!("a new node takes the dialect of the hierarchy, which is {dialect}")),
+            false => error,
+        }
+    };
+    let node = Node::Array(new.metadata(dialect, registry).map_err(in_path)?);
+    // Dimension names become attributes where the dialect has no other way to say them.
+    let is_undefined = |node: &Node| node.as_array().is_some_and(|array| array.fill_value.is_none());
+    let undefined = is_undefined(&node);
+    let (node, _) = zarr_meta::for_dialect_from(&node, dialect, dialect).map_err(|error| in_path(error.into()))?;
+    if undefined && !is_undefined(&node) {
+        let message = format!("the fill value null: dialect {dialect} has no undefined one");
+        return Err(in_path(Error::new(ErrorKind::NotExpressible, message)));
+    }
+    let job = node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
+    ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
+    Ok((job, new.options.clone()))
+}
+
+impl NewArray {
+    /// Checks all that can be checked without a store: whether the array can be created at `path` (`/a/b`) of a store that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// As [`Array::create`](crate::Array::create).
+    pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
+        let dialect = self.dialect.unwrap_or(node::DEFAULT_DIALECT);
+        create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)
+    }
 }

@@ -1,7 +1,7 @@
 //! Verbs of several steps, written once for arrays over blocking stores and over stores that do not block.
 
 use crate::core::ArrayCore;
-use crate::{Error, Result, execute, jobs, plan};
+use crate::{Error, Result, chunk_keys, execute, jobs};
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Job, Store, run, run_async};
 
 /// Runs the jobs of an array on its store.
@@ -64,13 +64,13 @@ impl Drive for Waiting<'_> {
 }
 
 /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
-pub(crate) async fn settle_place<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
+pub(crate) async fn find_chunk_location<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
     if !drive.capabilities().list {
         return Ok(());
     }
-    for prefix in plan::possible_prefixes(core) {
+    for prefix in chunk_keys::possible_prefixes(core) {
         let listing = drive.run(core, jobs::list(&prefix)?).await?;
-        plan::settle_place(core, &prefix, &listing);
+        chunk_keys::note_listed(core, &prefix, &listing);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Reading one field of the structs of an array.
 
 use crate::core::ArrayCore;
-use crate::{Array, ArrayData, AsyncArray, Error, Result, plan};
+use crate::{Array, ArrayData, AsyncArray, Error, Result, selected_memory};
 use zarr_codec::{Dims, ElementSpec, View};
 use zarr_dtype::{DataType, Field, FillValue};
 use zarr_grid::{AxisRange, ChunkGrid, IntoSelection, Region, Resolved, Shape};
@@ -235,7 +235,7 @@ impl<'a> Pieces<'a> {
     fn take(&mut self, structs: &ArrayData) -> Result<()> {
         let window = self.window.iter().copied();
         let window = Region::new(window.chain(self.field.shape.iter().map(|&len| AxisRange::new(0, len))))?;
-        let mut out = plan::flipped(self.elements.view_mut(), &self.flipped).window(&window);
+        let mut out = selected_memory::flipped(self.elements.view_mut(), &self.flipped).window(&window);
         out.copy_from(&self.field.part(structs.view())?);
         Ok(())
     }

@@ -5,26 +5,27 @@
 //!
 //! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], documents are `zarr-meta`'s.
 
+mod advanced_selection;
 mod array;
 mod async_array;
 mod buffer;
 mod cache;
+mod chunk_keys;
 mod core;
 mod create;
 mod data;
 mod drive;
 mod element;
 mod execute;
-mod fancy;
 mod field;
 mod group;
 mod jobs;
 mod options;
-mod plan;
 #[cfg(feature = "parallel")]
 mod pool;
 mod read;
 mod reshape;
+mod selected_memory;
 mod write;
 
 pub use array::Array;

@@ -29,7 +29,7 @@ pub struct Options {
     /// Whether chunks (not inner chunks of shards) of nothing but fill values are stored. By default a write of a whole chunk
     /// erases such a chunk instead; a write of a part of a chunk never does. They are always stored in arrays whose fill value is
     /// undefined or is read otherwise by other software: see
-    /// [`StoredNode::fill_value_agreed`](zarr_meta::StoredNode::fill_value_agreed).
+    /// [`StoredNode::may_omit_empty_chunks`](zarr_meta::StoredNode::may_omit_empty_chunks).
     pub write_empty_chunks: bool,
     /// Whether checksums may go unverified.
     pub checksums: Checksums,

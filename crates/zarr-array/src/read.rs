@@ -1,7 +1,7 @@
 //! Reading as jobs: a region is divided into spans of chunks, each decoded into its own windows of the output.
 //!
 //! ```text
-//! ReadPlan      which chunks are read, and the windows of the output that they go to; attempts again (execution, attempt, staged)
+//! ReadPlan      which chunks are read, and the windows of the output that they go to; attempts again (execution, attempt, selection_batch)
 //!    │
 //! ChunkSpan     a run of chunks: more than a group forks into spans
 //!    │
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The chunks of an array and the inner chunks of a shard are read by the same code; only their [`Source`](shard::Source) differs.
-//! Two kinds of reads have jobs of their own: through a cache (cached), and of points (shard_points).
+//! Two kinds of reads have jobs of their own: through a cache (cached), and of many regions in a shard (shard_regions).
 
 mod attempt;
 mod cached;
@@ -22,10 +22,10 @@ mod context;
 mod execution;
 mod inner_chunks;
 mod requests;
+mod selection_batch;
 mod shard;
-mod shard_points;
+mod shard_regions;
 mod span;
-mod staged;
 mod still_there;
 
 use crate::Error;
@@ -36,7 +36,7 @@ pub(crate) use context::ReadContext;
 pub(crate) use execution::ReadPlan;
 use inner_chunks::{InnerChunkBatch, Start};
 use shard::Source;
-use shard_points::ShardPoints;
+use shard_regions::ShardRegions;
 use span::ChunkSpan;
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub(crate) enum ReadJob<'a> {
     /// A few chunks that are not in the cache.
     CacheMiss(CacheMiss<'a>),
     /// Regions of one shard.
-    ShardPoints(Box<ShardPoints<'a>>),
+    ShardRegions(Box<ShardRegions<'a>>),
     /// Checks that the array is still there.
     StillThere(StillThere<'a>),
     Done,
@@ -179,10 +179,10 @@ impl Job for ReadJob<'_> {
                 *self = Self::CacheMiss(miss);
                 Ok(Next::Ask(requests))
             }
-            Self::ShardPoints(mut points) => match points.advance(replies)? {
+            Self::ShardRegions(mut regions) => match regions.advance(replies)? {
                 Next::Fork(jobs) => self.fork(jobs),
                 next => {
-                    *self = Self::ShardPoints(points);
+                    *self = Self::ShardRegions(regions);
                     Ok(next)
                 }
             },

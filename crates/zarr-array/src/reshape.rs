@@ -7,14 +7,14 @@
 mod claimed;
 
 use crate::core::ArrayCore;
-use crate::drive::{Drive, settle_place};
+use crate::drive::{Drive, find_chunk_location};
 use crate::jobs::{self, TakeLock};
 use crate::write::WriteJob;
-use crate::{Error, ErrorKind, Result, plan};
+use crate::{Error, ErrorKind, Result, chunk_keys, selected_memory};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
-use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved};
+use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved, Shape};
 use zarr_hierarchy::node::{Edit, Newest, ReadNewest, ReplaceNode, order};
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
@@ -28,7 +28,7 @@ const BATCH: usize = 1024;
 
 /// Gives an array another shape.
 pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
-    plan::resized(core, shape)?;
+    resized(core, shape)?;
     let _lock = lock(drive, core).await?;
     let (newest, documents) = newest(drive, core).await?;
     let old = newest.metadata().shape.clone();
@@ -37,8 +37,8 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
         let error = Error::new(ErrorKind::Conflict, message).with_hint("open the array again and repeat the change");
         return Err(core.locate(error.at(|location| location.pointer = Some("/shape".to_owned()))));
     }
-    settle_place(drive, &newest).await?;
-    let (metadata, grid) = plan::resized(&newest, shape)?;
+    find_chunk_location(drive, &newest).await?;
+    let (metadata, grid) = resized(&newest, shape)?;
     let is_only_larger = shape != old && shape.iter().zip(&old).all(|(new, old)| new >= old);
     if shape.iter().zip(&old).any(|(new, old)| new > old) {
         clear_beyond(drive, &newest, &with_metadata(&newest, metadata.clone())?).await?;
@@ -105,12 +105,13 @@ struct Appended<'d> {
 
 impl<'d> Appended<'d> {
     async fn new<D: Drive>(drive: &D, newest: &ArrayCore, axis: usize, data: View<'d>) -> Result<Self> {
-        settle_place(drive, newest).await?;
-        let (shape, region) = plan::appended(newest, axis, data.shape())?;
-        let (metadata, _) = plan::resized(newest, &shape)?;
+        find_chunk_location(drive, newest).await?;
+        let (shape, region) = appended(newest, axis, data.shape())?;
+        let (metadata, _) = resized(newest, &shape)?;
         let grown = with_metadata(newest, metadata.clone())?;
-        let resolved = plan::resolve(&grown, region).map_err(|error| grown.locate(error))?;
-        let data = plan::view_with_all_axes(data, grown.element(), &resolved).map_err(|error| grown.locate(error))?;
+        let resolved = selected_memory::resolve(&grown, region).map_err(|error| grown.locate(error))?;
+        let data = selected_memory::view_with_all_axes(data, grown.element(), &resolved)
+            .map_err(|error| grown.locate(error))?;
         let region = match resolved {
             Resolved::Box(selected) => Some(selected.region),
             _ => None,
@@ -152,7 +153,7 @@ async fn publish<D: Drive>(
 /// The chunks that are stored, be they of the grid or outside of it.
 async fn stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Vec<(ChunkIndex, Key)>> {
     let keys = drive.run(core, jobs::keys_below(core.chunk_prefix())?).await?;
-    Ok(plan::all_chunk_keys(core, keys))
+    Ok(chunk_keys::parse_all(core, keys))
 }
 
 /// Makes sure that what is stored of the elements that `new` has and `old` has not is the fill value.
@@ -246,6 +247,39 @@ fn between(inner: &[u64], outer: &[u64]) -> Vec<Region> {
         Region::from_ranges(&axes.iter().enumerate().map(range).collect::<Vec<_>>())
     };
     (0..axes.len()).map(one).filter(|region| region.axes().iter().all(|axis| !axis.is_empty())).collect()
+}
+
+/// The metadata and the chunk grid of an array in another shape.
+fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, ChunkGrid)> {
+    let rank = core.grid.rank();
+    if shape.len() != rank {
+        let error = Error::argument(format!("a shape of {} dimensions, expected {rank}", shape.len()));
+        return Err(core.locate(error));
+    }
+    let grid = core.grid.resized(shape).map_err(|error| core.locate(error.into()))?;
+    let chunk_grid = grid.to_config();
+    Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata().clone() }, grid))
+}
+
+/// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.
+fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
+    let old = &core.metadata().shape;
+    let fits = added.len() == old.len()
+        && axis < old.len()
+        && old.iter().zip(added).enumerate().all(|(other, (&old, &new))| other == axis || old == new as u64);
+    if !fits {
+        let message = format!("data of shape {added:?} to append along dimension {axis} of {old:?}");
+        return Err(core.locate(Error::argument(message)));
+    }
+    let mut shape = Shape::from_slice(old);
+    let overflow = || core.locate(Error::argument("the new shape overflows 64 bits"));
+    let mut ranges: Vec<_> = old.iter().map(|&len| 0..len).collect();
+    if let (Some(len), Some(range), Some(&more)) = (shape.get_mut(axis), ranges.get_mut(axis), added.get(axis)) {
+        let end = len.checked_add(more as u64).ok_or_else(overflow)?;
+        *range = *len..end;
+        *len = end;
+    }
+    Ok((shape, Region::from_ranges(&ranges)))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Writing as jobs: a region is divided by chunk. Each chunk is encoded and set, or read, patched and set.
 
+use crate::advanced_selection::ChunkSelectionWrite;
 use crate::buffer::Buffer;
 use crate::cache::InvalidationGuard;
 use crate::core::ArrayCore;
-use crate::fancy::PartWrite;
 use crate::jobs::too_few_chunks;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
@@ -87,7 +87,7 @@ enum Data<'a> {
     /// All of it.
     All(View<'a>),
     /// Some elements of it. The region lies in one chunk.
-    Part(Arc<PartWrite<'a>>),
+    Selection(Arc<ChunkSelectionWrite<'a>>),
 }
 
 impl Data<'_> {
@@ -95,7 +95,7 @@ impl Data<'_> {
     fn is_all(&self) -> bool {
         match self {
             Self::All(_) => true,
-            Self::Part(part) => part.part.is_full(),
+            Self::Selection(write) => write.selection.is_full(),
         }
     }
 }
@@ -127,13 +127,13 @@ impl<'a> WriteJob<'a> {
     }
 
     /// Writes the elements of a selection that lie in one chunk, to a store with these capabilities.
-    pub(crate) fn part(
+    pub(crate) fn chunk_selection(
         core: &'a ArrayCore,
-        part: PartWrite<'a>,
+        write: ChunkSelectionWrite<'a>,
         capabilities: Capabilities,
         profile: &AccessProfile,
     ) -> Result<Self> {
-        let (region, data) = (part.region()?, Data::Part(Arc::new(part)));
+        let (region, data) = (write.region()?, Data::Selection(Arc::new(write)));
         Ok(Self::of(core, &region, data, Durability::None, capabilities, profile, None))
     }
 
@@ -276,20 +276,20 @@ impl<'a> WriteChunk<'a> {
     /// The elements of the chunk's region. Where the write has only some of them, the others are those of the value `old`. They lie
     /// in the caller's memory, or else in `buffer`.
     fn elements<'v>(&'v self, old: Option<&[u8]>, buffer: &'v mut Option<Buffer>) -> Result<View<'v>> {
-        let part = match &self.data {
+        let write = match &self.data {
             Data::All(data) => return Ok(data.clone()),
-            Data::Part(part) => part,
+            Data::Selection(write) => write,
         };
-        let buffer = buffer.insert(part.buffer()?);
-        if !part.part.is_full() {
-            let mut view = part.view_mut(buffer)?;
+        let buffer = buffer.insert(write.buffer()?);
+        if !write.selection.is_full() {
+            let mut view = write.view_mut(buffer)?;
             match old {
                 Some(old) => self.core.codecs.decode(old, &self.overlap.shape, &self.overlap.region, &mut view)?,
                 None => self.core.element().fill(&mut view)?,
             }
         }
-        part.gather(buffer)?;
-        part.view(buffer)
+        write.gather(buffer)?;
+        write.view(buffer)
     }
 
     /// The request that writes all of the chunk.
@@ -297,7 +297,7 @@ impl<'a> WriteChunk<'a> {
         let key = self.key.clone();
         let mut buffer = None;
         let data = self.elements(None, &mut buffer)?;
-        if self.may_be_missing(&data) {
+        if self.may_omit(&data) {
             return Ok(Request::Erase { key });
         }
         let mut value = take_buffer(BufferUse::Append);
@@ -311,9 +311,9 @@ impl<'a> WriteChunk<'a> {
     }
 
     /// Whether the chunk need not be stored. One with a condition is stored: a missing chunk does not show who wrote it.
-    fn may_be_missing(&self, data: &View<'_>) -> bool {
+    fn may_omit(&self, data: &View<'_>) -> bool {
         let is_kept = self.core.options.write_empty_chunks || self.state.is_some();
-        !is_kept && self.core.element().may_be_missing(data)
+        !is_kept && self.core.element().may_omit(data)
     }
 
     fn get(&self) -> Request {
@@ -347,7 +347,7 @@ impl<'a> WriteChunk<'a> {
         }
         let mut buffer = None;
         let data = self.elements(old, &mut buffer)?;
-        if old.is_none() && self.may_be_missing(&data) {
+        if old.is_none() && self.may_omit(&data) {
             return Ok(None);
         }
         let mut value = take_buffer(BufferUse::Append);

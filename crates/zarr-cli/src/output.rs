@@ -17,7 +17,7 @@ const STDOUT: &str = "standard output";
 /// Where results go.
 #[derive(Debug)]
 pub(crate) struct Output {
-    writer: BufWriter<Target>,
+    writer: BufWriter<OutputFile>,
     /// For error messages.
     name: String,
     /// The name that the file has until it is complete, and the one that it is to have.
@@ -25,7 +25,7 @@ pub(crate) struct Output {
 }
 
 #[derive(Debug)]
-enum Target {
+enum OutputFile {
     Stdout(io::Stdout),
     File(File),
 }
@@ -39,7 +39,7 @@ impl Output {
                 let failure = Failure::usage("binary output does not go to a terminal");
                 return Err(failure.with_hint("name a file with -o, or pipe the output"));
             }
-            let writer = BufWriter::with_capacity(BUFFER, Target::Stdout(stdout));
+            let writer = BufWriter::with_capacity(BUFFER, OutputFile::Stdout(stdout));
             return Ok(Self { writer, name: STDOUT.to_owned(), names: None });
         };
         let name = path.display().to_string();
@@ -50,7 +50,7 @@ impl Output {
             Ok(_) => fs::canonicalize(path).and_then(temporary).map_err(fail)?,
             Err(_) => temporary(path.to_owned()).map_err(fail)?,
         };
-        Ok(Self { writer: BufWriter::with_capacity(BUFFER, Target::File(file)), name, names })
+        Ok(Self { writer: BufWriter::with_capacity(BUFFER, OutputFile::File(file)), name, names })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -64,7 +64,7 @@ impl Output {
     /// Writes the rest of the buffer, makes sure that all bytes arrived, and gives a file its name.
     pub(crate) fn finish(mut self) -> Result<()> {
         let name = std::mem::take(&mut self.name);
-        let closed = self.writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(Target::close);
+        let closed = self.writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(OutputFile::close);
         let named = closed.and_then(|()| match self.names {
             Some((temporary, target)) => temporary.persist(target).map_err(|failed| failed.error),
             None => Ok(()),
@@ -85,7 +85,7 @@ fn lost(name: &str, error: &io::Error) -> Failure {
     failure
 }
 
-impl Target {
+impl OutputFile {
     /// Flushes and closes. Some file systems report only then that the disk is full, or that written bytes are lost.
     fn close(mut self) -> io::Result<()> {
         self.flush()?;
@@ -117,7 +117,7 @@ fn close(file: File) -> io::Result<()> {
     file.sync_all()
 }
 
-impl Write for Target {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
@@ -135,7 +135,7 @@ impl Write for Target {
 
 /// Prints a value as JSON on standard output. Numbers that JSON does not have become strings.
 pub(crate) fn json(value: impl Into<Value>) -> Result<()> {
-    print(&escape::json(&format!("{:#}\n", value.into().without_bare())))
+    print(&escape::json(&format!("{:#}\n", value.into().without_nan_literals())))
 }
 
 /// Prints text on standard output. The caller has [escaped](escape) it.

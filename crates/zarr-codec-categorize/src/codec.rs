@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, Error, Places, Size, View, ViewMut, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Size, View, ViewMut, read_variable, write_variable,
 };
 use zarr_dtype::{ByteOrder, DataType, FillValue, Scalar, from_npy_descr, print};
 use zarr_grid::{Region, element_count};
@@ -134,7 +134,7 @@ impl ArrayToBytes for Categorize {
             expected if found > expected => return Err(Error::TooLong { codec: NAME, found, expected }),
             _ => {}
         }
-        let mut places = Places::new(shape, region);
+        let mut places = ElementOffsets::new(shape, region);
         let mut next = || {
             let at = places.next().and_then(|index| usize::try_from(index).ok()?.checked_mul(self.number.size));
             let bytes = at.and_then(|at| encoded.get(at..)?.get(..self.number.size)).unwrap_or_default();

@@ -47,7 +47,7 @@ fn blocks_of_other_shapes_are_padded_and_cut() {
     let chunk = [4_u64, 3];
     for shape in [[4, 3], [2, 3], [4, 1], [1, 1], [0, 3], [6, 3], [2, 5], [7, 7]] {
         for region in testing::regions(&chunk) {
-            let due: Vec<i16> = zarr_codec::Places::new(&chunk, &region)
+            let due: Vec<i16> = zarr_codec::ElementOffsets::new(&chunk, &region)
                 .map(|index| (index / 3, index % 3))
                 .map(|(i, j)| if i < u64::from(shape[0]) && j < u64::from(shape[1]) { 10 * i + j + 1 } else { 0 })
                 .map(|value| value as i16)

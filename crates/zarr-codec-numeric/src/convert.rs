@@ -8,12 +8,12 @@ use crate::number::{Bool, Number, map};
 use zarr_dtype::float::Half;
 
 /// Numbers that others are converted from.
-pub(crate) trait Source: Number {
-    fn convert<T: Target>(self) -> T;
+pub(crate) trait CastSource: Number {
+    fn convert<T: CastTarget>(self) -> T;
 }
 
 /// Numbers that others are converted to.
-pub(crate) trait Target: Number {
+pub(crate) trait CastTarget: Number {
     fn from_i64(value: i64) -> Self;
     fn from_u64(value: u64) -> Self;
     fn from_f32(value: f32) -> Self;
@@ -25,9 +25,9 @@ pub(crate) trait Target: Number {
 
 macro_rules! source {
     ($($number:ty => $method:ident),*) => { $(
-        impl Source for $number {
+        impl CastSource for $number {
             #[inline(always)]
-            fn convert<T: Target>(self) -> T {
+            fn convert<T: CastTarget>(self) -> T {
                 T::$method(self.into())
             }
         }
@@ -38,16 +38,16 @@ source!(i8 => from_i64, i16 => from_i64, i32 => from_i64, i64 => from_i64);
 source!(u8 => from_u64, u16 => from_u64, u32 => from_u64, u64 => from_u64);
 source!(f32 => from_f32, f64 => from_f64, Half => from_half);
 
-impl Source for Bool {
+impl CastSource for Bool {
     #[inline(always)]
-    fn convert<T: Target>(self) -> T {
+    fn convert<T: CastTarget>(self) -> T {
         T::from_u64(self.0.into())
     }
 }
 
 macro_rules! integer_target {
     ($($number:ty => $cut:ident),*) => { $(
-        impl Target for $number {
+        impl CastTarget for $number {
             #[inline(always)]
             fn from_i64(value: i64) -> Self {
                 value as $number
@@ -102,7 +102,7 @@ fn cut_u64(value: f64) -> u64 {
 
 macro_rules! float_target {
     ($($number:ty, $from_half:ident);*) => { $(
-        impl Target for $number {
+        impl CastTarget for $number {
             #[inline(always)]
             fn from_i64(value: i64) -> Self {
                 value as $number
@@ -134,7 +134,7 @@ macro_rules! float_target {
 float_target!(f32, to_f32; f64, to_f64);
 
 /// Integers become float16 by way of float32, and so may be rounded twice.
-impl Target for Half {
+impl CastTarget for Half {
     fn from_i64(value: i64) -> Self {
         Self::from_f32(value as f32)
     }
@@ -157,7 +157,7 @@ impl Target for Half {
 }
 
 /// Everything but zero is true, NaN too.
-impl Target for Bool {
+impl CastTarget for Bool {
     fn from_i64(value: i64) -> Self {
         Self(value != 0)
     }

@@ -1,6 +1,6 @@
 //! `numcodecs.delta`: differences of neighbours.
 
-use crate::convert::Source;
+use crate::convert::CastSource;
 use crate::dtype::{Dtype, add_type, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Number, Span};

@@ -1,6 +1,6 @@
 //! `numcodecs.fixedscaleoffset`: floats as scaled integers.
 
-use crate::convert::{Source, Target};
+use crate::convert::{CastSource, CastTarget};
 use crate::dtype::{Dtype, add_type, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Float, Integer, map};
@@ -108,7 +108,7 @@ impl FixedScaleOffset {
         (T::from_f64(self.offset.to_f64()), T::from_f64(self.scale.to_f64()))
     }
 
-    fn encode_integers<A: Integer + Source, B: Target>(&self, decoded: &[u8], encoded: &mut [u8]) {
+    fn encode_integers<A: Integer + CastSource, B: CastTarget>(&self, decoded: &[u8], encoded: &mut [u8]) {
         let (offset, scale) = self.factors::<f64>();
         match (self.offset, self.scale) {
             (Factor::Integer(wide_offset), Factor::Integer(wide_scale)) => {

@@ -1,6 +1,6 @@
 //! `numcodecs.quantize`: floats to a number of decimal digits.
 
-use crate::convert::{Source, convert};
+use crate::convert::{CastSource, convert};
 use crate::dtype::{Dtype, add_type, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Float, map};

@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, Error, Places, Size, View, ViewMut, read_variable, write_variable};
+use zarr_codec::{
+    ArrayToBytes, BuildContext, ElementOffsets, Error, Size, View, ViewMut, read_variable, write_variable,
+};
 use zarr_dtype::{DataType, print};
 use zarr_grid::{Region, element_count};
 use zarr_json::Value;
@@ -159,7 +161,7 @@ impl<N: Notation> ArrayToBytes for Objects<N> {
         check_size(encoded, self.max_chunk)?;
         let list = self.notation.parse(encoded).map_err(corrupt)?;
         let values = self.values(&list, shape).map_err(corrupt)?;
-        let mut places = Places::new(shape, region);
+        let mut places = ElementOffsets::new(shape, region);
         write_variable(self.name, out, Vec::new(), |block| {
             let value = places.next().and_then(|index| values.get(usize::try_from(index).ok()?));
             if let Some(value) = value {

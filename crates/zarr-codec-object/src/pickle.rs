@@ -9,7 +9,7 @@ use crate::objects::{self, check_type};
 use array::Fault;
 use machine::Machine;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Places, Size, View, ViewMut, write_variable};
+use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Size, View, ViewMut, write_variable};
 use zarr_dtype::DataType;
 use zarr_grid::{Region, element_count};
 
@@ -55,7 +55,7 @@ impl ArrayToBytes for Pickle {
             let what = format!("found {} values of shape {:?}, expected {shape:?}", array.len(), array.shape);
             return Err(corrupt(what));
         }
-        let mut places = Places::new(shape, region);
+        let mut places = ElementOffsets::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
             let index = places.next().map(|index| if array.is_fortran { c_place(index, &array.shape) } else { index });
             let index = index.map_or(usize::MAX, |index| usize::try_from(index).unwrap_or(usize::MAX));

@@ -18,7 +18,7 @@ impl Sharding {
         self.write(&grid, out, |_, out| {
             let Some(overlap) = cursor.overlap() else { return Ok(false) };
             let chunk = window(shard, overlap);
-            let stored = !self.codecs.element().may_be_missing(&chunk);
+            let stored = !self.codecs.element().may_omit(&chunk);
             if stored {
                 self.codecs.encode(&chunk, out)?;
             }
@@ -52,7 +52,7 @@ impl Sharding {
                 return Ok(before.is_some());
             };
             let window = window(new, overlap);
-            let missing = self.codecs.element().may_be_missing(&window);
+            let missing = self.codecs.element().may_omit(&window);
             let stored = if overlap.region.is_whole(&overlap.shape) {
                 if !missing {
                     self.codecs.encode(&window, out)?;

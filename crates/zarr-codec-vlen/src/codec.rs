@@ -3,7 +3,7 @@
 use crate::elements::Elements;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, Error, Places, Size, View, ViewMut, place_variable, read_variable,
+    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Size, View, ViewMut, place_variable, read_variable,
     write_variable,
 };
 use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value};
@@ -151,7 +151,7 @@ impl ArrayToBytes for Vlen {
                 return self.decode_in_place(elements, block, out);
             }
         }
-        let mut places = Places::new(shape, region);
+        let mut places = ElementOffsets::new(shape, region);
         write_variable(self.name, out, block, |block| {
             let Some(index) = places.next() else { return Ok(()) };
             let bytes = elements.at(index)?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Limits, Pipeline, Places, Scratch, Size, View, ViewMut,
-    chunk_view, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, ElementSpec, Error, Limits, Pipeline, Scratch, Size, View,
+    ViewMut, chunk_view, read_variable, write_variable,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Region, element_count};
@@ -154,7 +154,7 @@ impl ArrayToBytes for Offsets {
             return Err(Error::TooLong { codec: NAME, found: data.len() as u64, expected: 0 });
         }
         let elements: &[u8] = elements.as_contiguous().unwrap_or_default();
-        let mut places = Places::new(shape, region);
+        let mut places = ElementOffsets::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
             let position = places.next().and_then(|position| usize::try_from(position).ok());
             let range = position.and_then(|position| Some(*offsets.get(position)?..*offsets.get(position + 1)?));

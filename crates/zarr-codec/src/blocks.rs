@@ -55,7 +55,7 @@ fn part(bytes: &[u8], range: Range<usize>) -> Result<&[u8], Error> {
 #[derive(Debug)]
 pub(crate) struct Elements<'c> {
     /// All of the chunk.
-    pub(crate) target: Target<'c>,
+    pub(crate) target: ChunkRegion<'c>,
     pub(crate) chunk: &'c View<'c>,
 }
 
@@ -65,7 +65,7 @@ impl Source for Elements<'_> {
     }
 
     fn bytes<'s>(&'s self, range: Range<usize>, scratch: &'s mut Scratch) -> Result<&'s [u8], Error> {
-        let Target { codec, item, .. } = self.target;
+        let ChunkRegion { codec, item, .. } = self.target;
         if codec.is_memory_order()
             && let Some(bytes) = self.chunk.as_contiguous()
         {
@@ -85,7 +85,7 @@ impl Source for Elements<'_> {
 
 /// A region of a chunk whose elements lie in C order in its decoded bytes.
 #[derive(Debug)]
-pub(crate) struct Target<'c> {
+pub(crate) struct ChunkRegion<'c> {
     /// What the elements are encoded with.
     pub(crate) codec: &'c dyn ArrayToBytes,
     /// Bytes of an encoded element.
@@ -94,7 +94,7 @@ pub(crate) struct Target<'c> {
     pub(crate) region: &'c Region,
 }
 
-impl Target<'_> {
+impl ChunkRegion<'_> {
     /// Whether blocks hold whole elements, and together those of the chunk, which may be decoded.
     pub(crate) fn suits(&self, blocks: &dyn Blocks, max_chunk: u64) -> bool {
         let size = self.shape.iter().try_fold(self.item as u64, |size, &len| size.checked_mul(len));

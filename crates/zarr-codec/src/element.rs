@@ -13,19 +13,19 @@ pub struct ElementSpec {
     pub fill: FillValue,
     /// Whether all software reads elements that are not stored as [`fill`](Self::fill). If not, since the metadata leaves them
     /// undefined or spells the fill value in a way that others read as another value, no chunk is left out.
-    pub fill_agreed: bool,
+    pub may_omit_empty_chunks: bool,
 }
 
 impl ElementSpec {
     /// Elements of a type, with a fill value that all software reads alike.
     pub const fn new(data_type: DataType, fill: FillValue) -> Self {
-        Self { data_type, fill, fill_agreed: true }
+        Self { data_type, fill, may_omit_empty_chunks: true }
     }
 
     /// The elements as a codec encodes them: of another type, with the fill value that this one becomes.
     #[must_use]
     pub const fn encoded(&self, data_type: DataType, fill: FillValue) -> Self {
-        Self { data_type, fill, fill_agreed: self.fill_agreed }
+        Self { data_type, fill, may_omit_empty_chunks: self.may_omit_empty_chunks }
     }
 
     /// The elements as codecs see them: those of an extension are of the type they are stored as.
@@ -66,8 +66,8 @@ impl ElementSpec {
 
     /// Whether a chunk (or an inner chunk of a shard) of these elements may be left out: it is nothing but the fill value, and
     /// whoever misses it reads the same.
-    pub fn may_be_missing(&self, chunk: &View<'_>) -> bool {
-        self.fill_agreed && self.is_fill(chunk)
+    pub fn may_omit(&self, chunk: &View<'_>) -> bool {
+        self.may_omit_empty_chunks && self.is_fill(chunk)
     }
 
     /// Whether all items are the fill value, bit by bit.

@@ -6,7 +6,7 @@ mod shared;
 
 pub(crate) use shared::Last;
 
-use crate::blocks::{Blocks, Elements, Target};
+use crate::blocks::{Blocks, ChunkRegion, Elements};
 use crate::decode::{Access, Decode, InnerChunkIndex, Split, Step};
 use crate::scratch::Scratch;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
@@ -205,11 +205,11 @@ impl Pipeline {
     }
 
     /// What decoding and encoding block by block need to know, where elements are encoded one by one.
-    fn target<'c>(&'c self, shape: &'c [u64], region: &'c Region) -> Option<Target<'c>> {
+    fn target<'c>(&'c self, shape: &'c [u64], region: &'c Region) -> Option<ChunkRegion<'c>> {
         // Of transposed chunks a block is a thin slice of each row of the array: lines of the cache would be written or read in
         // parts.
         let item = if self.array.is_empty() { self.to_bytes.encoded_item_size()? } else { return None };
-        (item > 0).then(|| Target { codec: &*self.to_bytes, item, shape, region })
+        (item > 0).then(|| ChunkRegion { codec: &*self.to_bytes, item, shape, region })
     }
 
     /// Sends `encoded` back through the bytes-to-bytes codecs: into `destination` if there is one (exactly `size` bytes), else
@@ -219,7 +219,7 @@ impl Pipeline {
         encoded: &[u8],
         size: Size,
         destination: Option<&mut [u8]>,
-        target: Option<&Target<'_>>,
+        target: Option<&ChunkRegion<'_>>,
         then: impl FnOnce(Plain<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // sizes[i]: of what codec i decodes to.
@@ -408,7 +408,7 @@ impl Pipeline {
 enum Plain<'b> {
     Bytes(&'b [u8]),
     /// To be decoded for a target.
-    Blocks(&'b dyn Blocks, &'b Target<'b>),
+    Blocks(&'b dyn Blocks, &'b ChunkRegion<'b>),
 }
 
 enum Stage<'b> {

@@ -11,7 +11,7 @@ use std::io::Read;
 #[derive(Debug)]
 pub struct Sink<'a> {
     codec: &'static str,
-    target: Target<'a>,
+    target: SinkBuffer<'a>,
     len: usize,
     /// The exact size due, if known.
     exact: Option<usize>,
@@ -31,7 +31,7 @@ pub struct Piece {
 }
 
 #[derive(Debug)]
-enum Target<'a> {
+enum SinkBuffer<'a> {
     Slice(&'a mut [u8]),
     Vec(&'a mut Vec<u8>),
 }
@@ -43,7 +43,7 @@ impl<'a> Sink<'a> {
     /// A sink that must be filled exactly.
     pub fn exact(target: &'a mut [u8]) -> Self {
         let size = target.len();
-        Self { codec: "", target: Target::Slice(target), len: 0, exact: Some(size), bound: size }
+        Self { codec: "", target: SinkBuffer::Slice(target), len: 0, exact: Some(size), bound: size }
     }
 
     /// A sink that overwrites and grows `target` up to `size`, or to `limit` bytes where `size` is not known.
@@ -57,7 +57,7 @@ impl<'a> Sink<'a> {
         }
         let bound = usize::try_from(bound).unwrap_or(usize::MAX);
         let exact = size.exact().and_then(|size| usize::try_from(size).ok());
-        Ok(Self { codec: "", target: Target::Vec(target), len: 0, exact, bound })
+        Ok(Self { codec: "", target: SinkBuffer::Vec(target), len: 0, exact, bound })
     }
 
     /// The same sink; errors name `codec`.
@@ -100,8 +100,8 @@ impl<'a> Sink<'a> {
         self.ensure(end)?;
         self.len = end;
         let bytes = match &mut self.target {
-            Target::Slice(slice) => slice.get_mut(start..end),
-            Target::Vec(vec) => vec.get_mut(start..end),
+            SinkBuffer::Slice(slice) => slice.get_mut(start..end),
+            SinkBuffer::Vec(vec) => vec.get_mut(start..end),
         };
         bytes.ok_or(Error::Allocation { size: end as u64 })
     }
@@ -138,15 +138,15 @@ impl<'a> Sink<'a> {
                 };
             }
             let step = match self.exact {
-                Some(exact) if matches!(self.target, Target::Slice(_)) => exact - self.len,
+                Some(exact) if matches!(self.target, SinkBuffer::Slice(_)) => exact - self.len,
                 // Grows with what came, so that a small input cannot claim much memory.
                 _ => self.len.max(FIRST_STEP).min(self.bound - self.len),
             };
             self.ensure(self.len + step)?;
             let (start, end) = (self.len, self.len + step);
             let free = match &mut self.target {
-                Target::Slice(slice) => slice.get_mut(start..end),
-                Target::Vec(vec) => vec.get_mut(start..end),
+                SinkBuffer::Slice(slice) => slice.get_mut(start..end),
+                SinkBuffer::Vec(vec) => vec.get_mut(start..end),
             };
             let came = read(self.codec, reader, free.unwrap_or_default())?;
             if came == 0 {
@@ -214,7 +214,7 @@ impl<'a> Sink<'a> {
 
     /// Makes a growing buffer at least `size` long. It is never shortened, so that a reused one is cleared only once.
     fn ensure(&mut self, size: usize) -> Result<(), Error> {
-        if let Target::Vec(vec) = &mut self.target
+        if let SinkBuffer::Vec(vec) = &mut self.target
             && vec.len() < size
         {
             vec.try_reserve(size - vec.len()).map_err(|_| Error::Allocation { size: size as u64 })?;

@@ -9,7 +9,7 @@ mod finish_move;
 mod links;
 mod migrate;
 mod plan;
-mod recode;
+mod reencode;
 mod slabs;
 mod sparse;
 mod target;
@@ -212,7 +212,7 @@ impl Conversion {
     /// # Errors
     /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
     pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<DryRun> {
-        let plan::Plan { nodes, consolidate, left_out } = plan::plan(source, registry, &options)?;
+        let plan::ConversionPlan { nodes, consolidate, left_out } = plan::plan(source, registry, &options)?;
         let (mut planned, mut refused) = (Vec::new(), Vec::new());
         for node in nodes {
             match node {
@@ -309,7 +309,7 @@ impl Conversion {
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
         for planned in &self.nodes {
             progress(Progress::Begin(planned));
-            let documents = destination::Documents::new(planned, place.entry())?;
+            let documents = destination::NodeDocuments::new(planned, place.entry())?;
             let advance = |bytes: u128| progress(Progress::Done(bytes));
             if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
                 // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
@@ -322,7 +322,7 @@ impl Conversion {
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group | Action::Keep => {}
                 Action::CopyChunks => copy::copy(self, planned, documents.found(), target, &advance)?,
-                Action::Reencode => recode::recode(self, planned, documents.found(), target, &advance)?,
+                Action::Reencode => reencode::reencode(self, planned, documents.found(), target, &advance)?,
             }
             finished.add(documents).map_err(in_target)?;
         }

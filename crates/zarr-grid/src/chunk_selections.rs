@@ -9,9 +9,9 @@ use crate::resolved::{AxisIndices, Resolved};
 use crate::shape::Shape;
 
 mod axis;
-mod points;
-use axis::{AxisMap, AxisParts};
-use points::{PointGroup, PointGroups};
+mod coordinates;
+use axis::{AxisChunkSelections, AxisMap};
+use coordinates::{CoordinateGroup, CoordinateGroups};
 
 /// A run of elements that is copied between the box of a chunk and the output.
 ///
@@ -30,7 +30,7 @@ pub struct CopyRun {
 ///
 /// Each chunk that holds a selected element occurs once, so that no chunk is decoded twice. Of each chunk only the
 /// smallest box (with a common step, for lists) around the selected elements is needed. Lists and ranges cost the sum
-/// of the axes, points their number.
+/// of the axes, coordinates and masks the number of selected elements.
 ///
 /// # Example
 /// ```
@@ -50,8 +50,8 @@ pub struct ChunkSelections {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Outer(SmallVec<[AxisParts; 2]>),
-    Points(PointGroups),
+    Orthogonal(SmallVec<[AxisChunkSelections; 2]>),
+    Coordinates(CoordinateGroups),
 }
 
 impl ChunkSelections {
@@ -74,8 +74,9 @@ impl ChunkSelections {
                 check(part.region.rank())?;
                 part.region.check(grid.shape())?;
                 let axes = part.region.axes().iter().zip(&part.flipped).enumerate();
-                Kind::Outer(
-                    axes.map(|(axis, (range, flipped))| AxisParts::even(grid, axis, *range, *flipped)).collect(),
+                Kind::Orthogonal(
+                    axes.map(|(axis, (range, flipped))| AxisChunkSelections::range(grid, axis, *range, *flipped))
+                        .collect(),
                 )
             }
             Resolved::Orthogonal(part) => {
@@ -83,15 +84,15 @@ impl ChunkSelections {
                 let axes = part.axes().iter().enumerate().map(|(axis, indices)| match indices {
                     AxisIndices::Range { range, flipped } => {
                         Region::new([*range])?.check(&grid.shape()[axis..=axis])?;
-                        Ok(AxisParts::even(grid, axis, *range, *flipped))
+                        Ok(AxisChunkSelections::range(grid, axis, *range, *flipped))
                     }
-                    AxisIndices::List(indices) => AxisParts::listed(grid, axis, indices),
+                    AxisIndices::List(indices) => AxisChunkSelections::list(grid, axis, indices),
                 });
-                Kind::Outer(axes.collect::<Result<_>>()?)
+                Kind::Orthogonal(axes.collect::<Result<_>>()?)
             }
-            Resolved::Points(points) => {
-                check(points.rank())?;
-                Kind::Points(PointGroups::new(grid, points)?)
+            Resolved::Coordinates(selection) => {
+                check(selection.rank())?;
+                Kind::Coordinates(CoordinateGroups::new(grid, selection)?)
             }
         };
         Ok(Self { kind, output_shape })
@@ -100,17 +101,17 @@ impl ChunkSelections {
     /// The number of chunks, `u64::MAX` if there are more.
     pub fn len(&self) -> u64 {
         match &self.kind {
-            Kind::Outer(_) if self.is_empty() => 0,
-            Kind::Outer(axes) => axes.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
-            Kind::Points(groups) => groups.len(),
+            Kind::Orthogonal(_) if self.is_empty() => 0,
+            Kind::Orthogonal(axes) => axes.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
+            Kind::Coordinates(groups) => groups.len(),
         }
     }
 
     /// Whether nothing is selected.
     pub fn is_empty(&self) -> bool {
         match &self.kind {
-            Kind::Outer(axes) => axes.iter().any(|axis| axis.len() == 0),
-            Kind::Points(groups) => groups.len() == 0,
+            Kind::Orthogonal(axes) => axes.iter().any(|axis| axis.len() == 0),
+            Kind::Coordinates(groups) => groups.len() == 0,
         }
     }
 
@@ -122,10 +123,10 @@ impl ChunkSelections {
     /// The selection in chunk number `i`, in C order of the chunks.
     pub fn get(&self, i: u64) -> Option<ChunkSelection<'_>> {
         match &self.kind {
-            Kind::Outer(axes) => self.outer(axes, i),
-            Kind::Points(groups) => {
+            Kind::Orthogonal(axes) => self.orthogonal(axes, i),
+            Kind::Coordinates(groups) => {
                 let (overlap, group) = groups.get(i)?;
-                Some(ChunkSelection { overlap, is_window: false, maps: Maps::Points(group) })
+                Some(ChunkSelection { overlap, is_window: false, maps: Maps::Coordinates(group) })
             }
         }
     }
@@ -135,7 +136,7 @@ impl ChunkSelections {
         (0..self.len()).map_while(|i| self.get(i))
     }
 
-    fn outer<'a>(&'a self, axes: &'a [AxisParts], i: u64) -> Option<ChunkSelection<'a>> {
+    fn orthogonal<'a>(&'a self, axes: &'a [AxisChunkSelections], i: u64) -> Option<ChunkSelection<'a>> {
         if self.is_empty() {
             return None;
         }
@@ -164,7 +165,11 @@ impl ChunkSelections {
         if !is_window {
             overlap.out_start.fill(0);
         }
-        Some(ChunkSelection { overlap, is_window, maps: Maps::Outer { axes: maps, output_shape: &self.output_shape } })
+        Some(ChunkSelection {
+            overlap,
+            is_window,
+            maps: Maps::Orthogonal { axes: maps, output_shape: &self.output_shape },
+        })
     }
 }
 
@@ -184,8 +189,8 @@ pub struct ChunkSelection<'a> {
 /// From the elements of a box to those of the output.
 #[derive(Debug, Clone)]
 enum Maps<'a> {
-    Outer { axes: SmallVec<[AxisMap<'a>; 6]>, output_shape: &'a [u64] },
-    Points(PointGroup<'a>),
+    Orthogonal { axes: SmallVec<[AxisMap<'a>; 6]>, output_shape: &'a [u64] },
+    Coordinates(CoordinateGroup<'a>),
 }
 
 impl ChunkSelection<'_> {
@@ -197,11 +202,11 @@ impl ChunkSelection<'_> {
     /// Whether every element of the box is selected, so that a write needs no old elements of it.
     pub fn is_full(&self) -> bool {
         match &self.maps {
-            Maps::Outer { axes, .. } => {
+            Maps::Orthogonal { axes, .. } => {
                 axes.iter().zip(&self.overlap.out_shape).all(|(map, &len)| map.distinct() == len)
             }
             // The number of elements of a chunk fits, and a box is not larger.
-            Maps::Points(group) => Some(group.distinct()) == element_count(&self.overlap.out_shape),
+            Maps::Coordinates(group) => Some(group.distinct()) == element_count(&self.overlap.out_shape),
         }
     }
 
@@ -221,8 +226,10 @@ impl ChunkSelection<'_> {
             }
         };
         match &self.maps {
-            Maps::Outer { axes, output_shape } => axis::product(axes, &self.overlap.out_shape, output_shape, &mut add),
-            Maps::Points(group) => group.copy_runs(&mut add),
+            Maps::Orthogonal { axes, output_shape } => {
+                axis::product(axes, &self.overlap.out_shape, output_shape, &mut add)
+            }
+            Maps::Coordinates(group) => group.copy_runs(&mut add),
         }
         if let Some(run) = pending {
             each(run);

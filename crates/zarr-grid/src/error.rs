@@ -66,9 +66,9 @@ pub enum Error {
         /// The length of the axis.
         expected: u64,
     },
-    /// The coordinate lists of a point selection differ in length.
+    /// The lists of a coordinate selection differ in length.
     #[error("axis {axis} has {found} coordinates, axis 0 has {expected}")]
-    PointLists {
+    CoordinateLists {
         /// The axis, counted from 0.
         axis: usize,
         /// The number of coordinates for that axis.

@@ -19,6 +19,6 @@ pub use grid::{AxisChunks, ChunkGrid, RectilinearGrid, RegularGrid, Run};
 pub use key::{ChunkKeyEncoding, Separator};
 pub use overlaps::{AxisOverlap, AxisOverlaps, ChunkOverlap, ChunkOverlapIter, ChunkOverlaps, Cursor};
 pub use region::{AxisRange, Region};
-pub use resolved::{AxisIndices, BoxSelection, OrthogonalSelection, PointSelection, Resolved, SelectedIndex};
+pub use resolved::{AxisIndices, BoxSelection, CoordinateSelection, OrthogonalSelection, Resolved, SelectedIndex};
 pub use selection::{AxisSelection, IntoSelection, Selection};
 pub use shape::{ChunkIndex, Shape, element_count, total_size};

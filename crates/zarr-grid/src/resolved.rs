@@ -16,7 +16,7 @@ pub enum Resolved {
     /// The outer product of a list or range per axis.
     Orthogonal(OrthogonalSelection),
     /// Single elements.
-    Points(PointSelection),
+    Coordinates(CoordinateSelection),
 }
 
 impl Resolved {
@@ -24,9 +24,13 @@ impl Resolved {
     pub fn result_shape(&self) -> Shape {
         let kept = |(len, dropped): (u64, &bool)| (!dropped).then_some(len);
         match self {
-            Self::Box(part) => part.region.shape().into_iter().zip(&part.dropped).filter_map(kept).collect(),
-            Self::Orthogonal(part) => self.output_shape().into_iter().zip(&part.dropped).filter_map(kept).collect(),
-            Self::Points(_) => self.output_shape(),
+            Self::Box(selection) => {
+                selection.region.shape().into_iter().zip(&selection.dropped).filter_map(kept).collect()
+            }
+            Self::Orthogonal(selection) => {
+                self.output_shape().into_iter().zip(&selection.dropped).filter_map(kept).collect()
+            }
+            Self::Coordinates(_) => self.output_shape(),
         }
     }
 
@@ -34,9 +38,9 @@ impl Resolved {
     /// same bytes.
     pub fn output_shape(&self) -> Shape {
         match self {
-            Self::Box(part) => part.region.shape(),
-            Self::Orthogonal(part) => part.axes.iter().map(AxisIndices::len).collect(),
-            Self::Points(part) => SmallVec::from_slice(&[part.count as u64]),
+            Self::Box(selection) => selection.region.shape(),
+            Self::Orthogonal(selection) => selection.axes.iter().map(AxisIndices::len).collect(),
+            Self::Coordinates(selection) => SmallVec::from_slice(&[selection.count as u64]),
         }
     }
 
@@ -48,7 +52,7 @@ impl Resolved {
     /// The region, if the elements are one region in ascending order.
     pub fn as_region(&self) -> Option<&Region> {
         match self {
-            Self::Box(part) if !part.flipped.contains(&true) => Some(&part.region),
+            Self::Box(selection) if !selection.flipped.contains(&true) => Some(&selection.region),
             _ => None,
         }
     }
@@ -177,24 +181,24 @@ impl OrthogonalSelection {
 
 /// Single elements, in the order of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PointSelection {
+pub struct CoordinateSelection {
     rank: usize,
     count: usize,
-    /// `rank` numbers for each point. Shared with [`ChunkSelections`](crate::ChunkSelections).
+    /// `rank` numbers for each selected element. Shared with [`ChunkSelections`](crate::ChunkSelections).
     positions: Arc<[u64]>,
 }
 
-impl PointSelection {
+impl CoordinateSelection {
     pub(crate) fn new(rank: usize, count: usize, positions: Vec<u64>) -> Self {
         Self { rank, count, positions: positions.into() }
     }
 
-    /// The number of points.
+    /// The number of selected elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are no points.
+    /// Whether no element is selected.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -204,13 +208,13 @@ impl PointSelection {
         self.rank
     }
 
-    /// The coordinates of all points, one point after another.
+    /// The coordinates of all selected elements, one element after another.
     pub(crate) fn positions(&self) -> &Arc<[u64]> {
         &self.positions
     }
 
-    /// The position of a point, empty in an array without dimensions.
-    pub fn point(&self, i: usize) -> Option<&[u64]> {
+    /// The coordinates of selected element `i`, empty in an array without dimensions.
+    pub fn get(&self, i: usize) -> Option<&[u64]> {
         let start = i.checked_mul(self.rank)?;
         self.positions.get(start..start.checked_add(self.rank)?).filter(|_| i < self.count)
     }

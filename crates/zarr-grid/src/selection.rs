@@ -61,7 +61,7 @@ pub enum Selection {
     /// Exactly these elements, which have to lie in the array.
     Region(Region),
     /// Single elements: one list of coordinates per axis, all of one length. The result has one dimension.
-    Points(Vec<Vec<i64>>),
+    Coordinates(Vec<Vec<i64>>),
     /// The elements whose entry is true, in C order. The result has one dimension.
     Mask {
         /// The shape of the mask, which is that of the array.
@@ -80,8 +80,8 @@ impl Selection {
     }
 
     /// Single elements, one list of coordinates per axis.
-    pub const fn points(coordinates: Vec<Vec<i64>>) -> Self {
-        Self::Points(coordinates)
+    pub const fn coordinates(coordinates: Vec<Vec<i64>>) -> Self {
+        Self::Coordinates(coordinates)
     }
 
     /// The elements whose entry is true.

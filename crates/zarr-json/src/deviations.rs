@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseOptions {
     /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](crate::Number::is_json).
-    pub bare_nan: bool,
+    pub nan_literals: bool,
     /// A comma before `}` or `]`.
     pub trailing_comma: bool,
     /// Several members of one name: the last one counts.
@@ -18,7 +18,8 @@ pub struct ParseOptions {
 
 impl ParseOptions {
     /// All deviations.
-    pub const ALL: Self = Self { bare_nan: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
+    pub const ALL: Self =
+        Self { nan_literals: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
 }
 
 /// A deviation of a text from JSON.
@@ -41,7 +42,7 @@ pub struct Deviation {
 #[non_exhaustive]
 pub enum DeviationKind {
     /// One of the bare tokens `NaN`, `Infinity` and `-Infinity`.
-    BareToken(&'static str),
+    NanLiteral(&'static str),
     /// A comma before `}` or `]`.
     TrailingComma,
     /// Several members of this name.
@@ -53,7 +54,7 @@ pub enum DeviationKind {
 impl fmt::Display for DeviationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BareToken(token) => write!(f, "the bare token {token}"),
+            Self::NanLiteral(token) => write!(f, "the bare token {token}"),
             Self::TrailingComma => f.write_str("a trailing comma"),
             Self::RepeatedName(name) => write!(f, "several members {name:?}, of which the last one counts"),
             Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape, which is no Unicode text"),

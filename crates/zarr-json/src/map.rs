@@ -116,18 +116,18 @@ impl Map {
 }
 
 impl Map {
-    /// How many numbers in this are none of JSON; see [`Value::count_bare`].
-    pub fn count_bare(&self) -> usize {
-        self.iter().map(|(_, value)| value.count_bare()).sum()
+    /// How many numbers in this are none of JSON; see [`Value::count_nan_literals`].
+    pub fn count_nan_literals(&self) -> usize {
+        self.iter().map(|(_, value)| value.count_nan_literals()).sum()
     }
 
-    /// The same with texts in place of numbers that are none of JSON; see [`Value::without_bare`].
+    /// The same with texts in place of numbers that are none of JSON; see [`Value::without_nan_literals`].
     #[must_use]
-    pub fn without_bare(self) -> Self {
-        if self.count_bare() == 0 {
+    pub fn without_nan_literals(self) -> Self {
+        if self.count_nan_literals() == 0 {
             return self;
         }
-        Self::from_unique(self.into_iter().map(|(name, value)| (name, value.without_bare())))
+        Self::from_unique(self.into_iter().map(|(name, value)| (name, value.without_nan_literals())))
     }
 }
 

@@ -24,14 +24,14 @@ enum Spelling {
 }
 
 impl Number {
-    /// The bare token `NaN`.
-    pub const NAN: Self = Self::bare(b"NaN");
-    /// The bare token `Infinity`.
-    pub const INFINITY: Self = Self::bare(b"Infinity");
-    /// The bare token `-Infinity`.
-    pub const NEG_INFINITY: Self = Self::bare(b"-Infinity");
+    /// The literal `NaN`.
+    pub const NAN: Self = Self::literal(b"NaN");
+    /// The literal `Infinity`.
+    pub const INFINITY: Self = Self::literal(b"Infinity");
+    /// The literal `-Infinity`.
+    pub const NEG_INFINITY: Self = Self::literal(b"-Infinity");
 
-    const fn bare(token: &[u8]) -> Self {
+    const fn literal(token: &[u8]) -> Self {
         let mut bytes = [0; SHORT];
         let mut at = 0;
         while at < token.len() {

@@ -251,14 +251,14 @@ impl<'t> Parser<'t> {
             _ if self.take("true") => Ok(Value::Bool(true)),
             _ if self.take("false") => Ok(Value::Bool(false)),
             _ if self.take("null") => Ok(Value::Null),
-            _ => self.bare_token(),
+            _ => self.nan_literal(),
         }
     }
 
-    fn bare_token(&mut self) -> Result<Value, SyntaxError> {
+    fn nan_literal(&mut self) -> Result<Value, SyntaxError> {
         for token in ["NaN", "Infinity", "-Infinity"] {
-            if self.options.bare_nan && self.take(token) {
-                self.note(DeviationKind::BareToken(token))?;
+            if self.options.nan_literals && self.take(token) {
+                self.note(DeviationKind::NanLiteral(token))?;
                 return Ok(Value::Number(Number::from_checked(token)));
             }
         }

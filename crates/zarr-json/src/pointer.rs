@@ -175,10 +175,10 @@ pub fn escaped(name: &str) -> String {
 
 /// What is wrong with a value in a document, and where it is. Displayed as `POINTER: found .., expected ..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueError(Box<Parts>);
+pub struct ValueError(Box<ValueErrorFields>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Parts {
+struct ValueErrorFields {
     pointer: String,
     found: String,
     expected: String,
@@ -186,7 +186,7 @@ struct Parts {
 
 impl ValueError {
     fn new(pointer: String, found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self(Box::new(Parts { pointer, found: found.into(), expected: expected.into() }))
+        Self(Box::new(ValueErrorFields { pointer, found: found.into(), expected: expected.into() }))
     }
 
     /// The JSON pointer (RFC 6901); empty for the whole document.
@@ -207,7 +207,7 @@ impl ValueError {
 
 impl fmt::Display for ValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { pointer, found, expected } = &*self.0;
+        let ValueErrorFields { pointer, found, expected } = &*self.0;
         if !pointer.is_empty() {
             write!(f, "{pointer}: ")?;
         }

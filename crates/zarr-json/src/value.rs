@@ -110,24 +110,24 @@ impl Value {
     }
 
     /// How many numbers in this are none of JSON: `NaN`, `Infinity` and `-Infinity`, see [`Number::is_json`].
-    pub fn count_bare(&self) -> usize {
+    pub fn count_nan_literals(&self) -> usize {
         match self {
             Self::Number(number) => usize::from(!number.is_json()),
-            Self::Array(items) => items.iter().map(Self::count_bare).sum(),
-            Self::Object(members) => members.count_bare(),
+            Self::Array(items) => items.iter().map(Self::count_nan_literals).sum(),
+            Self::Object(members) => members.count_nan_literals(),
             _ => 0,
         }
     }
 
     /// The same with texts in place of numbers that are none of JSON: `"NaN"`, `"Infinity"` and `"-Infinity"`.
     #[must_use]
-    pub fn without_bare(self) -> Self {
+    pub fn without_nan_literals(self) -> Self {
         match self {
             Self::Number(number) if !number.is_json() => Self::from(number.as_str()),
-            Self::Array(items) if items.iter().any(|item| item.count_bare() > 0) => {
-                Self::Array(items.into_iter().map(Self::without_bare).collect())
+            Self::Array(items) if items.iter().any(|item| item.count_nan_literals() > 0) => {
+                Self::Array(items.into_iter().map(Self::without_nan_literals).collect())
             }
-            Self::Object(members) => Self::Object(members.without_bare()),
+            Self::Object(members) => Self::Object(members.without_nan_literals()),
             other => other,
         }
     }

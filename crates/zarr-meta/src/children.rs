@@ -9,7 +9,7 @@ pub struct Children {
     pub candidates: Vec<NodePath>,
     /// Paths, sorted, at which there is no document, but there may be some below: groups if there are. None in dialects
     /// whose documents lie below the path of the node.
-    pub maybe_implied: Vec<NodePath>,
+    pub maybe_implicit: Vec<NodePath>,
     /// Names in the listing that no node may have, because they could lead out of the hierarchy.
     pub refused: Vec<String>,
 }
@@ -34,13 +34,13 @@ impl Children {
         for prefix in prefixes {
             let name = prefix.strip_prefix(above).unwrap_or(prefix);
             match path.join(name.strip_suffix('/').unwrap_or(name)) {
-                Ok(child) if children.candidates.binary_search(&child).is_err() => children.maybe_implied.push(child),
+                Ok(child) if children.candidates.binary_search(&child).is_err() => children.maybe_implicit.push(child),
                 Ok(_) => {}
                 Err(_) => children.refused.push((*prefix).to_owned()),
             }
         }
-        children.maybe_implied.sort();
-        children.maybe_implied.dedup();
+        children.maybe_implicit.sort();
+        children.maybe_implicit.dedup();
         children
     }
 

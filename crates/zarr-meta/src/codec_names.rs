@@ -21,7 +21,7 @@ pub enum Kind {
 
 /// The names of one codec.
 #[derive(Clone, Copy, Debug)]
-pub struct CodecName {
+pub struct CodecNames {
     /// The `id` in documents up to version 2 and of the drafts: that of numcodecs.
     pub id: Option<&'static str>,
     /// What is written in version 3.
@@ -34,7 +34,7 @@ pub struct CodecName {
     pub kind: Kind,
 }
 
-impl CodecName {
+impl CodecNames {
     /// Whether a document of version 3 may call it so.
     pub fn is_called(&self, name: &str) -> bool {
         self.v3 == name || self.kept.contains(&name) || self.read.contains(&name)
@@ -43,62 +43,62 @@ impl CodecName {
 
 /// The codecs that are known by name, with those that this library lacks.
 #[rustfmt::skip]
-pub static CODEC_NAMES: &[CodecName] = &[
-    CodecName { id: Some("adler32"), v3: "numcodecs.adler32", kept: &[], read: &["adler32"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("aec"), v3: "numcodecs.aec", kept: &[], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: Some("astype"), v3: "numcodecs.astype", kept: &[], read: &["astype"], kind: Kind::ArrayToArray },
-    CodecName { id: Some("base64"), v3: "numcodecs.base64", kept: &[], read: &["base64"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("bitround"), v3: "numcodecs.bitround", kept: &["bitround"], read: &[], kind: Kind::ArrayToArray },
-    CodecName { id: Some("bitshuffle"), v3: "numcodecs.bitshuffle", kept: &[], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: Some("blosc"), v3: "blosc", kept: &["numcodecs.blosc"], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: None, v3: "bytes", kept: &[], read: &["endian"], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("bz2"), v3: "numcodecs.bz2", kept: &[], read: &["bz2"], kind: Kind::BytesToBytes },
-    CodecName { id: None, v3: "cast_value", kept: &[], read: &[], kind: Kind::ArrayToArray },
-    CodecName { id: Some("categorize"), v3: "numcodecs.categorize", kept: &[], read: &["categorize"], kind: Kind::ArrayToBytes },
-    CodecName { id: None, v3: "conditional", kept: &[], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: Some("crc32"), v3: "numcodecs.crc32", kept: &[], read: &["crc32"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("crc32c"), v3: "crc32c", kept: &["numcodecs.crc32c"], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: Some("delta"), v3: "numcodecs.delta", kept: &[], read: &["delta"], kind: Kind::ArrayToArray },
-    CodecName { id: Some("fixedscaleoffset"), v3: "numcodecs.fixedscaleoffset", kept: &[], read: &["fixedscaleoffset"], kind: Kind::ArrayToArray },
-    CodecName { id: Some("fletcher32"), v3: "numcodecs.fletcher32", kept: &[], read: &["fletcher32"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("gzip"), v3: "gzip", kept: &["numcodecs.gzip"], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: Some("jenkins_lookup3"), v3: "numcodecs.jenkins_lookup3", kept: &[], read: &["jenkins_lookup3"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("json2"), v3: "numcodecs.json2", kept: &[], read: &["json2"], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("json"), v3: "numcodecs.json", kept: &[], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("lz4"), v3: "numcodecs.lz4", kept: &[], read: &["lz4"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("lzma"), v3: "numcodecs.lzma", kept: &[], read: &["lzma"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("msgpack2"), v3: "numcodecs.msgpack2", kept: &[], read: &["msgpack2"], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("msgpack"), v3: "numcodecs.msgpack", kept: &[], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: None, v3: "n5_default", kept: &[], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: None, v3: "optional", kept: &["zarrs.optional"], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: None, v3: "packbits", kept: &[], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("packbits"), v3: "numcodecs.packbits", kept: &[], read: &[], kind: Kind::ArrayToArray },
-    CodecName { id: Some("pcodec"), v3: "numcodecs.pcodec", kept: &[], read: &["pcodec"], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("pickle"), v3: "numcodecs.pickle", kept: &[], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("quantize"), v3: "numcodecs.quantize", kept: &[], read: &["quantize"], kind: Kind::ArrayToArray },
-    CodecName { id: None, v3: "reshape", kept: &[], read: &[], kind: Kind::ArrayToArray },
-    CodecName { id: None, v3: "scale_offset", kept: &[], read: &[], kind: Kind::ArrayToArray },
-    CodecName { id: None, v3: "sharding_indexed", kept: &[], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("shuffle"), v3: "numcodecs.shuffle", kept: &[], read: &["shuffle"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("szip"), v3: "numcodecs.szip", kept: &[], read: &[], kind: Kind::BytesToBytes },
-    CodecName { id: None, v3: "transpose", kept: &[], read: &[], kind: Kind::ArrayToArray },
-    CodecName { id: Some("vlen-array"), v3: "numcodecs.vlen-array", kept: &[], read: &["vlen-array"], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("vlen-bytes"), v3: "vlen-bytes", kept: &["numcodecs.vlen-bytes"], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("vlen-utf8"), v3: "vlen-utf8", kept: &["numcodecs.vlen-utf8"], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: None, v3: "zarrs.vlen", kept: &["https://codec.zarrs.dev/array_to_bytes/vlen"], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: None, v3: "zfp", kept: &["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"], read: &[], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("zfpy"), v3: "numcodecs.zfpy", kept: &[], read: &["zfpy"], kind: Kind::ArrayToBytes },
-    CodecName { id: Some("zlib"), v3: "numcodecs.zlib", kept: &[], read: &["zlib"], kind: Kind::BytesToBytes },
-    CodecName { id: Some("zstd"), v3: "zstd", kept: &["numcodecs.zstd"], read: &[], kind: Kind::BytesToBytes },
+pub static CODEC_NAMES: &[CodecNames] = &[
+    CodecNames { id: Some("adler32"), v3: "numcodecs.adler32", kept: &[], read: &["adler32"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("aec"), v3: "numcodecs.aec", kept: &[], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("astype"), v3: "numcodecs.astype", kept: &[], read: &["astype"], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("base64"), v3: "numcodecs.base64", kept: &[], read: &["base64"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("bitround"), v3: "numcodecs.bitround", kept: &["bitround"], read: &[], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("bitshuffle"), v3: "numcodecs.bitshuffle", kept: &[], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("blosc"), v3: "blosc", kept: &["numcodecs.blosc"], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: None, v3: "bytes", kept: &[], read: &["endian"], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("bz2"), v3: "numcodecs.bz2", kept: &[], read: &["bz2"], kind: Kind::BytesToBytes },
+    CodecNames { id: None, v3: "cast_value", kept: &[], read: &[], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("categorize"), v3: "numcodecs.categorize", kept: &[], read: &["categorize"], kind: Kind::ArrayToBytes },
+    CodecNames { id: None, v3: "conditional", kept: &[], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("crc32"), v3: "numcodecs.crc32", kept: &[], read: &["crc32"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("crc32c"), v3: "crc32c", kept: &["numcodecs.crc32c"], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("delta"), v3: "numcodecs.delta", kept: &[], read: &["delta"], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("fixedscaleoffset"), v3: "numcodecs.fixedscaleoffset", kept: &[], read: &["fixedscaleoffset"], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("fletcher32"), v3: "numcodecs.fletcher32", kept: &[], read: &["fletcher32"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("gzip"), v3: "gzip", kept: &["numcodecs.gzip"], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("jenkins_lookup3"), v3: "numcodecs.jenkins_lookup3", kept: &[], read: &["jenkins_lookup3"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("json2"), v3: "numcodecs.json2", kept: &[], read: &["json2"], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("json"), v3: "numcodecs.json", kept: &[], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("lz4"), v3: "numcodecs.lz4", kept: &[], read: &["lz4"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("lzma"), v3: "numcodecs.lzma", kept: &[], read: &["lzma"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("msgpack2"), v3: "numcodecs.msgpack2", kept: &[], read: &["msgpack2"], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("msgpack"), v3: "numcodecs.msgpack", kept: &[], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: None, v3: "n5_default", kept: &[], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: None, v3: "optional", kept: &["zarrs.optional"], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: None, v3: "packbits", kept: &[], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("packbits"), v3: "numcodecs.packbits", kept: &[], read: &[], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("pcodec"), v3: "numcodecs.pcodec", kept: &[], read: &["pcodec"], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("pickle"), v3: "numcodecs.pickle", kept: &[], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("quantize"), v3: "numcodecs.quantize", kept: &[], read: &["quantize"], kind: Kind::ArrayToArray },
+    CodecNames { id: None, v3: "reshape", kept: &[], read: &[], kind: Kind::ArrayToArray },
+    CodecNames { id: None, v3: "scale_offset", kept: &[], read: &[], kind: Kind::ArrayToArray },
+    CodecNames { id: None, v3: "sharding_indexed", kept: &[], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("shuffle"), v3: "numcodecs.shuffle", kept: &[], read: &["shuffle"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("szip"), v3: "numcodecs.szip", kept: &[], read: &[], kind: Kind::BytesToBytes },
+    CodecNames { id: None, v3: "transpose", kept: &[], read: &[], kind: Kind::ArrayToArray },
+    CodecNames { id: Some("vlen-array"), v3: "numcodecs.vlen-array", kept: &[], read: &["vlen-array"], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("vlen-bytes"), v3: "vlen-bytes", kept: &["numcodecs.vlen-bytes"], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("vlen-utf8"), v3: "vlen-utf8", kept: &["numcodecs.vlen-utf8"], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: None, v3: "zarrs.vlen", kept: &["https://codec.zarrs.dev/array_to_bytes/vlen"], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: None, v3: "zfp", kept: &["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"], read: &[], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("zfpy"), v3: "numcodecs.zfpy", kept: &[], read: &["zfpy"], kind: Kind::ArrayToBytes },
+    CodecNames { id: Some("zlib"), v3: "numcodecs.zlib", kept: &[], read: &["zlib"], kind: Kind::BytesToBytes },
+    CodecNames { id: Some("zstd"), v3: "zstd", kept: &["numcodecs.zstd"], read: &[], kind: Kind::BytesToBytes },
 ];
 
 /// The codec that a document of version 3 calls `name`.
-pub fn codec_named(name: &str) -> Option<&'static CodecName> {
+pub fn codec_named(name: &str) -> Option<&'static CodecNames> {
     CODEC_NAMES.iter().find(|codec| codec.is_called(name))
 }
 
 /// The codec of an `id` of numcodecs.
-pub fn codec_of_id(id: &str) -> Option<&'static CodecName> {
+pub fn codec_of_id(id: &str) -> Option<&'static CodecNames> {
     CODEC_NAMES.iter().find(|codec| codec.id == Some(id))
 }
 

@@ -24,7 +24,7 @@ pub const V2_KEY: &str = ".zmetadata";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consolidated {
     /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the protocol
-    /// drafts, where they are those of the whole hierarchy, by their keys, the entry document `zarr.json` among them.
+    /// drafts, where they are those of the whole hierarchy, by their keys, the entry point document `zarr.json` among them.
     pub documents: Map,
     /// Names that could lead out of the hierarchy. Their documents are left out.
     pub refused: Vec<String>,

@@ -3,7 +3,7 @@
 mod carry;
 mod older;
 
-mod bare;
+mod nan_literals;
 
 pub use carry::{CARRIED, for_dialect_carrying};
 
@@ -57,7 +57,7 @@ impl fmt::Display for Note {
 ///
 /// What [`for_dialect_carrying`] put aside when the node left `dialect` is put back.
 ///
-/// Numbers that JSON does not have become texts, unless the dialect [has them](Dialect::has_bare_numbers).
+/// Numbers that JSON does not have become texts, unless the dialect [has them](Dialect::allows_nan_literals).
 ///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] naming the member if nothing in the dialect comes near or dimension names would be lost, [`ErrorKind::UnsupportedVersion`] for a
@@ -80,8 +80,8 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     let mut node = node.clone();
     let mut notes = Vec::new();
     carry::restore(&mut node, dialect);
-    if from != Some(dialect) && !dialect.has_bare_numbers() {
-        bare::to_texts(node.attributes_mut(), &mut notes);
+    if from != Some(dialect) && !dialect.allows_nan_literals() {
+        nan_literals::to_texts(node.attributes_mut(), &mut notes);
     }
     if let (Node::Array(array), true) = (&mut node, from.is_some_and(Dialect::is_v3) && !dialect.is_v3()) {
         normalize_filter_types_for_ids(&mut array.codecs);

@@ -114,13 +114,13 @@ impl Dialect {
     }
 
     /// The dialects of which a hierarchy may lie beside one that a document `zarr.json` tells of.
-    pub fn beside_entry_document() -> impl Iterator<Item = Self> {
+    pub fn beside_entry_point() -> impl Iterator<Item = Self> {
         [Self::V2, Self::V1, Self::V0, Self::V3Protocol2019].into_iter()
     }
 
     /// Whether attributes of new documents may hold numbers that JSON does not have, as Python writes them: `NaN`, `Infinity` and
     /// `-Infinity`. In the others they stay where they are.
-    pub fn has_bare_numbers(self) -> bool {
+    pub fn allows_nan_literals(self) -> bool {
         matches!(self, Self::V0 | Self::V1 | Self::V2 | Self::V3Protocol2020)
     }
 }
@@ -147,6 +147,6 @@ impl FromStr for Dialect {
 ///
 /// Before a node is created, the document there has to be read and given to [`documents`](crate::documents) as one of the
 /// previous ones, so that the node fits in.
-pub fn entry_key(dialect: Dialect) -> Option<&'static str> {
+pub fn entry_point_key(dialect: Dialect) -> Option<&'static str> {
     matches!(dialect, Dialect::V3Protocol2020 | Dialect::V3Draft2022).then_some("zarr.json")
 }

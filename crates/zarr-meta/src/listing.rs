@@ -11,7 +11,7 @@ pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
 /// The children of the group at `path`, from the keys and the prefixes (ending in `/`) directly below
 /// [`listing_prefix`], both relative to the root of the store.
 ///
-/// `entry` has the document that [`entry_key`](crate::entry_key) names, which says how the others are called; it may have others,
+/// `entry` has the document that [`entry_point_key`](crate::entry_point_key) names, which says how the others are called; it may have others,
 /// and be empty where the dialect has none.
 pub fn children(dialect: Dialect, path: &NodePath, keys: &[&str], prefixes: &[&str], entry: &Documents) -> Children {
     rules(dialect).map_or_else(|_| Children::default(), |rules| rules.children(path, keys, prefixes, entry))

@@ -132,7 +132,7 @@ impl Probe {
     }
 
     /// Gives documents that were read before, so that they are not asked for again: in the walk of a hierarchy the one that
-    /// [`entry_key`](crate::entry_key) names. Others are of no account.
+    /// [`entry_point_key`](crate::entry_point_key) names. Others are of no account.
     #[must_use]
     pub fn knowing(mut self, documents: &Documents) -> Self {
         self.know(documents);
@@ -185,7 +185,7 @@ impl Probe {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
                     None if self.self_contained || self.lacks_entry(&documents) => Ok(self.not_found()),
                     None if self.forced.is_some() => Ok(self.search(documents)),
-                    None => Ok(self.need(detect::entry_keys(&self.path), State::Entry)),
+                    None => Ok(self.need(detect::probed_keys(&self.path), State::Entry)),
                 }
             }
             State::Entry => {
@@ -238,7 +238,7 @@ impl Probe {
 
     /// Keeps what need not be asked for again.
     fn know(&mut self, documents: &Documents) {
-        let entry = self.forced.and_then(crate::entry_key);
+        let entry = self.forced.and_then(crate::entry_point_key);
         if let Some((key, bytes)) = entry.and_then(|key| Some((key, documents.get(key)?))) {
             self.known.insert(key, bytes);
         }
@@ -246,7 +246,7 @@ impl Probe {
 
     /// Whether the document is not there without which nothing is of the dialect.
     fn lacks_entry(&self, documents: &Documents) -> bool {
-        self.forced.and_then(crate::entry_key).is_some_and(|key| !documents.contains(key))
+        self.forced.and_then(crate::entry_point_key).is_some_and(|key| !documents.contains(key))
     }
 
     fn need(&mut self, keys: Vec<String>, state: State) -> ProbeStep {
@@ -288,7 +288,7 @@ impl Probe {
                 warnings,
                 attributes_error: parsed.attributes_error,
                 separator_unmarked: parsed.separator_unmarked,
-                fill_value_agreed: parsed.fill_value_agreed,
+                may_omit_empty_chunks: parsed.may_omit_empty_chunks,
                 dimension_names_from: parsed.dimension_names_from,
                 fallback_keys: parsed.fallback_keys,
                 fallback: parsed.fallback,
@@ -354,13 +354,13 @@ impl Probe {
                 let value = parse_document(key, bytes, ParseOptions::ALL, |_| true).map(|(value, _)| value);
                 match value.as_ref().map(detect::of_zarr_json) {
                     Ok(Some(Dialect::V3Protocol2020 | Dialect::V3Draft2022)) => {}
-                    _ => return Ok(self.implied(self.forced.unwrap_or(Dialect::V3), &search.documents)),
+                    _ => return Ok(self.implicit_group(self.forced.unwrap_or(Dialect::V3), &search.documents)),
                 }
             } else if key.ends_with('/') {
                 search.prefixes.push_back(key.clone());
             } else if self.forced.is_none() && p2019::is_document_key(key) {
                 // Those of the node itself were looked at before.
-                return Ok(self.implied(Dialect::V3Protocol2019, &search.documents));
+                return Ok(self.implicit_group(Dialect::V3Protocol2019, &search.documents));
             } else {
                 let name = key.rsplit('/').next().unwrap_or_default();
                 let found = rules.iter().find(|rules| rules.is_node_document(name, &search.documents));
@@ -371,7 +371,7 @@ impl Probe {
                         [Dialect::V3, ..] => search.look.push_back(key.clone()),
                         dialects => {
                             let dialect = dialects.first().copied().unwrap_or(Dialect::V2);
-                            return Ok(self.implied(dialect, &search.documents));
+                            return Ok(self.implicit_group(dialect, &search.documents));
                         }
                     }
                 }
@@ -381,9 +381,9 @@ impl Probe {
     }
 
     /// A group without a document.
-    fn implied(&self, dialect: Dialect, documents: &Documents) -> ProbeStep {
+    fn implicit_group(&self, dialect: Dialect, documents: &Documents) -> ProbeStep {
         let mut found = StoredNode::implicit(dialect, self.path.clone());
-        if let Some((key, bytes)) = crate::entry_key(dialect).and_then(|key| Some((key, documents.get(key)?))) {
+        if let Some((key, bytes)) = crate::entry_point_key(dialect).and_then(|key| Some((key, documents.get(key)?))) {
             found.documents.insert(key, bytes);
         }
         ProbeStep::Found(Box::new(found))

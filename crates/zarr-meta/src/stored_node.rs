@@ -31,7 +31,7 @@ pub struct StoredNode {
     /// Whether all software reads elements that are not stored as the fill value of the array. If not, no chunk may be left out
     /// because it holds nothing else: the fill value is undefined, or spelled in a way that others read as another value, as 0 is
     /// for texts and any for most objects of v2.
-    pub fill_value_agreed: bool,
+    pub may_omit_empty_chunks: bool,
     /// The convention that the dimension names come from, where it is not the format itself.
     pub dimension_names_from: Option<Convention>,
     /// Where else chunks of the array may lie, in the order to be tried. Some texts changed the keys without changing anything
@@ -56,11 +56,11 @@ pub struct Owned {
 }
 
 /// The keys that belong to a node at `path`, of whichever kind, and to all nodes below it. `documents` has the document that
-/// [`entry_key`](crate::entry_key) names; it may have others, and be empty where the dialect has none.
+/// [`entry_point_key`](crate::entry_point_key) names; it may have others, and be empty where the dialect has none.
 pub fn owned(dialect: Dialect, path: &NodePath, documents: &Documents) -> Owned {
     let Ok(rules) = rules(dialect) else { return Owned { prefixes: vec![path.key_prefix()], keys: Vec::new() } };
     let prefixes = rules.own_prefixes(path, documents);
-    let entry = crate::entry_key(dialect).filter(|_| !path.is_root());
+    let entry = crate::entry_point_key(dialect).filter(|_| !path.is_root());
     let mut keys = rules.document_keys(path);
     keys.extend(rules.more_keys(path, documents));
     keys.extend(documents.iter().map(|(key, _)| key.to_owned()));
@@ -83,7 +83,7 @@ impl StoredNode {
             warnings: Vec::new(),
             attributes_error: None,
             separator_unmarked: false,
-            fill_value_agreed: true,
+            may_omit_empty_chunks: true,
             dimension_names_from: None,
             fallback_keys: Vec::new(),
             fallback: None,
@@ -125,7 +125,7 @@ impl StoredNode {
 
     /// The keys of the documents that are of this node alone, and not of the whole hierarchy.
     pub fn own_documents(&self) -> impl Iterator<Item = &str> {
-        let entry = crate::entry_key(self.dialect).filter(|_| !self.path.is_root());
+        let entry = crate::entry_point_key(self.dialect).filter(|_| !self.path.is_root());
         self.documents.keys().filter(move |key| Some(*key) != entry)
     }
 

@@ -1,7 +1,7 @@
 //! Where a value of the model stands in the document that it was read from.
 
 use crate::documents::parse_document;
-use crate::{Dialect, StoredNode, entry_key};
+use crate::{Dialect, StoredNode, entry_point_key};
 use zarr_json::{NamedConfig, ParseOptions, Value};
 
 /// A codec as it stands in a document.
@@ -15,7 +15,7 @@ struct Stored<'d> {
 impl StoredNode {
     /// The key of the document that describes the node; `None` if it has none of its own.
     pub fn document_key(&self) -> Option<&str> {
-        let entry = entry_key(self.dialect);
+        let entry = entry_point_key(self.dialect);
         self.own_documents().find(|key| Some(*key) != entry).or_else(|| self.own_documents().next())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::dialect::rules::{Parsed, Rules};
 use crate::dialect::table::rules;
-use crate::dialect::{entry_key, layout};
+use crate::dialect::{entry_point_key, layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Dialect, Documents, Node, NodePath};
 use zarr_json::pointer::escaped;
@@ -15,7 +15,7 @@ use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
 /// members and the order of members included: changing one attribute changes one attribute. A document without any
 /// change comes back byte for byte. Without `previous`, the node is taken to be new, and nothing is erased.
 ///
-/// Some dialects have a document that says something about the whole hierarchy ([`entry_key`](crate::entry_key)). It is among
+/// Some dialects have a document that says something about the whole hierarchy ([`entry_point_key`](crate::entry_point_key)). It is among
 /// what is returned if it is not among `previous`, and else stays as it is.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn documents(
     previous: Option<&Documents>,
 ) -> Result<Vec<(String, Option<Vec<u8>>)>> {
     let rules = rules(dialect)?;
-    check_bare_numbers(dialect, node, previous)?;
+    check_nan_literals(dialect, node, previous)?;
     let none = Documents::new();
     let new = rules.write(dialect, path, node, previous.unwrap_or(&none))?;
     if let Some(previous) = previous
@@ -59,12 +59,13 @@ pub fn documents(
 }
 
 /// Refuses numbers that JSON does not have in attributes of documents that are JSON. Those that have such numbers may have others.
-fn check_bare_numbers(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Result<()> {
-    let bare = |(_, value): &(&str, &Value)| value.count_bare() > 0;
-    let Some((name, value)) = node.attributes().iter().find(bare).filter(|_| !dialect.has_bare_numbers()) else {
+fn check_nan_literals(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Result<()> {
+    let has_nan = |(_, value): &(&str, &Value)| value.count_nan_literals() > 0;
+    let Some((name, value)) = node.attributes().iter().find(has_nan).filter(|_| !dialect.allows_nan_literals()) else {
         return Ok(());
     };
-    let has_some = |bytes: &[u8]| parse(bytes, ParseOptions::ALL).is_ok_and(|parsed| parsed.value.count_bare() > 0);
+    let has_some =
+        |bytes: &[u8]| parse(bytes, ParseOptions::ALL).is_ok_and(|parsed| parsed.value.count_nan_literals() > 0);
     if previous.is_some_and(|previous| previous.iter().any(|(_, bytes)| has_some(bytes))) {
         return Ok(());
     }
@@ -74,7 +75,7 @@ fn check_bare_numbers(dialect: Dialect, node: &Node, previous: Option<&Documents
 
 /// The document of `previous` that says something about the whole hierarchy.
 fn entry(dialect: Dialect, previous: Option<&Documents>) -> Documents {
-    let entry = entry_key(dialect).and_then(|key| Some((key.to_owned(), previous?.get(key)?.to_vec())));
+    let entry = entry_point_key(dialect).and_then(|key| Some((key.to_owned(), previous?.get(key)?.to_vec())));
     entry.into_iter().collect()
 }
 
@@ -83,7 +84,7 @@ fn entry(dialect: Dialect, previous: Option<&Documents>) -> Documents {
 /// same order.
 pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Vec<String> {
     let Ok(rules) = rules(dialect) else { return Vec::new() };
-    let entry = entry_key(dialect).filter(|_| !path.is_root());
+    let entry = entry_point_key(dialect).filter(|_| !path.is_root());
     let mut keys = rules.document_keys(path);
     keys.extend(rules.more_keys(path, known));
     keys.retain(|key| Some(key.as_str()) != entry);
@@ -107,7 +108,7 @@ pub fn dialects_of_key(path: &NodePath, key: &str) -> Vec<Dialect> {
     let looks = |dialect: &Dialect| {
         let told_by_root = *dialect == Dialect::V3Protocol2019;
         document_keys(*dialect, path, &none).iter().any(|known| known == key)
-            || entry_key(*dialect) == Some(key)
+            || entry_point_key(*dialect) == Some(key)
             || (told_by_root && document_keys(*dialect, &NodePath::root(), &none).iter().any(|known| known == key))
     };
     Dialect::ALL.into_iter().rev().filter(|dialect| *dialect != Dialect::V3Provisional2023).filter(looks).collect()
@@ -122,7 +123,7 @@ pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
 }
 
 /// How the keys of the chunks of a new array with `rank` dimensions are formed in a dialect, with this separator if one is
-/// wanted. `entry` has the document that [`entry_key`](crate::entry_key) names, if it is there: the form may depend on it.
+/// wanted. `entry` has the document that [`entry_point_key`](crate::entry_point_key) names, if it is there: the form may depend on it.
 ///
 /// Whether the dialect has that separator, [`documents`] says.
 ///
@@ -138,12 +139,12 @@ pub fn chunk_keys(dialect: Dialect, rank: usize, separator: Option<&str>, entry:
     rules(dialect).map_or_else(otherwise, |rules| rules.chunk_keys(rank, separator, entry))
 }
 
-/// Gives a new node the form that nodes have in the hierarchy whose [entry document](crate::entry_key) is among `entry`: chunk
+/// Gives a new node the form that nodes have in the hierarchy whose [entry point document](crate::entry_point_key) is among `entry`: chunk
 /// keys, which some dialects changed.
 pub fn fit_in(node: &mut Node, dialect: Dialect, entry: &Documents) {
     if let Node::Array(array) = node
         && let Some((_, separator)) = layout::innermost(&array.chunk_key_encoding)
-        && entry_key(dialect).is_some()
+        && entry_point_key(dialect).is_some()
     {
         array.chunk_key_encoding = chunk_keys(dialect, array.shape.len(), Some(&separator), entry);
     }

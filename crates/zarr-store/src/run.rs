@@ -173,7 +173,7 @@ pub(crate) fn conflict(error: Error) -> Result<Reply> {
 
 /// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
 fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-    match Plan::new(ranges, &store.access_profile()) {
+    match GetPlan::new(ranges, &store.access_profile()) {
         None => {
             let found = store.get_with(key, ranges, options, into)?;
             check(&store, key, found, into.len(), ranges.len())?;
@@ -210,7 +210,7 @@ pub(crate) fn check_replies(found: usize, expected: usize) -> Result<()> {
 }
 
 /// The merged ranges of a get.
-pub(crate) struct Plan {
+pub(crate) struct GetPlan {
     /// The ranges to request: the merged ones first, then those whose offset depends on the size of the value.
     pub(crate) ranges: Vec<ByteRange>,
     merged: Merged,
@@ -218,7 +218,7 @@ pub(crate) struct Plan {
     sources: SmallVec<[Option<usize>; 8]>,
 }
 
-impl Plan {
+impl GetPlan {
     /// `None` if nothing can be merged.
     pub(crate) fn new(ranges: &[ByteRange], profile: &crate::AccessProfile) -> Option<Self> {
         if profile.max_size == 0 {
@@ -246,7 +246,7 @@ impl Plan {
         Some(Self { ranges: asked, merged, sources })
     }
 
-    /// Cuts the pieces of [`Plan::ranges`] into the requested ranges.
+    /// Cuts the pieces of [`GetPlan::ranges`] into the requested ranges.
     pub(crate) fn cut(&self, store: &dyn std::fmt::Display, key: &Key, fetched: &mut Fetched) -> Result<()> {
         let mut sub_ranges = self.merged.sub_ranges.iter();
         let mut parts: SmallVec<[(usize, std::ops::Range<usize>); 8]> = SmallVec::with_capacity(self.sources.len());

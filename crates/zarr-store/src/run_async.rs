@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::run::{Plan, check, check_replies, conflict};
+use crate::run::{GetPlan, check, check_replies, conflict};
 use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result};
 
 /// Runs a job on a store. Requests run at the same time, and so do forked jobs: at most as many as the
@@ -144,7 +144,7 @@ impl Drop for Permit<'_> {
 
 /// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
 async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-    match Plan::new(ranges, &store.access_profile()) {
+    match GetPlan::new(ranges, &store.access_profile()) {
         None => {
             let fetched = store.fetch_with(key, ranges, options).await?;
             check(&store, key, fetched.is_some(), fetched.as_ref().map_or(0, Fetched::len), ranges.len())?;

@@ -79,7 +79,7 @@ pub(super) fn seeds(dialect: Dialect) -> Result<Vec<Vec<u8>>, Fault> {
 
 /// Documents by the paths of their nodes, with the one of the whole hierarchy where there is one.
 fn nodes(dialect: Dialect, all: &[(String, Vec<u8>)]) -> BTreeMap<String, Vec<(String, Vec<u8>)>> {
-    let of_hierarchy = |key: &str| zarr_meta::entry_key(dialect) == Some(key);
+    let of_hierarchy = |key: &str| zarr_meta::entry_point_key(dialect) == Some(key);
     let entry: Vec<_> = all.iter().filter(|(key, _)| of_hierarchy(key)).cloned().collect();
     let known: Documents = entry.iter().cloned().collect();
     let mut nodes = BTreeMap::new();
@@ -146,7 +146,8 @@ fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, 
     let found = zarr::open_node(store, path, None)?;
     let _ = found.attributes();
     if found.dialect.is_v3() {
-        let free = ParseOptions { bare_nan: true, duplicate_names: true, trailing_comma: false, lone_surrogates: true };
+        let free =
+            ParseOptions { nan_literals: true, duplicate_names: true, trailing_comma: false, lone_surrogates: true };
         for (_, text) in found.documents.iter().filter(|(key, _)| key.ends_with("zarr.json")) {
             laws::array::document_v3(&parse(text, free).map(|parsed| parsed.value).unwrap_or_default());
         }

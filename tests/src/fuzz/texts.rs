@@ -127,7 +127,9 @@ fn data_type(text: &str) -> bool {
 fn typed() -> Result<BTreeSet<(String, String)>, Fault> {
     let mut found = BTreeSet::new();
     for document in all_documents()? {
-        let Ok(parsed) = parse(&document, ParseOptions { bare_nan: true, ..ParseOptions::default() }) else { continue };
+        let Ok(parsed) = parse(&document, ParseOptions { nan_literals: true, ..ParseOptions::default() }) else {
+            continue;
+        };
         let member = |name: &str| parsed.value.get(name);
         if let Some(data_type) = member("data_type").or_else(|| member("dtype")) {
             let fill = member("fill_value").cloned().unwrap_or_default();

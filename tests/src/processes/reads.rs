@@ -172,7 +172,7 @@ impl Reader {
             _ => {
                 let places: Vec<usize> = (0..8).map(|_| random.below(len)).collect();
                 let list = places.iter().map(|&index| index as i64).collect();
-                self.read_places(places, Selection::points(vec![list]))
+                self.read_places(places, Selection::coordinates(vec![list]))
             }
         };
         match got {

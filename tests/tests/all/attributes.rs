@@ -82,7 +82,7 @@ fn conversions_keep_nan_or_tell() {
 }
 
 #[test]
-fn documents_of_2023_become_version_3_without_bare_numbers() {
+fn documents_of_2023_become_version_3_without_nan_literals() {
     let document = r#"{"zarr_format":"https://purl.org/zarr/spec/v3#array","node_type":"array","shape":[2],"data_type":"float32","fill_value":0.0,"attributes":{"a":NaN,"b":[1.50,-Infinity],"c":"\ud800"},
         "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"default"},
         "codecs":[{"name":"endian","configuration":{"endian":"little"}}]}"#;

@@ -151,7 +151,7 @@ fn an_outdated_index_is_noticed_in_files() {
         // Nothing but fill values in front: what comes after lies where others were.
         plain.write((0..4, ..32), &[0; 4 * 32]).unwrap();
         if points {
-            let found = cached.read::<i32>(Selection::points(vec![vec![40, 50], vec![50, 9]])).unwrap();
+            let found = cached.read::<i32>(Selection::coordinates(vec![vec![40, 50], vec![50, 9]])).unwrap();
             assert_eq!(found, [40 * 64 + 50 + 1, 50 * 64 + 9 + 1]);
         } else {
             assert_eq!(cached.read::<i32>((8..20, 8)).unwrap(), plain.read::<i32>((8..20, 8)).unwrap());
@@ -269,7 +269,7 @@ fn many_threads_share_a_cache_that_is_too_small() {
 
 #[test]
 fn picks_in_a_shard_read_its_index_once() {
-    let picks = || Selection::points(vec![vec![0, 5, 40, 63, 1, 100, 101], vec![0, 60, 40, 63, 1, 3, 90]]);
+    let picks = || Selection::coordinates(vec![vec![0, 5, 40, 63, 1, 100, 101], vec![0, 60, 40, 63, 1, 3, 90]]);
     let expected: Vec<i32> = [(0, 0), (5, 60), (40, 40), (63, 63), (1, 1), (100, 3), (101, 90)]
         .map(|(row, column)| row * 128 + column)
         .to_vec();
@@ -341,7 +341,7 @@ fn what_is_broken_elsewhere_does_not_matter_with_a_cache_either() {
         let (store, plain) = made(read);
         store.set_all(&key, &value).unwrap();
         let cached = || with(&plain, &ChunkCache::new(1 << 20));
-        let points = || Selection::points(vec![vec![0, 3], vec![1, 2]]);
+        let points = || Selection::coordinates(vec![vec![0, 3], vec![1, 2]]);
         for array in [plain.clone(), cached()] {
             assert_eq!(array.read::<i32>((1, 2..4)).unwrap(), [130, 131], "{read}");
             assert_eq!(array.read::<i32>((..8, ..8)).unwrap()[9], 129, "{read}");

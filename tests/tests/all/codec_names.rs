@@ -16,7 +16,9 @@ fn entries() -> Vec<CodecEntry> {
 fn row(entry: &CodecEntry) -> String {
     let CodecEntry { id, name, aliases, only_read, .. } = entry;
     let kind = entry.kind();
-    format!("CodecName {{ id: {id:?}, v3: {name:?}, kept: &{aliases:?}, read: &{only_read:?}, kind: Kind::{kind:?} }},")
+    format!(
+        "CodecNames {{ id: {id:?}, v3: {name:?}, kept: &{aliases:?}, read: &{only_read:?}, kind: Kind::{kind:?} }},"
+    )
 }
 
 /// Whether documents can be translated without a row for the codec.
@@ -29,8 +31,8 @@ fn follows_the_rule(entry: &CodecEntry) -> bool {
 fn documents_are_translated_by_the_names_of_the_entries() {
     for entry in entries() {
         let found = codec_named(entry.name).map(|known| {
-            let codec_names::CodecName { id, v3, kept, read, kind } = known;
-            format!("CodecName {{ id: {id:?}, v3: {v3:?}, kept: &{kept:?}, read: &{read:?}, kind: Kind::{kind:?} }},")
+            let codec_names::CodecNames { id, v3, kept, read, kind } = known;
+            format!("CodecNames {{ id: {id:?}, v3: {v3:?}, kept: &{kept:?}, read: &{read:?}, kind: Kind::{kind:?} }},")
         });
         match found {
             Some(found) => assert_eq!(found, row(&entry), "crates/zarr-meta/src/codec_names.rs"),

@@ -40,7 +40,7 @@ fn check_points(codecs: &str) {
             scope.spawn(move || {
                 for round in 1..=4 {
                     let two = [round * 1000 + element, round * 1000 + 63 - element];
-                    let points = Selection::points(vec![vec![element.into(), (63 - element).into()]]);
+                    let points = Selection::coordinates(vec![vec![element.into(), (63 - element).into()]]);
                     array.write(points, &two).unwrap();
                 }
             });

@@ -47,7 +47,7 @@ fn inner_shards_may_have_any_of_it() {
         let array = array.with(Options { cache, ..Options::default() }).unwrap();
         for _ in 0..2 {
             assert_eq!(array.read::<u8>(5_u64).unwrap(), [6]);
-            assert_eq!(array.read::<u8>(Selection::points(vec![vec![7, 0, 2]])).unwrap(), [8, 1, 3]);
+            assert_eq!(array.read::<u8>(Selection::coordinates(vec![vec![7, 0, 2]])).unwrap(), [8, 1, 3]);
             assert_eq!(array.read::<u8>(..).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
         }
     }
@@ -69,11 +69,11 @@ fn an_index_that_points_beyond_its_shard_is_an_error_for_points_too() {
     store.set_all(&key, &value).unwrap();
     for cache in [None, Some(ChunkCache::new(1 << 20))] {
         let array = array.with(Options { cache, ..Options::default() }).unwrap();
-        for selection in [Selection::points(vec![vec![1, 0]]), Selection::points(vec![vec![3, 1]])] {
+        for selection in [Selection::coordinates(vec![vec![1, 0]]), Selection::coordinates(vec![vec![3, 1]])] {
             let error = array.read::<u8>(selection).unwrap_err();
             assert!(error.to_string().contains("inner chunk [0] at bytes 35..37 of a shard of 36 bytes"), "{error}");
             assert_eq!(error.location().key.as_deref(), Some("a/c/0"));
         }
-        assert_eq!(array.read::<u8>(Selection::points(vec![vec![3, 2]])).unwrap(), [4, 3]);
+        assert_eq!(array.read::<u8>(Selection::coordinates(vec![vec![3, 2]])).unwrap(), [4, 3]);
     }
 }

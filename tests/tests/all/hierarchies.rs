@@ -158,8 +158,8 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
 }
 
 fn check(store: &Arc<dyn Store>, dialect: Dialect, model: &Model) -> Result<(), TestCaseError> {
-    // A hierarchy with an entry document has a root, whatever was erased.
-    let entry = match zarr_meta::entry_key(dialect) {
+    // A hierarchy with an entry point document has a root, whatever was erased.
+    let entry = match zarr_meta::entry_point_key(dialect) {
         Some(key) => store.get_all(&Key::new(key).unwrap()).unwrap().is_some(),
         None => false,
     };

@@ -70,7 +70,7 @@ pub(crate) fn places(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) 
             axes.resize(shape.len(), AxisSelection::All);
             axes.iter().zip(shape).enumerate().map(block).collect()
         }
-        Selection::Points(lists) => {
+        Selection::Coordinates(lists) => {
             let count = lists.first().map_or(0, Vec::len);
             let point = |i: usize| {
                 let position = lists.iter().zip(shape).map(|(list, &len)| wrapped(list[i], len));

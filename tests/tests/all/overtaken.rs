@@ -118,13 +118,13 @@ fn a_shard_that_is_replaced_is_read_anew() {
     let once = || array(64, &codecs, Once(vec![old.clone(), new.clone()]));
     assert_eq!(once().read::<u8>(..40_u64).unwrap(), [2; 40]);
     assert_eq!(once().read::<u8>(3_u64).unwrap(), [2]);
-    assert_eq!(once().read::<u8>(Selection::points(vec![vec![60, 1, 2]])).unwrap(), [2; 3]);
+    assert_eq!(once().read::<u8>(Selection::coordinates(vec![vec![60, 1, 2]])).unwrap(), [2; 3]);
     let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
     assert_eq!(once().with(options).unwrap().read::<u8>(..40_u64).unwrap(), [2; 40]);
 
     let erased = || array(64, &codecs, Once(vec![old.clone(), None]));
     assert_eq!(erased().read::<u8>(..40_u64).unwrap(), [0; 40]);
-    assert_eq!(erased().read::<u8>(Selection::points(vec![vec![60, 1, 2]])).unwrap(), [0; 3]);
+    assert_eq!(erased().read::<u8>(Selection::coordinates(vec![vec![60, 1, 2]])).unwrap(), [0; 3]);
 
     let again = || array(64, &codecs, ForEver(vec![old.clone(), new.clone()]));
     check_fails(again().read(..40_u64));

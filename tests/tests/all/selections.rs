@@ -37,7 +37,7 @@ fn points(random: &mut Random, shape: &[u64], once: bool) -> Selection {
         }
         list
     };
-    Selection::points((0..shape.len()).map(coordinate).collect())
+    Selection::coordinates((0..shape.len()).map(coordinate).collect())
 }
 
 fn region(random: &mut Random, shape: &[u64]) -> Region {

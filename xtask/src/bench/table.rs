@@ -7,7 +7,7 @@ use zarr_json::Value;
 
 /// What the processes of one program found, for one measurement.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StoredNode {
+pub(super) struct Samples {
     seconds: Vec<f64>,
     cpu: Vec<f64>,
     bytes: f64,
@@ -16,7 +16,7 @@ pub(super) struct StoredNode {
     pub(super) check: String,
 }
 
-impl StoredNode {
+impl Samples {
     /// Adds the line that a process printed; `false` if it does not have the operation.
     pub(super) fn add(&mut self, line: &Value) -> bool {
         if line.get("unsupported").is_some() {
@@ -57,7 +57,7 @@ fn least(numbers: &[f64]) -> f64 {
 }
 
 /// What all programs found for one measurement, by name.
-pub(super) type Row = BTreeMap<&'static str, StoredNode>;
+pub(super) type Row = BTreeMap<&'static str, Samples>;
 
 /// The table in Markdown. Times are the least of all repetitions; a ratio is a peer's divided by ours, and so are the last two,
 /// of the floor.
@@ -73,11 +73,11 @@ pub(super) fn print(rows: &[(Measurement, Row)]) {
         };
         let (best, cpu) = (ours.best(), least(&ours.cpu));
         let peers = || row.iter().filter(|(name, found)| ![OURS, FLOOR].contains(*name) && !found.seconds.is_empty());
-        let by = |of: fn(&StoredNode) -> f64| peers().map(|(_, found)| of(found)).fold(f64::INFINITY, f64::min);
+        let by = |of: fn(&Samples) -> f64| peers().map(|(_, found)| of(found)).fold(f64::INFINITY, f64::min);
         let peer = peers().min_by(|a, b| a.1.best().total_cmp(&b.1.best()));
         let (name, time) = peer.map_or(("-", f64::INFINITY), |(name, found)| (*name, found.best()));
         let floor = row.get(FLOOR).filter(|floor| !floor.seconds.is_empty());
-        let share = |of: fn(&StoredNode) -> f64, ours: f64| {
+        let share = |of: fn(&Samples) -> f64, ours: f64| {
             floor.map_or("-".to_owned(), |floor| format!("{:.2}", of(floor) / ours))
         };
         let shown = |number: f64, text: String| if number.is_finite() { text } else { "-".to_owned() };
@@ -93,10 +93,10 @@ pub(super) fn print(rows: &[(Measurement, Row)]) {
             if ours.peak < ours.bytes { "-".to_owned() } else { mebibytes(ours.peak - ours.bytes) },
             shown(time, milliseconds(time)),
             ratio(time / best),
-            ratio(by(StoredNode::median) / ours.median()),
+            ratio(by(Samples::median) / ours.median()),
             ratio(by(|found| least(&found.cpu)) / cpu),
             measurement.goal.map_or("-".to_owned(), |goal| format!("{goal:.1}")),
-            share(StoredNode::best, best),
+            share(Samples::best, best),
             share(|found| least(&found.cpu), cpu),
         );
     }

@@ -35,7 +35,7 @@ const NUMPY: [&str; 9] = ["|S1", "|S5", "<U1", "<U7", "<M8[ns]", "<M8[D]", "<M8[
 const RAW: &str = r#"{"name": "raw_bytes", "configuration": {"length_bytes": 3}}"#;
 
 /// An array that is to be written.
-struct Plan {
+struct PlannedArray {
     dialect: Dialect,
     data_type: String,
     shape: Vec<u64>,
@@ -80,7 +80,7 @@ fn write_one(
     opened: &std::sync::Arc<dyn Store>,
     store: &str,
     name: &str,
-    plan: Plan,
+    plan: PlannedArray,
     random: &mut Random,
 ) -> Result<Line, String> {
     let text = |error: zarr::Error| error.to_string();
@@ -155,7 +155,7 @@ fn data_type_of(text: &str) -> Result<DataType, String> {
 }
 
 /// Any array that a peer has.
-fn plan(random: &mut Random, peer: Peer) -> Plan {
+fn plan(random: &mut Random, peer: Peer) -> PlannedArray {
     let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
     let mut types = [NUMBERS, NUMBERS].concat();
     match (peer, dialect) {
@@ -173,7 +173,7 @@ fn plan(random: &mut Random, peer: Peer) -> Plan {
     with_codecs(
         random,
         peer,
-        Plan {
+        PlannedArray {
             dialect,
             data_type,
             chunks: Vec::new(),
@@ -187,7 +187,7 @@ fn plan(random: &mut Random, peer: Peer) -> Plan {
 }
 
 /// The variables and coordinates of a data set.
-fn data_set(random: &mut Random) -> Vec<(String, Plan)> {
+fn data_set(random: &mut Random) -> Vec<(String, PlannedArray)> {
     let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
     let sizes: [(&str, u64); 3] =
         [("time", 1 + random.below(30)), ("lat", 1 + random.below(12)), ("lon", 1 + random.below(14))];
@@ -215,7 +215,7 @@ fn data_set(random: &mut Random) -> Vec<(String, Plan)> {
         let plan = with_codecs(
             random,
             Peer::Xarray,
-            Plan {
+            PlannedArray {
                 dialect,
                 data_type: data_type.to_owned(),
                 shape: dimensions.iter().map(|(_, len)| *len).collect(),
@@ -232,7 +232,7 @@ fn data_set(random: &mut Random) -> Vec<(String, Plan)> {
 }
 
 /// The plan, with chunks and codecs that the peer has for its data type.
-fn with_codecs(random: &mut Random, peer: Peer, plan: Plan) -> Plan {
+fn with_codecs(random: &mut Random, peer: Peer, plan: PlannedArray) -> PlannedArray {
     let chunks = random.chunks(&plan.shape);
     let separator = random.pick(&['.', '/']);
     let codecs = match plan.dialect {
@@ -242,7 +242,7 @@ fn with_codecs(random: &mut Random, peer: Peer, plan: Plan) -> Plan {
             v3_codecs(random, peer, &plan.data_type, &chunks, depth)
         }
     };
-    Plan { chunks, separator, codecs: format!("[{}]", codecs.join(", ")), ..plan }
+    PlannedArray { chunks, separator, codecs: format!("[{}]", codecs.join(", ")), ..plan }
 }
 
 /// Order and byte order, and one compressor at most.

@@ -28,25 +28,39 @@ const KEYWORD: &str = "unsafe";
 const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "types.rs", "helpers.rs"];
 
 /// Names of types and functions that were given up for terms of the Zarr specification, numpy and Rust, and these terms.
-const GIVEN_UP: [(&str, &str); 19] = [
+const GIVEN_UP: [(&str, &str); 33] = [
     ("AxisCuts", "AxisOverlaps"),
+    ("AxisParts", "AxisChunkSelections"),
     ("Belongings", "OwnedKeys"),
+    ("CodecName", "CodecNames"),
     ("Cuts", "ChunkOverlaps"),
     ("D2022", "V3Draft2022"),
+    ("ENTRY_KEYS", "DETECTION_KEYS"),
     ("Examined", "DryRun"),
+    ("FancyPlan", "AdvancedSelection"),
     ("Leaf", "ChunkBatch"),
     ("Leniency", "ParseOptions"),
     ("Meaning", "DecodeIdentity"),
     ("Oddity", "Deviation"),
     ("P2019", "V3Protocol2019"),
     ("P2020", "V3Protocol2020"),
-    ("Picked", "ShardPoints"),
+    ("PartWrite", "ChunkSelectionWrite"),
+    ("Picked", "ShardRegions"),
+    ("Places", "ElementOffsets"),
+    ("PointSelection", "CoordinateSelection"),
     ("ReadNd", "ArrayNdExt"),
     ("Recode", "Reencode"),
+    ("ShardPoints", "ShardRegions"),
     ("Spread", "ChunkSpan"),
+    ("StagedBatch", "SelectionBatchRead"),
     ("Tiles", "Windows"),
     ("V3Of2023", "V3Provisional2023"),
+    ("bare_nan", "nan_literals"),
     ("codecs_text", "codecs_json"),
+    ("entry_key", "entry_point_key"),
+    ("fill_value_agreed", "may_omit_empty_chunks"),
+    ("may_be_missing", "may_omit"),
+    ("settle_place", "find_chunk_location"),
     ("with_place", "with_location"),
 ];
 

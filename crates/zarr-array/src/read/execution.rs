@@ -6,11 +6,11 @@
 
 use super::ReadJob;
 use super::attempt::{Attempt, RetryPolicy};
-use super::staged::StagedBatch;
+use super::selection_batch::SelectionBatchRead;
 use crate::Result;
+use crate::advanced_selection::{AdvancedSelection, SelectionBatches};
 use crate::core::ArrayCore;
-use crate::fancy::{Batches, FancyPlan};
-use crate::plan::{self, Staging};
+use crate::selected_memory::{self, ContiguousOutput};
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region, Resolved};
 use zarr_store::AccessProfile;
@@ -23,18 +23,18 @@ const MAX_INDIVIDUALLY: usize = 1024;
 pub(crate) struct ReadPlan<'c> {
     core: &'c ArrayCore,
     policy: RetryPolicy<'c>,
-    target: Target<'c>,
+    target: ReadTarget<'c>,
 }
 
 /// The elements that are read.
 #[derive(Debug)]
-enum Target<'c> {
+enum ReadTarget<'c> {
     /// A region, and whether each axis of the output is flipped.
     Region(&'c Region, &'c [bool]),
     /// The part of a region that lies in some chunks.
     Chunks(&'c Region, &'c [ChunkIndex]),
-    /// A selection that is no region, through a staging buffer.
-    Fancy(Box<FancyPlan>),
+    /// An advanced selection, through a staging buffer.
+    Advanced(Box<AdvancedSelection>),
 }
 
 impl<'c> ReadPlan<'c> {
@@ -49,16 +49,22 @@ impl<'c> ReadPlan<'c> {
     ) -> Result<Self> {
         Ok(match resolved {
             Resolved::Box(selected) => {
-                Self::of(core, profile, Target::Region(&selected.region, &selected.flipped), size, zeroed)
+                Self::of(core, profile, ReadTarget::Region(&selected.region, &selected.flipped), size, zeroed)
             }
             // The staging buffer is fresh memory.
-            _ => Self::of(core, profile, Target::Fancy(Box::new(FancyPlan::new(core, resolved)?)), size, true),
+            _ => Self::of(
+                core,
+                profile,
+                ReadTarget::Advanced(Box::new(AdvancedSelection::new(core, resolved)?)),
+                size,
+                true,
+            ),
         })
     }
 
     /// Of a region, into fresh memory of `size` bytes.
     pub(crate) fn region(core: &'c ArrayCore, profile: &AccessProfile, region: &'c Region, size: usize) -> Self {
-        Self::of(core, profile, Target::Region(region, &[]), size, true)
+        Self::of(core, profile, ReadTarget::Region(region, &[]), size, true)
     }
 
     /// Of the part of a region that lies in `chunks`, which are sorted, into memory of `size` bytes for the whole region.
@@ -69,27 +75,27 @@ impl<'c> ReadPlan<'c> {
         chunks: &'c [ChunkIndex],
         size: usize,
     ) -> Self {
-        Self::of(core, profile, Target::Chunks(region, chunks), size, false)
+        Self::of(core, profile, ReadTarget::Chunks(region, chunks), size, false)
     }
 
-    fn of(core: &'c ArrayCore, profile: &AccessProfile, target: Target<'c>, size: usize, zeroed: bool) -> Self {
+    fn of(core: &'c ArrayCore, profile: &AccessProfile, target: ReadTarget<'c>, size: usize, zeroed: bool) -> Self {
         Self { core, policy: RetryPolicy::new(core, profile, zeroed, size), target }
     }
 
     /// Begins to read into `out`, which has the output shape.
     pub(crate) fn begin<'p>(&'p self, out: ViewMut<'p>) -> Result<ReadExecution<'p>> {
         let state = match &self.target {
-            Target::Region(region, flipped) => {
-                let out = plan::flipped(out, flipped);
+            ReadTarget::Region(region, flipped) => {
+                let out = selected_memory::flipped(out, flipped);
                 State::Region { region, out, attempt: Attempt::First, individually: None }
             }
-            Target::Chunks(region, chunks) => {
+            ReadTarget::Chunks(region, chunks) => {
                 let individually = Some(Individually { now: &[], later: chunks });
                 State::Region { region, out, attempt: Attempt::Done, individually }
             }
-            Target::Fancy(plan) => {
-                let staging = Staging::new(out)?;
-                State::Fancy { batches: plan.batches(), batch: None, staging }
+            ReadTarget::Advanced(selection) => {
+                let out = ContiguousOutput::new(out)?;
+                State::Advanced { batches: selection.batches(), batch: None, out }
             }
         };
         Ok(ReadExecution { plan: self, state, checked: false })
@@ -117,11 +123,11 @@ struct Individually<'p> {
 enum State<'p> {
     /// A region and its output; `individually` if not all of its chunks are read.
     Region { region: &'p Region, out: ViewMut<'p>, attempt: Attempt, individually: Option<Individually<'p>> },
-    Fancy {
-        batches: Batches<'p>,
+    Advanced {
+        batches: SelectionBatches<'p>,
         /// The current one.
-        batch: Option<StagedBatch<'p>>,
-        staging: Staging<'p>,
+        batch: Option<SelectionBatchRead<'p>>,
+        out: ContiguousOutput<'p>,
     },
 }
 
@@ -148,15 +154,15 @@ impl ReadExecution<'_> {
                     (Some(context), Some(chunks)) => Some(ReadJob::of_chunks(context, region, out.reborrow(), chunks)?),
                 }
             }
-            State::Fancy { batches, batch, staging } => {
+            State::Advanced { batches, batch, out } => {
                 if batch.is_none() {
-                    let parts = batches.next_batch(core.element());
-                    *batch = parts.map(|parts| StagedBatch::new(parts, staging.heap())).transpose()?;
+                    let next = batches.next_batch(core.element());
+                    *batch = next.map(|next| SelectionBatchRead::new(next, out.heap())).transpose()?;
                 }
                 match batch {
                     Some(batch) => batch.read_job(policy)?,
                     None => {
-                        staging.finish()?;
+                        out.finish()?;
                         None
                     }
                 }
@@ -180,11 +186,11 @@ impl ReadExecution<'_> {
         let policy = &self.plan.policy;
         match &mut self.state {
             State::Region { attempt, .. } => attempt.ended_in_turn(policy, result)?,
-            State::Fancy { batch, staging, .. } => {
+            State::Advanced { batch, out, .. } => {
                 if let Some(current) = batch
                     && current.ended(policy, result)?
                 {
-                    current.scatter(staging.bytes()?)?;
+                    current.scatter(out.bytes()?)?;
                     *batch = None;
                 }
             }

@@ -15,15 +15,15 @@ pub(crate) fn facts(found: &StoredNode) -> Map {
         "implicit": found.implicit,
     };
     if let Node::Array(array) = &found.node {
-        let parts = Parts::new(array);
+        let shapes = ChunkShapes::new(array);
         let names = array.dimension_names.as_ref();
         facts = object! {
             ..facts,
             "shape": array.shape.clone(),
             "data_type": array.data_type.short_value(),
             "fill_value": or_null(array.fill_value.clone()),
-            "chunk_shape": parts.chunk,
-            "shard_shape": or_null(parts.shard),
+            "chunk_shape": shapes.chunk,
+            "shard_shape": or_null(shapes.shard),
             "codecs": array.codecs.iter().map(|codec| codec.name.clone()).collect::<Vec<_>>(),
             "dimension_names": or_null(names.map(|names| names.iter().map(|name| or_null(name.as_deref())).collect::<Vec<_>>())),
         };
@@ -37,14 +37,14 @@ pub(crate) fn kind(found: &StoredNode) -> &'static str {
 
 /// The shapes of chunks and shards, as in the metadata: arrays of lengths, or for rectilinear grids of arrays.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct ChunkShapes {
     /// The smallest part that is stored on its own: the innermost inner chunk of a shard, else the chunk.
     pub(crate) chunk: Value,
     /// The shard, if there are shards.
     pub(crate) shard: Option<Value>,
 }
 
-impl Parts {
+impl ChunkShapes {
     pub(crate) fn new(array: &ArrayMetadata) -> Self {
         let grid = &array.chunk_grid.configuration;
         let outer = grid.get("chunk_shape").or_else(|| grid.get("chunk_shapes")).cloned().unwrap_or_default();
@@ -110,7 +110,7 @@ pub(crate) fn long_codecs(codecs: &[NamedConfig]) -> String {
     codecs.iter().map(text).collect::<Vec<_>>().join(" > ")
 }
 
-/// A codec with the main parts of its configuration.
+/// A codec with the main shapes of its configuration.
 fn codec_text(codec: &NamedConfig) -> String {
     const SHOWN: [&str; 10] =
         ["endian", "order", "cname", "level", "clevel", "shuffle", "keepbits", "elementsize", "astype", "acceleration"];

@@ -2,7 +2,7 @@
 
 mod stored;
 
-use super::describe::{self, Parts};
+use super::describe::{self, ChunkShapes};
 use super::tree::extents;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
@@ -125,11 +125,11 @@ impl Facts {
             format!("  dims ({})", names.join(", "))
         });
         self.line("Shape", &format!("{}{}", number::tuple(&array.shape), names.unwrap_or_default()));
-        let parts = Parts::new(array);
-        if let Some(shard) = &parts.shard {
+        let shapes = ChunkShapes::new(array);
+        if let Some(shard) = &shapes.shard {
             self.line("Shard shape", &extents(shard));
         }
-        self.line("Chunk shape", &extents(&parts.chunk));
+        self.line("Chunk shape", &extents(&shapes.chunk));
         self.line("Chunk grid", &array.chunk_grid.name);
         let separator = array.chunk_key_encoding.configuration.get("separator").map(|it| format!(" {it}"));
         self.line("Chunk keys", &format!("{}{}", array.chunk_key_encoding.name, separator.unwrap_or_default()));

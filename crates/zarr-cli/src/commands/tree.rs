@@ -1,6 +1,6 @@
 //! `zarr tree`: the hierarchy.
 
-use super::describe::{self, Parts};
+use super::describe::{self, ChunkShapes};
 use crate::args::NodeArgs;
 use crate::columns::padded;
 use crate::context::Context;
@@ -189,9 +189,9 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn new(array: &ArrayMetadata) -> Self {
-        let parts = Parts::new(array);
-        let mut rest = format!("chunks {}", extents(&parts.chunk));
-        if let Some(shard) = &parts.shard {
+        let shapes = ChunkShapes::new(array);
+        let mut rest = format!("chunks {}", extents(&shapes.chunk));
+        if let Some(shard) = &shapes.shard {
             rest.push_str(&format!("  shards {}", extents(shard)));
         }
         let codecs = describe::short_codecs(&array.codecs);

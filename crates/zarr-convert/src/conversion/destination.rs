@@ -57,7 +57,7 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     clear(target, &path, overwrite)?;
     // A copy of all metadata would not know the new node.
     run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
-    if let Some(name) = zarr_meta::entry_key(dialect) {
+    if let Some(name) = zarr_meta::entry_point_key(dialect) {
         let mut entry = Fetched::new();
         if target.get(&Key::new(name)?, &[DOCUMENT], &mut entry)? {
             destination.entry.insert(name, entry.part(0));
@@ -136,14 +136,14 @@ fn exists(path: &NodePath, message: &str, hint: &str) -> Error {
 
 /// The documents of a node to be written.
 #[derive(Debug)]
-pub(super) struct Documents {
+pub(super) struct NodeDocuments {
     changes: Vec<(String, Option<Vec<u8>>)>,
     /// The document that is for the whole hierarchy, if it is not there.
     inherited: zarr_meta::Documents,
     found: StoredNode,
 }
 
-impl Documents {
+impl NodeDocuments {
     /// The documents of a node, in a hierarchy that has the document `entry` for all of them.
     ///
     /// In the dialect that it is in they stay as they are spelled, what is not known in them included.
@@ -151,7 +151,7 @@ impl Documents {
         let (path, source, dialect) = (&planned.path, &planned.source, planned.dialect);
         let mut node = planned.target.clone();
         // A new hierarchy of the same dialect takes over the document that says how the others are called.
-        let inherited: zarr_meta::Documents = zarr_meta::entry_key(dialect)
+        let inherited: zarr_meta::Documents = zarr_meta::entry_point_key(dialect)
             .filter(|_| source.dialect == dialect && entry.is_empty())
             .and_then(|key| Some((key.to_owned(), source.documents.get(key)?.to_vec())))
             .into_iter()
@@ -224,7 +224,7 @@ impl Documents {
 /// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
 pub(super) struct Finished<'t> {
     target: &'t Arc<dyn Store>,
-    waiting: Vec<Documents>,
+    waiting: Vec<NodeDocuments>,
     since: Instant,
 }
 
@@ -238,7 +238,7 @@ impl<'t> Finished<'t> {
     }
 
     /// Takes the documents of a node, and from time to time creates all that wait.
-    pub(super) fn add(&mut self, documents: Documents) -> Result<()> {
+    pub(super) fn add(&mut self, documents: NodeDocuments) -> Result<()> {
         self.waiting.push(documents);
         if !self.target.capabilities().durable || self.since.elapsed() >= PAUSE { self.create() } else { Ok(()) }
     }

@@ -162,7 +162,7 @@ impl Rest {
 /// The document that is for the whole hierarchy, where there is one.
 fn entry(store: &dyn Store, dialect: Dialect) -> Result<Documents> {
     let (mut entry, mut fetched) = (Documents::new(), Fetched::new());
-    if let Some(key) = zarr_meta::entry_key(dialect)
+    if let Some(key) = zarr_meta::entry_point_key(dialect)
         && store.get(&Key::new(key)?, &[DOCUMENT], &mut fetched)?
     {
         entry.insert(key, fetched.part(0));

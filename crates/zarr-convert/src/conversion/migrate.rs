@@ -6,8 +6,8 @@ mod record;
 pub use record::MigrationState;
 
 use self::record::{Entry, Record, Side};
-use super::destination::Documents;
-use super::{Action, Conversion, ConvertOptions, PlannedNode, Progress, copy, plan, recode, target};
+use super::destination::NodeDocuments;
+use super::{Action, Conversion, ConvertOptions, PlannedNode, Progress, copy, plan, reencode, target};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::Registry;
@@ -107,7 +107,7 @@ impl Migration {
                 consolidate.push(found.path.clone());
             }
             let node = in_place(store, found, dialect, named, registry, &options).map_err(at)?;
-            let documents = Documents::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
+            let documents = NodeDocuments::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
             if !begun.contains(&path) {
                 check_unused(&**store, &node).map_err(at)?;
             }
@@ -155,26 +155,26 @@ impl Migration {
         let mut written = Vec::new();
         for planned in conversion.nodes().iter().rev() {
             progress(Progress::Begin(planned));
-            let documents = Documents::new(planned, &zarr_meta::Documents::new())?;
+            let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
             let advance = |bytes: u128| progress(Progress::Done(bytes));
             match planned.how {
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group => {}
                 Action::Keep => advance(planned.size),
                 Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &advance)?,
-                Action::Reencode => recode::recode(conversion, planned, documents.found(), store, &advance)?,
+                Action::Reencode => reencode::reencode(conversion, planned, documents.found(), store, &advance)?,
             }
             written.push(documents);
         }
         // Chunks are on the disk before there is a node that shows them.
         store.barrier().map_err(|error| in_store(error.into()))?;
         // The document that says of what dialect all nodes are would hide the old ones.
-        let entry_key = zarr_meta::entry_key(record.to);
+        let entry_point_key = zarr_meta::entry_point_key(record.to);
         let mut entry = None;
         for documents in written {
-            entry = documents.write_without(entry_key, store).map_err(in_store)?.or(entry);
+            entry = documents.write_without(entry_point_key, store).map_err(in_store)?.or(entry);
         }
-        if let (Some(key), Some(entry)) = (entry_key, entry) {
+        if let (Some(key), Some(entry)) = (entry_point_key, entry) {
             store
                 .set_with(&Key::new(key)?, &entry, &document_options(Precondition::None, true))
                 .map_err(|error| in_store(error.into()))?;
@@ -240,7 +240,7 @@ impl Migration {
 fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
     let same = |dialect| same_hierarchy(dialect, new);
     // The dialects that have a document `zarr.json` are told by it, others may lie beside them.
-    let beside = Dialect::beside_entry_document().filter(|dialect| !same(*dialect)).map(Some);
+    let beside = Dialect::beside_entry_point().filter(|dialect| !same(*dialect)).map(Some);
     for dialect in std::iter::once(None).chain(beside) {
         match open_node(store, "/", dialect) {
             Ok(found) if !same(found.dialect) => return Ok(found),
@@ -285,11 +285,11 @@ fn in_place(
         let path = found.path.clone();
         let target = Node::Array(kept);
         let planned = PlannedNode { source: found, path, target, dialect, how: Action::Keep, notes, warning, size };
-        let keeps = |documents: Documents| {
+        let keeps = |documents: NodeDocuments| {
             let new = documents.found();
             new.chunk_prefix() == planned.source.chunk_prefix() && target::missing_stay(&planned.source, new, true)
         };
-        if Documents::new(&planned, &zarr_meta::Documents::new()).is_ok_and(keeps) {
+        if NodeDocuments::new(&planned, &zarr_meta::Documents::new()).is_ok_and(keeps) {
             return Ok(planned);
         }
         return plan::planned(store, planned.source, named, registry, options);

@@ -1,7 +1,7 @@
 //! Which nodes are converted, and into what.
 
-use super::destination::Documents;
-use super::{Action, ConvertOptions, PlannedNode, Shards, recode, target};
+use super::destination::NodeDocuments;
+use super::{Action, ConvertOptions, PlannedNode, Shards, reencode, target};
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
@@ -10,7 +10,7 @@ use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated
 use zarr_store::{Key, Store, StoreExt};
 
 /// What is to be converted.
-pub(super) struct Plan {
+pub(super) struct ConversionPlan {
     /// The nodes in the order of their paths, each or why it cannot be converted.
     pub(super) nodes: Vec<Result<PlannedNode>>,
     /// The groups of the target that are to have consolidated metadata, as in the source.
@@ -20,7 +20,11 @@ pub(super) struct Plan {
 }
 
 /// Plans from metadata alone.
-pub(super) fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: &ConvertOptions) -> Result<Plan> {
+pub(super) fn plan(
+    source: &Arc<dyn Store>,
+    registry: &Arc<Registry>,
+    options: &ConvertOptions,
+) -> Result<ConversionPlan> {
     let (found, left_out) = find(source, options)?;
     let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
@@ -44,7 +48,7 @@ pub(super) fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: &
     }
     // A group above has copies of what those below it say.
     consolidate.reverse();
-    Ok(Plan { nodes, consolidate, left_out })
+    Ok(ConversionPlan { nodes, consolidate, left_out })
 }
 
 /// The nodes to be converted: all, or one and those below it, and the groups above if it stays below them. And those that are
@@ -143,7 +147,7 @@ pub(super) fn planned(
                     let size = size(&array);
                     let how = Action::Reencode;
                     let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, size };
-                    return recoded(array, planned, options);
+                    return reencoded(array, planned, options);
                 }
                 // What is not known need not be, where chunks stay as they are.
                 Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (Action::CopyChunks, 0),
@@ -179,15 +183,15 @@ pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, d
         warning: None,
         size: 0,
     };
-    Ok(target::missing_stay(found, Documents::new(&planned, &zarr_meta::Documents::new())?.found(), true))
+    Ok(target::missing_stay(found, NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found(), true))
 }
 
 /// An array that is decoded and encoded again, if it can be.
-fn recoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Result<PlannedNode> {
+fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Result<PlannedNode> {
     // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
-    let found = Documents::new(&planned, &zarr_meta::Documents::new())?.found().clone();
+    let found = NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found().clone();
     let sink = Array::from_found(array.store(), found, array.registry(), options.options.clone())?;
-    recode::check(&array, &sink, options)?;
+    reencode::check(&array, &sink, options)?;
     Ok(planned)
 }
 

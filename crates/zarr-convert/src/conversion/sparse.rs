@@ -16,7 +16,7 @@ const FEW: u64 = 4096;
 /// The array is divided in two, and each half again, until a part lies in one slab and much of it is stored, or it is small. What
 /// meets no chunk that is stored is left away at each step.
 #[derive(Debug)]
-pub(super) struct Parts<'a> {
+pub(super) struct SparseParts<'a> {
     source: &'a ChunkGrid,
     slabs: &'a Slabs,
     /// Bytes of an element.
@@ -24,12 +24,12 @@ pub(super) struct Parts<'a> {
     /// Chunks of nothing but fill values need not be stored, so that a part may have some.
     elides: bool,
     /// To be taken from the end.
-    rest: Vec<Part>,
+    rest: Vec<SparsePart>,
 }
 
 /// Some chunks of the new array, in a box.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct SparsePart {
     /// Along each axis.
     chunks: Vec<Range<u64>>,
     /// The elements.
@@ -40,7 +40,7 @@ pub(super) struct Part {
     pub(super) is_whole: bool,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> SparseParts<'a> {
     /// Those of an array in which these chunks are stored, sorted, and which is written in `slabs` of elements of `item` bytes.
     pub(super) fn new(
         source: &'a ChunkGrid,
@@ -50,7 +50,7 @@ impl<'a> Parts<'a> {
         elides: bool,
     ) -> Self {
         let sink = slabs.grid();
-        let all = Part {
+        let all = SparsePart {
             chunks: sink.grid_shape().iter().map(|&count| 0..count).collect(),
             region: Region::whole(sink.shape()),
             stored,
@@ -60,7 +60,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The box around those chunks of a part that meet one that is stored; `None` if none do.
-    fn around(&self, part: Part) -> Option<Part> {
+    fn around(&self, part: SparsePart) -> Option<SparsePart> {
         let mut ends: Option<Vec<Range<u64>>> = None;
         for chunk in &part.stored {
             let Some(common) = self.source.chunk_region(chunk).overlap(&part.region) else { continue };
@@ -80,11 +80,11 @@ impl<'a> Parts<'a> {
         let (first, last) = (chunk(&|range| range.start)?, chunk(&|range| range.end - 1)?);
         let chunks: Vec<_> = first.iter().zip(&last).map(|(&first, &last)| first..last + 1).collect();
         let region = self.slabs.region_of(&chunks);
-        Some(Part { chunks, region, ..part })
+        Some(SparsePart { chunks, region, ..part })
     }
 
     /// Where a part is to be divided: the axis, and the first chunk of the second half. `None` if it is to be converted as it is.
-    fn cut(&self, part: &mut Part) -> Option<(usize, u64)> {
+    fn cut(&self, part: &mut SparsePart) -> Option<(usize, u64)> {
         let slabs = |(range, &taken): (&Range<u64>, &u64)| (range.start / taken, range.end.saturating_sub(1) / taken);
         let slabs = part.chunks.iter().zip(self.slabs.chunks()).map(slabs);
         let longest = slabs.enumerate().max_by_key(|(_, (first, last))| last - first);
@@ -109,14 +109,14 @@ impl<'a> Parts<'a> {
     }
 
     /// The two halves of a part, of which the second begins with chunk `at` along an axis.
-    fn halves(&self, part: Part, axis: usize, at: u64) -> [Part; 2] {
+    fn halves(&self, part: SparsePart, axis: usize, at: u64) -> [SparsePart; 2] {
         let half = |range: Range<u64>| {
             let mut chunks = part.chunks.clone();
             if let Some(old) = chunks.get_mut(axis) {
                 *old = range;
             }
             let region = self.slabs.region_of(&chunks);
-            Part { chunks, region, stored: Vec::new(), is_whole: false }
+            SparsePart { chunks, region, stored: Vec::new(), is_whole: false }
         };
         let whole = part.chunks.get(axis).cloned().unwrap_or_default();
         let (mut first, mut second) = (half(whole.start..at), half(at..whole.end));
@@ -137,10 +137,10 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl Iterator for Parts<'_> {
-    type Item = Part;
+impl Iterator for SparseParts<'_> {
+    type Item = SparsePart;
 
-    fn next(&mut self) -> Option<Part> {
+    fn next(&mut self) -> Option<SparsePart> {
         while let Some(part) = self.rest.pop() {
             let Some(mut part) = self.around(part) else { continue };
             let Some((axis, at)) = self.cut(&mut part) else { return Some(part) };
@@ -151,7 +151,7 @@ impl Iterator for Parts<'_> {
     }
 }
 
-impl Part {
+impl SparsePart {
     /// Its chunks that are to be written, in grids of the source and of the new array; `None` for all.
     pub(super) fn met(&self, source: &ChunkGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
         let common = |chunk: &ChunkIndex| source.chunk_region(chunk).overlap(&self.region);
@@ -187,7 +187,7 @@ mod tests {
             };
 
             let mut written = BTreeSet::new();
-            for part in Parts::new(&source, stored.iter().cloned().collect(), &slabs, item, elides) {
+            for part in SparseParts::new(&source, stored.iter().cloned().collect(), &slabs, item, elides) {
                 prop_assert!(part.region.len_checked().unwrap() <= budget);
                 let of_part: Vec<ChunkIndex> = source.intersect(&part.region).iter().map(|overlap| overlap.index).collect();
                 let of_part: Vec<ChunkIndex> = of_part.into_iter().filter(|chunk| stored.contains(chunk)).collect();
@@ -215,7 +215,7 @@ mod tests {
         let sink = ChunkGrid::regular(&[1 << 62, 1 << 60], &[1000, 10]).unwrap();
         let slabs = Slabs::plan(&sink, &[16, 16], 8, 64 << 20).unwrap();
         let stored = [[0, 0], [1 << 57, 1 << 55], [1 << 57, (1 << 55) + 1]].map(|chunk| ChunkIndex::from_slice(&chunk));
-        let parts: Vec<Part> = Parts::new(&source, stored.to_vec(), &slabs, 8, true).collect();
+        let parts: Vec<SparsePart> = SparseParts::new(&source, stored.to_vec(), &slabs, 8, true).collect();
         let sizes = parts.iter().map(|part| part.region.len_checked().unwrap());
         // 16 elements lie in 2 chunks of 10, and 32 in 4.
         assert_eq!(sizes.sum::<u64>(), 6 * 10_000);

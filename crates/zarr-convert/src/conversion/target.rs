@@ -63,7 +63,7 @@ pub(super) fn target(
         }
         fitted => fitted?,
     };
-    let warning = [bare_numbers(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
+    let warning = [nan_literals(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback.filter(|_| !options.carry).map(|original| {
         let stays = match &instead {
             Some(data_type) => format!("{} takes its place", data_type.short_value().excerpt()),
@@ -103,8 +103,8 @@ fn fallback_of(found: &StoredNode, dialect: Dialect) -> Option<Value> {
 }
 
 /// Numbers in attributes that JSON does not have become texts where the dialect is JSON, which other software reads as texts.
-fn bare_numbers(found: &StoredNode, node: &Node) -> Option<String> {
-    let [before, after] = [&found.node, node].map(|node| node.attributes().count_bare());
+fn nan_literals(found: &StoredNode, node: &Node) -> Option<String> {
+    let [before, after] = [&found.node, node].map(|node| node.attributes().count_nan_literals());
     (before > after).then(|| format!("/attributes: NaN or infinities, {} in all, become strings", before - after))
 }
 
@@ -119,7 +119,10 @@ fn keep_missing(found: &StoredNode, array: &mut ArrayMetadata, dialect: Dialect)
         array.attributes.insert(FILL_VALUE, value);
         return Some(Note::change(format!("/attributes/{FILL_VALUE}"), what));
     }
-    if !was_v2 && is_v2 && attribute.is_some_and(|attribute| attribute.clone().without_bare().semantically_eq(&value)) {
+    if !was_v2
+        && is_v2
+        && attribute.is_some_and(|attribute| attribute.clone().without_nan_literals().semantically_eq(&value))
+    {
         array.attributes.remove(FILL_VALUE);
         return Some(Note::change(format!("/attributes/{FILL_VALUE}"), "goes, since the fill value says it"));
     }
@@ -155,7 +158,7 @@ fn missing_data(found: &StoredNode, array: &ArrayMetadata, dialect: Dialect) -> 
 pub(super) fn missing_stay(from: &StoredNode, to: &StoredNode, same_fill: bool) -> bool {
     let undefined = from.node.as_array().is_some_and(|array| array.fill_value.is_none());
     // What others read otherwise, they read otherwise in both.
-    let alike = to.fill_value_agreed || (!from.fill_value_agreed && from.dialect == to.dialect);
+    let alike = to.may_omit_empty_chunks || (!from.may_omit_empty_chunks && from.dialect == to.dialect);
     undefined || (same_fill && alike)
 }
 

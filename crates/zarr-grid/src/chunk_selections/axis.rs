@@ -10,9 +10,9 @@ use crate::shape::Shape;
 
 /// The selected positions of one axis, divided by chunk.
 #[derive(Debug, Clone)]
-pub(super) enum AxisParts {
-    Even { overlaps: AxisOverlaps, flipped: bool, len: u64 },
-    Listed { groups: Vec<Group>, steps: Vec<Step> },
+pub(super) enum AxisChunkSelections {
+    Range { overlaps: AxisOverlaps, flipped: bool, len: u64 },
+    List { groups: Vec<Group>, steps: Vec<Step> },
 }
 
 /// The positions of a list that lie in one chunk.
@@ -29,14 +29,14 @@ pub(super) struct Step {
     to: u64,
 }
 
-impl AxisParts {
+impl AxisChunkSelections {
     /// A range that lies in the grid.
-    pub(super) fn even(grid: &ChunkGrid, axis: usize, range: AxisRange, flipped: bool) -> Self {
-        Self::Even { overlaps: grid.intersect_axis(axis, range), flipped: flipped && range.len > 1, len: range.len }
+    pub(super) fn range(grid: &ChunkGrid, axis: usize, range: AxisRange, flipped: bool) -> Self {
+        Self::Range { overlaps: grid.intersect_axis(axis, range), flipped: flipped && range.len > 1, len: range.len }
     }
 
     /// Positions in ascending order.
-    pub(super) fn listed(grid: &ChunkGrid, axis: usize, indices: &[SelectedIndex]) -> Result<Self> {
+    pub(super) fn list(grid: &ChunkGrid, axis: usize, indices: &[SelectedIndex]) -> Result<Self> {
         let len = grid.shape()[axis];
         let mut groups = Vec::new();
         let mut steps = Vec::with_capacity(indices.len());
@@ -59,29 +59,29 @@ impl AxisParts {
             groups.push(Group { overlap, steps: from..steps.len() });
             rest = others;
         }
-        Ok(Self::Listed { groups, steps })
+        Ok(Self::List { groups, steps })
     }
 
     pub(super) fn len(&self) -> u64 {
         match self {
-            Self::Even { overlaps, .. } => overlaps.len(),
-            Self::Listed { groups, .. } => groups.len() as u64,
+            Self::Range { overlaps, .. } => overlaps.len(),
+            Self::List { groups, .. } => groups.len() as u64,
         }
     }
 
     /// Overlap `i`, which exists.
     pub(super) fn get(&self, i: u64) -> (AxisOverlap, AxisMap<'_>) {
         match self {
-            Self::Even { overlaps, flipped, len } => {
+            Self::Range { overlaps, flipped, len } => {
                 let overlap = overlaps.get(i);
                 let to = if *flipped { len - 1 - overlap.out } else { overlap.out };
                 // A single position has no order.
                 let flipped = *flipped && overlap.inner.len > 1;
-                (AxisOverlap { out: to, ..overlap }, AxisMap::Even { to, flipped, len: overlap.inner.len })
+                (AxisOverlap { out: to, ..overlap }, AxisMap::Range { to, flipped, len: overlap.inner.len })
             }
-            Self::Listed { groups, steps } => {
+            Self::List { groups, steps } => {
                 let group = &groups[i as usize];
-                (group.overlap, AxisMap::Listed(&steps[group.steps.clone()]))
+                (group.overlap, AxisMap::List(&steps[group.steps.clone()]))
             }
         }
     }
@@ -107,31 +107,31 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AxisMap<'a> {
     /// One after another from `to`, downwards if flipped.
-    Even { to: u64, flipped: bool, len: u64 },
+    Range { to: u64, flipped: bool, len: u64 },
     /// One by one, in ascending order of the box.
-    Listed(&'a [Step]),
+    List(&'a [Step]),
 }
 
 impl AxisMap<'_> {
     fn len(&self) -> u64 {
         match self {
-            Self::Even { len, .. } => *len,
-            Self::Listed(steps) => steps.len() as u64,
+            Self::Range { len, .. } => *len,
+            Self::List(steps) => steps.len() as u64,
         }
     }
 
     fn get(&self, i: u64) -> Step {
         match self {
-            Self::Even { to, flipped, .. } => Step { from: i, to: if *flipped { to - i } else { to + i } },
-            Self::Listed(steps) => steps[i as usize],
+            Self::Range { to, flipped, .. } => Step { from: i, to: if *flipped { to - i } else { to + i } },
+            Self::List(steps) => steps[i as usize],
         }
     }
 
     /// Whether the positions of the box, in their order, go to consecutive ones of the output.
     pub(super) fn is_consecutive(&self) -> bool {
         match self {
-            Self::Even { flipped, .. } => !flipped,
-            Self::Listed(steps) => {
+            Self::Range { flipped, .. } => !flipped,
+            Self::List(steps) => {
                 let first = steps[0];
                 (0..).zip(*steps).all(|(i, step)| *step == Step { from: i, to: first.to + i })
             }
@@ -141,15 +141,15 @@ impl AxisMap<'_> {
     /// How many positions of the box are used.
     pub(super) fn distinct(&self) -> u64 {
         match self {
-            Self::Even { len, .. } => *len,
-            Self::Listed(steps) => 1 + steps.windows(2).filter(|pair| pair[0].from != pair[1].from).count() as u64,
+            Self::Range { len, .. } => *len,
+            Self::List(steps) => 1 + steps.windows(2).filter(|pair| pair[0].from != pair[1].from).count() as u64,
         }
     }
 
     /// Runs of positions that are consecutive in the box and in the output.
     fn runs(&self, mut each: impl FnMut(CopyRun)) {
         match self {
-            Self::Even { to, flipped: false, len } => each(CopyRun { from: 0, to: *to, len: *len }),
+            Self::Range { to, flipped: false, len } => each(CopyRun { from: 0, to: *to, len: *len }),
             _ => (0..self.len()).for_each(|i| {
                 let Step { from, to } = self.get(i);
                 each(CopyRun { from, to, len: 1 });

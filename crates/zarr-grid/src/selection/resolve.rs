@@ -4,14 +4,14 @@ use super::{AxisSelection, Selection};
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
 use crate::region::AxisRange;
-use crate::resolved::{AxisIndices, BoxSelection, OrthogonalSelection, PointSelection, Resolved};
+use crate::resolved::{AxisIndices, BoxSelection, CoordinateSelection, OrthogonalSelection, Resolved};
 
 impl Selection {
     /// The selection applied to an array of `shape`.
     ///
     /// # Errors
     /// [`Error::Rank`] for more parts than dimensions, [`Error::OutOfBounds`] for indices outside the array,
-    /// [`Error::ZeroStep`], [`Error::MaskLength`], [`Error::PointLists`], [`Error::Ellipses`], and
+    /// [`Error::ZeroStep`], [`Error::MaskLength`], [`Error::CoordinateLists`], [`Error::Ellipses`], and
     /// [`Error::NeedsGrid`] for chunks, which [`Selection::resolve_on`] resolves.
     pub fn resolve(&self, shape: &[u64]) -> Result<Resolved> {
         check_shape(shape)?;
@@ -21,7 +21,7 @@ impl Selection {
                 region.check(shape)?;
                 Ok(Resolved::Box(BoxSelection::new(region.clone())))
             }
-            Self::Points(lists) => points(lists, shape),
+            Self::Coordinates(lists) => coordinates(lists, shape),
             Self::Mask { shape: found, mask } => whole_mask(found, mask, shape),
             Self::Blocks(_) => Err(Error::NeedsGrid),
         }
@@ -147,14 +147,14 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> (AxisRan
     (range.normal(), step < 0 && count > 1)
 }
 
-fn points(lists: &[Vec<i64>], shape: &[u64]) -> Result<Resolved> {
+fn coordinates(lists: &[Vec<i64>], shape: &[u64]) -> Result<Resolved> {
     if lists.len() != shape.len() {
-        return Err(Error::Rank { what: "selection of points", found: lists.len(), expected: shape.len() });
+        return Err(Error::Rank { what: "coordinate selection", found: lists.len(), expected: shape.len() });
     }
     // Without dimensions there is one element, and one way to name it.
     let count = lists.first().map_or(1, Vec::len);
     if let Some((axis, list)) = lists.iter().enumerate().find(|(_, list)| list.len() != count) {
-        return Err(Error::PointLists { axis, found: list.len(), expected: count });
+        return Err(Error::CoordinateLists { axis, found: list.len(), expected: count });
     }
     let mut positions = Vec::with_capacity(count.saturating_mul(shape.len()));
     for point in 0..count {
@@ -162,7 +162,7 @@ fn points(lists: &[Vec<i64>], shape: &[u64]) -> Result<Resolved> {
             positions.push(position(axis, list[point], len)?);
         }
     }
-    Ok(Resolved::Points(PointSelection::new(shape.len(), count, positions)))
+    Ok(Resolved::Coordinates(CoordinateSelection::new(shape.len(), count, positions)))
 }
 
 fn whole_mask(found: &[u64], mask: &[bool], shape: &[u64]) -> Result<Resolved> {
@@ -188,7 +188,7 @@ fn whole_mask(found: &[u64], mask: &[bool], shape: &[u64]) -> Result<Resolved> {
             }
         }
     }
-    Ok(Resolved::Points(PointSelection::new(shape.len(), count, positions)))
+    Ok(Resolved::Coordinates(CoordinateSelection::new(shape.len(), count, positions)))
 }
 
 fn blocks(axes: &[AxisSelection], grid: &ChunkGrid) -> Result<Resolved> {

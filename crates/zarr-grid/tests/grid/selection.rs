@@ -136,7 +136,7 @@ proptest! {
         // Every second axis counts from the end.
         let sign = |axis: usize, at: u64| if axis.is_multiple_of(2) { at as i64 } else { at as i64 - case.shape()[axis] as i64 };
         let lists = (0..rank).map(|axis| points.iter().map(|point| sign(axis, point[axis])).collect()).collect();
-        let found = Selection::points(lists).resolve(case.shape()).unwrap();
+        let found = Selection::coordinates(lists).resolve(case.shape()).unwrap();
         let result_shape = found.result_shape();
         prop_assert_eq!(result_shape.as_slice(), [points.len() as u64]);
         let elements: Vec<usize> = points.iter().map(|point| number(point, case.shape())).collect();
@@ -244,8 +244,8 @@ fn errors_name_what_is_wrong() {
     assert!(matches!(Selection::blocks("::2").unwrap().resolve(&[4]), Err(Error::NeedsGrid)));
     let grid = ChunkGrid::regular(&[4], &[2]).unwrap();
     assert!(matches!(Selection::blocks("::2").unwrap().resolve_on(&grid), Err(Error::BlockStep { axis: 0 })));
-    let lists = Selection::points(vec![vec![1, 2], vec![1]]);
-    assert!(matches!(lists.resolve(&[4, 4]), Err(Error::PointLists { axis: 1, found: 1, expected: 2 })));
+    let lists = Selection::coordinates(vec![vec![1, 2], vec![1]]);
+    assert!(matches!(lists.resolve(&[4, 4]), Err(Error::CoordinateLists { axis: 1, found: 1, expected: 2 })));
     assert!(matches!((vec![true, false],).into_selection().unwrap().resolve(&[3]), Err(Error::MaskLength { .. })));
 }
 
@@ -259,8 +259,8 @@ fn sparse_picks_read_only_their_chunks() {
     // A range beside a list stays a range.
     let wide = (vec![5i64, 1 << 39, 7], ..).into_selection().unwrap().resolve(grid.shape()).unwrap();
     assert_eq!(ChunkSelections::new(&wide, &grid).unwrap().len(), 2 * (1u64 << 40).div_ceil(100));
-    let points = Selection::points(vec![vec![1 << 39, 3, 1 << 39], vec![0, 3, 1]]).resolve(grid.shape()).unwrap();
-    assert!(matches!(points, Resolved::Points(_)));
+    let points = Selection::coordinates(vec![vec![1 << 39, 3, 1 << 39], vec![0, 3, 1]]).resolve(grid.shape()).unwrap();
+    assert!(matches!(points, Resolved::Coordinates(_)));
     let boxes: Vec<String> =
         ChunkSelections::new(&points, &grid).unwrap().iter().map(|part| part.overlap.region.to_string()).collect();
     assert_eq!(boxes, ["[3:4, 3:4]", "[88:89, 0:2]"]);
@@ -279,7 +279,7 @@ fn evenly_spaced_lists_are_ranges() {
 #[test]
 fn the_last_of_repeated_picks_is_written_last() {
     let grid = ChunkGrid::regular(&[10], &[10]).unwrap();
-    for selection in [(vec![4i64, 2, 4],).into_selection().unwrap(), Selection::points(vec![vec![4, 2, 4]])] {
+    for selection in [(vec![4i64, 2, 4],).into_selection().unwrap(), Selection::coordinates(vec![vec![4, 2, 4]])] {
         let parts = ChunkSelections::new(&selection.resolve(&[10]).unwrap(), &grid).unwrap();
         let mut values = [0; 10];
         for part in parts.iter() {
@@ -302,7 +302,7 @@ fn an_element_without_dimensions() {
         assert_eq!(found, count);
     };
     check(Selection::all(), 1);
-    check(Selection::points(Vec::new()), 1);
+    check(Selection::coordinates(Vec::new()), 1);
     check(Selection::mask(&[], vec![true]).unwrap(), 1);
     check(Selection::mask(&[], vec![false]).unwrap(), 0);
 }

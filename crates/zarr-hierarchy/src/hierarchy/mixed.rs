@@ -6,7 +6,7 @@ use crate::node::OpenNode;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use zarr_meta::{Dialect, Documents, ENTRY_KEYS, NodePath, StoredNode, Warning};
+use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning};
 use zarr_store::{Job, Key, Next, Reply};
 
 /// Walks down from a node in every dialect that the store holds.
@@ -67,14 +67,14 @@ impl MixedWalkJob {
     /// Asks for the documents by which dialects are told.
     fn look(&mut self) -> Result<Next<Self>> {
         self.state = State::Look;
-        let keys = ENTRY_KEYS.into_iter().map(|key| Ok(get_document(Key::new(key)?)));
+        let keys = DETECTION_KEYS.into_iter().map(|key| Ok(get_document(Key::new(key)?)));
         Ok(Next::Ask(keys.collect::<Result<_>>()?))
     }
 
     /// Takes the dialects of the store from these documents.
     fn looked(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let mut documents = Documents::new();
-        for (index, key) in ENTRY_KEYS.into_iter().enumerate() {
+        for (index, key) in DETECTION_KEYS.into_iter().enumerate() {
             match replies.get(index) {
                 Some(Reply::Got(Some(fetched))) => documents.insert(key, fetched.part(0)),
                 Some(Reply::Got(None)) => {}
@@ -83,7 +83,7 @@ impl MixedWalkJob {
         }
         let own = Family::of(self.root.dialect);
         let mut families = vec![own];
-        for told in zarr_meta::entry_dialects(&documents) {
+        for told in zarr_meta::detected_dialects(&documents) {
             match told {
                 // Those that are one array have nothing below the root.
                 Ok((_, dialect)) if dialect.holds_one_array() && !self.root.path.is_root() => {}

@@ -74,7 +74,7 @@ impl WalkJob {
         // Below an array there may be no node, but where documents lie apart from chunks it costs little to see some.
         let is_listed = root.node.as_group().is_some() || dialect.implies_groups();
         let next = if is_listed { vec![root.path.clone()] } else { Vec::new() };
-        let entry = match zarr_meta::entry_key(dialect).and_then(|key| Some((key, root.documents.get(key)?))) {
+        let entry = match zarr_meta::entry_point_key(dialect).and_then(|key| Some((key, root.documents.get(key)?))) {
             Some((key, bytes)) => [(key.to_owned(), bytes.to_vec())].into_iter().collect(),
             None => Documents::new(),
         };
@@ -211,8 +211,8 @@ impl WalkJob {
             let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
             let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
             children.candidates.retain(|path| !self.skipped.contains(path));
-            self.maybe.extend(children.maybe_implied.iter().cloned());
-            self.next.extend(children.maybe_implied);
+            self.maybe.extend(children.maybe_implicit.iter().cloned());
+            self.next.extend(children.maybe_implicit);
             self.begin(children.candidates, &Where::Here, &mut requests);
         }
         Ok(requests)

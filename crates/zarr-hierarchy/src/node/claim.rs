@@ -23,7 +23,7 @@ pub struct Claim {
     key: Key,
     text: Vec<u8>,
     /// The document without a claim.
-    bare: Vec<u8>,
+    unclaimed: Vec<u8>,
 }
 
 impl Claim {
@@ -34,7 +34,7 @@ impl Claim {
         // The standard library's only source of chance, which processes share that were forked from one another.
         let chance = RandomState::new().hash_one((document, std::process::id(), SystemTime::now()));
         text.extend((0..MARKS).map(|bit| if chance >> bit & 1 == 0 { b' ' } else { b'\t' }));
-        Self { key, text, bare: unclaimed(document).to_vec() }
+        Self { key, text, unclaimed: unclaimed(document).to_vec() }
     }
 
     /// Whether nothing changed the document since it was claimed.
@@ -166,7 +166,7 @@ impl Job for TakeClaim {
             (State::Read(own), [Reply::Got(fetched)]) => match fetched {
                 Some(fetched) if fetched.part(0) == own.text => {
                     let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                    let claim = Claim { bare: own.bare, ..Claim::new(own.key, &own.text) };
+                    let claim = Claim { unclaimed: own.unclaimed, ..Claim::new(own.key, &own.text) };
                     Ok(self.set(claim, when))
                 }
                 _ => Err(void()),
@@ -198,12 +198,12 @@ impl Job for DropClaim {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let Claim { key, text, bare } = &self.claim;
+        let Claim { key, text, unclaimed } = &self.claim;
         match replies {
             [] if !std::mem::replace(&mut self.is_asked, true) => Ok(Next::Ask(vec![jobs::get_document(key.clone())])),
             [Reply::Got(Some(fetched))] if fetched.part(0) == text => {
                 let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                Ok(Next::Ask(vec![jobs::set_document(key.clone(), bare.clone(), when, true)]))
+                Ok(Next::Ask(vec![jobs::set_document(key.clone(), unclaimed.clone(), when, true)]))
             }
             // Another has it by now.
             [Reply::Got(_) | Reply::Set | Reply::Conflict] => Ok(Next::Done(())),
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!((first.text.len(), second.text.len()), (3 + MARKS, 3 + MARKS));
         assert_ne!(first.text, second.text);
         assert!(marks(&first.text).is_some() && marks(&second.text) != marks(&first.text));
-        assert_eq!((&first.bare[..], &second.bare[..]), (&b"{}\n"[..], &b"{}\n"[..]));
+        assert_eq!((&first.unclaimed[..], &second.unclaimed[..]), (&b"{}\n"[..], &b"{}\n"[..]));
         assert_eq!(unclaimed(&second.text), b"{}\n");
         for text in [&b""[..], b"{}", b"{}\n", &[b' '; 64], &[b'\n'; 200]] {
             assert_eq!((marks(text), unclaimed(text)), (None, text));

@@ -121,9 +121,9 @@ impl CreateNode {
     /// Whether a node that is only implied may get the documents of this one: a group, or the root where it is implied by the document that is for
     /// the whole hierarchy, in which there need not be a node.
     fn may_document(&self, there: &StoredNode) -> bool {
-        let is_bare_root = there.path.is_root() && zarr_meta::entry_key(there.dialect).is_some();
+        let is_entry_root = there.path.is_root() && zarr_meta::entry_point_key(there.dialect).is_some();
         let fits = there.implicit && there.dialect == self.found.dialect;
-        fits && (self.node.as_group().is_some() || is_bare_root)
+        fits && (self.node.as_group().is_some() || is_entry_root)
     }
 
     /// Takes the next of the steps that come before the node itself.
@@ -198,7 +198,7 @@ impl CreateNode {
 
     /// Looks at the document that is for the whole hierarchy.
     fn entry(&mut self) -> Result<Next<Self>> {
-        match zarr_meta::entry_key(self.found.dialect) {
+        match zarr_meta::entry_point_key(self.found.dialect) {
             None => self.begin_ancestors(),
             Some(key) => {
                 self.state = Change::Entry;
@@ -214,7 +214,7 @@ impl CreateNode {
             [Reply::Got(entry)] => entry.as_ref(),
             _ => return Err(jobs::unfit()),
         };
-        if let Some((key, entry)) = zarr_meta::entry_key(dialect).zip(entry) {
+        if let Some((key, entry)) = zarr_meta::entry_point_key(dialect).zip(entry) {
             let entry = [(key.to_owned(), entry.part(0).to_vec())].into_iter().collect();
             zarr_meta::fit_in(&mut self.node, dialect, &entry);
             let (written, found) = new_documents(dialect, &path, &self.node, &entry)?;

@@ -56,7 +56,7 @@ impl ReadNewest {
         let StoredNode { dialect, path, .. } = &self.found;
         let mut keys = zarr_meta::document_keys(*dialect, path, known);
         keys.extend(self.found.documents.keys().map(str::to_owned));
-        keys.extend(zarr_meta::entry_key(*dialect).map(str::to_owned));
+        keys.extend(zarr_meta::entry_point_key(*dialect).map(str::to_owned));
         keys.sort_unstable();
         keys.dedup();
         keys.iter().map(|key| Ok(Key::new(key)?)).collect()

@@ -61,7 +61,7 @@ enum Role {
 }
 
 fn role(dialect: Dialect, path: &NodePath, documents: &Documents, key: &str) -> Role {
-    if zarr_meta::entry_key(dialect) == Some(key) && !path.is_root() {
+    if zarr_meta::entry_point_key(dialect) == Some(key) && !path.is_root() {
         return Role::Optional;
     }
     let mut without = documents.clone();

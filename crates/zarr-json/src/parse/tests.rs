@@ -35,18 +35,21 @@ fn lenient_where_told() {
 }
 
 #[test]
-fn bare_tokens_are_numbers() {
-    let options = ParseOptions { bare_nan: true, ..ParseOptions::default() };
+fn nan_literals_are_numbers() {
+    let options = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let value = parse(b"{\"a\": [NaN, -Infinity, Infinity, 1e999], \"b\": \"NaN\"}", options).unwrap().value;
     assert_eq!(value.to_string(), r#"{"a":[NaN,-Infinity,Infinity,1e999],"b":"NaN"}"#);
-    assert_eq!(value.count_bare(), 3);
+    assert_eq!(value.count_nan_literals(), 3);
     let numbers: Vec<_> = value.get("a").unwrap().as_array().unwrap().iter().filter_map(Value::as_number).collect();
     assert_eq!(numbers[..3], [&Number::NAN, &Number::NEG_INFINITY, &Number::INFINITY]);
     assert!(numbers[0].as_f64().is_nan() && numbers[1].as_f64() == f64::NEG_INFINITY);
     assert!(numbers[..3].iter().all(|number| !number.is_integer() && number.to_i128().is_none()));
     assert!(numbers[0].semantically_eq(&Number::NAN) && !numbers[2].semantically_eq(numbers[3]));
-    assert_eq!(value.clone().without_bare().to_string(), r#"{"a":["NaN","-Infinity","Infinity",1e999],"b":"NaN"}"#);
-    assert!(!value.semantically_eq(&value.clone().without_bare()));
+    assert_eq!(
+        value.clone().without_nan_literals().to_string(),
+        r#"{"a":["NaN","-Infinity","Infinity",1e999],"b":"NaN"}"#
+    );
+    assert!(!value.semantically_eq(&value.clone().without_nan_literals()));
 }
 
 /// A text in which members of well-known names come again, in nearly the same spelling.

@@ -38,7 +38,7 @@ impl Consolidated {
     /// `None` if its format is not 1, the only one that is defined, or if the dialect has no such document.
     ///
     /// # Errors
-    /// If it is not JSON, or has no object `metadata`, or in it no entry document where that is needed.
+    /// If it is not JSON, or has no object `metadata`, or in it no entry point document where that is needed.
     pub fn parse_document(dialect: Dialect, key: &str, bytes: &[u8]) -> Result<Option<Self>> {
         match dialect {
             Dialect::V2 => Self::parse_v2(key, bytes),
@@ -51,7 +51,7 @@ impl Consolidated {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
         let Some(entry) = metadata.get(ENTRY) else {
             let pointer = format!("/metadata/{}", ENTRY);
-            let error = Error::new(ErrorKind::InvalidMetadata, pointer, "nothing", "the entry document");
+            let error = Error::new(ErrorKind::InvalidMetadata, pointer, "nothing", "the entry point document");
             return Err(error.in_document(key));
         };
         let mut documents = vec![(ENTRY.to_owned(), entry.clone())];
@@ -97,7 +97,7 @@ fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
     let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
     // User attributes may be odd, documents may not.
     let permitted = |deviation: &Deviation| {
-        matches!(deviation.kind, DeviationKind::BareToken(_))
+        matches!(deviation.kind, DeviationKind::NanLiteral(_))
             || [".zattrs/", "/attributes/"].iter().any(|part| deviation.pointer.contains(part))
     };
     let (value, _) = parse_document(key, bytes, options, permitted)?;

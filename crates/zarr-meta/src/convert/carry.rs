@@ -1,6 +1,6 @@
 //! What a dialect cannot say, carried in an attribute until the node is in its own dialect again.
 
-use super::{Note, bare, for_dialect, for_dialect_from, rename, zero};
+use super::{Note, for_dialect, for_dialect_from, nan_literals, rename, zero};
 use crate::dialect::typestr;
 use crate::error::{ErrorKind, Result};
 use crate::{ArrayMetadata, Dialect, Node};
@@ -56,7 +56,8 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         fitted => fitted?,
     };
     let (mut members, mut added) = (Map::new(), Vec::new());
-    let bare = if dialect.has_bare_numbers() { Vec::new() } else { bare::pointers(node.attributes()) };
+    let nan_pointers =
+        if dialect.allows_nan_literals() { Vec::new() } else { nan_literals::pointers(node.attributes()) };
     if let Some(data_type) = data_type {
         members.insert(UNKNOWN_TYPE, data_type);
     }
@@ -67,7 +68,7 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         lost(node, &back, &mut members);
         let is_new = |name: &&str| !node.attributes().contains_key(name);
         added.extend(back.attributes().keys().filter(is_new).map(str::to_owned));
-        if members.is_empty() && added.is_empty() && bare.is_empty() {
+        if members.is_empty() && added.is_empty() && nan_pointers.is_empty() {
             break;
         }
         let mut carried = Map::new();
@@ -76,8 +77,8 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         if !added.is_empty() {
             carried.insert("added", Value::Array(added.iter().map(|name| Value::from(name.as_str())).collect()));
         }
-        if !bare.is_empty() {
-            carried.insert("bare", bare.clone());
+        if !nan_pointers.is_empty() {
+            carried.insert("bare", nan_pointers.clone());
         }
         fitted.attributes_mut().insert(CARRIED, carried);
     }
@@ -129,7 +130,8 @@ fn lost(node: &Node, back: &Node, members: &mut Map) {
         }
     }
     // Numbers that JSON does not have are not carried: there are pointers to them.
-    let (before, after) = (node.attributes().clone().without_bare(), back.attributes().clone().without_bare());
+    let (before, after) =
+        (node.attributes().clone().without_nan_literals(), back.attributes().clone().without_nan_literals());
     let is_lost = |(name, value): &(&str, &Value)| !after.get(name).is_some_and(|it| it.semantically_eq(value));
     let mut attributes = members.get("attributes").and_then(Value::as_object).cloned().unwrap_or_default();
     for (name, value) in before.iter().filter(is_lost) {
@@ -147,7 +149,7 @@ pub(super) fn restore(node: &mut Node, dialect: Dialect) {
     let from = carried.and_then(|carried| carried.get("dialect")?.as_str()?.parse::<Dialect>().ok());
     let members = carried.and_then(|carried| carried.get("members")?.as_object().cloned());
     let list = |name: &str| carried.and_then(|carried| carried.get(name)?.as_array()).unwrap_or_default().to_vec();
-    let (added, bare) = (list("added"), list("bare"));
+    let (added, nan_pointers) = (list("added"), list("bare"));
     let (Some(from), Some(members)) = (from, members) else { return };
     if !is_same_family(from, dialect) {
         return;
@@ -160,7 +162,7 @@ pub(super) fn restore(node: &mut Node, dialect: Dialect) {
             attributes.insert(name, value.clone());
         }
     }
-    bare.iter().filter_map(Value::as_str).for_each(|pointer| bare::restore(attributes, pointer));
+    nan_pointers.iter().filter_map(Value::as_str).for_each(|pointer| nan_literals::restore(attributes, pointer));
     for (name, value) in members.iter().filter(|(name, _)| *name != "attributes" && !OF_STORAGE.contains(name)) {
         match node {
             Node::Array(array) => restore_member(array, name, value),

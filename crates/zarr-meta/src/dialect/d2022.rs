@@ -1,6 +1,6 @@
 //! The core draft of version 3 dated 25 May 2022, as it stood at the end of that year.
 //!
-//! An entry document `zarr.json`, documents at `meta/a/b.array.json` and `meta/a/b.group.json`, chunks at `data/a/b/c0/1`.
+//! An entry point document `zarr.json`, documents at `meta/a/b.array.json` and `meta/a/b.group.json`, chunks at `data/a/b/c0/1`.
 //! Groups need no document. Zarr core specification, editor's draft 25 May 2022.
 
 mod entry;
@@ -17,7 +17,7 @@ use zarr_json::{Map, NamedConfig};
 /// The rules of the core draft of 2022.
 pub(super) struct V3Draft2022;
 
-/// The key of the entry document.
+/// The key of the entry point document.
 const ENTRY: &str = "zarr.json";
 
 impl Rules for V3Draft2022 {

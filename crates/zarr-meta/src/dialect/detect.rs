@@ -26,7 +26,7 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
 
 /// The keys of the documents by which dialects are told that are not self-contained, beside those of a node at `path` in the
 /// self-contained ones.
-pub(crate) fn entry_keys(path: &NodePath) -> Vec<String> {
+pub(crate) fn probed_keys(path: &NodePath) -> Vec<String> {
     let root = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
     if path.is_root() {
         return root(&["meta/group.json", "meta/array.json", "meta", "__zmeta__"]);
@@ -73,14 +73,14 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
 }
 
 /// The keys of the documents by which hierarchies are told of dialects that are not self-contained.
-pub const ENTRY_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/array.json", "meta", "__zmeta__"];
+pub const DETECTION_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/array.json", "meta", "__zmeta__"];
 
-/// The dialects that are not self-contained of which the documents at [`ENTRY_KEYS`] tell, newest first, each with the key of the
+/// The dialects that are not self-contained of which the documents at [`DETECTION_KEYS`] tell, newest first, each with the key of the
 /// document; or what is wrong with such a document.
-pub fn entry_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
+pub fn detected_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
     let mut documents = documents.clone();
     let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();
-    for key in ENTRY_KEYS {
+    for key in DETECTION_KEYS {
         // The root of a hierarchy of 2022 has its document at these keys, too.
         if key.starts_with("meta/") && all.iter().flatten().any(|(_, known)| *known == Dialect::V3Draft2022) {
             continue;
@@ -140,7 +140,7 @@ mod tests {
         .map(|(key, text)| (key.to_owned(), text.as_bytes().to_vec()))
         .into_iter()
         .collect();
-        let all = entry_dialects(&documents);
+        let all = detected_dialects(&documents);
         assert_eq!(all[0], Ok(("zarr.json", Dialect::V3Protocol2020)));
         assert_eq!(all[1], Ok(("meta/group.json", Dialect::V3Protocol2019)));
         assert_eq!(all[2].as_ref().unwrap_err().kind(), ErrorKind::UnsupportedVersion);
@@ -156,7 +156,7 @@ mod tests {
         .map(|(key, text)| (key.to_owned(), text.into()))
         .into_iter()
         .collect();
-        let told: Vec<_> = entry_dialects(&documents).into_iter().flatten().collect();
+        let told: Vec<_> = detected_dialects(&documents).into_iter().flatten().collect();
         assert_eq!(told, [("zarr.json", Dialect::V3Draft2022)]);
     }
 }

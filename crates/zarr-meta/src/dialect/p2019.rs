@@ -1,6 +1,6 @@
 //! The first protocol draft of version 3, of April 2019.
 //!
-//! No entry document. Every name in a key ends in `.g` for a group or `.a` for an array: documents at
+//! No entry point document. Every name in a key ends in `.g` for a group or `.a` for an array: documents at
 //! `meta/a.g/b.a/array.json` and `meta/a.g/group.json`, chunks at `data/a.g/b.a/0.1`. Groups need no document. What the
 //! text leaves open is as the same draft had it a month later: the members of documents, and chunk keys.
 
@@ -23,7 +23,7 @@ const GROUP: &str = "group.json";
 const ATTRIBUTES: &str = "attributes.json";
 
 /// What the text of groups and arrays has in an example.
-const OPTIONS: ParseOptions = ParseOptions { bare_nan: false, ..ParseOptions::ALL };
+const OPTIONS: ParseOptions = ParseOptions { nan_literals: false, ..ParseOptions::ALL };
 
 /// The URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";

@@ -54,7 +54,7 @@ impl Rules for V3Protocol2020 {
     }
 
     fn more_keys(&self, path: &NodePath, documents: &Documents) -> Vec<String> {
-        // An entry document that is wrong is reported when it is parsed.
+        // An entry point document that is wrong is reported when it is parsed.
         Form::of(documents).map_or_else(|_| Vec::new(), |form| vec![form.array_key(path), form.group_key(path)])
     }
 

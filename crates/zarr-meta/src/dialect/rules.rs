@@ -12,7 +12,7 @@ pub(crate) trait Rules: Sync {
     fn dialects(&self) -> &'static [Dialect];
 
     /// Whether the documents at the path of a node suffice to recognise it. If not, the dialect is asked only where one of the entry
-    /// documents (`detect::entry_keys`) names it.
+    /// documents (`detect::probed_keys`) names it.
     fn is_self_contained(&self) -> bool {
         true
     }
@@ -116,8 +116,8 @@ pub(crate) struct Parsed {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) attributes_error: Option<Error>,
     pub(crate) separator_unmarked: bool,
-    /// See [`StoredNode::fill_value_agreed`](crate::StoredNode::fill_value_agreed).
-    pub(crate) fill_value_agreed: bool,
+    /// See [`StoredNode::may_omit_empty_chunks`](crate::StoredNode::may_omit_empty_chunks).
+    pub(crate) may_omit_empty_chunks: bool,
     pub(crate) dimension_names_from: Option<Convention>,
     /// It is a group without a document of its own.
     pub(crate) implicit: bool,
@@ -131,10 +131,10 @@ pub(crate) struct Parsed {
 
 impl Parsed {
     pub(crate) fn new(dialect: Dialect, node: Node, warnings: Vec<Warning>) -> Self {
-        let fill_value_agreed =
+        let may_omit_empty_chunks =
             node.as_array().is_none_or(|array| fill::is_agreed(array.fill_value.as_ref(), array, dialect));
         Self {
-            fill_value_agreed,
+            may_omit_empty_chunks,
             dialect,
             node,
             warnings,
@@ -151,7 +151,7 @@ impl Parsed {
     /// Takes note of how `document`, that of an array, spells the fill value, where the model does not keep that.
     pub(crate) fn spelled_in(mut self, document: &Value) -> Self {
         if let Node::Array(array) = &self.node {
-            self.fill_value_agreed = fill::is_agreed(document.get("fill_value"), array, self.dialect);
+            self.may_omit_empty_chunks = fill::is_agreed(document.get("fill_value"), array, self.dialect);
         }
         self
     }

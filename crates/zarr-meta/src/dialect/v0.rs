@@ -51,12 +51,12 @@ impl Rules for V0 {
     }
 
     fn parse(&self, _: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
-        let bare_nan = ParseOptions { bare_nan: true, ..ParseOptions::default() };
+        let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
         if let Some(bytes) = documents.get(ARRAY) {
             check_is_json(bytes)?;
         }
-        let Some((value, deviations)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
-        let value = value.without_bare();
+        let Some((value, deviations)) = documents.json(ARRAY, nan_literals, |_| true)? else { return Ok(None) };
+        let value = value.without_nan_literals();
         let odd = deviations.into_iter().filter(|deviation| deviation.pointer != "/fill_value");
         let mut warnings: Vec<_> = odd.map(|deviation| Warning::of(ARRAY, deviation)).collect();
         let mut array = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;

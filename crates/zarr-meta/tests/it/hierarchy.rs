@@ -61,7 +61,7 @@ proptest! {
             let previous = (!entry.is_empty()).then_some(&entry);
             let written = documents(dialect, &path, &node, previous).unwrap();
             store.apply(written);
-            if let Some(key) = zarr_meta::entry_key(dialect) {
+            if let Some(key) = zarr_meta::entry_point_key(dialect) {
                 entry.insert(key, store.0[key].clone());
             }
         }
@@ -128,9 +128,9 @@ fn check(
         let listed = store.list(&listing_prefix(dialect, &path));
         let (prefixes, keys): (Vec<&str>, Vec<&str>) =
             listed.iter().map(String::as_str).partition(|key| key.ends_with('/'));
-        let Children { candidates, maybe_implied, refused } = children(dialect, &path, &keys, &prefixes, entry);
+        let Children { candidates, maybe_implicit, refused } = children(dialect, &path, &keys, &prefixes, entry);
         prop_assert!(refused.is_empty(), "{:?}", refused);
-        next.extend(candidates.into_iter().chain(maybe_implied));
+        next.extend(candidates.into_iter().chain(maybe_implicit));
     }
     prop_assert_eq!(&seen, &expected.keys().cloned().collect());
     // All at once.

@@ -86,7 +86,7 @@ fn they_stay_when_another_attribute_is_set() {
 fn conversions_keep_them_where_the_dialect_has_them() {
     let node = v2().found("/").node;
     for dialect in [Dialect::V0, Dialect::V1, Dialect::V2, Dialect::V3Protocol2020] {
-        assert!(dialect.has_bare_numbers());
+        assert!(dialect.allows_nan_literals());
         let mut node = node.clone();
         if dialect == Dialect::V0 {
             let Node::Array(array) = &mut node else { unreachable!() };
@@ -115,7 +115,7 @@ fn conversions_make_texts_of_numbers_where_the_dialect_is_json() {
         .replace(":Infinity", ":\"Infinity\"")
         .replace(":NaN", ":\"NaN\"");
     for dialect in [Dialect::V3Protocol2019, Dialect::V3Draft2022, Dialect::V3Provisional2023, Dialect::V3] {
-        assert!(!dialect.has_bare_numbers());
+        assert!(!dialect.allows_nan_literals());
         let (fitted, notes) = for_dialect_from(&node, Dialect::V2, dialect).unwrap();
         assert_eq!(shown(&fitted), texts, "{dialect}");
         let told: Vec<_> = notes.iter().map(|note| note.pointer.as_str()).collect();
@@ -131,7 +131,7 @@ fn conversions_make_texts_of_numbers_where_the_dialect_is_json() {
 }
 
 #[test]
-fn a_new_document_of_version_3_has_no_bare_numbers_but_one_in_place_of_an_older_has() {
+fn a_new_document_of_version_3_has_no_nan_literals_but_one_in_place_of_an_older_has() {
     let found = v3().found("/");
     let error = documents(Dialect::V3, &found.path, &found.node, None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/attributes/_FillValue"));

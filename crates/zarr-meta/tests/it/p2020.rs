@@ -32,7 +32,7 @@ fn path(text: &str) -> NodePath {
 }
 
 #[test]
-fn the_form_follows_from_the_entry_document() {
+fn the_form_follows_from_the_entry_point_document() {
     let dotted = ARRAY.replace(r#", "separator": "/""#, "");
     for (entry, key, text, prefix, keys) in [
         (
@@ -71,7 +71,7 @@ fn the_form_follows_from_the_entry_document() {
         assert_eq!(found.node.as_array().unwrap().chunk_key_encoding.to_value().to_string(), keys);
         assert!(store.found("/").implicit && store.found("/a").implicit, "{entry}");
         assert_eq!(store.probe("/b", None).unwrap().map(|found| found.path), None);
-        // Another node goes where it belongs in this hierarchy, whose entry document stays.
+        // Another node goes where it belongs in this hierarchy, whose entry point document stays.
         let known = store.found("/").documents;
         let group = Node::Group(GroupMetadata::default());
         let changes = documents(Dialect::V3Protocol2020, &path("/a/c"), &group, Some(&known)).unwrap();
@@ -87,7 +87,7 @@ fn the_form_follows_from_the_entry_document() {
             &known,
         );
         assert_eq!(listed.candidates, [path("/a/b"), path("/a/c")]);
-        assert_eq!(listed.maybe_implied, [path("/a/d")]);
+        assert_eq!(listed.maybe_implicit, [path("/a/d")]);
     }
 }
 
@@ -96,7 +96,7 @@ fn changes_key(key: &str) -> String {
 }
 
 #[test]
-fn a_first_node_brings_the_entry_document() {
+fn a_first_node_brings_the_entry_point_document() {
     let node = found("{}").node;
     let written = documents(Dialect::V3Protocol2020, &path("/x/y"), &node, None).unwrap();
     let keys: Vec<_> = written.iter().map(|(key, _)| key.as_str()).collect();
@@ -115,7 +115,7 @@ fn a_first_node_brings_the_entry_document() {
 }
 
 #[test]
-fn the_root_is_a_group_once_there_is_an_entry_document() {
+fn the_root_is_a_group_once_there_is_an_entry_point_document() {
     let store = Store::with(&[("zarr.json", JULY)]);
     let root = store.found("/");
     assert!(root.implicit && root.own_documents().eq(["zarr.json"]));
@@ -130,7 +130,7 @@ fn the_root_is_a_group_once_there_is_an_entry_document() {
 }
 
 #[test]
-fn entry_documents_that_are_wrong() {
+fn entry_point_documents_that_are_wrong() {
     for (from, to, kind, pointer) in [
         (
             "\"extensions\": []",

@@ -66,7 +66,7 @@ fn null_as_fill_value_is_undefined_but_for_floats() {
         let warning = (found.warnings[0].key.as_str(), found.warnings[0].pointer.as_str());
         assert_eq!((found.dialect, found.warnings.len(), warning), (Dialect::V3, 1, ("a/zarr.json", "/fill_value")));
         assert_eq!(found.node.as_array().unwrap().fill_value, None);
-        assert!(!found.fill_value_agreed);
+        assert!(!found.may_omit_empty_chunks);
         // It stays where it is, and is not written anew.
         let written = documents(Dialect::V3, &found.path, &found.node, Some(&found.documents)).unwrap();
         assert_eq!(written[0].1.as_deref(), found.documents.get("a/zarr.json"));
@@ -283,7 +283,7 @@ fn codecs_in_codecs_are_written_and_named_as_others() {
 }
 
 #[test]
-fn bare_tokens_in_copies_of_documents_do_not_break_the_group() {
+fn nan_literals_in_copies_of_documents_do_not_break_the_group() {
     // As zarr-python 3.0.0 to 3.0.6 wrote them, while the array's own document has a text.
     let copy = document(r#"{"data_type": "float64", "fill_value": "NaN"}"#).replace("\"NaN\"", "NaN");
     let group = format!(

@@ -63,7 +63,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
     let (axes, on_blocks) = match selection {
         Selection::Axes(axes) => (axes, false),
         Selection::Blocks(axes) => (axes, true),
-        Selection::Points(lists) => return points(lists, shape).map(|points| is_small.then_some(points)),
+        Selection::Coordinates(lists) => return points(lists, shape).map(|points| is_small.then_some(points)),
         Selection::Mask { shape: of, mask } => {
             let fits = of.as_slice() == shape && mask.len() as u64 == shape.iter().product::<u64>();
             let on = (0_u64..).zip(mask).filter(|(_, on)| **on).map(|(place, _)| place);

@@ -86,7 +86,7 @@ fn resolved(selection: &Selection, shape: &[u64], grid: Option<&ChunkGrid>) -> b
 fn of_axes(selection: &Selection) -> Vec<Selection> {
     let Selection::Axes(axes) = selection else { return Vec::new() };
     let list = |axis: &AxisSelection| if let AxisSelection::Indices(list) = axis { Some(list.clone()) } else { None };
-    let points = axes.iter().map(list).collect::<Option<Vec<_>>>().map(Selection::points);
+    let points = axes.iter().map(list).collect::<Option<Vec<_>>>().map(Selection::coordinates);
     let blocks = Selection::blocks(selection).ok();
     points.into_iter().chain(blocks).chain(converted(axes)).collect()
 }

@@ -29,10 +29,10 @@ pub(super) fn read(form: Source, array: &Array, shape: &[u64], input: &mut Input
         return csv::values(array.data_type(), shape, &text).map_err(broken);
     }
     // Python's bare NaN becomes a string.
-    let options = ParseOptions { bare_nan: true, ..ParseOptions::default() };
+    let options = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
     let mut values = Vec::new();
-    flatten(value.value.without_bare(), shape, &mut values).map_err(broken)?;
+    flatten(value.value.without_nan_literals(), shape, &mut values).map_err(broken)?;
     Ok(values)
 }
 

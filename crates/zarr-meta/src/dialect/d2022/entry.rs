@@ -1,4 +1,4 @@
-//! The entry document: which version the hierarchy is of, and how its documents are called.
+//! The entry point document: which version the hierarchy is of, and how its documents are called.
 
 use super::{ENTRY, Kind};
 use crate::dialect::draft::members;
@@ -8,7 +8,7 @@ use crate::{Documents, NodePath, Warning};
 use zarr_json::pointer::At;
 use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, json};
 
-/// What the entry document says.
+/// What the entry point document says.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     /// What the keys of documents end in, `.json` where nobody says otherwise.
@@ -18,11 +18,11 @@ pub(super) struct Entry {
     pub(super) warnings: Vec<Warning>,
 }
 
-/// Members of the entry document.
+/// Members of the entry point document.
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
 /// What the text itself has in an example.
-pub(super) const OPTIONS: ParseOptions = ParseOptions { bare_nan: false, ..ParseOptions::ALL };
+pub(super) const OPTIONS: ParseOptions = ParseOptions { nan_literals: false, ..ParseOptions::ALL };
 
 impl Entry {
     /// The entry among the documents; `None` if there is none.

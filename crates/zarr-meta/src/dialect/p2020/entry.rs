@@ -1,4 +1,4 @@
-//! The entry document, and the keys that follow from it.
+//! The entry point document, and the keys that follow from it.
 
 use crate::dialect::draft;
 use crate::error::{Error, ErrorKind, Result};
@@ -6,7 +6,7 @@ use crate::{Documents, NodePath};
 use zarr_json::pointer::At;
 use zarr_json::{Map, ParseOptions, Value, json};
 
-/// The key of the entry document.
+/// The key of the entry point document.
 pub(crate) const KEY: &str = "zarr.json";
 /// What the keys of documents begin with, but for those of the root.
 pub(super) const NODES: &str = "meta/root/";
@@ -45,7 +45,7 @@ impl Default for Form {
 }
 
 impl Form {
-    /// The form that the entry document says; without one, that of zarr-python 2.
+    /// The form that the entry point document says; without one, that of zarr-python 2.
     pub(super) fn of(documents: &Documents) -> Result<Self> {
         // The group example of the text has a trailing comma, and software ignored what it did not know.
         let options = ParseOptions { trailing_comma: true, ..ParseOptions::default() };
@@ -131,7 +131,7 @@ fn is_draft(uri: &str) -> bool {
     !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The path of the node that has its document at `key`, in a hierarchy with the entry document `entry`; `None` if that is the
+/// The path of the node that has its document at `key`, in a hierarchy with the entry point document `entry`; `None` if that is the
 /// key of no node's document.
 ///
 /// # Errors

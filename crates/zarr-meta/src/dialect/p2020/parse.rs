@@ -62,7 +62,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
 fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warning>)>> {
     // Python writes bare tokens where it has NaN; what is twice in attributes is the user's business.
     let permitted = |deviation: &Deviation| match deviation.kind {
-        DeviationKind::BareToken(_) | DeviationKind::TrailingComma => true,
+        DeviationKind::NanLiteral(_) | DeviationKind::TrailingComma => true,
         _ => deviation.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty()),
     };
     let Some((value, deviations)) = documents.json(key, ParseOptions::ALL, permitted)? else { return Ok(None) };
@@ -74,7 +74,7 @@ fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warni
 fn only_in_attributes(value: Value) -> Value {
     let Value::Object(members) = value else { return value };
     let member = |(name, value): (String, Value)| {
-        let value = if name == "attributes" { value } else { value.without_bare() };
+        let value = if name == "attributes" { value } else { value.without_nan_literals() };
         (name, value)
     };
     Value::Object(members.into_iter().map(member).collect())
@@ -159,7 +159,7 @@ fn codecs(
     endian: &ByteOrder,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
     let filters = filters(attributes.get("filters")).then(|| attributes.remove("filters")).flatten();
-    let filters = filters.unwrap_or(json!([])).without_bare();
+    let filters = filters.unwrap_or(json!([])).without_nan_literals();
     let mut compressor = None;
     if let Some(at) = at.get_non_null("compressor") {
         let codec_at = at.member("codec")?;

@@ -16,9 +16,9 @@ const MEMBERS: [&str; 8] =
 
 pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes bare tokens where it has NaN; in a fill value that is how version 1 says it.
-    let bare_nan = ParseOptions { bare_nan: true, ..ParseOptions::default() };
-    let Some((value, deviations)) = documents.json(ARRAY, bare_nan, |_| true)? else { return Ok(None) };
-    let value = value.without_bare();
+    let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
+    let Some((value, deviations)) = documents.json(ARRAY, nan_literals, |_| true)? else { return Ok(None) };
+    let value = value.without_nan_literals();
     let odd = deviations.into_iter().filter(|deviation| deviation.pointer != "/fill_value");
     let mut warnings: Vec<_> = odd.map(|deviation| Warning::of(ARRAY, deviation)).collect();
     let mut odd = Vec::new();

@@ -18,12 +18,12 @@ const MEMBERS: [&str; 9] =
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
     let key = |name: &str| format!("{prefix}{name}");
     // Python writes bare tokens where it has NaN.
-    let bare_nan = ParseOptions { bare_nan: true, ..ParseOptions::default() };
+    let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let mut warnings = Vec::new();
     let array_key = key(ARRAY);
     let group_key = key(GROUP);
-    let mut parsed = if let Some((value, deviations)) = documents.json(&array_key, bare_nan, |_| true)? {
-        let value = value.without_bare();
+    let mut parsed = if let Some((value, deviations)) = documents.json(&array_key, nan_literals, |_| true)? {
+        let value = value.without_nan_literals();
         warnings.extend(deviations.into_iter().map(|deviation| Warning::of(&array_key, deviation)));
         if documents.contains(&group_key) {
             warnings.push(Warning::hidden(&group_key, Dialect::V2, Dialect::V2));
@@ -35,8 +35,8 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
         parsed.separator_unmarked = separator_unmarked;
         parsed
-    } else if let Some((value, deviations)) = documents.json(&group_key, bare_nan, |_| true)? {
-        let value = value.without_bare();
+    } else if let Some((value, deviations)) = documents.json(&group_key, nan_literals, |_| true)? {
+        let value = value.without_nan_literals();
         warnings.extend(deviations.into_iter().map(|deviation| Warning::of(&group_key, deviation)));
         let group = group(&At::root(&value)).map_err(|error| error.in_document(&group_key))?;
         Parsed::new(Dialect::V2, Node::Group(group), warnings)

@@ -10,14 +10,14 @@ use zarr_json::{Map, Number, Value};
 /// Makes texts of them, with a note for each attribute.
 pub(super) fn to_texts(attributes: &mut Map, notes: &mut Vec<Note>) {
     for (name, value) in attributes.iter() {
-        let what = match (value.count_bare(), value) {
+        let what = match (value.count_nan_literals(), value) {
             (0, _) => continue,
             (_, Value::Number(number)) => format!("{number}, a number that JSON does not have, becomes a string"),
             (count, _) => format!("{count} times NaN or an infinity, numbers that JSON does not have, become strings"),
         };
         notes.push(Note::change(format!("/attributes/{}", escaped(name)), what));
     }
-    *attributes = std::mem::take(attributes).without_bare();
+    *attributes = std::mem::take(attributes).without_nan_literals();
 }
 
 /// The pointers into `attributes` of all of them.
@@ -28,7 +28,7 @@ pub(super) fn pointers(attributes: &Map) -> Vec<String> {
 }
 
 fn collect(value: &Value, pointer: String, found: &mut Vec<String>) {
-    if value.count_bare() == 0 {
+    if value.count_nan_literals() == 0 {
         return;
     }
     match value {

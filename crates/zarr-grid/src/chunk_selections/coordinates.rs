@@ -6,24 +6,24 @@ use crate::error::{Error, Result};
 use crate::grid::{AxisChunk, ChunkGrid};
 use crate::overlaps::ChunkOverlap;
 use crate::region::AxisRange;
-use crate::resolved::PointSelection;
+use crate::resolved::CoordinateSelection;
 use crate::shape::Shape;
 
-/// Points by the chunk they lie in.
+/// A coordinate selection, divided by chunk.
 #[derive(Debug, Clone)]
-pub(super) struct PointGroups {
+pub(super) struct CoordinateGroups {
     grid: ChunkGrid,
     positions: Arc<[u64]>,
-    /// The numbers of the points, by chunk, then by position, then as they were given.
+    /// Indices into the selection, sorted by chunk, then by position, then by themselves.
     order: Vec<usize>,
     /// Where in `order` each group begins, and the end of the last.
     bounds: Vec<usize>,
 }
 
-impl PointGroups {
-    pub(super) fn new(grid: &ChunkGrid, points: &PointSelection) -> Result<Self> {
+impl CoordinateGroups {
+    pub(super) fn new(grid: &ChunkGrid, selection: &CoordinateSelection) -> Result<Self> {
         let rank = grid.rank();
-        let positions = points.positions().clone();
+        let positions = selection.positions().clone();
         let mut chunks = Vec::with_capacity(positions.len());
         for point in positions.chunks_exact(rank.max(1)) {
             for (axis, (&found, &len)) in point.iter().zip(grid.shape()).enumerate() {
@@ -35,7 +35,7 @@ impl PointGroups {
         let of = |numbers: &[u64], point: usize, other: usize| -> Ordering {
             numbers[point * rank..][..rank].cmp(&numbers[other * rank..][..rank])
         };
-        let mut order: Vec<usize> = (0..points.len()).collect();
+        let mut order: Vec<usize> = (0..selection.len()).collect();
         order.sort_by(|&a, &b| of(&chunks, a, b).then_with(|| of(&positions, a, b)));
         let breaks = order.windows(2).enumerate().filter(|(_, pair)| of(&chunks, pair[0], pair[1]).is_ne());
         let mut bounds: Vec<usize> = breaks.map(|(i, _)| i + 1).collect();
@@ -50,7 +50,7 @@ impl PointGroups {
         self.bounds.len().saturating_sub(1) as u64
     }
 
-    pub(super) fn get(&self, i: u64) -> Option<(ChunkOverlap, PointGroup<'_>)> {
+    pub(super) fn get(&self, i: u64) -> Option<(ChunkOverlap, CoordinateGroup<'_>)> {
         let i = usize::try_from(i).ok()?;
         let points = &self.order[*self.bounds.get(i)?..*self.bounds.get(i.checked_add(1)?)?];
         let mut overlap = ChunkOverlap::default();
@@ -66,23 +66,25 @@ impl PointGroups {
             origin.push(low);
         }
         overlap.out_start = Shape::from_elem(0, origin.len());
-        let group = PointGroup { points, positions: &self.positions, strides: strides(&overlap.out_shape), origin };
+        let group =
+            CoordinateGroup { points, positions: &self.positions, strides: strides(&overlap.out_shape), origin };
         Some((overlap, group))
     }
 }
 
-/// The points in one chunk.
+/// The coordinates that lie in one chunk.
 #[derive(Debug, Clone)]
-pub(super) struct PointGroup<'a> {
+pub(super) struct CoordinateGroup<'a> {
+    /// Indices into the selection.
     points: &'a [usize],
     positions: &'a [u64],
-    /// The first position of the box around the points, and the strides of that box.
+    /// The first position of the bounding box, and the strides of that box.
     origin: Shape,
     strides: Shape,
 }
 
-impl PointGroup<'_> {
-    /// The index of each point in the box, in ascending order, with its index in the output.
+impl CoordinateGroup<'_> {
+    /// The index of each selected element in the box, in ascending order, with its index in the output.
     fn steps(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let rank = self.origin.len();
         self.points.iter().map(move |&point| {

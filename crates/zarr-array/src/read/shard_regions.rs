@@ -1,4 +1,4 @@
-//! Regions that each lie in one inner chunk, such as those of a selection of points: the index of each shard is read once for all
+//! Regions that each lie in one inner chunk, such as the boxes of a coordinate selection: the index of each shard is read once for all
 //! regions in it, and inner chunks are fetched together.
 
 use super::ReadJob;
@@ -18,18 +18,18 @@ use zarr_grid::{ChunkIndex, ChunkOverlap, Region};
 use zarr_store::{Next, Reply, Request, Snapshot};
 
 /// A region, and the output that it is read into.
-type Target<'a> = (Region, ViewMut<'a>);
+type RegionOutput<'a> = (Region, ViewMut<'a>);
 
 /// The regions in one shard.
 #[derive(Debug)]
-pub(crate) struct ShardPoints<'a> {
+pub(crate) struct ShardRegions<'a> {
     context: &'a ReadContext<'a>,
     source: Source,
     /// The shard, and the first region of it.
     overlap: ChunkOverlap,
     first: First<'a>,
     /// Further regions of the shard.
-    others: Vec<Target<'a>>,
+    others: Vec<RegionOutput<'a>>,
     /// The key of its index in the cache, and the epoch that it had before it was asked for.
     key: Option<(CacheKey, u64)>,
 }
@@ -46,7 +46,7 @@ enum First<'a> {
 /// Regions by the chunk that they lie in, in the order in which chunks first come.
 #[derive(Default)]
 struct ByChunk<'a> {
-    chunks: Vec<(ChunkOverlap, ViewMut<'a>, Vec<Target<'a>>)>,
+    chunks: Vec<(ChunkOverlap, ViewMut<'a>, Vec<RegionOutput<'a>>)>,
     positions: HashMap<ChunkIndex, usize>,
 }
 
@@ -62,21 +62,21 @@ impl<'a> ByChunk<'a> {
     fn into_jobs(self, context: &'a ReadContext<'a>, source: &Source) -> impl Iterator<Item = ReadJob<'a>> {
         self.chunks.into_iter().map(move |(overlap, first, others)| {
             let first = First::Output(first);
-            let points = ShardPoints { context, source: source.clone(), overlap, first, others, key: None };
-            ReadJob::ShardPoints(Box::new(points))
+            let job = ShardRegions { context, source: source.clone(), overlap, first, others, key: None };
+            ReadJob::ShardRegions(Box::new(job))
         })
     }
 }
 
 impl<'a> ReadJob<'a> {
     /// Reads regions into outputs of their shapes.
-    pub(crate) fn points(context: &'a ReadContext<'a>, targets: Vec<Target<'a>>) -> Result<Self> {
+    pub(crate) fn regions(context: &'a ReadContext<'a>, regions: Vec<RegionOutput<'a>>) -> Result<Self> {
         let core = context.core;
         let mut jobs = Vec::new();
         let mut shards = ByChunk::default();
         // As long as the location of chunks is not known, each is looked for by itself.
         let is_sharded = core.codecs.is_sharded(&core.grid.largest_chunk_shape()) && !core.is_location_unknown();
-        for (region, out) in targets {
+        for (region, out) in regions {
             let overlaps = core.grid.intersect(&region);
             if is_sharded && overlaps.len() == 1 {
                 shards.add(overlaps.get(0), out);
@@ -89,7 +89,7 @@ impl<'a> ReadJob<'a> {
     }
 }
 
-impl<'a> ShardPoints<'a> {
+impl<'a> ShardRegions<'a> {
     /// Goes on with the reply (none at first): the next requests, or the jobs that follow when the index is known.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Next<ReadJob<'a>>> {
         let mut requests = Requests::default();

@@ -1,7 +1,7 @@
 //! Decoding and encoding an array, slab by slab.
 
 use super::slabs::{COMFORT, Slabs};
-use super::sparse::{Part, Parts};
+use super::sparse::{SparsePart, SparseParts};
 use super::{Conversion, ConvertOptions, PlannedNode, target};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -22,12 +22,12 @@ const BATCH: usize = 1024;
 /// Checks that memory suffices, as far as metadata tells.
 pub(super) fn check(source: &Array, sink: &Array, options: &ConvertOptions) -> Result<()> {
     let item = source.data_type().item_size() as u64;
-    let plan = Plan::new(source, sink, item, options);
+    let plan = ReencodePlan::new(source, sink, item, options);
     plan.map(drop).ok_or_else(|| too_large(sink, item, options.memory))
 }
 
 /// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array.
-pub(super) fn recode(
+pub(super) fn reencode(
     conversion: &Conversion,
     planned: &PlannedNode,
     written: &StoredNode,
@@ -42,7 +42,7 @@ pub(super) fn recode(
     let sink = open(target, written, options)?;
     let item = item_size(&source)?;
     let too_large = || too_large(&sink, item, conversion.options.memory);
-    let plan = Plan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
+    let plan = ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = Options { threads: plan.threads.or(options.threads), ..options.clone() };
     let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
     let same_fill = source.fill_value() == sink.fill_value();
@@ -68,7 +68,8 @@ pub(super) fn recode(
         advance(planned.size.saturating_sub(done));
         return Ok(());
     };
-    let mut parts = Parts::new(source.chunk_grid(), stored, &plan.slabs, item, written.fill_value_agreed).peekable();
+    let mut parts =
+        SparseParts::new(source.chunk_grid(), stored, &plan.slabs, item, written.may_omit_empty_chunks).peekable();
     while parts.peek().is_some() {
         let mut batch = Vec::new();
         let mut batch_size = 0_u64;
@@ -80,8 +81,8 @@ pub(super) fn recode(
             batch.push(part);
         }
         let regions: Vec<Region> = batch.iter().map(|part| part.region.clone()).collect();
-        let recoded = source.map_parallel(batch, |part| recode_part(&source, &sink, &part))?;
-        recoded.into_iter().collect::<Result<()>>()?;
+        let reencoded = source.map_parallel(batch, |part| reencode_part(&source, &sink, &part))?;
+        reencoded.into_iter().collect::<Result<()>>()?;
         regions.iter().for_each(&mut advanced);
     }
     advance(planned.size.saturating_sub(done));
@@ -89,7 +90,7 @@ pub(super) fn recode(
 }
 
 /// Reads what is stored of a part, and writes the chunks that are met by it.
-fn recode_part(source: &Array, sink: &Array, part: &Part) -> Result<()> {
+fn reencode_part(source: &Array, sink: &Array, part: &SparsePart) -> Result<()> {
     let data = source.read_stored(&part.region, &part.stored)?;
     match part.met(source.chunk_grid(), sink.chunk_grid()) {
         None => sink.write_from(&part.region, data.view()),
@@ -97,7 +98,7 @@ fn recode_part(source: &Array, sink: &Array, part: &Part) -> Result<()> {
     }
 }
 
-struct Plan {
+struct ReencodePlan {
     slabs: Slabs,
     /// Bytes of elements that may be held where parts are smaller than slabs.
     room: u64,
@@ -105,7 +106,7 @@ struct Plan {
     threads: Option<NonZeroUsize>,
 }
 
-impl Plan {
+impl ReencodePlan {
     /// The most threads for which memory suffices, and slabs for what they leave over; `None` if a chunk is too large.
     fn new(source: &Array, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);

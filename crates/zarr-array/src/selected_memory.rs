@@ -1,17 +1,12 @@
-//! What blocking and async arrays share besides jobs: applying selections to shapes and memory.
+//! Selections of an array, and the memory that selected elements are read into or written from.
 
 use crate::core::ArrayCore;
 use crate::{Error, ErrorKind, Result};
-use crate::{NewArray, Options, Registry};
 use std::borrow::Cow;
 use std::sync::Arc;
 use zarr_codec::{Dims, ElementSpec, View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap};
-use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
-use zarr_grid::{IntoSelection, Region, Resolved, Shape};
-use zarr_hierarchy::node::{self, CreateNode, FindDialect};
-use zarr_meta::{ArrayMetadata, Dialect, Node};
-use zarr_store::{Capabilities, Key, Listing};
+use zarr_grid::{IntoSelection, Resolved};
 
 /// Applies a selection to an array.
 pub(crate) fn resolve(core: &ArrayCore, what: impl IntoSelection) -> Result<Resolved> {
@@ -101,7 +96,7 @@ fn dropped(resolved: &Resolved) -> &[bool] {
     match resolved {
         Resolved::Box(selected) => &selected.dropped,
         Resolved::Orthogonal(selected) => selected.dropped(),
-        Resolved::Points(_) => &[],
+        Resolved::Coordinates(_) => &[],
     }
 }
 
@@ -161,13 +156,13 @@ pub(crate) fn contiguous<'a>(data: &View<'a>) -> Result<Cow<'a, [u8]>> {
 
 /// C-order bytes for an output that may not lie in C order.
 #[derive(Debug)]
-pub(crate) struct Staging<'a> {
+pub(crate) struct ContiguousOutput<'a> {
     out: ViewMut<'a>,
     /// Used where `out` does not lie in C order.
     copy: Option<Vec<u8>>,
 }
 
-impl<'a> Staging<'a> {
+impl<'a> ContiguousOutput<'a> {
     pub(crate) fn new(mut out: ViewMut<'a>) -> Result<Self> {
         let copy = match out.as_contiguous() {
             Some(_) => None,
@@ -199,141 +194,5 @@ impl<'a> Staging<'a> {
             self.out.copy_from(&source);
         }
         Ok(())
-    }
-}
-
-/// Notes that chunks lie below `prefix` if a listing of it shows that.
-pub(crate) fn settle_place(core: &ArrayCore, prefix: &str, listing: &Listing) {
-    let rank = core.grid.rank();
-    let shows = |keys: &ChunkKeyEncoding| {
-        // What the key of some chunk would begin with if it lay in a directory of this name.
-        let is_directory = |name: &str| {
-            let digits = name.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-            let mut index = vec![0; rank];
-            if let Some(first) = index.first_mut() {
-                *first = digits.parse().unwrap_or(0);
-            }
-            let mut key = String::new();
-            keys.write_key(&index, &mut key);
-            key.split_once('/').is_some_and(|(first, _)| first == name)
-        };
-        listing.keys.iter().any(|key| keys.parse_key(key.name(), rank).is_some())
-            || listing.prefixes.iter().any(|prefix| prefix.name().is_some_and(is_directory))
-    };
-    let found = core.locations().find(|(_, found, keys)| *found == prefix && shows(keys)).map(|(number, ..)| number);
-    if let Some(number) = found {
-        core.note_location(number);
-    }
-}
-
-/// The prefixes to be listed to find out where the chunks lie: none if that is known.
-pub(crate) fn possible_prefixes(core: &ArrayCore) -> Vec<String> {
-    let mut prefixes: Vec<_> = core.locations().map(|(_, prefix, _)| prefix.to_owned()).collect();
-    prefixes.dedup();
-    if core.is_location_unknown() { prefixes } else { Vec::new() }
-}
-
-/// The metadata and the chunk grid of an array in another shape.
-pub(crate) fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, zarr_grid::ChunkGrid)> {
-    let rank = core.grid.rank();
-    if shape.len() != rank {
-        let error = Error::argument(format!("a shape of {} dimensions, expected {rank}", shape.len()));
-        return Err(core.locate(error));
-    }
-    let grid = core.grid.resized(shape).map_err(|error| core.locate(error.into()))?;
-    let chunk_grid = grid.to_config();
-    Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata().clone() }, grid))
-}
-
-/// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.
-pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
-    let old = &core.metadata().shape;
-    let fits = added.len() == old.len()
-        && axis < old.len()
-        && old.iter().zip(added).enumerate().all(|(other, (&old, &new))| other == axis || old == new as u64);
-    if !fits {
-        let message = format!("data of shape {added:?} to append along dimension {axis} of {old:?}");
-        return Err(core.locate(Error::argument(message)));
-    }
-    let mut shape = Shape::from_slice(old);
-    let overflow = || core.locate(Error::argument("the new shape overflows 64 bits"));
-    let mut ranges: Vec<_> = old.iter().map(|&len| 0..len).collect();
-    if let (Some(len), Some(range), Some(&more)) = (shape.get_mut(axis), ranges.get_mut(axis), added.get(axis)) {
-        let end = len.checked_add(more as u64).ok_or_else(overflow)?;
-        *range = *len..end;
-        *len = end;
-    }
-    Ok((shape, Region::from_ranges(&ranges)))
-}
-
-/// The job that finds the dialect in which an array is to be created.
-pub(crate) fn find_dialect(path: &str, new: &NewArray, can_list: bool) -> Result<FindDialect> {
-    Ok(FindDialect::new(node::parse_path(path)?, new.dialect, new.overwrite, can_list))
-}
-
-/// The job that creates an array, after all that can be wrong with it was checked.
-pub(crate) fn create(
-    path: &str,
-    new: &NewArray,
-    dialect: Dialect,
-    (store, capabilities): (String, Capabilities),
-    registry: &Arc<Registry>,
-) -> Result<(CreateNode, Options)> {
-    let path = node::parse_path(path)?;
-    let in_path = |error: Error| {
-        let error = error.at_path(&path);
-        let is_refused = matches!(error.kind(), ErrorKind::NotExpressible | ErrorKind::Path);
-        let is_taken = new.dialect.is_none() && dialect != node::DEFAULT_DIALECT;
-        match is_refused && is_taken && error.hint().is_none() {
-            true => error.with_hint(format!("a new node takes the dialect of the hierarchy, which is {dialect}")),
-            false => error,
-        }
-    };
-    let node = Node::Array(new.metadata(dialect, registry).map_err(in_path)?);
-    // Dimension names become attributes where the dialect has no other way to say them.
-    let is_undefined = |node: &Node| node.as_array().is_some_and(|array| array.fill_value.is_none());
-    let undefined = is_undefined(&node);
-    let (node, _) = zarr_meta::for_dialect_from(&node, dialect, dialect).map_err(|error| in_path(error.into()))?;
-    if undefined && !is_undefined(&node) {
-        let message = format!("the fill value null: dialect {dialect} has no undefined one");
-        return Err(in_path(Error::new(ErrorKind::NotExpressible, message)));
-    }
-    let job = node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
-    ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
-    Ok((job, new.options.clone()))
-}
-
-/// The key of a chunk, which must be one of the grid.
-pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
-    core.grid.check_index(chunk).map_err(|error| core.locate(error.into()))?;
-    core.key(chunk).map_err(|error| core.locate(error))
-}
-
-/// The chunks among keys, with their keys, be they of the grid or outside of it.
-pub(crate) fn all_chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
-    let rank = core.grid.rank();
-    let parse = |key: Key| {
-        let index =
-            core.locations().find_map(|(_, prefix, keys)| keys.parse_key(key.as_str().strip_prefix(prefix)?, rank))?;
-        Some((index, key))
-    };
-    keys.into_iter().filter_map(parse).collect()
-}
-
-/// The chunks among keys, with their keys.
-pub(crate) fn chunk_keys(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
-    let parse = |key: Key| Some((core.parse_key(key.as_str())?, key));
-    keys.into_iter().filter_map(parse).collect()
-}
-
-impl NewArray {
-    /// Checks all that can be checked without a store: whether the array can be created at `path` (`/a/b`) of a store that holds
-    /// nothing yet.
-    ///
-    /// # Errors
-    /// As [`Array::create`](crate::Array::create).
-    pub fn check(&self, path: &str, registry: &Arc<Registry>) -> Result<()> {
-        let dialect = self.dialect.unwrap_or(node::DEFAULT_DIALECT);
-        create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)
     }
 }

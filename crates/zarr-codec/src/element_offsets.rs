@@ -6,7 +6,7 @@ use zarr_grid::{Region, Shape};
 ///
 /// For codecs whose elements can only be read from front to back.
 #[derive(Debug)]
-pub struct Places {
+pub struct ElementOffsets {
     /// Elements per axis.
     lens: Shape,
     /// From one element of the region to the next, per axis.
@@ -17,7 +17,7 @@ pub struct Places {
     left: u64,
 }
 
-impl Places {
+impl ElementOffsets {
     /// The places of `region`, which lies in a chunk of `shape` with a number of elements that fits 64 bits.
     pub fn new(shape: &[u64], region: &Region) -> Self {
         let lens = region.shape();
@@ -33,7 +33,7 @@ impl Places {
     }
 }
 
-impl Iterator for Places {
+impl Iterator for ElementOffsets {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
@@ -59,7 +59,7 @@ mod tests {
 
     fn check(shape: &[u64], axes: &[(u64, u64, u64)], expected: &[u64]) {
         let region = Region::new(axes.iter().map(|&(start, len, step)| AxisRange { start, len, step })).unwrap();
-        assert_eq!(Places::new(shape, &region).collect::<Vec<_>>(), expected);
+        assert_eq!(ElementOffsets::new(shape, &region).collect::<Vec<_>>(), expected);
     }
 
     #[test]

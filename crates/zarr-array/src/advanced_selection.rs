@@ -1,7 +1,7 @@
-//! Selections that are no region: lists of positions, points, masks, descending order along some axes.
+//! Advanced selections, in numpy's sense: orthogonal ones with lists, coordinates, masks. None of them is one region.
 //!
-//! A part ([`ChunkSelection`]) has the selected elements of one chunk: the box around them, and the runs that are copied between the
-//! box and the output. Reads take parts in batches, through a staging buffer. Writes take them one by one, each with the stored
+//! A [`ChunkSelection`] has the selected elements of one chunk: their bounding box, and the runs that are copied between the box and
+//! the output. Reads take chunk selections in batches, through a staging buffer. Writes take them one by one, each with the stored
 //! elements of the box, so that a write changes no other element.
 
 use crate::buffer::Buffer;
@@ -12,84 +12,90 @@ use zarr_codec::{ElementSpec, View, ViewMut};
 use zarr_dtype::Heap;
 use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkSelection, ChunkSelections, CopyRun, Region, Resolved};
 
-/// The most bytes that are staged at a time; a single box may be larger.
-const MAX_STAGED: u64 = 64 << 20;
-/// The most parts of a batch: each is a job, however few bytes it has.
-const MAX_PARTS: usize = 1 << 14;
+/// The most bytes of a batch; a single box may be larger.
+const MAX_BATCH_SIZE: u64 = 64 << 20;
+/// The most chunks of a batch: each is a job, however few bytes it has.
+const MAX_BATCH_CHUNKS: usize = 1 << 14;
 
 /// A selection, divided by chunk.
 #[derive(Debug)]
-pub(crate) struct FancyPlan {
-    /// The grid that parts belong to: of inner chunks, where chunks are shards.
+pub(crate) struct AdvancedSelection {
+    /// The grid that divides the selection: of inner chunks, where chunks are shards.
     grid: ChunkGrid,
-    parts: ChunkSelections,
+    chunks: ChunkSelections,
 }
 
-/// The parts of a selection, batch by batch.
+/// The chunk selections of a selection, batch by batch.
 #[derive(Debug)]
-pub(crate) struct Batches<'p> {
-    plan: &'p FancyPlan,
+pub(crate) struct SelectionBatches<'p> {
+    selection: &'p AdvancedSelection,
     next: u64,
 }
 
-/// Some parts of a selection.
+/// A batch of chunk selections.
 #[derive(Debug)]
 pub(crate) struct SelectionBatch<'p> {
     pub(crate) grid: &'p ChunkGrid,
-    pub(crate) parts: Vec<ChunkSelection<'p>>,
+    pub(crate) chunks: Vec<ChunkSelection<'p>>,
     /// The bytes of an element.
     pub(crate) item: usize,
     /// The bytes of all boxes.
     pub(crate) size: u64,
 }
 
-impl FancyPlan {
+impl AdvancedSelection {
     pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
         let grid = finest_grid(core)?;
-        Ok(Self { parts: ChunkSelections::new(resolved, &grid)?, grid })
+        Ok(Self { chunks: ChunkSelections::new(resolved, &grid)?, grid })
     }
 
-    /// The writes of all parts. `data` has the C-order bytes of the whole selection, with elements of `item` bytes; the bytes of
+    /// The writes of all chunks. `data` has the C-order bytes of the whole selection, with elements of `item` bytes; the bytes of
     /// elements of variable length are in `heap`.
     pub(crate) fn writes<'a>(
         &'a self,
         item: usize,
         data: &'a [u8],
         heap: Option<&'a Arc<Heap>>,
-    ) -> impl Iterator<Item = PartWrite<'a>> {
-        self.parts.iter().map(move |part| PartWrite { grid: &self.grid, part, data, heap: heap.cloned(), item })
+    ) -> impl Iterator<Item = ChunkSelectionWrite<'a>> {
+        self.chunks.iter().map(move |selection| ChunkSelectionWrite {
+            grid: &self.grid,
+            selection,
+            data,
+            heap: heap.cloned(),
+            item,
+        })
     }
 
-    /// All parts in batches.
-    pub(crate) fn batches(&self) -> Batches<'_> {
-        Batches { plan: self, next: 0 }
+    /// All chunk selections in batches.
+    pub(crate) fn batches(&self) -> SelectionBatches<'_> {
+        SelectionBatches { selection: self, next: 0 }
     }
 }
 
-impl<'p> Batches<'p> {
-    /// The next parts; `None` at the end.
+impl<'p> SelectionBatches<'p> {
+    /// The next batch; `None` at the end.
     pub(crate) fn next_batch(&mut self, element: &ElementSpec) -> Option<SelectionBatch<'p>> {
         let item = element.item_size();
-        let mut batch = SelectionBatch { grid: &self.plan.grid, parts: Vec::new(), item, size: 0 };
-        while let Some(part) = self.plan.parts.get(self.next) {
-            let size = batch.size.saturating_add(box_size(&part.overlap, item));
-            if batch.parts.len() >= MAX_PARTS || (!batch.parts.is_empty() && size > MAX_STAGED) {
+        let mut batch = SelectionBatch { grid: &self.selection.grid, chunks: Vec::new(), item, size: 0 };
+        while let Some(chunk) = self.selection.chunks.get(self.next) {
+            let size = batch.size.saturating_add(box_size(&chunk.overlap, item));
+            if batch.chunks.len() >= MAX_BATCH_CHUNKS || (!batch.chunks.is_empty() && size > MAX_BATCH_SIZE) {
                 break;
             }
             batch.size = size;
-            batch.parts.push(part);
+            batch.chunks.push(chunk);
             self.next += 1;
         }
-        (!batch.parts.is_empty()).then_some(batch)
+        (!batch.chunks.is_empty()).then_some(batch)
     }
 }
 
-/// The bytes of the box of a part.
+/// The bytes of the box of a chunk selection.
 pub(crate) fn box_size(overlap: &ChunkOverlap, item: usize) -> u64 {
     overlap.out_shape.iter().fold(item as u64, |size, &len| size.saturating_mul(len))
 }
 
-/// The finest grid whose chunks can be read on their own: a box around points in a whole shard might span most of it.
+/// The finest grid whose chunks can be read on their own: a bounding box in a whole shard might span most of it.
 fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
     let Some(chunk) = core.grid.regular_chunk_shape() else { return Ok(core.grid.clone()) };
     match core.codecs.part_shape(chunk).filter(|_| core.codecs.is_sharded(chunk)) {
@@ -98,7 +104,7 @@ fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
     }
 }
 
-/// The box of a part as a region of the array.
+/// The box of a chunk selection as a region of the array.
 pub(crate) fn region(grid: &ChunkGrid, overlap: &ChunkOverlap) -> Result<Region> {
     let chunk = grid.chunk_region(&overlap.index);
     let shifted = chunk.axes().iter().zip(overlap.region.axes()).map(|(chunk, inner)| AxisRange {
@@ -109,55 +115,55 @@ pub(crate) fn region(grid: &ChunkGrid, overlap: &ChunkOverlap) -> Result<Region>
     Ok(Region::new(shifted)?)
 }
 
-/// A part of a selection, and its elements to be written.
+/// The selection in one chunk, and its elements to be written.
 #[derive(Clone, Debug)]
-pub(crate) struct PartWrite<'a> {
+pub(crate) struct ChunkSelectionWrite<'a> {
     grid: &'a ChunkGrid,
-    pub(crate) part: ChunkSelection<'a>,
+    pub(crate) selection: ChunkSelection<'a>,
     /// The C-order bytes of the whole selection.
     data: &'a [u8],
     heap: Option<Arc<Heap>>,
     item: usize,
 }
 
-impl PartWrite<'_> {
-    /// The box of the part as a region of the array.
+impl ChunkSelectionWrite<'_> {
+    /// The box as a region of the array.
     pub(crate) fn region(&self) -> Result<Region> {
-        region(self.grid, &self.part.overlap)
+        region(self.grid, &self.selection.overlap)
     }
 
     /// Memory for the box.
     pub(crate) fn buffer(&self) -> Result<Buffer> {
-        Buffer::zeroed(usize::try_from(box_size(&self.part.overlap, self.item)).unwrap_or(usize::MAX))
+        Buffer::zeroed(usize::try_from(box_size(&self.selection.overlap, self.item)).unwrap_or(usize::MAX))
     }
 
     /// The box in that memory.
     pub(crate) fn view_mut<'b>(&self, buffer: &'b mut Buffer) -> Result<ViewMut<'b>> {
-        box_view(buffer.as_bytes_mut(), self.item, &self.part.overlap, self.heap.clone())
+        box_view(buffer.as_bytes_mut(), self.item, &self.selection.overlap, self.heap.clone())
     }
 
     /// The same, to be read.
     pub(crate) fn view<'b>(&self, buffer: &'b Buffer) -> Result<View<'b>> {
-        Ok(View::new(buffer.as_bytes(), self.item, &box_shape(&self.part.overlap))?.with_heap(self.heap.clone()))
+        Ok(View::new(buffer.as_bytes(), self.item, &box_shape(&self.selection.overlap))?.with_heap(self.heap.clone()))
     }
 
     /// Copies the elements into the box.
     pub(crate) fn gather(&self, buffer: &mut Buffer) -> Result<()> {
-        copy_runs(&self.part, self.item, |run| (run.to, run.from), self.data, buffer.as_bytes_mut())
+        copy_runs(&self.selection, self.item, |run| (run.to, run.from), self.data, buffer.as_bytes_mut())
     }
 }
 
-/// Copies the runs of a part between its box and the output, whose elements have `item` bytes. `ends` returns the first element of a
+/// Copies the runs of a chunk selection between its box and the output, whose elements have `item` bytes. `ends` returns the first element of a
 /// run in `source` and in `target`.
 pub(crate) fn copy_runs(
-    part: &ChunkSelection<'_>,
+    selection: &ChunkSelection<'_>,
     item: usize,
     ends: impl Fn(CopyRun) -> (u64, u64),
     source: &[u8],
     target: &mut [u8],
 ) -> Result<()> {
     let mut fits = true;
-    part.copy_runs(|run| {
+    selection.copy_runs(|run| {
         let (from, to) = ends(run);
         let [from, to, len] = [from, to, run.len].map(|elements| elements as usize * item);
         match (target.get_mut(to..to + len), source.get(from..from + len)) {
@@ -172,7 +178,7 @@ pub(crate) fn copy_runs(
     }
 }
 
-/// The box of a part in memory.
+/// The box of a chunk selection in memory.
 pub(crate) fn box_view<'b>(
     bytes: &'b mut [u8],
     item: usize,
@@ -194,24 +200,26 @@ mod tests {
     use zarr_store::MemoryStore;
 
     #[test]
-    fn points_of_many_chunks_are_read_in_batches() {
+    fn coordinates_in_many_chunks_are_read_in_batches() {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let mut registry = Registry::default();
         registry.codecs.add(zarr_codec_bytes::BYTES);
-        let len = 2 * MAX_PARTS as u64 + 5;
+        let len = 2 * MAX_BATCH_CHUNKS as u64 + 5;
         let new = NewArray::new(&[len], "uint8").chunks(&[1]).codecs_json("bytes").unwrap().fill(7);
         let array = Array::create(&store, "/", new, &Arc::new(registry)).unwrap();
-        let points = Selection::points(vec![(0..len as i64).rev().collect()]);
-        let resolved = points.resolve(&[len]).unwrap();
-        let plan = FancyPlan::new(&array.core, &resolved).unwrap();
-        let mut batches = plan.batches();
+        let coordinates = Selection::coordinates(vec![(0..len as i64).rev().collect()]);
+        let resolved = coordinates.resolve(&[len]).unwrap();
+        let selection = AdvancedSelection::new(&array.core, &resolved).unwrap();
+        let mut batches = selection.batches();
         let mut sizes = Vec::new();
         while let Some(batch) = batches.next_batch(array.core.element()) {
-            sizes.push(batch.parts.len());
+            sizes.push(batch.chunks.len());
         }
-        assert_eq!(sizes, [MAX_PARTS, MAX_PARTS, 5]);
-        array.write(MAX_PARTS as u64..MAX_PARTS as u64 + 1, &[9_u8]).unwrap();
-        let read = array.read::<u8>(points).unwrap();
-        assert!(read.iter().rev().enumerate().all(|(at, &element)| element == if at == MAX_PARTS { 9 } else { 7 }));
+        assert_eq!(sizes, [MAX_BATCH_CHUNKS, MAX_BATCH_CHUNKS, 5]);
+        array.write(MAX_BATCH_CHUNKS as u64..MAX_BATCH_CHUNKS as u64 + 1, &[9_u8]).unwrap();
+        let read = array.read::<u8>(coordinates).unwrap();
+        assert!(
+            read.iter().rev().enumerate().all(|(at, &element)| element == if at == MAX_BATCH_CHUNKS { 9 } else { 7 })
+        );
     }
 }

@@ -1,0 +1,60 @@
+//! Keys of chunks: that of a chunk, the chunks among listed keys, and under which of several prefixes the chunks of an array lie.
+
+use crate::Result;
+use crate::core::ArrayCore;
+use zarr_grid::{ChunkIndex, ChunkKeyEncoding};
+use zarr_store::{Key, Listing};
+
+/// Notes that chunks lie below `prefix` if a listing of it shows that.
+pub(crate) fn note_listed(core: &ArrayCore, prefix: &str, listing: &Listing) {
+    let rank = core.grid.rank();
+    let shows = |keys: &ChunkKeyEncoding| {
+        // What the key of some chunk would begin with if it lay in a directory of this name.
+        let is_directory = |name: &str| {
+            let digits = name.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+            let mut index = vec![0; rank];
+            if let Some(first) = index.first_mut() {
+                *first = digits.parse().unwrap_or(0);
+            }
+            let mut key = String::new();
+            keys.write_key(&index, &mut key);
+            key.split_once('/').is_some_and(|(first, _)| first == name)
+        };
+        listing.keys.iter().any(|key| keys.parse_key(key.name(), rank).is_some())
+            || listing.prefixes.iter().any(|prefix| prefix.name().is_some_and(is_directory))
+    };
+    let found = core.locations().find(|(_, found, keys)| *found == prefix && shows(keys)).map(|(number, ..)| number);
+    if let Some(number) = found {
+        core.note_location(number);
+    }
+}
+
+/// The prefixes to be listed to find out where the chunks lie: none if that is known.
+pub(crate) fn possible_prefixes(core: &ArrayCore) -> Vec<String> {
+    let mut prefixes: Vec<_> = core.locations().map(|(_, prefix, _)| prefix.to_owned()).collect();
+    prefixes.dedup();
+    if core.is_location_unknown() { prefixes } else { Vec::new() }
+}
+
+/// The key of a chunk, which must be one of the grid.
+pub(crate) fn chunk_key(core: &ArrayCore, chunk: &[u64]) -> Result<Key> {
+    core.grid.check_index(chunk).map_err(|error| core.locate(error.into()))?;
+    core.key(chunk).map_err(|error| core.locate(error))
+}
+
+/// The chunks among keys, with their keys, be they of the grid or outside of it.
+pub(crate) fn parse_all(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
+    let rank = core.grid.rank();
+    let parse = |key: Key| {
+        let index =
+            core.locations().find_map(|(_, prefix, keys)| keys.parse_key(key.as_str().strip_prefix(prefix)?, rank))?;
+        Some((index, key))
+    };
+    keys.into_iter().filter_map(parse).collect()
+}
+
+/// The chunks among keys, with their keys.
+pub(crate) fn parse_in_grid(core: &ArrayCore, keys: Vec<Key>) -> Vec<(ChunkIndex, Key)> {
+    let parse = |key: Key| Some((core.parse_key(key.as_str())?, key));
+    keys.into_iter().filter_map(parse).collect()
+}
