@@ -8,7 +8,7 @@ use zarr_tests::fuzz::Target;
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let name = std::env::var("ZARR_FUZZ_TARGET").expect("ZARR_FUZZ_TARGET names a target");
-    Target::named(&name).unwrap_or_else(|| panic!("no target {name}: see docs/testing.md"))
+    Target::named(&name).unwrap_or_else(|| panic!("no target {name}: see docs/robustness.md"))
 });
 
 fuzz_target!(|input: &[u8]| {

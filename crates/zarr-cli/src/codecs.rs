@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_names_are_told_what_there_is() {
+    fn errors_for_unknown_names_list_the_known_ones() {
         let failure = codec("zlid", &zarr::registry()).unwrap_err();
         let hint = failure.hint.clone().unwrap_or_default();
         for name in ["bz2", "shuffle", "pcodec", "lz4", "zlib", "crc32", "packbits", "base64"] {

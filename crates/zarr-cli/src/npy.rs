@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(shape in proptest::collection::vec(0_u64..1000, 0..6)) {
+        fn written_headers_are_read(shape in proptest::collection::vec(0_u64..1000, 0..6)) {
             let bytes = header("'<M8[25s]'", &shape);
             prop_assert_eq!(bytes.len() % ALIGNMENT, 0);
             let header = read(&bytes).unwrap();

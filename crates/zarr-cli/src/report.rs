@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_for_terminals_unless_told() {
+    fn colours_are_for_terminals_unless_asked_for() {
         let is_coloured =
             |wanted, no_color, is_terminal| choice(wanted, no_color, is_terminal) == anstream::ColorChoice::Always;
         for (no_color, is_terminal) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn compresses_what_repeats() {
+    fn repetitions_are_compressed() {
         assert!(round_trip(&[3; 100_000]).expect("shrinks") < 500);
         for period in [2, 3, 5, 7, 8, 13, 16, 17, 100, 8191, 8192, 8193, 20_000] {
             let plain: Vec<u8> =

@@ -172,7 +172,7 @@ mod tests {
 
     /// As z5 wrote them.
     #[test]
-    fn what_is_behind_a_frame_is_nothing() {
+    fn bytes_behind_a_frame_are_ignored() {
         for shuffle in ["noshuffle", "shuffle"] {
             let codec = bytes_to_bytes(&BLOSC, &format!(r#"{{"shuffle": "{shuffle}"}}"#), &element("int32"));
             for bytes in [&b"0123456789abcdef"[..], &[7; 4096]] {

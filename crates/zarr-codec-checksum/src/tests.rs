@@ -57,7 +57,7 @@ fn known_bytes() {
 }
 
 #[test]
-fn errors_say_what_was_found() {
+fn errors_have_both_checksums() {
     let codec = bytes_to_bytes(&CRC32C, "{}", &element("uint8"));
     let error = codec.decode_in_place(b"123456780\x83\x92\x06\xe3").unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ChecksumMismatch);

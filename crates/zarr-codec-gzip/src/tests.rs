@@ -130,7 +130,7 @@ fn members_follow_each_other() {
 }
 
 #[test]
-fn checksums_are_told_from_other_damage() {
+fn wrong_checksums_are_reported_apart_from_other_damage() {
     let data = text(500);
     for (entry, sum) in [(&GZIP, 8), (&ZLIB, 4)] {
         let codec = codec(entry, 6);

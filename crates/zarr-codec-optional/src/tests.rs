@@ -115,7 +115,7 @@ fn elements_come_back() {
 }
 
 #[test]
-fn what_is_broken_is_an_error() {
+fn broken_chunks_are_errors() {
     let int16 = optional(&json!({"name": "int16"}));
     let good = hex(NUMBERS);
     let store = memory();

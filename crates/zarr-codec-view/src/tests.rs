@@ -91,7 +91,7 @@ fn arrays_that_could_not_be_read_are_refused() {
 }
 
 #[test]
-fn what_is_no_array_is_refused() {
+fn data_without_array_is_refused() {
     let mut out = Vec::new();
     let error = codec(BIG).unwrap().encode(&[1, 2, 3], &mut out).unwrap_err();
     assert!(error.to_string().contains("3 bytes are no array of int16"), "{error}");

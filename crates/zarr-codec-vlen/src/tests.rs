@@ -66,7 +66,7 @@ fn known_bytes() {
 }
 
 #[test]
-fn regions_hold_on_to_what_they_select_only() {
+fn regions_keep_only_their_own_bytes() {
     let texts: Vec<String> = (0..60).map(|i| "x".repeat(i)).collect();
     let encoded = encode(&*codec(true), &[3, 4, 5], &texts).unwrap();
     let shape = [3, 4, 5];

@@ -79,7 +79,7 @@ fn floats(count: usize) -> (Vec<f64>, Vec<u8>) {
 }
 
 #[test]
-fn what_is_lost_is_bounded() {
+fn the_loss_is_bounded() {
     let (numbers, items) = floats(24 * 24);
     let off = |encoded: &[u8], chain: &Pipeline| {
         let back = decode(chain, encoded, &[24, 24]).unwrap();

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn growing_sinks_grow_with_what_comes() {
+    fn growing_sinks_grow_with_their_input() {
         let mut vec = Vec::new();
         let mut sink = Sink::growing(&mut vec, Size::Unknown, 1 << 40).unwrap();
         sink.read_from(&mut std::io::repeat(7).take(200_000)).unwrap();

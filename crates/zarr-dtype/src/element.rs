@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_an_error() {
+    fn invalid_elements_are_errors() {
         let heap = Heap::new();
         let text = |error: Error| error.to_string();
         assert_eq!(

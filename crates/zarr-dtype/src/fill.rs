@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_and_what() {
+    fn errors_have_a_pointer_and_the_expected_form() {
         let check = |data_type: DataType, value: Value, expected: &str| {
             assert_eq!(FillValue::parse(&data_type, &value).unwrap_err().to_string(), expected);
         };

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_and_what() {
+    fn errors_have_a_pointer_and_the_expected_form() {
         let check = |name: &str, configuration: Value, expected: &str| {
             assert_eq!(parse(name, configuration).unwrap_err().to_string(), expected);
         };

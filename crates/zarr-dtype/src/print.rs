@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_element_is_null() {
+    fn invalid_elements_are_printed_as_null() {
         assert_eq!(to_json(&DataType::Float32, &[0; 3], None), Value::Null);
         assert_eq!(to_text(&DataType::Float32, &[0; 5], None), "");
         let lost = HeapRef { block: 9, offset: 0, len: 1 }.to_bytes();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn they_differ_from_what_they_are_held_as() {
+    fn surrogates_differ_from_their_stand_ins() {
         let escaped = parse(br#""\ufdd8\ufdd0\ufdd0""#, ParseOptions::ALL).unwrap().value;
         assert_eq!(escaped.to_string(), "\"\u{fdd8}\u{fdd0}\u{fdd0}\"");
         assert_ne!(escaped, parse(br#""\ud800""#, ParseOptions::ALL).unwrap().value);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_told_with_a_pointer() {
+    fn surrogates_are_reported_with_a_pointer() {
         let text = br#"{"a": ["\ud800x\ud800", "\ud83d\ude00"], "b": {"\ude00": 1}}"#;
         let deviations = parse(text, ParseOptions::ALL).unwrap().deviations;
         let told: Vec<_> =

@@ -216,7 +216,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
         #[test]
-        fn what_is_found_repeats(bytes in prop::collection::vec(0u8..3, 8..400), far in 2usize..300, stop in 0usize..500) {
+        fn matches_are_repetitions(bytes in prop::collection::vec(0u8..3, 8..400), far in 2usize..300, stop in 0usize..500) {
             let mut table = [0; 64];
             let mut all = Matches::<_, false>::new(&bytes, &mut table, 6).unwrap();
             let mut at = 1;

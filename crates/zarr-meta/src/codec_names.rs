@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_read_is_written_otherwise() {
+    fn names_that_are_only_read_are_not_written() {
         assert_eq!(written_name("lz4", false), "numcodecs.lz4");
         assert_eq!(written_name("bitround", false), "bitround");
         assert_eq!(

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_stays() {
+    fn used_values_stay() {
         let store = Cached::new(Counted::new(MemoryStore::new()), 100_000);
         let value = |range| {
             let mut into = Fetched::new();
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_drops_what_is_kept() {
+    fn a_failed_write_drops_the_cached_value() {
         let inner = MemoryStore::new();
         let store = Cached::new(&inner, 1 << 20);
         let a = key("a");

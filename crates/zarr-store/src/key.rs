@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_key() {
+    fn valid_keys() {
         for text in
             ["a", "a/b", ".zarray", "..zarr", "a/...", "a b", "ä/ü", "a\\b", "x:y", "ab:/c", "a/x:y", "a/.zgroup"]
         {

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_a_prefix() {
+    fn valid_prefixes() {
         for text in ["", "a/", "a/b/", ".a/"] {
             assert!(Prefix::new(text).is_ok(), "{text:?}");
         }

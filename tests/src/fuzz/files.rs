@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_files_are_read() {
         let values = vec![("a b".to_owned(), b"x\ny".to_vec()), ("c".to_owned(), Vec::new())];
         let files = Files { path: "/a".to_owned(), values };
         assert_eq!(Files::parse(&files.to_bytes()), files);

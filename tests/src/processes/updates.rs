@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lost_parts_are_told_from_those_that_may_be_there() {
+    fn lost_parts_are_counted_apart_from_uncertain_ones() {
         // Two writers with shares of three elements; the first wrote seven times.
         let mut elements = vec![0; 6];
         for acknowledged in 0..7 {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_changes_are_told_from_those_that_may_be_there() {
+    fn lost_changes_are_counted_apart_from_uncertain_ones() {
         let lost = |pairs: &[(u64, u64)], acknowledged: &[u64]| {
             let attributes = pairs.iter().map(|&(name, value)| (attribute(0, name), value.into())).collect();
             let mut tally = Tally::default();

@@ -103,7 +103,7 @@ fn path(text: &str) -> NodePath {
 }
 
 #[test]
-fn strict_opening_refuses_what_is_read_with_a_warning() {
+fn strict_opening_refuses_documents_with_warnings() {
     let store = v2();
     let strict = Options { strict: true, ..Options::default() };
     let array = zarr::open_array(&store, "/a").unwrap();

@@ -78,7 +78,7 @@ fn indexes_and_inner_chunks_are_fetched_once() {
 }
 
 #[test]
-fn arrays_share_what_means_the_same() {
+fn arrays_of_equivalent_metadata_share_chunks() {
     let (store, plain) = made("zstd");
     let cache = ChunkCache::new(1 << 20);
     let first = with(&plain, &cache);
@@ -109,7 +109,7 @@ fn arrays_share_what_means_the_same() {
 }
 
 #[test]
-fn what_others_write_is_seen_when_it_should() {
+fn writes_of_others_are_seen_as_documented() {
     let (store, plain) = made(SHARD);
     let (trusting, asking) = (ChunkCache::new(1 << 20), ChunkCache::revalidating(1 << 20));
     let (fast, sure) = (with(&plain, &trusting), with(&plain, &asking));
@@ -179,7 +179,7 @@ fn chunks_that_are_missing_are_kept_as_such() {
 }
 
 #[test]
-fn what_is_too_large_goes_by_the_cache() {
+fn chunks_that_are_too_large_bypass_the_cache() {
     let (store, plain) = made("zstd");
     let cache = ChunkCache::new(40_000);
     let array = with(&plain, &cache);
@@ -321,7 +321,7 @@ fn break_last_inner_chunk(value: &mut Vec<u8>) {
 }
 
 #[test]
-fn what_is_broken_elsewhere_does_not_matter_with_a_cache_either() {
+fn broken_chunks_elsewhere_do_not_matter_with_a_cache_either() {
     let blosc = r#"["bytes", {"name": "blosc", "configuration": {
         "cname": "zstd", "clevel": 1, "shuffle": "shuffle", "typesize": 4, "blocksize": 4096}}]"#;
     let zipped = SHARD.trim_end_matches(']').to_owned() + r#", {"name": "gzip", "configuration": {"level": 1}}]"#;

@@ -177,7 +177,7 @@ fn the_nearest_group_decides() {
 }
 
 #[test]
-fn what_replaces_all_may_be_of_any_dialect() {
+fn a_replacement_of_all_may_be_of_any_dialect() {
     for there in ALL {
         for asked in ALL.into_iter().map(Some).chain([None]) {
             let store = hierarchy(there);
@@ -212,7 +212,7 @@ fn version_3_is_one_hierarchy() {
 }
 
 #[test]
-fn what_the_dialect_cannot_say_is_refused() {
+fn an_array_that_the_dialect_cannot_express_is_refused() {
     let store = hierarchy(Dialect::V2);
     let before = values(&*store);
     let error = Array::create(&store, "/b", new(None).fill(1).shards(&[4]), &zarr::registry()).unwrap_err();

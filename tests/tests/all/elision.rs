@@ -142,7 +142,7 @@ fn convert(source: &Arc<dyn Store>, chunks: Option<u64>, dialect: Dialect) -> (A
 }
 
 #[test]
-fn what_is_missing_stays_missing_where_it_was_undefined() {
+fn missing_chunks_stay_missing_where_the_fill_value_was_undefined() {
     let mut document = zarray(&json!("<i2"), &json!(null), &json!(null));
     if let Value::Object(members) = &mut document {
         members.insert("shape", json!([12]));
@@ -168,7 +168,7 @@ fn what_is_missing_stays_missing_where_it_was_undefined() {
 }
 
 #[test]
-fn what_is_missing_is_written_where_others_would_read_it_otherwise() {
+fn missing_chunks_are_written_where_others_would_read_them_otherwise() {
     let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[6], "bytes").chunks(&[2]).codecs_json("vlen-bytes").unwrap();
     let array = Array::create(&source, "/", new, &zarr::registry()).unwrap();

@@ -40,7 +40,7 @@ fn mutated_chunks() {
 }
 
 #[test]
-fn what_once_was_a_fault_is_none() {
+fn former_faults_stay_mended() {
     let mut files = 0;
     for target in TARGETS.iter() {
         for file in target.regressions().unwrap() {

@@ -49,7 +49,7 @@ fn an_array_that_is_gone_does_not_read_fill_values() {
 }
 
 #[test]
-fn an_array_that_was_moved_or_made_anew_does_not_read_fill_values() {
+fn an_array_that_was_moved_or_replaced_does_not_read_fill_values() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(&store, "/a", Dialect::V3);
     array.write(.., &[7_i16; 8]).unwrap();

@@ -248,7 +248,7 @@ fn a_hundred_thousand_nodes_of_a_draft_are_one_listing() {
 
 /// The folder that a store lies in may be a home directory.
 #[test]
-fn erasing_the_root_leaves_what_is_no_node() {
+fn erasing_the_root_leaves_keys_of_no_node() {
     for dialect in DIALECTS {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         set(&*store, "notes/README.md", "mine");

@@ -181,7 +181,7 @@ fn an_erase_leaves_no_array_with_holes() {
 }
 
 #[test]
-fn an_array_made_over_what_an_erase_left_does_not_show_it() {
+fn a_new_array_does_not_show_leftovers_of_an_erase() {
     for dialect in DIALECTS {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         create(&store, "/a", dialect, &OLD).unwrap();

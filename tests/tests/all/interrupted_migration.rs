@@ -195,7 +195,7 @@ fn migrate_again(store: &Arc<dyn Store>, to: Dialect, half: &BTreeMap<String, Ve
 }
 
 #[test]
-fn what_is_being_dropped_is_dropped_and_nothing_else() {
+fn an_interrupted_drop_is_completed_and_drops_nothing_else() {
     let store = source(Dialect::V2);
     migrate(&store, Dialect::V3).unwrap();
     let both = contents(&*store);
@@ -260,7 +260,7 @@ fn the_direction_is_that_of_the_record() {
 
 /// What was written into the new hierarchy meanwhile goes with it.
 #[test]
-fn undoing_drops_what_became_of_the_new_nodes() {
+fn undoing_drops_the_new_nodes() {
     let store = source(Dialect::V3);
     let before = contents(&*store);
     migrate(&store, Dialect::V2).unwrap();
@@ -312,7 +312,7 @@ fn records_that_are_not_understood_stop_everything() {
 }
 
 #[test]
-fn a_migration_that_is_running_is_told_from_one_that_was_interrupted() {
+fn a_migration_that_is_running_is_not_taken_for_an_interrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     let files: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -340,7 +340,7 @@ fn a_migration_that_is_running_is_told_from_one_that_was_interrupted() {
 }
 
 #[test]
-fn what_was_changed_in_the_old_hierarchy_since_is_not_dropped() {
+fn nodes_changed_in_the_old_hierarchy_since_are_not_dropped() {
     type Change = fn(&mut Array) -> Result<()>;
     let changes: [(Change, &str); 2] = [
         (|array| array.append(0, View::new(&[3], 1, &[1])?), "a/.zarray"),

@@ -97,7 +97,7 @@ fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
 }
 
 #[test]
-fn what_a_move_left_and_differs_from_the_copy_is_not_erased() {
+fn a_leftover_that_differs_from_the_copy_of_a_move_is_not_erased() {
     let moved = |store: &Arc<dyn Store>| zarr::move_node(store, "/a", store, "/b", &zarr::registry(), false);
     let document = Key::new("a/zarr.json").unwrap();
     let interrupted_move = || {
@@ -143,7 +143,7 @@ fn a_copy_is_on_the_disk_before_the_rest_of_the_source_is_erased() {
 }
 
 #[test]
-fn what_is_in_the_way_stays_where_a_move_is_refused() {
+fn a_node_in_the_way_stays_where_a_move_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let files: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path().join("store")).unwrap());
     for store in [Arc::new(MemoryStore::new()) as Arc<dyn Store>, files] {

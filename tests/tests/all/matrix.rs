@@ -3,7 +3,7 @@
 use zarr_tests::matrix;
 
 #[test]
-fn the_table_of_support_is_what_comes_out() {
+fn the_table_of_support_is_up_to_date() {
     let cells = matrix::cells(None).unwrap();
     matrix::check(include_str!("../../../docs/support.md"), &cells).unwrap();
 }

@@ -63,7 +63,7 @@ fn the_session_of_version_1() {
 }
 
 #[test]
-fn what_came_before_version_1_is_written_too() {
+fn version_0_is_written_too() {
     let store = store(&[]);
     let new = NewArray::new(&[4, 4], "<f8").chunks(&[2, 4]).dialect(Dialect::V0);
     let array = Array::create(&store, "/", new, &zarr::registry()).unwrap();
@@ -73,7 +73,7 @@ fn what_came_before_version_1_is_written_too() {
 }
 
 #[test]
-fn the_order_of_version_1_is_as_told() {
+fn the_order_of_version_1_is_as_given() {
     let meta = br#"{"zarr_format": 1, "shape": [2, 2], "chunks": [2, 2], "dtype": "|u1", "compression": "none",
         "compression_opts": null, "fill_value": 0, "order": "F"}"#;
     let store = store(&[("meta", meta), ("attrs", b"{}"), ("0.0", &[1, 2, 3, 4])]);
@@ -190,7 +190,7 @@ fn a_hierarchy_of_the_drafts_that_is_converted_keeps_its_form() {
 }
 
 #[test]
-fn fallbacks_of_data_types_are_told_and_may_be_refused() {
+fn fallbacks_of_data_types_are_reported_and_may_be_refused() {
     let cases = zarr_tests::cases("v3-draft-2022").unwrap();
     let url = cases.iter().find(|case| case.name == "data_type_extension").unwrap().url();
     let source = zarr::open_store(&url).unwrap();

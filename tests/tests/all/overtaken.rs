@@ -78,14 +78,14 @@ fn a_chunk_that_is_read_at_once_is_whole() {
 }
 
 #[test]
-fn a_chunk_that_is_erased_is_read_anew() {
+fn an_erased_chunk_is_read_again() {
     let there = || Some(vec![7; 1024]);
     assert_eq!(array(1024, BYTES, Once(vec![there(), None])).read::<u8>(..1000_u64).unwrap(), [0; 1000]);
     check_fails(array(1024, BYTES, ForEver(vec![there(), None])).read(..1000_u64));
 }
 
 #[test]
-fn a_chunk_of_a_wrong_size_that_is_erased_is_read_anew() {
+fn an_erased_chunk_of_a_wrong_size_is_read_again() {
     for stored in [1000, 1025] {
         let there = || Some(vec![7; stored]);
         assert_eq!(array(1024, BYTES, Once(vec![there(), None])).read::<u8>(..).unwrap(), [0; 1024]);
@@ -112,7 +112,7 @@ fn two_states(len: u64, codecs: &str) -> [Option<Vec<u8>>; 2] {
 }
 
 #[test]
-fn a_shard_that_is_replaced_is_read_anew() {
+fn a_replaced_shard_is_read_again() {
     let codecs = sharded(16);
     let [old, new] = two_states(64, &codecs);
     let once = || array(64, &codecs, Once(vec![old.clone(), new.clone()]));
@@ -132,7 +132,7 @@ fn a_shard_that_is_replaced_is_read_anew() {
 }
 
 #[test]
-fn a_shard_that_is_replaced_is_read_anew_without_blocking() {
+fn a_replaced_shard_is_read_again_without_blocking() {
     let codecs = sharded(16);
     let [old, new] = two_states(64, &codecs);
     let read = |states| {
@@ -166,7 +166,7 @@ fn among_others(counts: &Arc<AtomicUsize>) -> Array {
 }
 
 #[test]
-fn only_the_chunk_that_is_replaced_is_read_anew() {
+fn only_the_replaced_chunk_is_read_again() {
     let gets = Arc::new(AtomicUsize::new(0));
     let found = among_others(&gets).read::<u8>((.., 1..)).unwrap();
     let rows: Vec<usize> = (0..40).filter(|row| found[row * 63..][..63] == [2; 63]).collect();
@@ -183,7 +183,7 @@ fn only_the_chunk_that_is_replaced_is_read_anew() {
 
 /// A shard that is replaced by a shorter one has no bytes where the old index says.
 #[test]
-fn a_shard_that_became_shorter_is_read_anew() {
+fn a_shortened_shard_is_read_again() {
     let codecs = sharded(16);
     let [old, _] = two_states(64, &codecs);
     let shorter = {

@@ -7,7 +7,7 @@ use zarr_store::{Counted, MemoryStore, Store};
 
 /// Two chunks of 16 elements in 2^26 take few requests, whatever the chunks and shards of the target are.
 #[test]
-fn conversions_ask_for_what_is_stored() {
+fn conversions_ask_for_stored_chunks() {
     const LEN: u64 = 1 << 26;
     for (dialect, shards) in [(Dialect::V2, None), (Dialect::V3, None), (Dialect::V3, Some(1_000_000))] {
         let store = Arc::new(Counted::new(MemoryStore::new()));

@@ -64,7 +64,7 @@ fn eight_threads_lose_none_of_1000_attributes() {
 }
 
 #[test]
-fn a_change_of_attributes_keeps_what_others_changed() {
+fn a_change_of_attributes_keeps_those_of_others() {
     for dialect in DIALECTS {
         let store = memory();
         create(&store, dialect).write(.., &[1, 2, 3]).unwrap();
@@ -122,7 +122,7 @@ fn a_resize_of_an_array_that_another_reshaped_is_an_error() {
 }
 
 #[test]
-fn of_those_who_create_the_same_node_one_does() {
+fn one_of_several_creators_of_a_node_succeeds() {
     for dialect in DIALECTS {
         for _ in 0..20 {
             let store = memory();
@@ -252,7 +252,7 @@ fn leftovers_beyond_the_shape_of_a_new_array_are_erased_too() {
 }
 
 #[test]
-fn what_was_made_in_the_source_of_a_move_meanwhile_is_not_erased() {
+fn a_node_made_in_the_source_during_a_move_is_not_erased() {
     let source = memory();
     let array = zarr::create_array(&source, "/g/a", NewArray::new(&[4], "int8").chunks(&[2])).unwrap();
     array.write(.., &[1_i8, 2, 3, 4]).unwrap();
@@ -268,7 +268,7 @@ fn what_was_made_in_the_source_of_a_move_meanwhile_is_not_erased() {
 }
 
 #[test]
-fn what_is_made_in_the_source_while_a_move_erases_it_is_not_erased() {
+fn a_node_made_in_the_source_while_a_move_erases_it_is_not_erased() {
     let document = Key::new("g/a/zarr.json").unwrap();
     let target = memory();
     let (copy, looked_at) = (Arc::clone(&target), document.clone());

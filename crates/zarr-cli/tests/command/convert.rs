@@ -115,7 +115,7 @@ fn memory_is_kept_to() {
 }
 
 #[test]
-fn the_source_and_what_exists_are_safe() {
+fn the_source_and_existing_nodes_are_safe() {
     let folder = source();
     for target in ["s", "./s/", "s/g", "."] {
         let ran = folder.run(&["convert", "s", target, "--overwrite"]);
@@ -146,7 +146,7 @@ fn the_source_and_what_exists_are_safe() {
 }
 
 #[test]
-fn what_cannot_be_leaves_nothing_behind() {
+fn an_impossible_conversion_leaves_nothing_behind() {
     let folder = source();
     for args in [
         &["convert", "s", "d", "--chunks", "1,2,3"][..],
@@ -186,7 +186,7 @@ fn one_array_joins_a_hierarchy() {
 
 /// xarray read -999 as a number after a conversion to version 3, and 0 as missing after one to version 2.
 #[test]
-fn fill_values_that_mean_something_else_are_told() {
+fn fill_values_that_change_are_reported() {
     let folder = Folder::new();
     let create = |path: &str, fill: &str| {
         let args = ["create", "s", path, "--shape", "2", "--dtype", "float32", "--dims", "x", "--fill", fill];
@@ -207,7 +207,7 @@ fn fill_values_that_mean_something_else_are_told() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_be_and_writes_nothing() {
+fn a_dry_run_reports_the_conversion_and_writes_nothing() {
     let folder = source();
     let text = folder.ok(&["convert", "s", "d", "--dialect", "v2", "--codecs", "gzip", "--dry-run"]);
     assert!(text.contains("/g/a  decoded and encoded, 3 of "), "{text}");
@@ -229,7 +229,7 @@ fn a_dry_run_tells_what_would_be_and_writes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_said_is_left_out_or_carried() {
+fn members_without_counterpart_are_left_out_or_carried() {
     let folder = source();
     let read = |store: &str| std::fs::read_to_string(folder.path(store).join("g/a/zarr.json")).unwrap();
     let text = read("s").replacen('{', "{\"made_by\": {\"name\": \"me\", \"must_understand\": false},", 1);

@@ -91,7 +91,7 @@ fn odd_documents_are_not_consolidated_strictly() {
 }
 
 #[test]
-fn what_means_the_same_is_not_stale() {
+fn equivalent_metadata_are_not_stale() {
     let folder = Folder::new();
     folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "i4"]);
     folder.ok(&["consolidate", "s"]);
@@ -121,7 +121,7 @@ fn what_means_the_same_is_not_stale() {
 }
 
 #[test]
-fn a_fallback_type_is_told_and_carried() {
+fn a_fallback_type_is_reported_and_carried() {
     for dialect in ["p2019", "p2020", "d2022"] {
         let folder = Folder::new();
         folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);

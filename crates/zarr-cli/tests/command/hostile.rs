@@ -166,7 +166,7 @@ fn tables_and_json_come_back_as_they_were() {
 
 /// Escapes are printed, but never stored.
 #[test]
-fn what_is_stored_keeps_its_characters() {
+fn stored_names_keep_their_characters() {
     let folder = hostile();
     folder.ok(&["attrs", "s", "--set", &format!("a={EVIL}")]);
     let attributes = Value::from_json(&folder.ok(&["attrs", "s"])).unwrap();

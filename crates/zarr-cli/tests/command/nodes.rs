@@ -78,7 +78,7 @@ fn nodes_are_copied_moved_and_erased() {
 }
 
 #[test]
-fn what_is_of_no_node_is_erased_only_if_told() {
+fn keys_of_no_node_are_erased_only_if_asked_for() {
     for dialect in ["v2", "v3", "p2019", "p2020", "d2022"] {
         let folder = store(dialect);
         folder.ok(&["rm", "s::g/a"]);
@@ -107,7 +107,7 @@ fn what_is_of_no_node_is_erased_only_if_told() {
 
 /// Documents of another dialect would hide all nodes that are there.
 #[test]
-fn what_is_created_takes_the_dialect_that_is_there() {
+fn new_nodes_take_the_dialect_of_the_hierarchy() {
     for dialect in ["v2", "v3", "p2019", "p2020", "d2022"] {
         let folder = store(dialect);
         let create = |path, more: &[&str]| {
@@ -143,7 +143,7 @@ fn what_is_created_takes_the_dialect_that_is_there() {
 }
 
 #[test]
-fn what_is_copied_takes_the_dialect_that_is_there() {
+fn copies_take_the_dialect_of_the_hierarchy() {
     let folder = store("v3");
     folder.ok(&["create", "t", "old", "--shape", "1", "--dtype", "int8", "--dialect", "v2"]);
     folder.ok(&["cp", "s::/g", "t::/g"]);
@@ -264,7 +264,7 @@ fn order_f_of_version_1_is_read_either_way() {
 }
 
 #[test]
-fn what_lies_under_a_node_moves_with_it_in_a_directory() {
+fn keys_under_a_node_move_with_it_in_a_directory() {
     let folder = store("v3");
     std::fs::write(folder.path("s/g/README"), "mine").unwrap();
     std::fs::write(folder.path("s/g/a/notes"), "mine").unwrap();
@@ -286,7 +286,7 @@ fn attributes_of_the_root_make_its_consolidated_metadata_stale() {
 }
 
 #[test]
-fn what_is_left_of_a_broken_array_does_not_become_data_of_another() {
+fn chunks_of_a_broken_array_do_not_become_data_of_another() {
     for dialect in ["v2", "v3"] {
         let folder = store(dialect);
         let document = if dialect == "v2" { "s/g/a/.zarray" } else { "s/g/a/zarr.json" };
@@ -302,7 +302,7 @@ fn what_is_left_of_a_broken_array_does_not_become_data_of_another() {
 }
 
 #[test]
-fn consolidated_metadata_that_cannot_be_read_is_written_anew() {
+fn unreadable_consolidated_metadata_is_rewritten() {
     let folder = store("v2");
     std::fs::write(folder.path("s/.zmetadata"), "{").unwrap();
     assert_eq!(folder.run(&["consolidate", "s", "--check"]).code, Some(4));

@@ -58,7 +58,7 @@ fn a_selection_is_written() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn data_of_another_shape_or_type_is_refused() {
     let folder = table();
     let write = |file: &[u8]| folder.run_with(&["write", "s", "t", "--from", "-"], file);
     for (file, code, word) in [
@@ -104,7 +104,7 @@ fn arrays_without_dimensions_and_without_elements() {
 }
 
 #[test]
-fn what_exists_is_not_replaced_unasked() {
+fn existing_nodes_are_not_replaced_unasked() {
     let folder = table();
     let create = ["create", "s", "t", "--shape", "2", "--dtype", "uint8"];
     let ran = folder.run(&create);

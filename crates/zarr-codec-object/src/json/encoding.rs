@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn undecodable_text_is_refused() {
         for (name, bytes) in [("ascii", &b"\xe9"[..]), ("utf-8", b"\xe9"), ("utf-16", b"abc"), ("utf-16-le", b"\0\xd8")]
         {
             assert!(Encoding::named(name).unwrap().decode(bytes).is_err(), "{name}");

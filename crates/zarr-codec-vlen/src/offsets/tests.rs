@@ -75,7 +75,7 @@ fn chunks_of_zarrs_are_read() {
 }
 
 #[test]
-fn what_is_broken_is_an_error() {
+fn broken_chunks_are_errors() {
     let chain = chain("string", r#""index_data_type": "uint32""#);
     let whole = Region::whole(&[4, 5]);
     let good = hex(START);

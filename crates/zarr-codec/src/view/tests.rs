@@ -322,7 +322,7 @@ fn runs_of_one_item_again_and_again_are_one() {
 }
 
 #[test]
-fn refuses_what_does_not_fit() {
+fn memory_of_another_size_is_refused() {
     let mut bytes = [0; 12];
     assert!(View::new(&bytes, 2, &[2, 4]).is_err());
     assert!(View::new(&bytes, 4, &[usize::MAX, 2]).is_err());

@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_have_what_meets_a_stored_chunk(
+        fn parts_have_the_chunks_that_overlap_a_stored_one(
             axes in proptest::collection::vec((1_u64..40, 1_u64..6, 1_u64..6), 0..3),
             stored in proptest::collection::vec(any::<proptest::sample::Index>(), 1..20),
             budget in 40_u64..1000,

@@ -70,7 +70,7 @@ fn configurations_come_back() {
 }
 
 #[test]
-fn what_is_wrong_has_its_place() {
+fn errors_have_a_pointer() {
     let message = |of: &Value| loud(of).unwrap_err().to_string();
     assert_eq!(message(&json!("quiet")), "unknown data type quiet");
     let of = json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 0}});
@@ -83,7 +83,7 @@ fn what_is_wrong_has_its_place() {
 }
 
 #[test]
-fn elements_are_what_the_definition_says() {
+fn elements_follow_the_definition() {
     let fixed = loud(&json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 12}})).unwrap();
     let heap = Heap::new();
     for data_type in [
@@ -106,7 +106,7 @@ fn elements_are_what_the_definition_says() {
 }
 
 #[test]
-fn what_a_definition_gives_is_checked() {
+fn results_of_a_definition_are_checked() {
     let data_type = DataType::Extension(Extension::new(NamedConfig::new("careless"), Arc::new(Careless)).unwrap());
     let message = |value: Value| FillValue::parse(&data_type, &value).unwrap_err().to_string();
     assert_eq!(

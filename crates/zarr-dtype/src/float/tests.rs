@@ -289,7 +289,7 @@ proptest! {
 }
 
 #[test]
-fn float16_is_what_numpy_makes_of_wider_floats() {
+fn float16_is_rounded_as_numpy_does() {
     for bits in 0..=u16::MAX {
         assert_eq!(Half::from_f32(Half(bits).to_f32()), Half(bits));
         assert_eq!(Half::from_f64(Half(bits).to_f64()), Half(bits));

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_no_fields_is_refused() {
+    fn other_values_than_fields_are_refused() {
         let check = |descr: Value, expected: &str| {
             assert_eq!(from_npy_value(&descr).unwrap_err().to_string(), expected, "{descr}");
         };

@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read(count: i64, code in 0_usize..13, scale in 1_u32..1000) {
+        fn printed_values_are_read(count: i64, code in 0_usize..13, scale in 1_u32..1000) {
             let unit = TimeUnit { unit: Unit::CODES[code].0, scale };
             prop_assert_eq!(unit.parse_date(&unit.date_text(count)), Some(count));
             prop_assert_eq!(unit.parse_delta(&unit.delta_text(count)), Some(count));

@@ -11,7 +11,7 @@ fn config(name: &str, configuration: &str) -> NamedConfig {
 
 proptest! {
     #[test]
-    fn grids_are_what_they_were_written_as(case in case()) {
+    fn grids_are_read_as_written(case in case()) {
         prop_assert_eq!(ChunkGrid::from_config(&case.grid.to_config(), case.shape()).unwrap(), case.grid);
     }
 }

@@ -28,7 +28,7 @@ fn key(encoding: &ChunkKeyEncoding, index: &[u64]) -> String {
 
 proptest! {
     #[test]
-    fn keys_parse_to_what_wrote_them(encoding in encoding(), index in index()) {
+    fn keys_parse_to_their_indices(encoding in encoding(), index in index()) {
         let key = key(&encoding, &index);
         let parsed = encoding.parse_key(&key, index.len());
         prop_assert_eq!(parsed.as_deref(), Some(index.as_slice()));
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn what_parses_would_be_written(encoding in encoding(), index in index(), at in any::<prop::sample::Index>(), with in "[0-9c./d+-]{0,2}", cut in 0usize..3) {
+    fn only_written_keys_parse(encoding in encoding(), index in index(), at in any::<prop::sample::Index>(), with in "[0-9c./d+-]{0,2}", cut in 0usize..3) {
         let mut text = key(&encoding, &index);
         let at = at.index(text.len() + 1);
         text.replace_range(at..(at + cut).min(text.len()), &with);

@@ -184,7 +184,7 @@ fn positions_at_the_end_of_64_bits() {
 }
 
 #[test]
-fn what_does_not_belong_to_the_array_meets_nothing() {
+fn regions_outside_of_the_array_overlap_no_chunk() {
     let grid = ChunkGrid::regular(&[10, 10], &[4, 4]).unwrap();
     assert_eq!(grid.intersect(&Region::whole(&[10])).iter().count(), 0);
     assert_eq!(grid.intersect(&Region::from_ranges(&[10..20, 0..5])).iter().count(), 0);

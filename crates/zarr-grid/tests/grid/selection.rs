@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn text_says_what_it_was_made_of((case, axes) in case_and_axes()) {
+    fn selections_are_parsed_from_their_text((case, axes) in case_and_axes()) {
         let text = |axis: &AxisSelection| {
             let number = |n: &Option<i64>| n.map_or(String::new(), |n| n.to_string());
             match axis {
@@ -221,7 +221,7 @@ fn rust_ranges_are_selections() {
 }
 
 #[test]
-fn errors_name_what_is_wrong() {
+fn errors_name_the_wrong_part() {
     let check = |text: &str, message: &str| {
         let error = text.parse::<Selection>().and_then(|selection| selection.resolve(&[10, 10])).unwrap_err();
         assert!(error.to_string().starts_with(message), "{text}: {error}");

@@ -27,7 +27,7 @@ fn says_where() {
 }
 
 #[test]
-fn lenient_where_told() {
+fn deviations_are_read_if_allowed() {
     let parsed = parse(b"{\"a\": [NaN, -Infinity, -1,], \"a\": Infinity,}", ParseOptions::ALL).unwrap();
     assert_eq!(parsed.value, crate::json!({"a": (Value::Number(Number::INFINITY))}));
     let pointers: Vec<_> = parsed.deviations.iter().map(|deviation| deviation.pointer.as_str()).collect();
@@ -69,7 +69,7 @@ fn repetitive() -> impl proptest::strategy::Strategy<Value = String> {
 }
 
 #[test]
-fn what_came_before_does_not_make_anything_deeper_than_allowed() {
+fn earlier_values_do_not_count_as_depth() {
     let inner = |levels: usize| format!("{{\"shape\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
     let wrapped = |levels: usize, inner: &str| format!("{}{inner}{}", "[".repeat(levels), "]".repeat(levels));
     assert!(strict(&inner(100)).is_ok());
@@ -80,7 +80,7 @@ fn what_came_before_does_not_make_anything_deeper_than_allowed() {
 
 proptest::proptest! {
     #[test]
-    fn what_came_before_changes_nothing(text in repetitive()) {
+    fn parses_do_not_depend_on_earlier_ones(text in repetitive()) {
         // Each in a thread of its own, which has seen nothing.
         let fresh = |text: &str, options| {
             std::thread::scope(|scope| scope.spawn(|| parse(text.as_bytes(), options)).join().unwrap())

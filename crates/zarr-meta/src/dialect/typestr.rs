@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_and_what_is_wrong() {
+    fn unknown_and_malformed_types() {
         let kind = |value: Value| parse(&At::root(&value)).unwrap_err().kind();
         assert_eq!(kind(json!("<f16")), ErrorKind::UnknownExtension);
         assert_eq!(kind(json!([["a", "|O"]])), ErrorKind::UnknownExtension);

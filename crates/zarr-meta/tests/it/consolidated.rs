@@ -104,7 +104,7 @@ fn other_forms() {
 }
 
 /// What was found, in all that can be compared.
-fn told(found: Result<Option<StoredNode>, Error>) -> Result<String, String> {
+fn described(found: Result<Option<StoredNode>, Error>) -> Result<String, String> {
     let found = found.map_err(|error| error.to_string())?.ok_or("nothing")?;
     let StoredNode { dialect, path, node, warnings, attributes_error, documents, .. } = &found;
     let documents: Vec<_> = documents.iter().map(|(key, bytes)| (key, String::from_utf8_lossy(bytes))).collect();
@@ -147,7 +147,7 @@ proptest! {
         let read = Consolidated::parse_v2(".zmetadata", document.as_bytes()).unwrap().unwrap();
         for (path, documents) in read.nodes(&root) {
             let alone = store.probe(&path.to_string(), Some(Dialect::V2));
-            prop_assert_eq!(told(StoredNode::read(Dialect::V2, path, &documents)), told(alone));
+            prop_assert_eq!(described(StoredNode::read(Dialect::V2, path, &documents)), described(alone));
         }
 
         let mut copies = Map::new();
@@ -169,7 +169,7 @@ proptest! {
         let copies = group.node.as_group().unwrap().consolidated.as_ref().unwrap();
         for (path, documents) in copies.nodes(&root) {
             let alone = store.probe(&path.to_string(), Some(Dialect::V3));
-            prop_assert_eq!(told(StoredNode::read(Dialect::V3, path, &documents)), told(alone));
+            prop_assert_eq!(described(StoredNode::read(Dialect::V3, path, &documents)), described(alone));
         }
     }
 }

@@ -67,7 +67,7 @@ fn version_3_as_version_2() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_refused() {
+fn members_without_counterpart_are_refused() {
     let refused = |node: &Node, dialect: Dialect, pointer: &str| {
         let error = for_dialect(node, dialect).unwrap_err();
         assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, pointer), "{error}");

@@ -180,7 +180,7 @@ fn a_scalar_may_lie_at_c0() {
 }
 
 #[test]
-fn fallbacks_are_told() {
+fn fallbacks_are_reported() {
     let changes = r#"{"data_type": {"extension": "http://example.org/types", "type": {"m": 2}, "fallback": ["other", "r32"]},
         "fill_value": "0x00000001"}"#;
     let found = found(changes);
@@ -349,7 +349,7 @@ fn the_entry_decides() {
 }
 
 #[test]
-fn what_belongs_to_a_node() {
+fn keys_of_a_node() {
     let store = store("{}");
     let owned = store.found("/a").owned();
     assert_eq!(owned.prefixes, ["meta/a/", "data/a/"]);

@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_for_a_dialect_can_be_written_in_it(zarray in zarray(), v3 in node_v3()) {
+    fn converted_nodes_can_be_written_in_their_dialect(zarray in zarray(), v3 in node_v3()) {
         let path = NodePath::root();
         let mut given = Documents::new();
         given.insert(".zarray", zarray.to_string());

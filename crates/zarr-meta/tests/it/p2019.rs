@@ -90,7 +90,7 @@ fn documents_are_written_as_they_are_read() {
 }
 
 #[test]
-fn what_the_text_leaves_open_may_be_left_out() {
+fn optional_members_may_be_missing() {
     let bare = r#"{"shape": [3], "data_type": "bool", "chunk_grid": {"type": "regular", "chunk_shape": [2]},
         "chunk_memory_layout": "C",}"#;
     let found = array(|_| bare.to_owned()).unwrap();

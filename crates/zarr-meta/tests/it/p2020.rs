@@ -266,7 +266,7 @@ fn shards() {
 }
 
 #[test]
-fn odd_members_are_told() {
+fn odd_members_are_reported() {
     let odd = found(r#"{"dimension_separator": "/", "comment": 1, "attributes": null, "compressor": null}"#);
     assert_eq!(odd.warnings.len(), 1);
     assert_eq!(

@@ -38,7 +38,7 @@ fn p2020(changes: &str) -> Store {
 }
 
 /// Where warnings are about.
-fn told(found: &StoredNode) -> Vec<(&str, &str)> {
+fn warning_locations(found: &StoredNode) -> Vec<(&str, &str)> {
     found.warnings.iter().map(|warning| (warning.key.as_str(), warning.pointer.as_str())).collect()
 }
 
@@ -47,7 +47,7 @@ fn refused(store: &Store) -> Error {
 }
 
 #[test]
-fn unusual_spellings_of_fill_values_are_told() {
+fn unusual_spellings_of_fill_values_are_reported() {
     type Case = (fn(&str) -> Store, &'static str, [&'static str; 4]);
     let of: [Case; 5] = [
         (v1, "meta", ["dtype", "|b1", "<i4", "<f8"]),
@@ -67,14 +67,14 @@ fn unusual_spellings_of_fill_values_are_told() {
         ] {
             let found = store(&format!(r#"{{"{member}": "{data_type}", "fill_value": {fill}}}"#)).found("/");
             assert_eq!(found.node.as_array().unwrap().fill_value, Some(read), "{key} {fill}");
-            assert_eq!(told(&found), [(key, "/fill_value")], "{key} {fill}: {:?}", found.warnings);
+            assert_eq!(warning_locations(&found), [(key, "/fill_value")], "{key} {fill}: {:?}", found.warnings);
         }
         for (data_type, fill) in
             [(bool, "true"), (int, "5"), (float, "5"), (float, "\"NaN\""), (float, "\"-Infinity\""), (float, "null")]
         {
             let found = store(&format!(r#"{{"{member}": "{data_type}", "fill_value": {fill}}}"#)).found("/");
             assert_eq!(
-                told(&found).is_empty(),
+                warning_locations(&found).is_empty(),
                 fill != "null" || key != "meta/array.json" || found.dialect != Dialect::V3Draft2022
             );
         }
@@ -182,10 +182,10 @@ fn members_that_the_draft_of_2022_demands_are_missed() {
     let grid = r#""chunk_grid": {"type": "regular", "chunk_shape": [2]}"#;
     let found = d2022(&format!(r#"{{"extensions": "absent", "attributes": "absent", {grid}}}"#)).found("/");
     let key = "meta/array.json";
-    assert_eq!(told(&found), [(key, "/extensions"), (key, "/attributes"), (key, "/chunk_grid/separator")]);
+    assert_eq!(warning_locations(&found), [(key, "/extensions"), (key, "/attributes"), (key, "/chunk_grid/separator")]);
     let entry = ENTRY.replace(",\"extensions\":[]", "");
     let group = Store::with(&[("zarr.json", &entry), ("meta/g.group.json", "{}")]).found("/g");
-    assert_eq!(told(&group), [("zarr.json", "/extensions"), ("meta/g.group.json", "/attributes")]);
+    assert_eq!(warning_locations(&group), [("zarr.json", "/extensions"), ("meta/g.group.json", "/attributes")]);
     assert!(d2022("{}").found("/").warnings.is_empty());
 }
 
@@ -200,7 +200,7 @@ fn names_that_a_draft_forbids_are_read_with_a_warning() {
         (Store::with(&[("__a/zarr.json", r#"{"zarr_format":3,"node_type":"group"}"#)]), "/__a"),
     ] {
         let found = store.found(path);
-        assert_eq!(told(&found), [("", "")], "{path}");
+        assert_eq!(warning_locations(&found), [("", "")], "{path}");
         assert!(found.warnings[0].what.starts_with(&format!("{path}: found node name")), "{:?}", found.warnings);
     }
     assert!(entry(ENTRY, "meta/a_b-1.x.array.json", DRAFT_2022).found("/a_b-1.x").warnings.is_empty());
@@ -210,19 +210,19 @@ fn names_that_a_draft_forbids_are_read_with_a_warning() {
 fn version_1_as_others_wrote_it() {
     for (compression, options) in [("zlib", "\"x\""), ("bz2", "\"9\""), ("none", "\"\""), ("lzma", "\"xz\"")] {
         let found = v1(&format!(r#"{{"compression": "{compression}", "compression_opts": {options}}}"#)).found("/");
-        assert_eq!(told(&found), [("meta", "/compression_opts")], "{compression}");
+        assert_eq!(warning_locations(&found), [("meta", "/compression_opts")], "{compression}");
     }
     assert!(v1(r#"{"compression": "blosc", "compression_opts": "zstd"}"#).found("/").warnings.is_empty());
     for (dtype, odd) in [("f8", true), ("=f8", true), ("b1", true), ("<f8", false), ("|b1", false)] {
         let found = v1(&format!(r#"{{"dtype": "{dtype}", "fill_value": null}}"#)).found("/");
-        assert_eq!(told(&found), if odd { vec![("meta", "/dtype")] } else { vec![] }, "{dtype}");
+        assert_eq!(warning_locations(&found), if odd { vec![("meta", "/dtype")] } else { vec![] }, "{dtype}");
         let found = v2(&format!(r#"{{"dtype": "{dtype}", "fill_value": null}}"#)).found("/");
-        assert_eq!(told(&found), if odd { vec![(".zarray", "/dtype")] } else { vec![] }, "{dtype}");
+        assert_eq!(warning_locations(&found), if odd { vec![(".zarray", "/dtype")] } else { vec![] }, "{dtype}");
     }
     // TensorStore writes types by name.
     assert!(v2(r#"{"dtype": "bfloat16", "fill_value": null}"#).found("/").warnings.is_empty());
     let without = Store::with(&[("meta", V1)]).found("/");
-    assert_eq!(told(&without), [("attrs", "")]);
+    assert_eq!(warning_locations(&without), [("attrs", "")]);
     // Whatever changes its metadata adds the document.
     let changes = zarr_meta::documents(Dialect::V1, &without.path, &without.node, Some(&without.documents)).unwrap();
     assert!(changes.contains(&("attrs".to_owned(), Some(b"{}\n".to_vec()))), "{changes:?}");
@@ -248,20 +248,20 @@ fn levels_of_zstd_that_there_are_not_are_read() {
         let found = v2(&format!(r#"{{"compressor": {{"id": "zstd", "level": {level}}}}}"#)).found("/");
         let codecs = &found.node.as_array().unwrap().codecs;
         assert_eq!(codecs[1].configuration.get("level"), Some(&json!(taken)));
-        assert_eq!(told(&found), [(".zarray", "/compressor/level")]);
+        assert_eq!(warning_locations(&found), [(".zarray", "/compressor/level")]);
     }
     assert!(v2(r#"{"compressor": {"id": "zstd", "level": 22}}"#).found("/").warnings.is_empty());
 }
 
 #[test]
-fn options_of_codecs_that_are_read_otherwise_than_numcodecs_does_are_told() {
+fn options_of_codecs_that_numcodecs_reads_otherwise_are_reported() {
     for (compressor, member) in [
         (r#"{"id": "zstd", "level": 1, "checksum": "NO"}"#, "checksum"),
         (r#"{"id": "blosc", "cname": "lz4", "clevel": 1, "shuffle": "BIT"}"#, "shuffle"),
         (r#"{"id": "shuffle", "elementsize": 0}"#, "elementsize"),
     ] {
         let found = v2(&format!(r#"{{"compressor": {compressor}}}"#)).found("/");
-        assert_eq!(told(&found), [(".zarray", format!("/compressor/{member}").as_str())]);
+        assert_eq!(warning_locations(&found), [(".zarray", format!("/compressor/{member}").as_str())]);
     }
 }
 
@@ -294,7 +294,7 @@ fn texts_of_a_fixed_length_behind_a_codec_of_any_length_are_read_as_such() {
         let changes = format!(r#"{{"dtype": "{dtype}", "fill_value": "", "filters": [{{"id": "{id}"}}]}}"#);
         let found = v2(&changes).found("/");
         assert_eq!(found.node.as_array().unwrap().data_type.name, data_type);
-        assert_eq!(told(&found), [(".zarray", "/dtype")]);
+        assert_eq!(warning_locations(&found), [(".zarray", "/dtype")]);
     }
 }
 

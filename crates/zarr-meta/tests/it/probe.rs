@@ -17,7 +17,7 @@ fn the_self_contained_dialects_are_asked_for_at_once() {
 }
 
 #[test]
-fn the_newer_dialect_wins_unless_told() {
+fn the_newer_dialect_wins_unless_one_is_given() {
     let store = Store::with(&[("zarr.json", GROUP3), (".zgroup", GROUP2)]);
     let found = store.found("/");
     assert_eq!(found.dialect, Dialect::V3);

@@ -75,7 +75,7 @@ fn every_form_of_compression() {
 }
 
 #[test]
-fn fill_values_are_what_json_could_hold() {
+fn fill_values_are_numbers_of_json() {
     for (dtype, stored, model) in [
         ("\"<f8\"", "NaN", json!("NaN")),
         ("\"<f4\"", "-Infinity", json!("-Infinity")),
@@ -139,7 +139,7 @@ fn the_order_f_may_not_be_meant() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn errors_name_the_wrong_member() {
     for member in ["zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order"]
     {
         let meta = changed(META, &format!(r#"{{"{member}": "absent"}}"#));
@@ -171,7 +171,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn what_it_cannot_say_is_refused() {
+fn nodes_that_the_dialect_cannot_express_are_refused() {
     let node = found("{}").node;
     let refused = |change: &dyn Fn(&mut ArrayMetadata), pointer: &str| {
         let mut array = node.as_array().unwrap().clone();

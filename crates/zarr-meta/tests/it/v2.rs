@@ -70,7 +70,7 @@ fn codecs_have_names_of_version_3() {
 }
 
 #[test]
-fn objects_are_what_their_codec_says() {
+fn object_types_follow_from_the_codec() {
     let of = |filter: &str, fill: &str| {
         let array = array(&format!(r#"{{"dtype": "|O", "filters": [{filter}], "fill_value": {fill}, "order": "F"}}"#));
         let chain: Vec<_> = array.codecs.iter().map(|codec| codec.name.clone()).collect();

@@ -115,7 +115,7 @@ fn numbers_are_bools_with_a_warning() {
 }
 
 #[test]
-fn a_document_without_node_type_is_of_2023_unless_it_has_what_came_later() {
+fn a_document_without_node_type_is_of_2023_unless_it_has_later_members() {
     assert_eq!(found(r#"{"node_type": "absent", "codecs": []}"#).dialect, Dialect::V3Provisional2023);
     for later in [
         r#"{"node_type": "absent"}"#,
@@ -214,7 +214,7 @@ fn documents_of_2023() {
 }
 
 #[test]
-fn filters_of_numcodecs_for_big_endian_elements_are_told() {
+fn filters_of_numcodecs_for_big_endian_elements_are_reported() {
     let filter = |dtype: &str| {
         let filter = format!(r#"{{"name": "numcodecs.delta", "configuration": {{"dtype": "{dtype}"}}}}"#);
         found(&format!(r#"{{"codecs": [{filter}, {{"name": "bytes", "configuration": {{"endian": "big"}}}}]}}"#))

@@ -118,7 +118,7 @@ fn another_kind_or_dialect_erases_the_old_documents() {
 }
 
 #[test]
-fn what_a_dialect_cannot_say_is_named() {
+fn errors_name_the_member_that_a_dialect_lacks() {
     let mut array = Store::with(&[("zarr.json", V3)]).found("/").node;
     let error = |array: &Node, pointer: &str| {
         let error = documents(Dialect::V2, &NodePath::root(), array, None).unwrap_err();

@@ -98,7 +98,7 @@ fn names_that_cannot_be_are_clear_errors() {
 }
 
 #[test]
-fn what_is_no_key_is_not_listed() {
+fn names_that_are_no_keys_are_not_listed() {
     each(|store| {
         store.set_all(&key("a/b"), b"1").expect("set");
         let temporary = store.path().join("a").join(names::temporary());

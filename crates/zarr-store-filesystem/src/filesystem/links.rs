@@ -68,7 +68,7 @@ fn links_inside_are_followed() {
 }
 
 #[test]
-fn erasing_a_prefix_removes_links_and_not_what_they_lead_to() {
+fn erasing_a_prefix_removes_links_and_not_their_targets() {
     each(|store| {
         for name in ["data/x", "data/y/z", "a/b/c", "a/d"] {
             store.set_all(&key(name), b"value").expect("set");

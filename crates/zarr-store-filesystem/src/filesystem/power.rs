@@ -128,7 +128,7 @@ fn note(allowed: &mut Allowed, step: &Step, values: &Values, level: Durability, 
 }
 
 #[test]
-fn a_loss_of_power_leaves_what_was_promised() {
+fn a_loss_of_power_leaves_a_promised_state() {
     for round in 0..60 {
         let level = [Durability::None, Durability::File, Durability::Full][round % 3];
         // By each set, or for the whole store.

@@ -27,7 +27,7 @@ fn rest(store: &FilesystemStore, name: &str, state: &Snapshot) -> Result<Vec<u8>
 }
 
 #[test]
-fn what_is_held_open_stays_as_it_was() {
+fn a_file_held_open_keeps_its_bytes() {
     each(|store| {
         store.set_all(&key("a/b"), b"old").expect("set");
         let (first, state) = begin(store, "a/b");
@@ -67,7 +67,7 @@ fn a_file_that_is_written_in_place_is_noticed() {
 }
 
 #[test]
-fn what_dead_writers_left_is_removed_and_what_living_ones_have_is_not() {
+fn files_of_dead_writers_are_removed_and_those_of_living_ones_are_not() {
     each(|store| {
         store.set_all(&key("a/b"), b"1").expect("set");
         let path = |name: &str| store.path().join("a").join(name);

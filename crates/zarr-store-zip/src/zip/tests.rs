@@ -56,7 +56,7 @@ fn keeps_the_contract_of_reading() {
 }
 
 #[test]
-fn what_is_no_zip_file() {
+fn other_files_than_zip_files_are_refused() {
     let folder = tempfile::tempdir().expect("a directory");
     assert!(ZipStore::open(folder.path().join("absent.zip")).expect_err("absent").is_not_found());
     assert!(matches!(ZipStore::open(folder.path()), Err(Error::NotAStore { .. })));
@@ -83,7 +83,7 @@ fn check(change: impl FnOnce(&mut Member), kind: ErrorKind, message: &str) {
 }
 
 #[test]
-fn what_is_refused() {
+fn invalid_files_are_refused() {
     use ErrorKind::{Invalid, Path, Unsupported};
     let rename = |name: &'static str| {
         move |member: &mut Member| {

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn invalid_entry_point_documents_are_refused() {
         for (name, value, kind, pointer) in [
             ("new", json!(1), ErrorKind::UnknownMember, "/new"),
             ("metadata_encoding", json!({"type": "cbor"}), ErrorKind::UnknownExtension, "/metadata_encoding/type"),
