@@ -109,7 +109,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Compares an array, and what comes of writing it anew.
+/// Compares an array, and its rewritten copy.
 ///
 /// # Errors
 /// Says what differs, or begins with the kind of error that came.
@@ -144,7 +144,7 @@ pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &
     };
     values::compare(case, data, &elements)?;
     result.read = true;
-    rewrite::array(&array, &elements).map_err(|fault| format!("written anew: {fault}"))
+    rewrite::array(&array, &elements).map_err(|fault| format!("rewritten: {fault}"))
 }
 
 /// Compares what an array shows of itself.

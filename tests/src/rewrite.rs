@@ -108,7 +108,7 @@ pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     let path = found.path.to_string();
     let copied = zarr::open_node(&*store, &path, Some(found.dialect));
     let copied = copied.and_then(|found| Array::from_found(&store, found, array.registry(), Options::default()));
-    copied.map_err(|error| format!("{error} (written anew)"))
+    copied.map_err(|error| format!("{error} (rewritten)"))
 }
 
 fn same_elements(a: &ArrayData, b: &ArrayData) -> bool {

@@ -133,7 +133,7 @@ impl Way<'_> {
         noted.extend(more);
         let near = Subject::read(&back, &root, &options)?.ok_or_else(|| "not known when back".to_owned())?;
         let mut lost = before.differences(&near, true, &noted).map_err(|fault| format!("back: {fault}"))?;
-        // Its text forbids what the document has, so that it is never written anew.
+        // Its text forbids what the document has, so that it is never rewritten.
         if matches!(before.dialect, Dialect::V3Draft2022 | Dialect::V3Provisional2023) && before.fill_value.is_none() {
             differing.extend(lost.take("fill_value"));
         }

@@ -141,7 +141,7 @@ pub(crate) struct CacheKey {
 #[derive(Debug)]
 pub(crate) struct CacheEntry {
     pub(crate) content: Content,
-    /// The version of its value, where the store told it.
+    /// The version of its value, where the store reports it.
     pub(crate) version: Option<Version>,
 }
 
@@ -160,14 +160,14 @@ pub(crate) enum Content {
 #[derive(Debug)]
 pub(crate) struct CachedIndex {
     pub(crate) index: Arc<InnerChunkIndex>,
-    /// The bytes of the shard, where the store told them.
+    /// The bytes of the shard, where the store reports it.
     pub(crate) size: Option<u64>,
     /// The owner of the inner chunks that were read with this index.
     pub(crate) owner: u64,
 }
 
 impl CacheEntry {
-    /// The size of the value, if it is a shard and the store told it.
+    /// The size of the value, if it is a shard and the store reports it.
     pub(crate) fn size(&self) -> Option<u64> {
         if let Content::Index(index) = &self.content { index.size } else { None }
     }

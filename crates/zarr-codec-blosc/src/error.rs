@@ -159,7 +159,7 @@ pub enum Error {
     Compressor {
         /// Its name.
         compressor: &'static str,
-        /// What it says.
+        /// The message.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What is compressed comes back, whole and in part, whatever the options.
+//! Compressed data is decompressed, whole and in part, whatever the options.
 
 use proptest::prelude::*;
 use zarr_codec_blosc::{Compressor, Frame, Options, Shuffle, compress, decode, decode_range};

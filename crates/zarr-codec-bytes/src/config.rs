@@ -1,4 +1,4 @@
-//! What the metadata says of the byte order.
+//! The configuration: the byte order.
 
 use zarr_codec::{BuildContext, Error};
 use zarr_dtype::{ByteOrder, Layout};

@@ -1,4 +1,4 @@
-//! What the metadata says of checksums.
+//! The configurations of checksums.
 
 use zarr_codec::{BuildContext, Error};
 use zarr_json::Value;
@@ -25,7 +25,7 @@ impl Location {
 /// The configuration of codec `jenkins_lookup3`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JenkinsConfig {
-    /// What the hash begins with.
+    /// The seed of the hash.
     pub initval: u32,
     /// Bytes that are hashed in front of the data, and not stored.
     pub prefix: Vec<u8>,

@@ -3,7 +3,7 @@
 //! It is named `numcodecs.lz4` in Zarr v3 and `lz4` in Zarr v2.
 //!
 //! The size is four bytes, little-endian; neither the LZ4 frame format nor the one of N5 is this format.
-//! `acceleration` (1) makes compression faster and weaker. What is written is what the C library writes, to the byte.
+//! `acceleration` (1) makes compression faster and weaker. The output is that of the C library, to the byte.
 //!
 //! Knows no array: bytes in, bytes out.
 //!

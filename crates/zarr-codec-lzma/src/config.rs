@@ -1,4 +1,4 @@
-//! What the metadata says of the compression.
+//! The configuration in the metadata.
 
 use crate::filter::{self, Dictionary, Filter, Lzma};
 use zarr_codec::{BuildContext, Config, Error};
@@ -6,7 +6,7 @@ use zarr_codec::{BuildContext, Config, Error};
 /// The name in errors.
 pub(crate) const NAME: &str = "lzma";
 
-/// What is around the compressed data.
+/// The container of the compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Headers, checksums and an index, by the xz specification.
@@ -33,11 +33,11 @@ pub enum Check {
 /// The configuration of codec `lzma`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LzmaConfig {
-    /// What is around the data.
+    /// The container of the data.
     pub format: Format,
     /// The checksum that is written.
     pub check: Check,
-    /// What the data goes through before it is compressed, in this order; three filters at most.
+    /// The filters applied before compression, in this order; three at most.
     pub filters: Vec<Filter>,
     /// How it is compressed. Of raw data also how it is decompressed.
     pub dictionary: Dictionary,

@@ -62,7 +62,7 @@ struct N5 {
     element: ElementSpec,
     /// That of the transpose, which has to be of all axes.
     order: Value,
-    /// What is behind the header.
+    /// The bytes after the header.
     inner: Pipeline,
 }
 

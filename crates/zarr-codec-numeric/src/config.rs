@@ -1,4 +1,4 @@
-//! What the register of extensions asks of configurations.
+//! Configurations as the register of extensions defines them.
 
 use zarr_codec::{Config, Error};
 

@@ -6,7 +6,7 @@ use zarr_codec::{ArrayToArray, BuildContext, ElementSpec, Error, Scratch, View, 
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 
-/// What a codec does to elements, which lie in C order without gaps. The two sides have equally many.
+/// A filter of elements, which lie in C order without gaps. The two sides have equally many.
 ///
 /// An error says what cannot be encoded or decoded.
 pub(crate) trait Transform: Debug + Send + Sync {

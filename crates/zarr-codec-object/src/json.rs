@@ -19,7 +19,7 @@ pub const JSON2: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json2", |con
 
 /// Codec `json` of numcodecs before 0.6, for the table of codecs.
 pub const JSON: CodecEntry = CodecEntry::array_to_bytes("numcodecs.json", |context| {
-    objects::build(context, "json", Json::from_context(context)?, Shape::Implied)
+    objects::build(context, "json", Json::from_context(context)?, Shape::Implicit)
 })
 .id("json")
 .short("numcodecs.json");

@@ -24,7 +24,7 @@ pub const MSGPACK: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack", 
     }
     // Its time knew no type for bytes.
     let notation = MsgPack { use_bin_type: false, ..MsgPack::from_context(context)? };
-    objects::build(context, "msgpack", notation, Shape::Implied)
+    objects::build(context, "msgpack", notation, Shape::Implicit)
 })
 .id("msgpack")
 .short("numcodecs.msgpack");

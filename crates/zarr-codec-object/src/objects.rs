@@ -22,7 +22,7 @@ pub(crate) trait Notation: Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Stored,
-    Implied,
+    Implicit,
 }
 
 /// A codec of objects in some notation.
@@ -58,7 +58,7 @@ pub(crate) fn check_size(encoded: &[u8], max_chunk: u64) -> Result<(), Error> {
     if found <= max_chunk { Ok(()) } else { Err(Error::Limit { what: "values of a chunk", found, limit: max_chunk }) }
 }
 
-/// What is in the element that `value` is.
+/// The contents of the element that `value` is.
 pub(crate) fn content(data_type: &DataType, value: &Value) -> Result<Vec<u8>, String> {
     match (data_type, value) {
         // As in other codecs of texts, None is the empty one.
@@ -82,7 +82,7 @@ impl<N: Notation> Objects<N> {
         let items = list.as_array().ok_or_else(|| format!("found {}, expected an array", list.kind()))?;
         let (values, stored) = match (self.shape, items) {
             (Shape::Stored, [values @ .., _dtype, stored]) => (values, lengths(stored)?),
-            (Shape::Implied, [values @ .., _dtype]) => (values, shape.to_vec()),
+            (Shape::Implicit, [values @ .., _dtype]) => (values, shape.to_vec()),
             _ => return Err("the list ends in front of the data type".to_owned()),
         };
         let count = element_count(shape);

@@ -1,4 +1,4 @@
-//! What the metadata says of codec `packbits`.
+//! The configuration of codec `packbits`.
 
 use zarr_codec::{BuildContext, Error};
 

@@ -1,4 +1,4 @@
-//! What the head of a part claims to need, checked before the library makes room for it.
+//! The memory that the head of a part claims to need, checked before the library allocates it.
 
 use crate::config::NAME;
 use zarr_codec::Error;

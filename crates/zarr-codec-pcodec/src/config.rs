@@ -1,4 +1,4 @@
-//! What the metadata says of the compression.
+//! The configuration in the metadata.
 
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_codec::{BuildContext, Error};

@@ -43,7 +43,7 @@ enum Axis {
     Length(u64),
     /// That of these axes multiplied.
     Product(Vec<usize>),
-    /// What the others leave over.
+    /// The length that the other axes leave.
     Rest,
 }
 

@@ -26,7 +26,7 @@ fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let codecs = Arc::new(context.chain("codecs", context.element)?);
     let entries = ElementSpec::new(DataType::UInt64, FillValue::zero(&DataType::UInt64));
     let index_codecs = Arc::new(context.chain("index_codecs", &entries)?);
-    // An index must have a size that can be told from its shape, or it could not be found.
+    // The shape of an index must determine its size, or it could not be found.
     if !matches!(index_codecs.encoded_size(&[1, 2]), Size::Exact(_)) {
         let what = "expected codecs whose output has a fixed size, found a compressor".to_owned();
         return Err(config.error("index_codecs", what));

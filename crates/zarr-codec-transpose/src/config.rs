@@ -1,4 +1,4 @@
-//! What the metadata says of the order of axes.
+//! The configuration: the order of axes.
 
 use zarr_codec::{BuildContext, Error};
 

@@ -1,10 +1,10 @@
-//! What the metadata says of the compression.
+//! The configuration in the metadata.
 
 use std::ops::RangeInclusive;
 use zarr_codec::{BuildContext, Error};
 use zfp_rs::{ZfpConfig, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
-/// What is kept of each block.
+/// The mode of compression: how much is kept of each block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// So many bits for each number.

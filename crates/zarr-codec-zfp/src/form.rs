@@ -1,4 +1,4 @@
-//! What is stored of chunks.
+//! The stored form of chunks.
 
 use crate::config::Mode;
 use zarr_codec::Error;

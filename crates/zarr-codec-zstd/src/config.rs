@@ -1,4 +1,4 @@
-//! What the metadata says of the compression.
+//! The configuration in the metadata.
 
 use zarr_codec::{BuildContext, Error};
 

@@ -127,7 +127,7 @@ fn fault(code: usize, bytes: &[u8], bound: usize) -> Error {
     corrupt(get_error_name(code))
 }
 
-/// What is wrong with the first bytes of `bytes` that are no complete frame.
+/// The error of the first bytes of `bytes`, which are no complete frame.
 fn leftover(bytes: &[u8]) -> Option<Error> {
     let mut rest = bytes;
     while !rest.is_empty() {

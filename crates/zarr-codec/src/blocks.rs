@@ -86,7 +86,7 @@ impl Source for Elements<'_> {
 /// A region of a chunk whose elements lie in C order in its decoded bytes.
 #[derive(Debug)]
 pub(crate) struct ChunkRegion<'c> {
-    /// What the elements are encoded with.
+    /// The codec that encodes the elements.
     pub(crate) codec: &'c dyn ArrayToBytes,
     /// Bytes of an encoded element.
     pub(crate) item: usize,

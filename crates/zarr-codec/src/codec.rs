@@ -186,7 +186,7 @@ pub trait BytesToBytes: Debug + Send + Sync {
         None
     }
 
-    /// The parts of `bytes` that can be decoded on their own, if there are several. What is wrong with `bytes` is left for
+    /// The parts of `bytes` that can be decoded on their own, if there are several. Errors in `bytes` are left for
     /// [`decode`](Self::decode) to say.
     fn blocks<'b>(&self, bytes: &'b [u8]) -> Option<Box<dyn Blocks + 'b>> {
         let _ = bytes;

@@ -44,7 +44,7 @@ pub trait Decode: Send + Debug {
     }
 }
 
-/// What a [`Decode`] wants next.
+/// The next step of a [`Decode`].
 #[derive(Debug)]
 pub enum Step {
     /// These ranges of the encoded chunk.

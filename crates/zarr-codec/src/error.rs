@@ -43,13 +43,13 @@ pub enum Error {
     Corrupt {
         /// The codec's name.
         codec: &'static str,
-        /// What was found and expected.
+        /// The value found, and the one expected.
         what: String,
     },
     /// The index of a shard contradicts itself or the shard.
     #[error("shard index: {what}")]
     ShardIndex {
-        /// What was found and expected.
+        /// The value found, and the one expected.
         what: String,
     },
     /// A decoded size exceeds a limit.
@@ -73,7 +73,7 @@ pub enum Error {
     Metadata {
         /// JSON pointer to the member, from the list of codecs: `/1/configuration/level`.
         pointer: String,
-        /// What was found and expected.
+        /// The value found, and the one expected.
         what: String,
     },
     /// No codec of this name is in the table.
@@ -91,7 +91,7 @@ pub enum Error {
     Unsupported {
         /// The codec's name.
         codec: &'static str,
-        /// What it cannot do.
+        /// The operation that it lacks.
         what: String,
     },
     /// Values that the codec cannot encode.
@@ -99,7 +99,7 @@ pub enum Error {
     Encode {
         /// The codec's name.
         codec: &'static str,
-        /// What it cannot encode, and why.
+        /// The elements that it cannot encode, and why.
         what: String,
     },
     /// Memory of another size than its shape says.

@@ -19,7 +19,7 @@ pub struct Sink<'a> {
     bound: usize,
 }
 
-/// What a decoder did with a piece of a stream.
+/// The progress of a decoder with a piece of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     /// Bytes that it took.

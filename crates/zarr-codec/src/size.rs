@@ -43,7 +43,7 @@ impl Size {
     }
 }
 
-/// What may be held in memory for one chunk, on the heap and on the stack. Exceeding a limit is an error, not an allocation.
+/// Limits of the memory for one chunk, on the heap and on the stack. Exceeding a limit is an error, not an allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_dtype::DataType;
 use zarr_json::{NamedConfig, Value};
 
-/// What a codec turns into what.
+/// The kind of a codec: its input and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Chunks into chunks.
@@ -142,7 +142,7 @@ impl CodecEntry {
         Self { name, aliases: &[], only_read: &[], id: None, ..self }
     }
 
-    /// What the codec turns into what.
+    /// The kind of the codec: its input and its output.
     pub const fn kind(&self) -> Kind {
         match self.builder {
             Builder::ArrayToArray(_) => Kind::ArrayToArray,
@@ -188,7 +188,7 @@ impl CodecEntry {
     }
 }
 
-/// What a codec is built from.
+/// The context that a codec is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildContext<'a> {
     /// The name used in the metadata, one of [`CodecEntry::names`](crate::CodecEntry::names).

@@ -1,4 +1,4 @@
-//! What is odd in the metadata of codecs but no error.
+//! Warnings about the metadata of codecs.
 
 use std::cell::RefCell;
 
@@ -7,11 +7,11 @@ use std::cell::RefCell;
 pub struct Warning {
     /// Where, as a JSON pointer from the list of codecs.
     pub pointer: String,
-    /// What is odd, and what was done about it.
+    /// The deviation, and how it was read.
     pub what: String,
 }
 
-/// What was odd in the metadata of codecs but no error.
+/// Warnings about the metadata of codecs.
 #[derive(Debug, Default)]
 pub struct Warnings(RefCell<Vec<Warning>>);
 

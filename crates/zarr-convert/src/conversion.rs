@@ -29,7 +29,7 @@ pub use finish_move::finish_move;
 pub use migrate::{Migration, MigrationState};
 pub use transfer::{copy_node, move_node};
 
-/// What a [`Conversion`] is to do. A plain value: change what differs from the default.
+/// Options of a [`Conversion`]. A plain value: change what differs from the default.
 #[derive(Clone, Debug)]
 pub struct ConvertOptions {
     /// The dialect to write. By default the one found, or Zarr v3 where that is older than v2.
@@ -164,7 +164,7 @@ pub struct Conversion {
     registry: Arc<Registry>,
     options: ConvertOptions,
     nodes: Vec<PlannedNode>,
-    /// The groups in the target whose consolidated metadata is to be made anew, since the source has some.
+    /// The groups in the target whose consolidated metadata is to be rebuilt, since the source has some.
     consolidate: Vec<NodePath>,
     left_out: Vec<String>,
 }
@@ -178,7 +178,7 @@ pub struct DryRun {
     pub refused: Vec<Error>,
 }
 
-/// What is stored of an array.
+/// The stored chunks of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredSize {
     /// Chunks (or shards) that are there.
@@ -224,7 +224,7 @@ impl Conversion {
         Ok(DryRun { conversion: Self { source, registry, options, nodes: planned, consolidate, left_out }, refused })
     }
 
-    /// What is stored of a node: how many chunks have to be read, and of how many bytes. Costs a listing, and a request for each
+    /// The stored chunks of a node: how many have to be read, and of how many bytes. Costs a listing, and a request for each
     /// chunk.
     ///
     /// # Errors
@@ -318,7 +318,7 @@ impl Conversion {
             }
             match planned.how {
                 Action::Group if place.is_there(&planned.path) => continue,
-                // It is implied there, too.
+                // It is implicit there, too.
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group | Action::Keep => {}
                 Action::CopyChunks => copy::copy(self, planned, documents.found(), target, &advance)?,
@@ -350,7 +350,7 @@ impl Conversion {
     }
 }
 
-/// Whether both are one store, or one lies in the other, as far as can be told. Every store in memory has the same address.
+/// Whether both are one store, or one lies in the other, as far as their addresses show. Every store in memory has the same address.
 fn is_same(a: &Arc<dyn Store>, b: &Arc<dyn Store>) -> bool {
     let (a_at, b_at) = (a.to_string(), b.to_string());
     // A folder may be called by several names.

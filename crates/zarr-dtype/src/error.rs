@@ -17,9 +17,9 @@ pub enum Error {
     Invalid {
         /// JSON pointer from the data type or the fill value, whichever was parsed; empty for the whole of it.
         pointer: String,
-        /// What is there, as JSON text, cut if long.
+        /// The value found, as JSON text, cut if long.
         found: String,
-        /// What may be there.
+        /// The values expected.
         expected: String,
     },
     /// Elements of this size are beyond what is read.
@@ -55,7 +55,7 @@ pub enum Error {
         index: usize,
         /// What is there.
         found: String,
-        /// What may be there.
+        /// The values expected.
         expected: String,
     },
     /// Memory for the elements could not be had.

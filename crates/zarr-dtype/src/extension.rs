@@ -10,7 +10,7 @@ use zarr_json::{NamedConfig, Value};
 /// What the elements of a data type of one's own mean. How they lie in memory, and in chunks, is what a type that is known
 /// does, the *storage*: a temperature may be stored as `int16`, a point as a struct, an address as `r128`, a unit as `string`.
 ///
-/// Codecs see the storage, so that all that take it are at hand. What this says is the name, the fill value in documents and
+/// Codecs see the storage type, so that all codecs that take it can be used. What this says is the name, the fill value in documents and
 /// the elements as JSON and as text; by default they are those of the storage.
 ///
 /// Methods are given *the bytes of an element*: as it lies in memory, or what is in it if the storage has variable length.

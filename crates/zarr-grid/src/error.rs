@@ -7,7 +7,7 @@ pub enum Error {
     /// Something has another number of dimensions than the array.
     #[error("{what} has {found} dimensions, the array has {expected}")]
     Rank {
-        /// What has the wrong number of dimensions: `region`, `chunk shape`, `selection` ...
+        /// The thing with the wrong number of dimensions: `region`, `chunk shape`, `selection` ...
         what: &'static str,
         /// Its number of dimensions.
         found: usize,
@@ -17,7 +17,7 @@ pub enum Error {
     /// A position lies outside the axis.
     #[error("{what} {found} is out of bounds for axis {axis} of length {len}")]
     OutOfBounds {
-        /// What was looked up: `index`, `chunk`, `range end`.
+        /// The thing looked up: `index`, `chunk`, `range end`.
         what: &'static str,
         /// The axis, counted from 0.
         axis: usize,
@@ -29,7 +29,7 @@ pub enum Error {
     /// A number of elements or chunks does not fit 64 bits.
     #[error("{what} does not fit 64 bits")]
     Overflow {
-        /// What was to be counted.
+        /// The thing to be counted.
         what: &'static str,
     },
     /// A chunk length is 0 although the axis is not empty.
@@ -109,7 +109,7 @@ pub enum Error {
         part: usize,
         /// The part as it was written.
         text: String,
-        /// What may stand there.
+        /// The syntax expected there.
         expected: &'static str,
     },
     /// A chunk grid or chunk key encoding of this name is not known.
@@ -127,7 +127,7 @@ pub enum Error {
         pointer: String,
         /// What stands there.
         found: String,
-        /// What may stand there.
+        /// The syntax expected there.
         expected: &'static str,
     },
     /// A member of a configuration does not fit the array.

@@ -7,7 +7,7 @@ mod parse;
 mod resolve;
 pub use convert::IntoSelection;
 
-/// What is taken along one axis, with the meaning numpy gives it.
+/// The selection along one axis, with the meaning numpy gives it.
 ///
 /// Negative numbers count from the end of the axis. Ranges are clipped to the axis; single indices and lists are not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -86,7 +86,7 @@ impl ChunkKeys {
         }
     }
 
-    /// What the keys of chunks begin with at each location.
+    /// The prefix of the keys of chunks at each location.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.locations.iter().map(|location| location.prefix.as_str())
     }

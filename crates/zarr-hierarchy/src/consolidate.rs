@@ -117,7 +117,7 @@ async fn run_on_async(store: &dyn AsyncStore, found: StoredNode, verb: Verb) -> 
 /// How often a copy is made again when others replace it in between.
 const MAX_TRIES: u32 = 100;
 
-/// What is to be done.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Write,

@@ -192,7 +192,7 @@ impl Error {
         &self.0.location
     }
 
-    /// What was found and expected, without the location.
+    /// The value found and the one expected, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }

@@ -1,4 +1,4 @@
-//! What is done with nodes of any kind, known by their paths: open, find all, change attributes, erase.
+//! Operations on nodes of any kind, known by their paths: open, find all, change attributes, erase.
 
 mod mixed;
 mod walk;
@@ -153,7 +153,7 @@ pub async fn children_async(store: &dyn AsyncStore, path: &str, dialect: Option<
     walk_down_async(store, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
 }
 
-/// Whether there is a node at `path`, be it a group that is only implied by what lies below it.
+/// Whether there is a node at `path`, be it an implicit group.
 ///
 /// # Errors
 /// As [`open_node`], but for [`ErrorKind::NotFound`](crate::ErrorKind::NotFound): a node that is broken is no missing one.
@@ -183,11 +183,11 @@ fn is_there(opened: Result<StoredNode>) -> Result<bool> {
 /// Documents go first, then chunks, so that an erase which is interrupted leaves no array that reads fill values for what was
 /// there. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
 ///
-/// In the drafts of version 3 groups above that had no document of their own and were implied by this node alone are
+/// In the drafts of version 3 implicit groups above that had no other node below them are
 /// gone with it, as those drafts say.
 ///
 /// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store). What was erased until then is gone; the node can be erased again as long as it
+/// [`ErrorKind::Store`](crate::ErrorKind::Store). Keys erased until then are gone; the node can be erased again as long as it
 /// has a document, and chunks without one are erased when an array is created there.
 pub fn erase_node(store: &dyn Store, node: &StoredNode) -> Result<()> {
     run(store, unlist(node, store.capabilities())).map_err(|error| of_node(store, node, error))?;
@@ -271,7 +271,7 @@ impl Walk {
         });
         self.nodes = nodes;
         self.below_arrays = below;
-        // A group that is only implied has nothing of its own.
+        // An implicit group has no keys of its own.
         self.below_arrays.retain(|node| !node.implicit);
         self
     }

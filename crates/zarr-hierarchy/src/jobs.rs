@@ -111,7 +111,7 @@ pub fn document_options(when: Precondition, is_last: bool) -> SetOptions {
     SetOptions::when(when).durable(if is_last { Durability::File } else { Durability::Full })
 }
 
-/// What is read of a document.
+/// The part of a document that is read.
 pub const DOCUMENT: ByteRange = ByteRange::First(zarr_meta::MAX_DOCUMENT_SIZE as u64 + 1);
 
 /// Takes the lock of a prefix, as soon as no other has it.

@@ -5,7 +5,7 @@ use std::fmt;
 /// The deviations from JSON that a parser accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParseOptions {
-    /// The bare tokens `NaN`, `Infinity` and `-Infinity`, read as [numbers](crate::Number::is_json).
+    /// The literals `NaN`, `Infinity` and `-Infinity`, which JSON does not have, read as [numbers](crate::Number::is_json).
     pub nan_literals: bool,
     /// A comma before `}` or `]`.
     pub trailing_comma: bool,
@@ -41,7 +41,7 @@ pub struct Deviation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviationKind {
-    /// One of the bare tokens `NaN`, `Infinity` and `-Infinity`.
+    /// One of the literals `NaN`, `Infinity` and `-Infinity`.
     NanLiteral(&'static str),
     /// A comma before `}` or `]`.
     TrailingComma,
@@ -54,7 +54,7 @@ pub enum DeviationKind {
 impl fmt::Display for DeviationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NanLiteral(token) => write!(f, "the bare token {token}"),
+            Self::NanLiteral(token) => write!(f, "the literal {token}, which JSON does not have"),
             Self::TrailingComma => f.write_str("a trailing comma"),
             Self::RepeatedName(name) => write!(f, "several members {name:?}, of which the last one counts"),
             Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape, which is no Unicode text"),

@@ -2,7 +2,7 @@
 //!
 //! A metadata document that is read and written back must come out as it was: members in their order, numbers in
 //! their spelling (`1e2`, `1.0`, integers of any size), and it must be possible to say where in the text something is
-//! wrong. Older dialects also hold what is not JSON at all: the bare tokens `NaN`, `Infinity` and `-Infinity`, and
+//! wrong. Older dialects also hold what is not JSON at all: the literals `NaN`, `Infinity` and `-Infinity`, and
 //! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside
 //! `serde_json`, with which it converts both ways.
 //!

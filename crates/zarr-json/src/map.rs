@@ -116,12 +116,12 @@ impl Map {
 }
 
 impl Map {
-    /// How many numbers in this are none of JSON; see [`Value::count_nan_literals`].
+    /// How many NaN and Infinity literals this has; see [`Value::count_nan_literals`].
     pub fn count_nan_literals(&self) -> usize {
         self.iter().map(|(_, value)| value.count_nan_literals()).sum()
     }
 
-    /// The same with texts in place of numbers that are none of JSON; see [`Value::without_nan_literals`].
+    /// The same with strings in place of NaN and Infinity literals; see [`Value::without_nan_literals`].
     #[must_use]
     pub fn without_nan_literals(self) -> Self {
         if self.count_nan_literals() == 0 {

@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// Equality is that of the text; [`semantically_eq`](Self::semantically_eq) compares values.
 ///
-/// Besides the numbers of JSON there are those that Python writes as bare tokens, which [are none](Self::is_json):
+/// Besides the numbers of JSON there are literals that Python writes and that [JSON does not have](Self::is_json):
 /// [`NAN`](Self::NAN), [`INFINITY`](Self::INFINITY) and [`NEG_INFINITY`](Self::NEG_INFINITY). Documents of zarr-python hold them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Spelling);

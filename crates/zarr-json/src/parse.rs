@@ -15,7 +15,7 @@ use std::ops::Range;
 const MAX_DEPTH: usize = 128;
 
 /// The most deviations of one text, and the most bytes of the pointers to all of them. Consolidated metadata of 16 MiB
-/// has space for 56,000 arrays, each with a bare `NaN` in its attributes and a pointer of some 60 bytes.
+/// has space for 56,000 arrays, each with a `NaN` literal in its attributes and a pointer of some 60 bytes.
 const MAX_DEVIATIONS: usize = 1 << 18;
 const MAX_POINTERS: usize = 32 << 20;
 
@@ -38,7 +38,7 @@ pub struct SyntaxError {
     pub column: usize,
     /// The offset in the text in bytes, from 0.
     pub offset: usize,
-    /// What was found or missing there.
+    /// The syntax error found there.
     pub what: String,
 }
 

@@ -173,7 +173,7 @@ pub fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// What is wrong with a value in a document, and where it is. Displayed as `POINTER: found .., expected ..`.
+/// An invalid value in a document, and its position. Displayed as `POINTER: found .., expected ..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError(Box<ValueErrorFields>);
 
@@ -194,12 +194,12 @@ impl ValueError {
         &self.0.pointer
     }
 
-    /// What is there, as JSON text, cut if long.
+    /// The value found, as JSON text, cut if long.
     pub fn found(&self) -> &str {
         &self.0.found
     }
 
-    /// What may be there.
+    /// The values expected.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }

@@ -102,10 +102,10 @@ mod tests {
     fn surrogates_are_reported_with_a_pointer() {
         let text = br#"{"a": ["\ud800x\ud800", "\ud83d\ude00"], "b": {"\ude00": 1}}"#;
         let deviations = parse(text, ParseOptions::ALL).unwrap().deviations;
-        let told: Vec<_> =
+        let found: Vec<_> =
             deviations.iter().map(|deviation| (deviation.pointer.as_str(), deviation.kind.clone())).collect();
         let kind = DeviationKind::LoneSurrogate;
-        assert_eq!(told, [("/a/0", kind.clone()), ("/b/\\ude00", kind)]);
+        assert_eq!(found, [("/a/0", kind.clone()), ("/b/\\ude00", kind)]);
         assert!(parse(text, ParseOptions { lone_surrogates: false, ..ParseOptions::ALL }).is_err());
     }
 }

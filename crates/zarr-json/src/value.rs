@@ -109,7 +109,7 @@ impl Value {
         }
     }
 
-    /// How many numbers in this are none of JSON: `NaN`, `Infinity` and `-Infinity`, see [`Number::is_json`].
+    /// How many `NaN`, `Infinity` and `-Infinity` literals this has, which JSON does not have; see [`Number::is_json`].
     pub fn count_nan_literals(&self) -> usize {
         match self {
             Self::Number(number) => usize::from(!number.is_json()),
@@ -119,7 +119,7 @@ impl Value {
         }
     }
 
-    /// The same with texts in place of numbers that are none of JSON: `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    /// The same with strings in place of NaN and Infinity literals: `"NaN"`, `"Infinity"` and `"-Infinity"`.
     #[must_use]
     pub fn without_nan_literals(self) -> Self {
         match self {

@@ -77,7 +77,7 @@ fn write_text(text: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     out.write_char('"')?;
     let mut rest = text;
     loop {
-        // What is not plain begins a character, so that runs end between characters.
+        // A byte that is not plain begins a character, so that runs end between characters.
         let plain = rest.bytes().take_while(|&byte| is_plain(byte)).count();
         let (run, after) = rest.split_at(plain);
         out.write_str(run)?;

@@ -11,7 +11,7 @@ use zarr_kernels::{Isa, Rows};
 const ARRAY: [usize; 3] = [128, 512, 1024];
 const LINE: usize = ARRAY[2] * 2;
 
-/// What is copied, and how.
+/// A copy of rows, and how it is done.
 #[derive(Clone, Copy)]
 struct Way {
     /// Bytes along each axis of a chunk: planes, rows, bytes of a row.

@@ -9,7 +9,7 @@ pub struct Isa(pub(crate) Set);
 /// From the least to the best. There is a value of [`Isa`] only for those that the processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Set {
-    /// What the compiler makes of plain loops.
+    /// Plain loops, as the compiler translates them.
     Portable,
     /// 16 bytes at once; each x86-64 has it.
     #[cfg(target_arch = "x86_64")]

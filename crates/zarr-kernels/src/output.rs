@@ -28,7 +28,7 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// The whole of `bytes`, to be filled. What is not, in the end, is arbitrary.
+    /// The whole of `bytes`, to be filled. Bytes that are not filled in the end are arbitrary.
     pub fn new(bytes: &'a mut [u8]) -> Self {
         Self { bytes, len: 0 }
     }

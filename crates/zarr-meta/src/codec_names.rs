@@ -8,7 +8,7 @@
 /// What stands in version 3 in front of the `id` of a codec of numcodecs.
 pub const NUMCODECS: &str = "numcodecs.";
 
-/// What a codec turns into what.
+/// The kind of a codec: its input and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Chunks into chunks.
@@ -24,13 +24,13 @@ pub enum Kind {
 pub struct CodecNames {
     /// The `id` in documents up to version 2 and of the drafts: that of numcodecs.
     pub id: Option<&'static str>,
-    /// What is written in version 3.
+    /// The name written in version 3.
     pub v3: &'static str,
     /// Other names in version 3 that other software reads. They stay as they are.
     pub kept: &'static [&'static str],
     /// Names in version 3 that are only read.
     pub read: &'static [&'static str],
-    /// What it turns into what.
+    /// The kind of the codec: its input and its output.
     pub kind: Kind,
 }
 

@@ -52,7 +52,7 @@ impl fmt::Display for Note {
 
 /// The node that comes nearest to `node` in `dialect`, and in what it differs.
 ///
-/// [`documents`](crate::documents) can write the result. Chunks have to be encoded anew where `codecs`, `data_type` or
+/// [`documents`](crate::documents) can write the result. Chunks have to be encoded again where `codecs`, `data_type` or
 /// `chunk_grid` of the result differ from those of `node`, and to be given new keys where `chunk_key_encoding` does.
 ///
 /// What [`for_dialect_carrying`] put aside when the node left `dialect` is put back.

@@ -113,7 +113,7 @@ impl Dialect {
         matches!(self, Self::V3)
     }
 
-    /// The dialects of which a hierarchy may lie beside one that a document `zarr.json` tells of.
+    /// The dialects whose hierarchies may lie beside one that has an entry point document.
     pub fn beside_entry_point() -> impl Iterator<Item = Self> {
         [Self::V2, Self::V1, Self::V0, Self::V3Protocol2019].into_iter()
     }
@@ -143,7 +143,7 @@ impl FromStr for Dialect {
 }
 
 /// The key of the document that says what dialect a whole hierarchy is of and how the keys in it are formed; `None` for dialects
-/// whose nodes are told by their own documents.
+/// whose nodes are detected by their own documents.
 ///
 /// Before a node is created, the document there has to be read and given to [`documents`](crate::documents) as one of the
 /// previous ones, so that the node fits in.

@@ -17,7 +17,7 @@ const MAX_LISTINGS: usize = 1000;
 /// Finds the node at a path: says which keys it wants to see, takes them, and so on until it is found or is not there.
 ///
 /// The documents of the self-contained dialects (v3, v2) are asked for first and at once; where there are none, those
-/// by which the other dialects are told; then, if the store can list, it is searched below the path for documents that
+/// by which the other dialects are detected; then, if the store can list, it is searched below the path for documents that
 /// imply a group, breadth first and at most 1000 prefixes.
 ///
 /// ```text
@@ -321,7 +321,7 @@ impl Probe {
         }
         let rules = self.rules().unwrap_or_default();
         let mut prefixes: VecDeque<String> = VecDeque::new();
-        // In the first protocol draft there may be no document by which it can be told, neither of the root nor of the node.
+        // In the first protocol draft a hierarchy may have no document that shows it, neither of the root nor of the node.
         let unmarked = if self.forced.is_none() { table::rules(Dialect::V3Protocol2019).ok() } else { None };
         for prefix in unmarked.into_iter().chain(rules).map(|rules| rules.listing_prefix(&self.path)) {
             if !prefixes.contains(&prefix) {

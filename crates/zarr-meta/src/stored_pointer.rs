@@ -20,7 +20,7 @@ impl StoredNode {
     }
 
     /// The JSON pointer into the document of this array to what stands at `pointer` in [`Node::to_value`](crate::Node::to_value):
-    /// older dialects have other members, and the model has codecs that documents leave out. What cannot be told exactly is
+    /// older dialects have other members, and the model has codecs that documents leave out. What has no exact position is
     /// the member that it is in.
     pub fn document_pointer(&self, pointer: &str) -> String {
         let Some(rest) = pointer.strip_prefix("/codecs/") else { return self.member(pointer) };

@@ -11,7 +11,7 @@ pub struct Warning {
     pub key: String,
     /// Where in the document, as a JSON pointer; empty for the document as a whole.
     pub pointer: String,
-    /// What is odd, and what was done about it.
+    /// The deviation, and how it was read.
     pub what: String,
     /// The dialect of the node that the document describes, where another node at the same path hides it.
     pub hides: Option<Dialect>,

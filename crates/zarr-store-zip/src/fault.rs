@@ -1,8 +1,8 @@
-//! What is wrong with a zip file.
+//! Faults of zip files.
 
 use zarr_store::{Error, ErrorKind, KeyFault};
 
-/// What is wrong with a zip file: the `fault` of [`Error::Format`].
+/// A fault of a zip file: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ZipFault {

@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     registry.data_types.add(TEMPERATURE);
     let registry = Arc::new(registry);
 
-    // All codecs that take the storage are at hand.
+    // All codecs that take the storage type can be used.
     let store: Arc<dyn Store> = Arc::new(zarr::store::MemoryStore::new());
     let new = NewArray::new(&[4], r#"{"name": "example.temperature", "configuration": {"steps": 10}}"#)
         .fill(-273.1)

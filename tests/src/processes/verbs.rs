@@ -364,7 +364,7 @@ impl Scenario {
                 // Nothing of it shows in another one.
                 match self.new_array(2, rows).and_then(|new| Ok(zarr::create_array(store, "/g/a", new)?)) {
                     Ok(_) => check(store, "/g/a", &|seen| seen.holds(2, rows, 0)),
-                    Err(error) => faults.push(format!("created anew: {error}")),
+                    Err(error) => faults.push(format!("created again: {error}")),
                 }
             }
             Verb::Overwrite => check(store, "/g/a", &|seen| seen.holds(2, rows, 0)),

@@ -30,12 +30,12 @@ fn attributes(store: &Arc<dyn Store>) -> String {
 fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn Store>, bool) {
     let options = ConvertOptions { dialect: Some(dialect), carry, ..ConvertOptions::default() };
     let conversion = Conversion::plan(source, &zarr::registry(), options).unwrap();
-    let told = conversion.nodes().iter().flat_map(|node| &node.notes).any(|note| note.pointer == "/attributes/a");
+    let noted = conversion.nodes().iter().flat_map(|node| &node.notes).any(|note| note.pointer == "/attributes/a");
     let warned = conversion.nodes().iter().any(|node| node.warning.is_some());
-    assert_eq!(warned, told);
+    assert_eq!(warned, noted);
     let target = store(&[]);
     conversion.run(&target, &|_| {}).unwrap();
-    (target, told)
+    (target, noted)
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn setting_one_attribute_keeps_nan_and_surrogates() {
 
 #[test]
 fn conversions_keep_nan_or_tell() {
-    let (same, told) = converted(&v2(), Dialect::V2, false);
-    assert_eq!((attributes(&same).as_str(), told), (ATTRIBUTES, false));
+    let (same, noted) = converted(&v2(), Dialect::V2, false);
+    assert_eq!((attributes(&same).as_str(), noted), (ATTRIBUTES, false));
     let texts = ATTRIBUTES.replace("NaN", "\"NaN\"").replace("-Infinity", "\"-Infinity\"");
-    let (v3, told) = converted(&v2(), Dialect::V3, false);
-    assert_eq!((attributes(&v3), told), (texts.clone(), true));
+    let (v3, noted) = converted(&v2(), Dialect::V3, false);
+    assert_eq!((attributes(&v3), noted), (texts.clone(), true));
     let (v3, _) = converted(&v2(), Dialect::V3, true);
     assert_eq!(attributes(&converted(&v3, Dialect::V2, false).0), ATTRIBUTES);
     // Of version 3 those stay that are there.
@@ -69,8 +69,8 @@ fn conversions_keep_nan_or_tell() {
     let bare = bare.replacen("\"fill_value\": NaN", "\"fill_value\": \"NaN\"", 1);
     let source = store(&[("zarr.json", r#"{"zarr_format":3,"node_type":"group"}"#), ("a/zarr.json", &bare)]);
     assert_eq!(attributes(&source), ATTRIBUTES);
-    let (copy, told) = converted(&source, Dialect::V3, false);
-    assert_eq!((attributes(&copy).as_str(), told), (ATTRIBUTES, false));
+    let (copy, noted) = converted(&source, Dialect::V3, false);
+    assert_eq!((attributes(&copy).as_str(), noted), (ATTRIBUTES, false));
     // What had none gets none.
     let (v3, _) = converted(&v2(), Dialect::V3, false);
     let mut array = zarr::open_array(&v3, "/a").unwrap();

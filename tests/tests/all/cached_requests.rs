@@ -100,7 +100,7 @@ fn arrays_of_equivalent_metadata_share_chunks() {
     store.take();
     assert_eq!(third.read::<i32>((0, 0)).unwrap(), [-1]);
     assert_eq!(store.take().gets, 1);
-    // An array that is made anew in the place of another one begins with nothing kept.
+    // A new array that replaces another one begins with an empty cache.
     let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json("zstd").unwrap().overwrite(true);
     let new = new.options(first.options().clone());
     let made = Array::create(plain.store(), "/a", new, plain.registry()).unwrap();
@@ -203,7 +203,7 @@ fn chunks_that_are_too_large_bypass_the_cache() {
     assert!(kept > 0);
     assert_eq!(array.read::<i32>((0, 0..2)).unwrap(), [0, 1]);
     assert_eq!((store.take().gets, cache.bytes()), (1, kept));
-    // It is read anew when it is outdated, and kept by the next read.
+    // It is read again when it is outdated, and cached by the next read.
     for (round, gets) in [(1, [3, 2, 1]), (2, [3, 2, 1])] {
         plain.write((0, 0), &[round]).unwrap();
         for gets in gets {

@@ -153,7 +153,7 @@ fn nodes_without_groups_above_them_are_found() {
     }
 }
 
-/// A hierarchy within a folder of another one is told by the group nearest to the new node.
+/// A hierarchy within a folder of another one has the dialect of the group nearest to the new node.
 #[test]
 fn the_nearest_group_decides() {
     let store = hierarchy(Dialect::V2);

@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// What there is at a path: an array or a group, with an attribute; `None` for a group that nothing but nodes below imply.
 type Model = BTreeMap<NodePath, Option<(bool, Option<u8>)>>;
 
-/// The nodes of a model with the groups that are implied in it.
+/// The nodes of a model with its implicit groups.
 fn all(model: &Model, root: bool) -> Model {
     let mut all = model.clone();
     for path in model.keys().flat_map(NodePath::ancestors).chain(root.then(NodePath::root)) {
@@ -52,7 +52,7 @@ fn all(model: &Model, root: bool) -> Model {
     all
 }
 
-/// Whether `from` is what an interrupted move to `to` leaves: a group that is only implied, all of whose nodes are at `to`, too. To
+/// Whether `from` is what an interrupted move to `to` leaves: an implicit group, all of whose nodes are at `to`, too. To
 /// move it then is to finish that move.
 fn is_rest_of_move(model: &Model, from: &NodePath, to: &NodePath) -> bool {
     let rest: Vec<_> = model.iter().filter(|(path, _)| path.is_within(from)).collect();
@@ -141,7 +141,7 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
                     continue;
                 }
                 let attributes = [("x".to_owned(), (*value).into())].into_iter().collect();
-                // A group that is implied gets a document by this.
+                // An implicit group gets a document by this.
                 let found = zarr::open_node(&**store, text, None).unwrap();
                 let found = zarr::set_attributes(&**store, &found, attributes).unwrap();
                 prop_assert_eq!(
@@ -307,7 +307,7 @@ fn new_nodes_fit_into_the_hierarchy_that_is_there() {
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
     let error = Array::create(&store, "/é", new(), &zarr::registry()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Path, "{error}");
-    // The last node takes the groups with it that it implied, but for the root.
+    // The last node takes its implicit groups with it, but for the root.
     zarr::open_array(&store, "/g/a").unwrap().erase().unwrap();
     assert!(zarr::open_node(&*store, "/g", None).is_err_and(|error| error.is_not_found()));
     let root = zarr::open_group(&store, "/").unwrap();

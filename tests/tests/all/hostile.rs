@@ -28,7 +28,7 @@ fn under_a_limit() {
     println!("all hostile metadata was handled");
 }
 
-/// Does what is told, and checks that it does not take long.
+/// Runs a function, and checks that it does not take long.
 fn quick<T>(what: &str, work: impl FnOnce() -> T) -> T {
     println!("{what}");
     let before = processor_time();
@@ -242,7 +242,7 @@ fn documents() {
     assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_copies.len()), (3, 2, 1));
 }
 
-/// Members of one name, which version 2 takes in attributes, and bare tokens.
+/// Members of one name, which version 2 takes in attributes, and NaN literals.
 fn repeated_members() {
     let object = |members: &[String]| format!("{{{}}}", members.join(","));
     let same: Vec<_> = (0..200_000).map(|value| format!("\"a\":{value}")).collect();
@@ -255,7 +255,7 @@ fn repeated_members() {
         ("a member again and again", object(&same), 1),
         ("objects of such members", object(&objects), 1000),
         ("many members twice", object(&twice), 50_000),
-        ("bare tokens", tokens, 200_000),
+        ("NaN literals", tokens, 200_000),
         ("lines", object(&lines), 1),
     ] {
         let store = store(&[(".zgroup", r#"{"zarr_format": 2}"#), (".zattrs", &attributes)]);

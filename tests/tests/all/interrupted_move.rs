@@ -15,7 +15,7 @@ fn a_move_leaves_the_node_whole_at_one_place() {
                     create(store, "/g/c", dialect, &OLD)?;
                     if first { create(store, &format!("{to}/x"), dialect, &OLD[..6]) } else { Ok(()) }
                 };
-                // What a group that is only implied does not have may be what is left of it by a move before.
+                // An implicit group that lacks nodes may be the rest that an earlier move left.
                 if first && from == "/g" && dialect.implies_groups() {
                     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
                     prepare(&store).unwrap();

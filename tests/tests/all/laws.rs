@@ -52,7 +52,7 @@ impl<T: Sample> Trial<T> {
         Ok(())
     }
 
-    /// Opened anew, all of it is as it should be, and both ways have stored the same.
+    /// Opened again, all of it is as expected, and both ways have stored the same.
     fn finish(&self) -> Result<(), TestCaseError> {
         let array = zarr::open_array(self.array.store(), "/a").expect("it was made");
         let all = array.read::<T>(Selection::all());

@@ -12,7 +12,7 @@ fn counted(new: NewArray) -> (Arc<Counted<MemoryStore>>, Array) {
     let len = array.shape().iter().product::<u64>();
     array.write(.., &(0..len as i32).collect::<Vec<_>>()).unwrap();
     store.take();
-    // Opened anew: what was written is in no cache.
+    // Opened again: no cache has the written data.
     let array = zarr::open_array(&lent, "/a").unwrap();
     store.take();
     (store, array)

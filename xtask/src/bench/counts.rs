@@ -61,9 +61,9 @@ pub(super) fn run(root: &Path, ours: &Program, record: bool) -> Result<(), Strin
 
 /// The maker and model of the processor, as Linux tells it.
 fn processor() -> String {
-    let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let word = |name: &str| {
-        let line = told.lines().find(|line| line.starts_with(name))?;
+        let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
         Some(line.split_once(':')?.1.trim().to_owned())
     };
     let words = ["vendor_id", "cpu family", "model\t"].map(|name| word(name).unwrap_or_else(|| "unknown".to_owned()));

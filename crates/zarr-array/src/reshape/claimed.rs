@@ -26,7 +26,7 @@
 //! its version be; but no shape was published in between, and whoever publishes one reads the states of the chunks again.
 //!
 //! Who finds a claim of another waits for it to go. If it stays as it is for longer than the other may need for a batch, the other
-//! is taken to be dead. If it is not, it loses its claim and begins anew. Both then wait longer than before, so that one of them gets
+//! is taken to be dead. If it is not, it loses its claim and begins again. Both then wait longer than before, so that one of them gets
 //! through. Nobody has to tell the living from the dead for the elements to be safe.
 //!
 //! Versions that are hashes of what is stored (as some object stores have) do not tell that a chunk was set to what it was already:
@@ -48,7 +48,7 @@ use zarr_hierarchy::node::{AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewes
 use zarr_meta::{Node, StoredNode};
 use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
 
-/// How often an append begins anew, or writes a batch of chunks anew, when others keep changing what it counts on.
+/// How often an append begins again, or writes a batch of chunks again, when others keep changing what it counts on.
 const MAX_TRIES: u32 = 1000;
 /// How long a claim of another may stay the same before the other is taken to be dead, at first.
 const PATIENCE: Duration = Duration::from_secs(20);

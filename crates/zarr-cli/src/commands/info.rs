@@ -68,7 +68,7 @@ impl Facts {
         let documents: Vec<String> =
             found.documents.iter().map(|(key, bytes)| format!("{key} {}", number::size(bytes.len() as u64))).collect();
         let format = match found.implicit {
-            true => format!("{} (implied by the nodes below)", found.dialect),
+            true => format!("{} (implicit: shown by the nodes below)", found.dialect),
             false => format!("{} ({})", found.dialect, documents.join(", ")),
         };
         let kind = if found.node.as_array().is_some() { "Array" } else { "Group" };

@@ -153,10 +153,10 @@ impl<'a> Level<'a> {
     }
 }
 
-/// The name of a node, whether it is implied, and its dialect if that is not `dialect`.
+/// The name of a node, whether it is implicit, and its dialect if that is not `dialect`.
 pub(crate) fn label(node: &StoredNode, dialect: Option<Dialect>) -> String {
-    let implied = if node.implicit { "  (implied)" } else { "" };
-    format!("{}{implied}{}", name(node), mark(node, dialect))
+    let implicit = if node.implicit { "  (implicit)" } else { "" };
+    format!("{}{implicit}{}", name(node), mark(node, dialect))
 }
 
 /// The name of a node, followed by a slash if it is a group.

@@ -68,8 +68,8 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A string in quotes if it needs them. An empty one and one with spaces at its ends have them too, which the crate csv cannot
-/// be told: other software takes an empty field for a missing value, and drops spaces.
+/// A string in quotes if it needs them. An empty one and one with spaces at its ends have them too, for which the crate csv
+/// has no option: other software takes an empty field for a missing value, and drops spaces.
 fn quoted(text: &str) -> String {
     let needs = text.is_empty() || text.contains([',', '"', '\n', '\r']) || text.trim() != text;
     if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }

@@ -172,8 +172,8 @@ fn arrays_larger_than_any_file() {
         ("1099511627776,1099511627776", "16,16", "9671406556917033397649408"),
     ] {
         folder.ok(&["create", "s", size, "--shape", shape, "--dtype", "f8", "--chunks", chunks, "--fill", "3"]);
-        let told = facts(&folder, "s", size);
-        assert_eq!(told.get("logical_bytes").map(ToString::to_string).as_deref(), Some(size));
+        let described = facts(&folder, "s", size);
+        assert_eq!(described.get("logical_bytes").map(ToString::to_string).as_deref(), Some(size));
         assert!(folder.ok(&["info", "s", size]).contains(if chunks == "16" { "32.0 EiB" } else { "8.0 YiB" }));
         let last = if chunks == "16" { "-1:" } else { "-1:, -1:" };
         assert!(folder.ok(&["read", "s", size, "--select", last]).contains('3'));

@@ -136,7 +136,7 @@ fn no_verb_prints_control_characters_raw() {
     for args in [&[EVIL][..], &["tree", "s", &format!("--{EVIL}")], &["tree", "s", "--color", EVIL]] {
         printed(&folder, args);
     }
-    // What is told of nodes that moved, and of a copy of metadata that is stale.
+    // Messages about nodes that moved, and about stale copies of metadata.
     for broken in ["type", "codec", "broken", "text"] {
         fs::remove_dir_all(folder.path("s").join(broken)).unwrap();
     }

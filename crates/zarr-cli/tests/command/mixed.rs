@@ -77,7 +77,7 @@ fn a_node_that_another_dialect_hides_is_named() {
             for path in ["a", "g/b"] {
                 folder.ok(&["create", store, path, "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
             }
-            // Groups that are implied hide nothing.
+            // Implicit groups hide nothing.
             folder.ok(&["attrs", store, "/", "--set", "x=1"]);
             folder.fill(store, "a", "<i2", "(4,)", &int16(first..first + 4));
         }

@@ -90,7 +90,7 @@ fn keys_of_no_node_are_erased_only_if_asked_for() {
             folder.ok(&["rm", "-r", "s", "/g"]);
             assert!(!folder.files("s").iter().any(|file| file.contains("notes")), "{dialect}");
         } else {
-            // The group was implied by its arrays.
+            // The group was implicit.
             fails(&folder, &["rm", "s", "/g"], 3, "/g");
         }
     }

@@ -152,7 +152,7 @@ impl Tokens<'_> {
             let part = left.min(MAX_LITERALS);
             self.push(part as u8 - 1)?;
             match (from.first_chunk::<MAX_LITERALS>(), self.out.get_mut(self.len..)?.first_chunk_mut()) {
-                // What is copied too much is overwritten by what comes next.
+                // The next bytes overwrite those copied beyond the end.
                 (Some(from), Some(to)) => *to = *from,
                 _ => self.out.get_mut(self.len..self.len + part)?.copy_from_slice(from.get(..part)?),
             }

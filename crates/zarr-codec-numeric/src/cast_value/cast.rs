@@ -135,7 +135,7 @@ impl Cast {
         })
     }
 
-    /// What the processor converts by itself just as [`Value::round`] does.
+    /// Conversions that the processor does just as [`Value::round`] does.
     #[inline(always)]
     fn plain(&self, format: Format, value: Value) -> Option<u64> {
         let exact = match value {

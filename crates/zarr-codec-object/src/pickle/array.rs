@@ -1,4 +1,4 @@
-//! What was pickled, made into values.
+//! Unpickled objects, made into values.
 
 use super::item::{Container, Item};
 use std::rc::Rc;

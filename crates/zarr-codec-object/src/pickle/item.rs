@@ -1,9 +1,9 @@
-//! What a pickle machine works on.
+//! The objects that a pickle machine works on.
 
 use std::rc::Rc;
 use zarr_json::Value;
 
-/// What the machine works on. Tuples hold tuples of a few levels and containers by their places, so that nothing is
+/// The objects that the machine works on. Tuples hold tuples of a few levels and containers by their places, so that nothing is
 /// recursive.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
@@ -19,7 +19,7 @@ pub(super) enum Item {
     Array,
 }
 
-/// What may be named.
+/// The classes and functions that may be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Global {
     Reconstruct,

@@ -21,7 +21,7 @@ pub(super) struct Machine<'b> {
     memo: HashMap<u32, Item>,
     containers: Vec<Container>,
     array: Option<Made>,
-    /// How many bytes of texts were made into bytes, each time anew.
+    /// How many bytes of texts were made into bytes, counted each time.
     made: usize,
     /// How many bytes the pickle has, which has each text in it that is made into bytes, and the name of an encoding by a shorter
     /// reference.

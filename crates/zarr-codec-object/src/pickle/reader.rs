@@ -51,7 +51,7 @@ impl<'b> Reader<'b> {
         Ok(bytes)
     }
 
-    /// What is in front of the next line feed.
+    /// The bytes before the next line feed.
     pub(super) fn line(&mut self) -> Result<&'b str, String> {
         let len = self.rest.iter().position(|&byte| byte == b'\n').ok_or("a line without end")?;
         let line = self.take(len)?;

@@ -50,7 +50,7 @@ impl BuildContext<'_> {
     }
 }
 
-/// What the codecs of a chain are built with.
+/// The parameters that the codecs of a chain are built with.
 struct Builder<'a> {
     element: &'a ElementSpec,
     codecs: &'a Codecs,

@@ -91,7 +91,7 @@ pub fn of_objects_read(entry: &CodecEntry, cases: &str) {
     run(cases, |case| objects(entry, case, false));
 }
 
-/// What the values of a case are encoded to, if they are written.
+/// The encoded values of a case, if they are written.
 fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     let configuration = member(case, "configuration").to_string();
     let data_type = NamedConfig::from_value(member(case, "data_type")).expect("a data type");

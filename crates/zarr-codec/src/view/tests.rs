@@ -197,7 +197,7 @@ proptest! {
         prop_assert_eq!(part.shape(), [view.shape(), &shape].concat());
         let due: Vec<u8> = due.iter().flat_map(|item| item[start..start + size].to_vec()).collect();
         prop_assert_eq!(model(&part).concat(), due);
-        // What is written to a part is in it, and all else is as it was.
+        // A write to a part changes that part alone.
         let mut model_after = model(&view.as_view());
         model_after.iter_mut().for_each(|item| item[start..start + size].fill(0xee));
         view.reborrow().part(start, item, &shape).unwrap().fill(&vec![0xee; item]);

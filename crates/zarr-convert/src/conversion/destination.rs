@@ -12,7 +12,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Fetched, Key, Precondition, Prefix, Store, run};
 
-/// What is there already and stays: groups above the node, and the document that is for the whole hierarchy.
+/// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]
 pub(super) struct Destination {
     kept: Vec<NodePath>,
@@ -74,7 +74,7 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     Ok(destination)
 }
 
-/// Makes sure that there is no node at `path`. What is no part of a node is never erased.
+/// Makes sure that there is no node at `path`. Keys of no node are never erased.
 fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()> {
     let found = match open_node(&**target, &path.to_string(), None) {
         Err(error) if error.is_not_found() => {

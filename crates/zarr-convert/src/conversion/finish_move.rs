@@ -16,7 +16,7 @@ use zarr_store::{ByteRange, Fetched, Key, Prefix, Store, run};
 /// interrupted while it erased the source: erases what is left there, after it was compared with what is at the new path. False if
 /// nothing shows that there was such a move.
 ///
-/// It shows by the node being gone from its old path, or some of the nodes of a group that is only implied by them; by documents or
+/// It shows by the node being gone from its old path, or some of the nodes of an implicit group; by documents or
 /// chunks being left there; and by all of these being equal to those at the new path. So nothing is lost, were it no move.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
     }
 }
 
-/// What is left of the source.
+/// The rest of the source.
 #[derive(Debug, Default)]
 struct Rest {
     /// The nodes as they were, the one that was moved first.
@@ -132,7 +132,7 @@ impl Rest {
         })
     }
 
-    /// Whether a move may have left this. Of a group that is only implied, a node has to be gone.
+    /// Whether a move may have left this. Of an implicit group, a node has to be gone.
     fn is_of_move(&self, is_implied: bool) -> bool {
         (self.has_gaps || !is_implied) && !(self.documents.is_empty() && self.chunks.is_empty())
     }

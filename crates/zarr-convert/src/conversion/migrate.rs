@@ -57,8 +57,8 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// Plans the migration of all nodes in `store` to `dialect`. Nothing is written. If one was begun and interrupted, it is begun
-    /// anew.
+    /// Plans the migration of all nodes in `store` to `dialect`. Nothing is written. An interrupted one is begun
+    /// again.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if there are nodes of `dialect`
@@ -69,7 +69,7 @@ impl Migration {
     }
 
     /// As [`plan`](Self::plan), with options of what becomes of what the dialect cannot say, how arrays are read and written, and how
-    /// much memory may be used. What the options say of nodes, chunks and codecs is of no account.
+    /// much memory may be used. Options about nodes, chunks and codecs are ignored.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -239,7 +239,7 @@ impl Migration {
 /// The root of the hierarchy that is of another dialect.
 fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
     let same = |dialect| same_hierarchy(dialect, new);
-    // The dialects that have a document `zarr.json` are told by it, others may lie beside them.
+    // Dialects with a `zarr.json` are detected by it; others may lie beside them.
     let beside = Dialect::beside_entry_point().filter(|dialect| !same(*dialect)).map(Some);
     for dialect in std::iter::once(None).chain(beside) {
         match open_node(store, "/", dialect) {
@@ -266,7 +266,7 @@ fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
     }
 }
 
-/// What a node becomes where it lies.
+/// The node that an old one is migrated to.
 fn in_place(
     store: &Arc<dyn Store>,
     found: StoredNode,

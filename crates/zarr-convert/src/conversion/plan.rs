@@ -9,7 +9,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, walk};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Store, StoreExt};
 
-/// What is to be converted.
+/// The nodes to be converted, and those left out.
 pub(super) struct ConversionPlan {
     /// The nodes in the order of their paths, each or why it cannot be converted.
     pub(super) nodes: Vec<Result<PlannedNode>>,

@@ -12,7 +12,7 @@ use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
 use zarr_store::Store;
 
-/// What is set aside of the memory for everything that is not data, at most.
+/// The most memory set aside for everything that is not data.
 const OVERHEAD: u64 = 16 << 20;
 /// How many positions of an array of elements of variable length are looked at for their usual length.
 const SAMPLES: u64 = 3;
@@ -48,7 +48,7 @@ pub(super) fn reencode(
     let same_fill = source.fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
         true => some_stored(&source)?,
-        // What is missing reads as another value in the target: all of it is written.
+        // A missing chunk reads as another value in the target: all chunks are written.
         false => None,
     };
     let logical = source.data_type().item_size() as u64;

@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// What is planned depends on the chunks that are stored, however many there could be.
+    /// The plan depends on the stored chunks, however many there could be.
     #[test]
     fn few_parts_are_found_among_very_many_chunks() {
         let source = ChunkGrid::regular(&[1 << 62, 1 << 60], &[16, 16]).unwrap();

@@ -1,4 +1,4 @@
-//! What a node becomes.
+//! The node that a source node is converted to.
 
 use super::{ConvertOptions, Shards};
 use zarr_array::{NewArray, Registry, element_spec, instead_of_fallback};
@@ -23,7 +23,7 @@ pub(super) fn target(
     let is_overridden = found.fallback.is_some() && found.dialect != dialect;
     let instead = options.options.fallback_type.clone().filter(|_| is_overridden);
     match &mut node {
-        // It is made anew at the end.
+        // It is rebuilt at the end.
         Node::Group(group) => group.consolidated = None,
         Node::Array(array) => {
             if let Some(data_type) = instead.clone() {
@@ -130,7 +130,7 @@ fn keep_missing(found: &StoredNode, array: &mut ArrayMetadata, dialect: Dialect)
 }
 
 /// To xarray the fill value of version 2 marks missing data. In version 3 the attribute `_FillValue` does, and nothing if
-/// there is none. What is kept as it is means something else there.
+/// there is none. A value kept as it is means something else there.
 fn missing_data(found: &StoredNode, array: &ArrayMetadata, dialect: Dialect) -> Option<String> {
     let fill = array.fill_value.as_ref()?;
     let attribute = array.attributes.get(FILL_VALUE);
@@ -157,7 +157,7 @@ fn missing_data(found: &StoredNode, array: &ArrayMetadata, dialect: Dialect) -> 
 /// `same_fill`: the fill values are the same.
 pub(super) fn missing_stay(from: &StoredNode, to: &StoredNode, same_fill: bool) -> bool {
     let undefined = from.node.as_array().is_some_and(|array| array.fill_value.is_none());
-    // What others read otherwise, they read otherwise in both.
+    // Other software reads the missing chunks of both in the same way.
     let alike = to.may_omit_empty_chunks || (!from.may_omit_empty_chunks && from.dialect == to.dialect);
     undefined || (same_fill && alike)
 }
@@ -166,7 +166,7 @@ pub(super) fn missing_stay(from: &StoredNode, to: &StoredNode, same_fill: bool) 
 pub(super) fn encodes_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     let fill = match (&from.fill_value, &to.fill_value) {
         (Some(from), Some(to)) => from.semantically_eq(to),
-        // What was undefined may be anything.
+        // An undefined value may become any value.
         (None, _) => true,
         (Some(_), None) => false,
     };

@@ -137,7 +137,7 @@ impl Conversion {
             None => Ok(()),
         };
         if self.options.overwrite {
-            // What is in the way is erased before it turns out whether the store renames.
+            // Keys in the way are erased before the store shows whether it renames.
             check_links()?;
             self.check_complete().map_err(|error| in_store(&self.source, error))?;
         }

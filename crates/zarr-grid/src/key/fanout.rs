@@ -46,7 +46,7 @@ pub(super) fn parse(max_children: u64, key: &str, rank: usize) -> Option<ChunkIn
         }
         index.push(value);
     }
-    // What was split off has to be there: `d0/1c` is no key.
+    // The prefixes are required: `d0/1c` is no key.
     let whole = rank == 0 && key == "c" || rank > 0 && key.ends_with("/c");
     (whole && parts.next().is_none()).then_some(index)
 }

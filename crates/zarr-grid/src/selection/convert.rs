@@ -4,7 +4,7 @@ use super::{AxisSelection, Selection};
 use crate::error::Result;
 use crate::region::Region;
 
-/// What can be given where a selection is wanted: numbers, Rust ranges, lists of numbers and [`AxisSelection`]s, tuples
+/// Values that become a selection: numbers, Rust ranges, lists of numbers and [`AxisSelection`]s, tuples
 /// of up to six of those, slices of ranges, a [`Region`], text, and [`Selection`] itself.
 ///
 /// Numbers and ranges mean what numpy means by them: `-3..` are the last three positions, `0..1000` is clipped.

@@ -64,7 +64,7 @@ impl MixedWalkJob {
         }
     }
 
-    /// Asks for the documents by which dialects are told.
+    /// Asks for the documents by which dialects are detected.
     fn look(&mut self) -> Result<Next<Self>> {
         self.state = State::Look;
         let keys = DETECTION_KEYS.into_iter().map(|key| Ok(get_document(Key::new(key)?)));
@@ -83,8 +83,8 @@ impl MixedWalkJob {
         }
         let own = Family::of(self.root.dialect);
         let mut families = vec![own];
-        for told in zarr_meta::detected_dialects(&documents) {
-            match told {
+        for detected in zarr_meta::detected_dialects(&documents) {
+            match detected {
                 // Those that are one array have nothing below the root.
                 Ok((_, dialect)) if dialect.holds_one_array() && !self.root.path.is_root() => {}
                 Ok((_, dialect)) if families.contains(&Family::of(dialect)) => {}
@@ -162,7 +162,7 @@ impl MixedWalkJob {
         self.next_family()
     }
 
-    /// Takes one more node. What is said by a document is more than what is implied, and then that is taken which is opened.
+    /// Takes one more node. A node with a document comes before an implicit group, and then the one that is opened.
     fn merge(&mut self, node: StoredNode) {
         let is_root = node.path == self.root.path;
         match self.nodes.entry(node.path.clone()) {

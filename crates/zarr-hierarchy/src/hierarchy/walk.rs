@@ -39,7 +39,7 @@ pub struct WalkJob {
     listing_all: bool,
     /// Whether no further level is to be listed.
     is_last: bool,
-    /// What may be nodes, with the number of replies each waits for.
+    /// Paths that may be nodes, with the number of replies each waits for.
     probing: Vec<(OpenNode, usize)>,
     /// The groups of the next level.
     next: Vec<NodePath>,
@@ -48,7 +48,7 @@ pub struct WalkJob {
     can_list: bool,
     /// Whether nodes of all self-contained dialects are looked for, and not those of `dialect` alone.
     is_mixed: bool,
-    /// What is not looked into: documents and chunks of another hierarchy.
+    /// Prefixes that are not listed: documents and chunks of another hierarchy.
     skipped: Vec<NodePath>,
     /// Whether consolidated metadata is believed, where there is some.
     trust_consolidated: bool,
@@ -60,7 +60,7 @@ pub struct WalkJob {
 enum Where {
     /// At its path.
     Here,
-    /// At its path and below: it may be implied.
+    /// At its path and below: it may be implicit.
     Below,
     /// Among these keys, which are all that there are.
     Among(Arc<BTreeSet<Key>>),
@@ -162,9 +162,9 @@ impl WalkJob {
         if self.dialect.implies_groups() {
             let paths: BTreeSet<&NodePath> = nodes.iter().map(|(path, _)| path).collect();
             let above = paths.iter().flat_map(|path| path.ancestors());
-            let implied =
+            let implicit =
                 above.filter(|path| path.is_within(&root.path) && *path != root.path && !paths.contains(path));
-            self.maybe.extend(implied.collect::<BTreeSet<_>>());
+            self.maybe.extend(implicit.collect::<BTreeSet<_>>());
         }
         let dialect = self.dialect;
         let parse = |(path, documents): (NodePath, Documents)| {
@@ -247,8 +247,8 @@ impl WalkJob {
         let below = |path: &NodePath| path.is_within(&root) && *path != root;
         let paths: BTreeSet<NodePath> = listed.iter().filter_map(path).filter(below).collect();
         let above = paths.iter().flat_map(NodePath::ancestors).filter(|path| path.is_within(&root) && *path != root);
-        let implied: BTreeSet<_> = above.filter(|path| !paths.contains(path)).collect();
-        self.maybe.extend(implied);
+        let implicit: BTreeSet<_> = above.filter(|path| !paths.contains(path)).collect();
+        self.maybe.extend(implicit);
         let mut requests = Vec::new();
         self.begin(paths.into_iter().collect(), &Where::Among(Arc::new(listed)), &mut requests);
         Ok(requests)
@@ -298,7 +298,7 @@ impl WalkJob {
     fn finish(&mut self) -> Walk {
         let mut walk = std::mem::take(&mut self.walk);
         walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
-        let implied: Vec<(NodePath, Dialect)> = std::mem::take(&mut self.maybe)
+        let groups: Vec<(NodePath, Dialect)> = std::mem::take(&mut self.maybe)
             .into_iter()
             .filter_map(|path| {
                 // Sorted by path, all nodes below it stand together.
@@ -313,7 +313,7 @@ impl WalkJob {
             found.documents = self.entry.clone();
             found
         };
-        walk.nodes.extend(implied.into_iter().map(implicit));
+        walk.nodes.extend(groups.into_iter().map(implicit));
         walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
         walk
     }

@@ -132,7 +132,7 @@ impl Job for Ancestors {
             return self.drop_stale(&[]);
         }
         if self.dropping.is_none() {
-            // What is dropped by erasing it.
+            // Documents that are dropped by erasing them.
             jobs::any_conflict(replies)?;
         }
         self.drop_stale(replies)

@@ -28,7 +28,7 @@ pub fn create(
 ) -> Result<CreateNode> {
     dialect.check_path(&path)?;
     let (written, found) = new_documents(dialect, &path, node, &Documents::new())?;
-    // If the store can list, no node is put where a group is implied by nodes below that would not be found again: below an array,
+    // If the store can list, no node is put in an implicit group whose nodes would not be found again: below an array,
     // or by documents of another dialect.
     let open = OpenNode::new(path, None, capabilities.list);
     let state = Change::Here(Box::new(open));
@@ -58,7 +58,7 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
 }
 
 /// Writes the documents of a new node, after what stands in the way is gone and what is above it is looked at. The one that decides
-/// is written last, and only if there is none: of two that create the same node, one is told that it exists.
+/// is written last, and only if there is none: of two that create the same node, one gets the error that it exists.
 ///
 /// Here ── something, to be replaced ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
 ///   └──── nothing ──────────────────────────────────────────────────────────┘
@@ -118,8 +118,8 @@ impl CreateNode {
         self.ancestors(Box::new(Ancestors::new(&self.found, self.capabilities)), &[])
     }
 
-    /// Whether a node that is only implied may get the documents of this one: a group, or the root where it is implied by the document that is for
-    /// the whole hierarchy, in which there need not be a node.
+    /// Whether an implicit node may get the documents of this one: a group, or the root where the entry point document implies it,
+    /// since that hierarchy need not have a node.
     fn may_document(&self, there: &StoredNode) -> bool {
         let is_entry_root = there.path.is_root() && zarr_meta::entry_point_key(there.dialect).is_some();
         let fits = there.implicit && there.dialect == self.found.dialect;
@@ -189,7 +189,7 @@ impl CreateNode {
             replies,
             |job, erase| job.state = state(erase),
             |job, ()| {
-                // What is erased is gone before there is anything new.
+                // Old keys are erased before new ones are set.
                 job.state = Change::Barrier;
                 Ok(Next::Ask(vec![Request::Barrier]))
             },

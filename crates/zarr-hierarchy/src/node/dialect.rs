@@ -76,9 +76,9 @@ impl Job for FindDialect {
                     return Err(Error::argument(message).at_path(&self.path));
                 }
                 Ok(Probed::Found(found)) => Some(found.dialect),
-                // A document for the whole hierarchy told it.
+                // The entry point document names it.
                 Ok(Probed::NotFound(_)) => self.open.dialect(),
-                // What is broken and will be replaced says nothing.
+                // Broken documents that will be replaced do not count.
                 Err(error) if self.replaces_all() && error.kind() != ErrorKind::Store => {
                     return Ok(Next::Done(self.asked.unwrap_or(DEFAULT_DIALECT)));
                 }

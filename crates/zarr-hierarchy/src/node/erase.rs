@@ -53,7 +53,7 @@ enum State {
     Steps(Box<InSteps>),
 }
 
-/// What is to be erased.
+/// The keys to be erased.
 #[derive(Debug, Default)]
 struct OwnedKeys {
     /// Prefixes below which everything goes, those of documents before those of chunks.
@@ -263,7 +263,7 @@ impl OwnedKeys {
             let prefix = found.chunk_prefix();
             match ChunkKeys::new(found) {
                 Ok(keys) if scope == EraseScope::Keys || prefix.is_empty() => owned.chunks.push(keys),
-                // Keys of a form that is not known cannot be told from those of anything else.
+                // Keys of an unknown form look like any other key.
                 Err(_) if prefix.is_empty() => {}
                 _ => drop(prefixes.insert(prefix)),
             }

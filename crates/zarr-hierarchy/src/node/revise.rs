@@ -12,7 +12,7 @@ use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, bac
 /// How often a change is made again when others keep changing the documents in between.
 const MAX_TRIES: u32 = 1000;
 
-/// What is to be changed in the metadata of a node.
+/// A change of the metadata of a node.
 #[derive(Clone, Debug)]
 pub enum Edit {
     /// From what was read to what is wanted.
@@ -198,7 +198,7 @@ impl Job for Revise {
     }
 }
 
-/// What is to be changed in the documents of a node to make it `node`, in steps, and the node as it will be found.
+/// The changes of the documents of a node that make it `node`, in steps, and the node as it will be found.
 fn changes(
     theirs: &StoredNode,
     node: &Node,

@@ -126,7 +126,7 @@ impl<'a> Tokens<'a> {
             self.more(count - MAX_COUNT)?;
         }
         match (from.first_chunk::<WIDE>(), self.out.get_mut(self.len..)?.first_chunk_mut()) {
-            // What is copied too much is overwritten by what comes next.
+            // The next bytes overwrite those copied beyond the end.
             (Some(from), Some(to)) if count <= WIDE => *to = *from,
             _ => self.out.get_mut(self.len..self.len + count)?.copy_from_slice(from.get(..count)?),
         }

@@ -13,7 +13,7 @@
 
 use crate::isa::{Isa, Set};
 
-/// What is done to the bits of elements of 8 bytes on the way.
+/// The change of the bits of elements of 8 bytes on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bits {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What a dialect cannot say, carried in an attribute until the node is in its own dialect again.
+//! Metadata that a dialect cannot express, carried in an attribute until the node is in its own dialect again.
 
 use super::{Note, for_dialect, for_dialect_from, nan_literals, rename, zero};
 use crate::dialect::typestr;

@@ -1,6 +1,6 @@
 //! Numbers that JSON does not have, in attributes.
 //!
-//! Python writes `NaN`, `Infinity` and `-Infinity` as bare tokens. Documents of version 3 and of some drafts are JSON: there a text
+//! Python writes the literals `NaN`, `Infinity` and `-Infinity`. Documents of version 3 and of some drafts are JSON: there a text
 //! stands for each.
 
 use super::Note;

@@ -24,8 +24,8 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
     }
 }
 
-/// The keys of the documents by which dialects are told that are not self-contained, beside those of a node at `path` in the
-/// self-contained ones.
+/// The keys of documents that detect dialects which are not self-contained, besides the keys of a node at `path` in the
+/// self-contained dialects.
 pub(crate) fn probed_keys(path: &NodePath) -> Vec<String> {
     let root = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
     if path.is_root() {
@@ -72,11 +72,11 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
     Ok(Some(dialect))
 }
 
-/// The keys of the documents by which hierarchies are told of dialects that are not self-contained.
+/// The keys of documents that detect hierarchies of dialects which are not self-contained.
 pub const DETECTION_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/array.json", "meta", "__zmeta__"];
 
-/// The dialects that are not self-contained of which the documents at [`DETECTION_KEYS`] tell, newest first, each with the key of the
-/// document; or what is wrong with such a document.
+/// The dialects, of those that are not self-contained, that the documents at [`DETECTION_KEYS`] show: newest first, each with the key
+/// of the document; or the error of such a document.
 pub fn detected_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
     let mut documents = documents.clone();
     let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();
@@ -156,7 +156,7 @@ mod tests {
         .map(|(key, text)| (key.to_owned(), text.into()))
         .into_iter()
         .collect();
-        let told: Vec<_> = detected_dialects(&documents).into_iter().flatten().collect();
-        assert_eq!(told, [("zarr.json", Dialect::V3Draft2022)]);
+        let detected: Vec<_> = detected_dialects(&documents).into_iter().flatten().collect();
+        assert_eq!(detected, [("zarr.json", Dialect::V3Draft2022)]);
     }
 }

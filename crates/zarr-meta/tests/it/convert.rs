@@ -234,7 +234,7 @@ fn views_of_big_endian_elements_in_the_draft_of_2022() {
     check("|V4", &[&delta(">i4")], chain, Some(chain));
     let chain = "astype delta bytes:little";
     check(">i4", &[&astype("<i2"), &delta("<i2")], chain, Some(chain));
-    // Of elements that have one order in the draft there is no view: they are encoded anew.
+    // Of elements that have one order in the draft there is no view: they are encoded again.
     let chain = r#"bytes:little view "int32"(bytes:big = delta bytes:big)"#;
     check("<i4", &[&delta(">i4")], chain, Some("delta bytes:big"));
     check(">i4", &[&delta("<i4")], r#"bytes:big view "int32"(bytes:little = delta bytes:little)"#, None);

@@ -99,9 +99,9 @@ fn check(
         expected.entry(NodePath::root()).or_insert((false, true));
     }
     for (path, (is_array, implicit)) in &expected {
-        // Without an entry, in the first draft, it is told by its documents.
-        for told in [None, Some(dialect)] {
-            let found = store.probe(&path.to_string(), told).unwrap();
+        // Without an entry point document, in the first draft, its documents show it.
+        for given in [None, Some(dialect)] {
+            let found = store.probe(&path.to_string(), given).unwrap();
             prop_assert!(found.is_some(), "{} in {}", path, dialect);
             let found = found.unwrap();
             prop_assert_eq!(

@@ -1,4 +1,4 @@
-//! Attributes of Python that are no JSON, or no Unicode text: bare `NaN` and `Infinity`, and surrogates that are no pair.
+//! Attributes of Python that are no JSON, or no Unicode text: `NaN` and `Infinity` literals, and surrogates that are no pair.
 
 use crate::store::Store;
 use zarr_json::{Map, Number, Value, json};
@@ -60,10 +60,10 @@ fn they_are_read_with_warnings() {
     let found = v2().found("/");
     assert_eq!(shown(&found.node), ATTRIBUTES);
     assert_eq!(found.node.attributes().get("_FillValue"), Some(&Value::Number(Number::NAN)));
-    let mut told: Vec<_> = found.warnings.iter().map(|warning| (warning.key.as_str(), &*warning.pointer)).collect();
-    told.retain(|(key, _)| *key == ".zattrs");
+    let mut reported: Vec<_> = found.warnings.iter().map(|warning| (warning.key.as_str(), &*warning.pointer)).collect();
+    reported.retain(|(key, _)| *key == ".zattrs");
     let pointers = ["/_FillValue", "/range/0", "/range/1/most", "/\\ud800", "/\\ud800"];
-    assert_eq!(told, pointers.map(|pointer| (".zattrs", pointer)));
+    assert_eq!(reported, pointers.map(|pointer| (".zattrs", pointer)));
     let found = v3().found("/");
     assert_eq!(shown(&found.node), ATTRIBUTES);
     assert_eq!(found.warnings.len(), 5, "{:?}", found.warnings);
@@ -118,9 +118,9 @@ fn conversions_make_texts_of_numbers_where_the_dialect_is_json() {
         assert!(!dialect.allows_nan_literals());
         let (fitted, notes) = for_dialect_from(&node, Dialect::V2, dialect).unwrap();
         assert_eq!(shown(&fitted), texts, "{dialect}");
-        let told: Vec<_> = notes.iter().map(|note| note.pointer.as_str()).collect();
-        assert!(told.contains(&"/attributes/_FillValue") && told.contains(&"/attributes/range"), "{told:?}");
-        assert!(!told.contains(&"/attributes/text"), "{told:?}");
+        let reported: Vec<_> = notes.iter().map(|note| note.pointer.as_str()).collect();
+        assert!(reported.contains(&"/attributes/_FillValue") && reported.contains(&"/attributes/range"), "{reported:?}");
+        assert!(!reported.contains(&"/attributes/text"), "{reported:?}");
         documents(dialect, &NodePath::root(), &fitted, None).unwrap();
         // Carried, they are there again on the way back, and the text is still a text.
         let (carried, _) = for_dialect_carrying(&node, Dialect::V2, dialect).unwrap();

@@ -128,7 +128,7 @@ fn the_order_f_may_not_be_meant() {
     let ProbeStep::Found(as_written) = store.run(probe).unwrap() else { unreachable!() };
     assert_eq!(chain(as_written.node.as_array().unwrap()).len(), 2);
     assert!(as_written.warnings.is_empty());
-    // Written anew, the document says what is true.
+    // A rewritten document is correct.
     let mut corrected = Store(store.0.clone());
     corrected.apply(documents(Dialect::V1, &as_written.path, &as_written.node, Some(&as_written.documents)).unwrap());
     assert_eq!(corrected.found("/").node, as_written.node);
@@ -143,7 +143,7 @@ fn errors_name_the_wrong_member() {
     for member in ["zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order"]
     {
         let meta = changed(META, &format!(r#"{{"{member}": "absent"}}"#));
-        // Without its version it cannot be told what it is.
+        // Without its version its dialect is unknown.
         let error = Store::with(&[("meta", &meta)]).probe("/", Some(Dialect::V1)).unwrap_err();
         let index = (error.kind(), error.key(), error.pointer());
         assert_eq!(index, (ErrorKind::InvalidMetadata, Some("meta"), format!("/{member}").as_str()));

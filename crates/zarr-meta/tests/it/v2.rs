@@ -151,7 +151,7 @@ fn shuffle_of_netcdf_has_the_size_of_the_elements() {
     }
 }
 
-/// Elements of a type that nobody knows cannot be read; all else can be told, and copied.
+/// Elements of an unknown type cannot be read; the rest can be described and copied.
 #[test]
 fn an_unknown_type_does_not_hide_the_array() {
     for (dtype, name) in

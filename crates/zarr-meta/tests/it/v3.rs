@@ -67,7 +67,7 @@ fn null_as_fill_value_is_undefined_but_for_floats() {
         assert_eq!((found.dialect, found.warnings.len(), warning), (Dialect::V3, 1, ("a/zarr.json", "/fill_value")));
         assert_eq!(found.node.as_array().unwrap().fill_value, None);
         assert!(!found.may_omit_empty_chunks);
-        // It stays where it is, and is not written anew.
+        // It stays where it is, and is not written into new documents.
         let written = documents(Dialect::V3, &found.path, &found.node, Some(&found.documents)).unwrap();
         assert_eq!(written[0].1.as_deref(), found.documents.get("a/zarr.json"));
         let error = documents(Dialect::V3, &found.path, &found.node, None).unwrap_err();

@@ -137,7 +137,7 @@ mod tests {
         let open = || File::open(folder.path()).expect("opened");
         let file = open();
         file.try_lock().expect("free");
-        // What a fork makes of it.
+        // The child of a fork.
         let copy = file.try_clone().expect("a copy");
         drop(Locked(file));
         open().try_lock().expect("free again");

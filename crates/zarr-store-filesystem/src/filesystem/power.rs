@@ -10,7 +10,7 @@ use super::contract::{each, key};
 use super::*;
 use zarr_store::StoreExt;
 
-/// What is done to a store.
+/// A change of a store.
 #[derive(Clone, Debug)]
 enum Step {
     Set(&'static str, Vec<u8>),

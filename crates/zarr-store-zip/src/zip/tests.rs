@@ -237,7 +237,7 @@ proptest! {
                 for key in store.list().expect("list") {
                     if let Ok(Some(value)) = store.get_all(&key)
                         && let Some((_, expected)) = VALUES.iter().find(|(name, _)| *name == key.as_str()) {
-                            assert_eq!(value, *expected, "the checksum would have told");
+                            assert_eq!(value, *expected, "the checksum did not match");
                     }
                 }
             });

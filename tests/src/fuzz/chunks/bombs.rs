@@ -50,7 +50,7 @@ fn zstd() -> Vec<u8> {
     frame
 }
 
-/// A stream whose blocks begin anew at whole bytes.
+/// A stream whose blocks begin at whole bytes.
 fn deflated() -> Vec<u8> {
     let mut piece = Vec::with_capacity(PIECE);
     let mut deflate = Compress::new(Compression::best(), false);

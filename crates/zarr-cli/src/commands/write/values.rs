@@ -28,7 +28,7 @@ pub(super) fn read(form: Source, array: &Array, shape: &[u64], input: &mut Input
     if form == Source::Csv {
         return csv::values(array.data_type(), shape, &text).map_err(broken);
     }
-    // Python's bare NaN becomes a string.
+    // Python's NaN literal becomes a string.
     let options = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
     let mut values = Vec::new();

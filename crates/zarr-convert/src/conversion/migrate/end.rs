@@ -7,7 +7,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
 use zarr_meta::{Dialect, StoredNode};
 use zarr_store::{Key, Lock, Prefix, Store, backoff};
 
-/// What can be done about an old node without a new one, although the migration is done.
+/// A hint for an old node without a new one, although the migration is done.
 const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops what was \
     written to the new hierarchy, and migrate again";
 
@@ -157,7 +157,7 @@ fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
 }
 
 /// Erases documents, and chunks that are none of the other side, from the root on: what is found from it is the other hierarchy
-/// from then on. What is gone already does not matter.
+/// from then on. Keys that are gone already do not matter.
 pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
     let (root, others): (Vec<&Entry>, Vec<&Entry>) = record.nodes().iter().partition(|entry| entry.path().is_root());
     for entries in [root, others] {
@@ -198,7 +198,7 @@ fn nothing_dropped(error: Error) -> Error {
     ))
 }
 
-/// Which hierarchy is the old one cannot be told.
+/// The records do not show which hierarchy is the old one.
 fn unrecorded() -> Error {
     let message = format!("no migration is recorded here (key {KEY}); nothing was dropped");
     let hint = "name the dialect that was migrated to, if that was done by hand or by a version that kept no record";

@@ -52,7 +52,7 @@ pub(super) enum Side {
     New,
 }
 
-/// What is known of a migration.
+/// The record of a migration.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) from: Dialect,
@@ -261,7 +261,7 @@ impl Record {
         Ok(Self { from: dialect("from")?, to: dialect("to")?, state: known, nodes, stored: None })
     }
 
-    /// Writes the record in a state. What others wrote meanwhile is not written over.
+    /// Writes the record in a state. It does not replace a record that others wrote meanwhile.
     pub(super) fn write(mut self, store: &dyn Store, state: MigrationState) -> Result<Self> {
         self.state = state;
         let mut document = Map::new();
@@ -276,7 +276,7 @@ impl Record {
             Some(version) => version.clone().map_or(Precondition::None, Precondition::Version),
         };
         let text = Value::Object(document).to_string();
-        // What is erased after that is told by the record alone.
+        // After that, only the record lists the keys to erase.
         let options = SetOptions::when(when).durable(Durability::Full);
         match store.set_with(&Key::new(KEY)?, text.as_bytes(), &options) {
             Ok(version) => self.stored = Some(Some(version)),

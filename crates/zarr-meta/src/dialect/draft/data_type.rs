@@ -14,9 +14,9 @@ use zarr_json::{Map, Value};
 /// What is accepted for a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accept {
-    /// Names of version 3 (`float64`, `r16`) and type strings of numbers; extensions are told by their URI.
+    /// Names of version 3 (`float64`, `r16`) and type strings of numbers; extensions are named by their URI.
     Names,
-    /// Type strings of any type; extensions are told by their type, which is one of numpy, whatever their URI.
+    /// Type strings of any type; extensions are named by their type, which is one of numpy, whatever their URI.
     TypeStrings,
 }
 

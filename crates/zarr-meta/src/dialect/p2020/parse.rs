@@ -60,7 +60,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
 }
 
 fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warning>)>> {
-    // Python writes bare tokens where it has NaN; what is twice in attributes is the user's business.
+    // Python writes a literal where it has NaN; what is twice in attributes is the user's business.
     let permitted = |deviation: &Deviation| match deviation.kind {
         DeviationKind::NanLiteral(_) | DeviationKind::TrailingComma => true,
         _ => deviation.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty()),
@@ -70,7 +70,7 @@ fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warni
     Ok(Some((value, deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect())))
 }
 
-/// The document with texts in place of numbers that are none of JSON, but in attributes, where they stay.
+/// The document with strings in place of NaN and Infinity literals, except in attributes, where they stay.
 fn only_in_attributes(value: Value) -> Value {
     let Value::Object(members) = value else { return value };
     let member = |(name, value): (String, Value)| {

@@ -15,7 +15,7 @@ const MEMBERS: [&str; 8] =
     ["zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order"];
 
 pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
-    // Python writes bare tokens where it has NaN; in a fill value that is how version 1 says it.
+    // Python writes a literal where it has NaN; in a fill value that is how version 1 says it.
     let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let Some((value, deviations)) = documents.json(ARRAY, nan_literals, |_| true)? else { return Ok(None) };
     let value = value.without_nan_literals();
@@ -26,7 +26,7 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(ARRAY, pointer, what)));
     let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings).spelled_in(&value);
     if let Some(codecs) = doubt {
-        // The two cannot be told apart by the data; a silent guess either way would be wrong for somebody.
+        // The data does not show which of the two it is; a silent guess either way would be wrong for somebody.
         let what = "F order, read as the text of version 1 says; zarr-python 1, the only software that wrote it, stored C \
                     order here whatever the document says: see the option v1_f_order_is_c";
         parsed.warnings.push(Warning::new(ARRAY, "/order", what));

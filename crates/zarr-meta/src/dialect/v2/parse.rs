@@ -17,7 +17,7 @@ const MEMBERS: [&str; 9] =
 
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
     let key = |name: &str| format!("{prefix}{name}");
-    // Python writes bare tokens where it has NaN.
+    // Python writes a literal where it has NaN.
     let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let mut warnings = Vec::new();
     let array_key = key(ARRAY);

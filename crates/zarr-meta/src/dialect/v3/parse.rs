@@ -33,7 +33,7 @@ const NO_NODE_TYPE: &str = "no `node_type`";
 const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
 pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> {
-    // Python writes bare tokens into attributes, and what is right or wrong there is the user's business.
+    // Python writes NaN literals into attributes, whose contents are the user's business.
     let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
     let Some((value, deviations)) = documents.json(key, options, is_permitted)? else { return Ok(None) };
     let mut warnings: Vec<Warning> = deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect();
@@ -46,7 +46,7 @@ fn is_permitted(deviation: &Deviation) -> bool {
     let mut names = deviation.pointer.split('/').skip(1);
     match names.next() {
         Some("attributes") => names.next().is_some(),
-        // In copies of other documents: zarr-python 3.0 wrote bare tokens for fill values there, and texts in the documents themselves.
+        // In copies of other documents: zarr-python 3.0 wrote NaN literals for fill values there, and texts in the documents themselves.
         // Names of nodes hold `/`, but escaped.
         Some("consolidated_metadata") => names.nth(2).is_some(),
         _ => false,

@@ -20,7 +20,7 @@ pub(super) fn document(dialect: Dialect, node: &Node, stored: Option<&[u8]>) -> 
         codecs.push(codec);
     }
     document.insert("codecs", codecs);
-    // Where null stands already it stays, since no value would mean the same. It is not written anew.
+    // Where null stands already it stays, since no value would mean the same. New documents do not have it.
     if array.fill_value.is_none() && !has_null(stored) {
         let expected = "a value of the data type";
         return Err(Error::new(ErrorKind::NotExpressible, "/fill_value", "no fill value", expected));

@@ -36,7 +36,7 @@ type Id = usize;
 
 const ROOT: Id = 0;
 
-/// What was done to a file system, from which the states are made that a loss of power may leave.
+/// The calls made to a file system. The states that a loss of power may leave follow from them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
     /// By device and inode.
@@ -55,7 +55,7 @@ enum Node {
     Directory { changes: Vec<Change>, synced: usize },
 }
 
-/// What a name stands for from a time on.
+/// The file or directory that a name stands for from a time on.
 #[derive(Clone, Debug)]
 struct Change {
     time: usize,
@@ -84,7 +84,7 @@ impl Disk {
         self.states.push(state);
     }
 
-    /// What has a name now.
+    /// The files and directories that have a name now.
     fn named(&self, directory: Id, name: &str) -> Option<Id> {
         self.names(directory, |_| true).get(name).copied()
     }
