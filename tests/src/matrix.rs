@@ -151,7 +151,7 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
         discard(path.as_deref())?;
         return Ok(false);
     };
-    array.write_from(Selection::all(), values.elements.view()).map_err(fault)?;
+    array.write(Selection::all(), values.elements.view()).map_err(fault)?;
     let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
     same(column.name, &found, &values.elements)?;
     if let Some(path) = &path {
@@ -192,7 +192,7 @@ pub(crate) fn arrays(codec: &str) -> Result<Vec<Array>, Fault> {
             let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
             if let Some(array) = create(&values, column, &store)? {
                 array
-                    .write_from(Selection::all(), values.elements.view())
+                    .write(Selection::all(), values.elements.view())
                     .map_err(|error| format!("{codec} of {}: {error}", values.data_type))?;
                 arrays.push(array);
             }

@@ -69,7 +69,7 @@ pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     if !before.semantically_eq(&after) {
         return Err(format!("metadata {after}, before it was {before}"));
     }
-    copied.write_from(Selection::all(), elements.view()).map_err(fault)?;
+    copied.write(Selection::all(), elements.view()).map_err(fault)?;
     let again = copied.read_data(Selection::all()).map_err(fault)?;
     if !same_elements(&again, elements) && !loses(array) {
         return Err("elements differ".to_owned());

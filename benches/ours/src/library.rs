@@ -99,7 +99,7 @@ impl Library for Ours {
 
     fn write(&self, array: &Array, subset: &Subset, elements: &[u8]) -> Result<(), Failure> {
         let view = View::new(elements, self.item_size(array), &dims(&subset.len))?;
-        Ok(array.write_from(selection(subset), view)?)
+        Ok(array.write(selection(subset), view)?)
     }
 
     fn input(&self, array: &Array, raw: Vec<u8>) -> Result<Elements, Failure> {
@@ -116,7 +116,7 @@ impl Library for Ours {
     }
 
     fn write_all(&self, array: &Array, elements: &Elements) -> Result<(), Failure> {
-        Ok(array.write_from(.., elements.data.view())?)
+        Ok(array.write(.., elements.data.view())?)
     }
 
     fn resize(&self, array: &mut Array, shape: &[u64]) -> Result<(), Failure> {

@@ -7,11 +7,11 @@ use crate::create::NewArray;
 use crate::drive::{Blocking, find_chunk_location};
 use crate::read::{ReadContext, ReadPlan};
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, Options, Registry, Result, Warning};
+use crate::{ArrayData, Error, Options, ReadInto, Registry, Result, Warning, WriteFrom};
 use crate::{chunk_keys, create, execute, jobs, reshape, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
-use zarr_dtype::{DataType, Element, FillValue, Heap};
+use zarr_dtype::{DataType, Element, FillValue};
 use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
 use zarr_hierarchy::node;
 use zarr_json::Map;
@@ -208,8 +208,8 @@ impl Array {
     /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
     /// broken chunks, [`crate::ErrorKind::CorruptChunk`] among them if others change a chunk again and again while it is read;
     /// [`crate::ErrorKind::NotFound`] if chunks are not stored and the array is gone; [`crate::ErrorKind::Store`].
-    pub fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
-        let resolved = self.resolve(what)?;
+    pub fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
+        let resolved = self.resolve(selection)?;
         self.data_type().as_taken_by::<T>()?;
         let len = selected_memory::len(&resolved, self.data_type().item_size())?;
         let mut memory = selected_memory::Memory::<T>::zeroed(self.data_type(), len)?;
@@ -226,8 +226,8 @@ impl Array {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection lies outside of the array.
-    pub fn selected_shape(&self, what: impl IntoSelection) -> Result<Vec<usize>> {
-        let shape = self.resolve(what)?.result_shape();
+    pub fn selected_shape(&self, selection: impl IntoSelection) -> Result<Vec<usize>> {
+        let shape = self.resolve(selection)?.result_shape();
         Ok(shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect())
     }
 
@@ -235,8 +235,8 @@ impl Array {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn read_data(&self, what: impl IntoSelection) -> Result<ArrayData> {
-        self.read_resolved(&self.resolve(what)?)
+    pub fn read_data(&self, selection: impl IntoSelection) -> Result<ArrayData> {
+        self.read_resolved(&self.resolve(selection)?)
     }
 
     pub(crate) fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
@@ -246,15 +246,22 @@ impl Array {
         Ok(data.reshaped(resolved.result_shape()))
     }
 
-    /// Reads a selection into the caller's memory, of any strides. `out` has the shape of the selection (dimensions at
-    /// which a single index is taken are left out), and a heap if elements are of variable length.
+    /// Reads a selection into the caller's memory: a slice of elements in C order, or what has a shape and strides of its own (arrays of
+    /// `ndarray`, a [`ViewMut`] of bytes; see [`ReadInto`]) and then the shape of the selection, without the dimensions of which a
+    /// single index is taken. Numbers are decoded to where they lie; others are converted.
+    ///
+    /// If the read fails, the memory has old and new elements.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_into(&self, what: impl IntoSelection, out: ViewMut<'_>) -> Result<()> {
-        let resolved = self.resolve(what)?;
-        let out = selected_memory::with_all_axes(out, self.core.element(), &resolved)?;
-        self.read_planned(&resolved, out, false)
+    /// As [`read`](Self::read), and [`crate::ErrorKind::Argument`] if the memory is not of that shape.
+    pub fn read_into(&self, selection: impl IntoSelection, mut out: impl ReadInto) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let element = self.core.element();
+        let destination = out.destination(&element.data_type).map_err(|error| self.core.locate(error))?;
+        match destination.map(|destination| destination.selected(element, &resolved)) {
+            Some(out) => self.read_planned(&resolved, out.map_err(|error| self.core.locate(error))?, false),
+            None => out.assign(&self.read_resolved(&resolved)?).map_err(|error| self.core.locate(error)),
+        }
     }
 
     /// Reads into `out`, which has the output shape.
@@ -306,42 +313,26 @@ impl Array {
         execute::run(&self.core, &*self.store, job).map_err(|error| self.core.locate(error))
     }
 
-    pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
-        selected_memory::resolve(&self.core, what).map_err(|error| self.core.locate(error))
+    pub(crate) fn resolve(&self, selection: impl IntoSelection) -> Result<Resolved> {
+        selected_memory::resolve(&self.core, selection).map_err(|error| self.core.locate(error))
     }
 
-    /// Writes elements, in C order, to a selection.
+    /// Writes elements to a selection: a slice in C order, or what has the shape of the selection and strides of its own (arrays of
+    /// `ndarray`, an [`ArrayData`], a [`View`] of bytes; see [`WriteFrom`]).
     ///
     /// Chunks that are covered are encoded and replaced; of others the part is. Each chunk is replaced as a whole or not
     /// at all; if a write fails, some chunks may be written and others not.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected; [`crate::ErrorKind::Store`].
-    pub fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
-        let resolved = self.resolve(at)?;
-        let data_type = self.data_type().as_taken_by::<T>()?;
-        selected_memory::check_len(&resolved, elements.len())?;
-        if let Some(bytes) = T::as_bytes(elements) {
-            let data = selected_memory::input(bytes, self.core.element(), &resolved, None)?;
-            return self.write_planned(&resolved, data);
-        }
-        let heap = Arc::new(Heap::new());
-        let items = T::to_items(data_type, elements, &heap)?;
-        let data = selected_memory::input(&items, self.core.element(), &resolved, Some(heap))?;
+    pub fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
+        let data = elements.selected(self.core.element(), &resolved).map_err(|error| self.core.locate(error))?;
         self.write_planned(&resolved, data)
     }
 
-    /// Writes elements of the caller's memory, of any strides, to a selection. `data` has the shape of the selection.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write).
-    pub fn write_from(&self, at: impl IntoSelection, data: View<'_>) -> Result<()> {
-        let resolved = self.resolve(at)?;
-        let data = selected_memory::view_with_all_axes(data, self.core.element(), &resolved)?;
-        self.write_planned(&resolved, data)
-    }
-
-    fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
+    pub(crate) fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.find_chunk_location()?;
         let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
         if let Resolved::Box(selected) = resolved {
@@ -445,8 +436,8 @@ impl Array {
         Ok(())
     }
 
-    /// Appends elements along `axis`: writes them at the end of the array, and then gives it the shape that has them. `data` has
-    /// the array's shape but for that axis.
+    /// Appends elements along `axis`: writes them at the end of the array, and then gives it the shape that has them. They
+    /// have the array's shape but for that axis; a slice is in C order, and says by its length how many are added.
     ///
     /// # While others append
     /// The elements go behind those that others appended since the array was opened, and the array here has them then, too. An
@@ -463,7 +454,10 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if shapes do not fit; [`crate::ErrorKind::Conflict`] if others kept changing the array
     /// in between; [`crate::ErrorKind::Store`].
-    pub fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
+    pub fn append(&mut self, axis: usize, elements: impl WriteFrom) -> Result<()> {
+        let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
+        let data = elements.appended(self.core.element(), self.shape(), axis);
+        let data = data.map_err(|error| self.core.locate(error))?;
         self.core = block_on(reshape::append(&Blocking(&*self.store), &self.core, axis, data))?;
         Ok(())
     }

@@ -6,11 +6,11 @@ use crate::core::ArrayCore;
 use crate::drive::{Waiting, find_chunk_location};
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, NewArray, Options, Registry, Result};
+use crate::{ArrayData, Error, NewArray, Options, ReadInto, Registry, Result, WriteFrom};
 use crate::{chunk_keys, create, jobs, reshape, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
-use zarr_dtype::{DataType, Element, Heap};
+use zarr_dtype::{DataType, Element};
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_json::Map;
 use zarr_meta::{ArrayMetadata, NodePath, StoredNode};
@@ -103,16 +103,16 @@ impl AsyncArray {
         run_async(&*self.store, job).await.map_err(|error| self.core.locate(error))
     }
 
-    pub(crate) fn resolve(&self, what: impl IntoSelection) -> Result<Resolved> {
-        selected_memory::resolve(&self.core, what).map_err(|error| self.core.locate(error))
+    pub(crate) fn resolve(&self, selection: impl IntoSelection) -> Result<Resolved> {
+        selected_memory::resolve(&self.core, selection).map_err(|error| self.core.locate(error))
     }
 
     /// Reads a selection into a vector in C order, as [`Array::read`](crate::Array::read).
     ///
     /// # Errors
     /// As there.
-    pub async fn read<T: Element>(&self, what: impl IntoSelection) -> Result<Vec<T>> {
-        let resolved = self.resolve(what)?;
+    pub async fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
+        let resolved = self.resolve(selection)?;
         self.data_type().as_taken_by::<T>()?;
         let mut memory = selected_memory::Memory::<T>::zeroed(
             self.data_type(),
@@ -126,12 +126,21 @@ impl AsyncArray {
         memory.into_elements(self.data_type())
     }
 
+    /// The shape that a selection has, as [`Array::selected_shape`](crate::Array::selected_shape).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn selected_shape(&self, selection: impl IntoSelection) -> Result<Vec<usize>> {
+        let shape = self.resolve(selection)?.result_shape();
+        Ok(shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect())
+    }
+
     /// Reads a selection of elements of a type known at run time.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub async fn read_data(&self, what: impl IntoSelection) -> Result<ArrayData> {
-        let resolved = self.resolve(what)?;
+    pub async fn read_data(&self, selection: impl IntoSelection) -> Result<ArrayData> {
+        let resolved = self.resolve(selection)?;
         self.read_resolved(&resolved).await
     }
 
@@ -146,10 +155,14 @@ impl AsyncArray {
     ///
     /// # Errors
     /// As there.
-    pub async fn read_into(&self, what: impl IntoSelection, out: ViewMut<'_>) -> Result<()> {
-        let resolved = self.resolve(what)?;
-        let out = selected_memory::with_all_axes(out, self.core.element(), &resolved)?;
-        self.read_planned(&resolved, out, false).await
+    pub async fn read_into(&self, selection: impl IntoSelection, mut out: impl ReadInto) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let element = self.core.element();
+        let destination = out.destination(&element.data_type).map_err(|error| self.core.locate(error))?;
+        match destination.map(|destination| destination.selected(element, &resolved)) {
+            Some(out) => self.read_planned(&resolved, out.map_err(|error| self.core.locate(error))?, false).await,
+            None => out.assign(&self.read_resolved(&resolved).await?).map_err(|error| self.core.locate(error)),
+        }
     }
 
     /// Reads into `out`, which has the output shape.
@@ -177,31 +190,14 @@ impl AsyncArray {
     ///
     /// # Errors
     /// As there.
-    pub async fn write<T: Element>(&self, at: impl IntoSelection, elements: &[T]) -> Result<()> {
-        let resolved = self.resolve(at)?;
-        let data_type = self.data_type().as_taken_by::<T>()?;
-        selected_memory::check_len(&resolved, elements.len())?;
-        if let Some(bytes) = T::as_bytes(elements) {
-            let data = selected_memory::input(bytes, self.core.element(), &resolved, None)?;
-            return self.write_planned(&resolved, data).await;
-        }
-        let heap = Arc::new(Heap::new());
-        let items = T::to_items(data_type, elements, &heap)?;
-        let data = selected_memory::input(&items, self.core.element(), &resolved, Some(heap))?;
+    pub async fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
+        let data = elements.selected(self.core.element(), &resolved).map_err(|error| self.core.locate(error))?;
         self.write_planned(&resolved, data).await
     }
 
-    /// Writes elements of the caller's memory, of any strides, to a selection.
-    ///
-    /// # Errors
-    /// As [`write`](Self::write).
-    pub async fn write_from(&self, at: impl IntoSelection, data: View<'_>) -> Result<()> {
-        let resolved = self.resolve(at)?;
-        let data = selected_memory::view_with_all_axes(data, self.core.element(), &resolved)?;
-        self.write_planned(&resolved, data).await
-    }
-
-    async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
+    pub(crate) async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.find_chunk_location().await?;
         let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
         if let Resolved::Box(selected) = resolved {
@@ -283,7 +279,10 @@ impl AsyncArray {
     ///
     /// # Errors
     /// As there.
-    pub async fn append(&mut self, axis: usize, data: View<'_>) -> Result<()> {
+    pub async fn append(&mut self, axis: usize, elements: impl WriteFrom) -> Result<()> {
+        let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
+        let data = elements.appended(self.core.element(), self.shape(), axis);
+        let data = data.map_err(|error| self.core.locate(error))?;
         self.core = reshape::append(&Waiting(&*self.store), &self.core, axis, data).await?;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::core::ArrayCore;
 use zarr_hierarchy::execute::Pool;
-pub(crate) use zarr_hierarchy::execute::{map, run_free};
+pub(crate) use zarr_hierarchy::execute::{map, run_free, try_for_each};
 use zarr_store::{Job, Store, run_on};
 
 /// Does work where an array's decoding runs.

@@ -45,12 +45,12 @@ impl Array {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field, and as [`read`](Self::read).
-    pub fn read_field(&self, name: &str, what: impl IntoSelection) -> Result<ArrayData> {
-        self.read_field_in_pieces(name, what, PIECE)
+    pub fn read_field(&self, name: &str, selection: impl IntoSelection) -> Result<ArrayData> {
+        self.read_field_in_pieces(name, selection, PIECE)
     }
 
-    fn read_field_in_pieces(&self, name: &str, what: impl IntoSelection, size: u64) -> Result<ArrayData> {
-        let resolved = self.resolve(what)?;
+    fn read_field_in_pieces(&self, name: &str, selection: impl IntoSelection, size: u64) -> Result<ArrayData> {
+        let resolved = self.resolve(selection)?;
         if !matches!(resolved, Resolved::Box(_)) {
             return self.read_resolved(&resolved)?.field(name);
         }
@@ -68,12 +68,12 @@ impl AsyncArray {
     ///
     /// # Errors
     /// As there.
-    pub async fn read_field(&self, name: &str, what: impl IntoSelection) -> Result<ArrayData> {
-        self.read_field_in_pieces(name, what, PIECE).await
+    pub async fn read_field(&self, name: &str, selection: impl IntoSelection) -> Result<ArrayData> {
+        self.read_field_in_pieces(name, selection, PIECE).await
     }
 
-    async fn read_field_in_pieces(&self, name: &str, what: impl IntoSelection, size: u64) -> Result<ArrayData> {
-        let resolved = self.resolve(what)?;
+    async fn read_field_in_pieces(&self, name: &str, selection: impl IntoSelection, size: u64) -> Result<ArrayData> {
+        let resolved = self.resolve(selection)?;
         if !matches!(resolved, Resolved::Box(_)) {
             return self.read_resolved(&resolved).await?.field(name);
         }

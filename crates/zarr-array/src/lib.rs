@@ -16,16 +16,20 @@ mod create;
 mod data;
 mod drive;
 mod element;
+mod elements;
 mod execute;
 mod field;
 mod group;
 mod jobs;
+#[cfg(feature = "ndarray")]
+mod nd;
 mod options;
 #[cfg(feature = "parallel")]
 mod pool;
 mod read;
 mod reshape;
 mod selected_memory;
+mod typed;
 mod write;
 
 pub use array::Array;
@@ -34,9 +38,11 @@ pub use cache::ChunkCache;
 pub use create::NewArray;
 pub use data::ArrayData;
 pub use element::{element_spec, instead_of_fallback};
+pub use elements::{Destination, Elements, ReadInto, WriteFrom};
 pub use group::{Group, NewGroup};
 pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry};
 pub use zarr_codec::{Limits, View, ViewMut};
+pub use zarr_dtype::Cast;
 pub use zarr_grid::{IntoSelection, Selection};
 pub use zarr_hierarchy::{Error, ErrorKind, Location, Result, Walk};
 pub use zarr_json::{self as json, json};

@@ -9,8 +9,8 @@ use zarr_dtype::{DataType, Element, Heap};
 use zarr_grid::{IntoSelection, Resolved};
 
 /// Applies a selection to an array.
-pub(crate) fn resolve(core: &ArrayCore, what: impl IntoSelection) -> Result<Resolved> {
-    Ok(what.into_selection()?.resolve_on(&core.grid)?)
+pub(crate) fn resolve(core: &ArrayCore, selection: impl IntoSelection) -> Result<Resolved> {
+    Ok(selection.into_selection()?.resolve_on(&core.grid)?)
 }
 
 /// How many elements of `item` bytes a selection has, which are to be held in memory.
@@ -33,7 +33,7 @@ pub(crate) fn check_len(resolved: &Resolved, found: usize) -> Result<()> {
     }
 }
 
-fn dims(shape: &[u64]) -> Result<Dims> {
+pub(crate) fn dims(shape: &[u64]) -> Result<Dims> {
     let dim =
         |&len: &u64| usize::try_from(len).map_err(|_| Error::argument(format!("{len} elements in one dimension")));
     shape.iter().map(dim).collect()

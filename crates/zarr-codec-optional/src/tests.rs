@@ -106,10 +106,10 @@ fn elements_come_back() {
     let array = Array::create(&store, "/a", new.codecs_json(&codec(PACKED, BYTES)).unwrap(), &registry).unwrap();
     let items: Vec<u8> = (0..21_i16).flat_map(|i| if i % 4 == 1 { [0; 3] } else { [1, i as u8, 1] }).collect();
     let data = zarr_array::ArrayData::from_items(array.data_type(), &[3, 7], &items, None).unwrap();
-    array.write_from(.., data.view()).unwrap();
+    array.write(.., data.view()).unwrap();
     // Another part of a chunk, which is read and written again.
     let one = zarr_array::ArrayData::from_items(array.data_type(), &[1, 1], &[0, 0, 0], None).unwrap();
-    array.write_from((0..1, 0..1), one.view()).unwrap();
+    array.write((0..1, 0..1), one.view()).unwrap();
     let found = Array::open(&store, "/a", &registry).unwrap().read_data(..).unwrap();
     assert_eq!(found.items(), [&[0; 3], &items[3..]].concat());
 }

@@ -13,6 +13,7 @@ mod axis_windows;
 mod copy;
 mod copy_element;
 mod part;
+mod raw;
 mod swap;
 mod transpose;
 mod windows;

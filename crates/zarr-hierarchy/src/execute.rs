@@ -71,6 +71,23 @@ pub fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync + Send
     things.into_iter().map(each).collect()
 }
 
+/// Calls a function with each of the things, each of which is much to do, on several threads.
+///
+/// # Errors
+/// The first error; things that were not begun until then are left out.
+pub fn try_for_each<T: Send + Sync, E: Send>(
+    things: &[T],
+    each: impl Fn(&T) -> Result<(), E> + Sync + Send,
+) -> Result<(), E> {
+    #[cfg(feature = "parallel")]
+    {
+        use rayon::prelude::*;
+        things.par_iter().with_max_len(1).try_for_each(each)
+    }
+    #[cfg(not(feature = "parallel"))]
+    things.iter().try_for_each(each)
+}
+
 /// Runs a job that decodes and encodes nothing: a walk, the sizes of chunks.
 ///
 /// # Errors

@@ -46,21 +46,20 @@
 //! conversions in `zarr-convert`. Each can be used alone.
 
 pub mod meta;
-#[cfg(feature = "ndarray")]
-mod nd;
 mod open;
 pub mod prelude;
 mod registry;
 pub mod store;
 
+/// The version of `ndarray` whose arrays are read into and written from.
 #[cfg(feature = "ndarray")]
-pub use nd::ArrayNdExt;
+pub use ndarray;
 pub use open::{create_array, create_group, create_store, open_array, open_group, open_store};
 pub use registry::{registry, registry_without_defaults};
 pub use zarr_array::{
-    Array, ArrayData, AsyncArray, AsyncStore, Checksums, ChunkCache, Defaults, Dialect, Group, IntoSelection, Limits,
-    MakeShard, MissingChunks, MissingReport, NewArray, NewGroup, Node, NodePath, Note, Options, Registry, Selection,
-    Store, StoredNode, View, ViewMut, Warning,
+    Array, ArrayData, AsyncArray, AsyncStore, Cast, Checksums, ChunkCache, Defaults, Dialect, Group, IntoSelection,
+    Limits, MakeShard, MissingChunks, MissingReport, NewArray, NewGroup, Node, NodePath, Note, Options, ReadInto,
+    Registry, Selection, Store, StoredNode, View, ViewMut, Warning, WriteFrom,
 };
 pub use zarr_codec as codec;
 #[cfg(feature = "object")]

@@ -82,7 +82,7 @@ fn write(path: &Path, type_name: &str, values: &Values, typed: &Typed, entry: &C
         return Ok(false);
     };
     // Not all values are among those that lossy codecs keep.
-    if array.write_from(Selection::all(), values.elements.view()).is_err() {
+    if array.write(Selection::all(), values.elements.view()).is_err() {
         discard(Some(path))?;
         return Ok(false);
     }

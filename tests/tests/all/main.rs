@@ -27,6 +27,7 @@ mod interrupted_move;
 mod laws;
 mod layouts;
 mod matrix;
+mod memory_of_callers;
 mod migration;
 mod missing;
 mod model;

@@ -117,7 +117,7 @@ impl<'v> Case<'v> {
         let array = self.open(&ours, registry)?;
         let text = |error: zarr::Error| error.to_string();
         let data = self.model(&array, self.input)?.to_data(array.data_type()).map_err(text)?;
-        array.write_from(.., data.view()).map_err(text)
+        array.write(.., data.view()).map_err(text)
     }
 
     fn open(&self, folder: &Path, registry: &Arc<Registry>) -> Result<Array, String> {

@@ -135,7 +135,7 @@ fn fill_in(array: &Array, fill: &[u8], random: &mut Random) -> Result<Model, zar
         let selection = if whole { Selection::all() } else { Selection::Axes(selected.axes) };
         let len = shape.iter().product::<u64>();
         let new = Model { shape, elements: (0..len).map(|_| random.element(data_type)).collect() };
-        array.write_from(&selection, new.to_data(data_type)?.view())?;
+        array.write(&selection, new.to_data(data_type)?.view())?;
         model.put(&positions, &new);
     }
     Ok(model)

@@ -28,7 +28,7 @@ const KEYWORD: &str = "unsafe";
 const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "types.rs", "helpers.rs"];
 
 /// Names of types and functions that were given up for terms of the Zarr specification, numpy and Rust, and these terms.
-const GIVEN_UP: [(&str, &str); 33] = [
+const GIVEN_UP: &[(&str, &str)] = &[
     ("AxisCuts", "AxisOverlaps"),
     ("AxisParts", "AxisChunkSelections"),
     ("Belongings", "OwnedKeys"),
@@ -48,7 +48,8 @@ const GIVEN_UP: [(&str, &str); 33] = [
     ("Picked", "ShardRegions"),
     ("Places", "ElementOffsets"),
     ("PointSelection", "CoordinateSelection"),
-    ("ReadNd", "ArrayNdExt"),
+    ("ReadNd", "ReadInto"),
+    ("ArrayNdExt", "ReadInto and WriteFrom"),
     ("Recode", "Reencode"),
     ("ShardPoints", "ShardRegions"),
     ("Spread", "ChunkSpan"),

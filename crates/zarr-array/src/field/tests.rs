@@ -17,7 +17,7 @@ fn array() -> Array {
     let array = Array::create(&store, "/a", new, &registry).unwrap();
     let items: Vec<u8> = (0..20 * 30 * 13).map(|i| (i * 31 + i / 256) as u8).collect();
     let data = ArrayData::from_items(array.data_type(), &[20, 30], &items, None).unwrap();
-    array.write_from(.., data.view()).unwrap();
+    array.write(.., data.view()).unwrap();
     array
 }
 

@@ -62,7 +62,7 @@ pub(super) fn reencode(
     let Some(stored) = stored else {
         for slab in plan.slabs.all() {
             let region = plan.slabs.region(&slab);
-            sink.write_from(&region, source.read_data(&region)?.view())?;
+            sink.write(&region, source.read_data(&region)?.view())?;
             advanced(&region);
         }
         advance(planned.size.saturating_sub(done));
@@ -93,7 +93,7 @@ pub(super) fn reencode(
 fn reencode_part(source: &Array, sink: &Array, part: &SparsePart) -> Result<()> {
     let data = source.read_stored(&part.region, &part.stored)?;
     match part.met(source.chunk_grid(), sink.chunk_grid()) {
-        None => sink.write_from(&part.region, data.view()),
+        None => sink.write(&part.region, data.view()),
         Some(met) => write_met(sink, &part.region, &data, &met),
     }
 }
@@ -163,7 +163,7 @@ fn write_met(sink: &Array, region: &Region, data: &ArrayData, met: &BTreeSet<Chu
         let part = Region::from_ranges(&ends.iter().map(|&(start, end)| start..end).collect::<Vec<_>>());
         let at = |((start, end), axis): (&(u64, u64), &AxisRange)| axis.start + start..axis.start + end;
         let target = Region::from_ranges(&ends.iter().zip(region.axes()).map(at).collect::<Vec<_>>());
-        sink.write_from(&target, data.view().window(&part))?;
+        sink.write(&target, data.view().window(&part))?;
     }
     Ok(())
 }

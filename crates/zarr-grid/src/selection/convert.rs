@@ -53,6 +53,12 @@ impl IntoSelection for &str {
     }
 }
 
+impl IntoSelection for String {
+    fn into_selection(self) -> Result<Selection> {
+        self.parse()
+    }
+}
+
 impl IntoSelection for &String {
     fn into_selection(self) -> Result<Selection> {
         self.parse()

@@ -158,7 +158,10 @@ fn every_dialect_keeps_attributes_or_tells() {
             prop_assert_eq!(shown(&there.node), shown(&node), "{}", dialect);
             for name in different(&source.node, &there.node) {
                 let pointer = format!("/attributes/{}", escaped(&name));
-                prop_assert!(notes.iter().any(|note| note.pointer == pointer), "{dialect}: {name} of {text}: {notes:?}");
+                prop_assert!(
+                    notes.iter().any(|note| note.pointer == pointer),
+                    "{dialect}: {name} of {text}: {notes:?}"
+                );
             }
             let (back, more) = for_dialect_from(&there.node, dialect, Dialect::V2).unwrap();
             notes.extend(more);

@@ -119,7 +119,10 @@ fn conversions_make_texts_of_numbers_where_the_dialect_is_json() {
         let (fitted, notes) = for_dialect_from(&node, Dialect::V2, dialect).unwrap();
         assert_eq!(shown(&fitted), texts, "{dialect}");
         let reported: Vec<_> = notes.iter().map(|note| note.pointer.as_str()).collect();
-        assert!(reported.contains(&"/attributes/_FillValue") && reported.contains(&"/attributes/range"), "{reported:?}");
+        assert!(
+            reported.contains(&"/attributes/_FillValue") && reported.contains(&"/attributes/range"),
+            "{reported:?}"
+        );
         assert!(!reported.contains(&"/attributes/text"), "{reported:?}");
         documents(dialect, &NodePath::root(), &fitted, None).unwrap();
         // Carried, they are there again on the way back, and the text is still a text.

@@ -197,7 +197,7 @@ fn of_chain(chain: &Chain) -> Result<Vec<Vec<u8>>, Fault> {
             _ => {
                 let size = data_type.item_size() * usize::try_from(count).unwrap_or(0);
                 let items: Vec<u8> = (0..size).map(|at| u8::from(at % 5 == 0)).collect();
-                array.write_from(Selection::all(), ArrayData::from_items(&data_type, chain.shape, &items, None)?.view())
+                array.write(Selection::all(), ArrayData::from_items(&data_type, chain.shape, &items, None)?.view())
             }
         }
     };

@@ -57,7 +57,7 @@ impl Elements {
         } else {
             view(shape)?
         };
-        Ok(array.write_from(at, view)?)
+        Ok(array.write(at, view)?)
     }
 
     fn convert(&self, items: Vec<u8>, heap: Option<&Heap>) -> Result<Vec<u8>> {

@@ -66,7 +66,7 @@ pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value
     };
     let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let view = View::new(&items, data_type.item_size(), &dims).map_err(zarr::Error::from)?.with_heap(heap);
-    Ok(array.write_from(at, view)?)
+    Ok(array.write(at, view)?)
 }
 
 /// The value of a cell in a table: a string for types of strings or bytes and for years, else JSON, or a string such as `NaN`.

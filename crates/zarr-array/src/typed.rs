@@ -1,0 +1,153 @@
+//! Verbs on elements beside reading and writing them as they are: casts, one value for all, chunk by chunk.
+
+use crate::{Array, AsyncArray, Error, Result, execute, selected_memory};
+use std::sync::Arc;
+use zarr_codec::{Dims, View};
+use zarr_dtype::{Cast, CastElement, DataType, Heap, WriteElement, cast_items};
+use zarr_grid::{AxisRange, IntoSelection, Region, Resolved, Shape};
+
+/// So many regions are handed out at a time.
+const BATCH: usize = 4096;
+
+/// One element, to be written as often as is asked for.
+struct Repeated {
+    item: Vec<u8>,
+    heap: Arc<Heap>,
+}
+
+impl Repeated {
+    fn new<T: WriteElement>(data_type: &DataType, value: T) -> Result<Self> {
+        let heap = Arc::new(Heap::new());
+        Ok(Self { item: T::make_items(data_type, &[value], &heap)?, heap })
+    }
+
+    /// The element at each index of the output of a selection: all strides are 0.
+    fn view(&self, resolved: &Resolved) -> Result<View<'_>> {
+        let dims: Dims = selected_memory::dims(&resolved.output_shape())?;
+        let strides = vec![0; dims.len()];
+        Ok(View::from_strides(&self.item, self.item.len(), &dims, 0, &strides)?.with_heap(Some(Arc::clone(&self.heap))))
+    }
+}
+
+impl Array {
+    /// Reads a selection of numbers or bools of any type as numbers of type `T`, in C order.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use zarr_array::{Array, Cast, NewArray, Registry, Store};
+    ///
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// # let registry = Arc::new(registry);
+    /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// let array = Array::create(&store, "/a", NewArray::new(&[3], "int16").codecs_json(r#"["bytes"]"#)?, &registry)?;
+    /// array.write(.., &[1_i16, -300, 5])?;
+    /// assert_eq!(array.read_as::<f64>(.., Cast::Exact)?, [1.0, -300.0, 5.0]);
+    /// assert!(array.read_as::<u8>(.., Cast::Exact).is_err(), "-300 is no u8");
+    /// assert_eq!(array.read_as::<u8>(.., Cast::Lossy)?, [1, 0, 5]);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements are neither numbers nor bools, or
+    /// `T` has no such value and `cast` is [`Cast::Exact`]; it says which element, counted in C order of the selection.
+    pub fn read_as<T: CastElement>(&self, selection: impl IntoSelection, cast: Cast) -> Result<Vec<T>> {
+        if T::accepts(self.data_type()) && T::as_bytes(&[]).is_some() && self.data_type().class().is_some() {
+            return self.read(selection);
+        }
+        let data = self.read_data(selection)?;
+        cast_items(self.data_type(), data.items(), cast).map_err(|error| self.core.locate(error.into()))
+    }
+
+    /// Writes one value to all elements of a selection. Chunks that then hold nothing but the fill value are not stored, as
+    /// [`Options::write_empty_chunks`](crate::Options::write_empty_chunks) says.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let repeated = Repeated::new(self.data_type(), value).map_err(|error| self.core.locate(error))?;
+        self.write_planned(&resolved, repeated.view(&resolved)?)
+    }
+
+    /// Calls `each` with the regions of the array that lie in one chunk (one shard, if it is sharded), on the threads that decode the
+    /// array, several at the same time. What reads and writes no more than its region never has to wait for the others, and each
+    /// chunk is encoded once.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use zarr_array::{Array, NewArray, Registry, Store};
+    ///
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// # let registry = Arc::new(registry);
+    /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// let new = NewArray::new(&[100, 100], "float32").chunks(&[30, 100]).codecs_json(r#"["bytes"]"#)?;
+    /// let array = Array::create(&store, "/a", new, &registry)?;
+    /// array.for_each_chunk(.., |region| {
+    ///     let row = region.axes()[0].start as f32;
+    ///     array.fill(region, row)
+    /// })?;
+    /// assert_eq!(array.read::<f32>((29..31, 0))?, [0.0, 30.0]);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection is not a box of ranges (of steps, if so asked for); the
+    /// first error that `each` gives: regions that were not begun until then are left out.
+    pub fn for_each_chunk(
+        &self,
+        selection: impl IntoSelection,
+        each: impl Fn(&Region) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let Some(region) = resolved.as_region() else {
+            let error = Error::argument("a selection by lists, masks or coordinates, expected ranges");
+            return Err(self.core.locate(error));
+        };
+        let overlaps = self.core.grid.intersect(region);
+        let mut rest = overlaps.iter().map(|overlap| {
+            let chunk = self.core.grid.chunk_region(&overlap.index);
+            absolute(&chunk, &overlap.region)
+        });
+        loop {
+            let regions = rest.by_ref().take(BATCH).collect::<Result<Vec<Region>>>()?;
+            if regions.is_empty() {
+                return Ok(());
+            }
+            execute::within(&self.core, || execute::try_for_each(&regions, &each))??;
+        }
+    }
+
+    /// The shape that a chunk (a shard, if the array is sharded) has at most: what writers should divide their work by.
+    pub fn chunk_shape(&self) -> Shape {
+        self.core.grid.largest_chunk_shape()
+    }
+}
+
+/// The part of an array that is `inner` of one of its chunks.
+fn absolute(chunk: &Region, inner: &Region) -> Result<Region> {
+    let axes = inner.axes().iter().zip(chunk.axes());
+    Ok(Region::new(axes.map(|(inner, chunk)| AxisRange { start: chunk.start + inner.start, ..*inner }))?)
+}
+
+impl AsyncArray {
+    /// Reads a selection of numbers or bools of any type as numbers of type `T`, as [`Array::read_as`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_as<T: CastElement>(&self, selection: impl IntoSelection, cast: Cast) -> Result<Vec<T>> {
+        let data = self.read_data(selection).await?;
+        cast_items(self.data_type(), data.items(), cast).map_err(|error| self.core.locate(error.into()))
+    }
+
+    /// Writes one value to all elements of a selection, as [`Array::fill`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let repeated = Repeated::new(self.data_type(), value).map_err(|error| self.core.locate(error))?;
+        self.write_planned(&resolved, repeated.view(&resolved)?).await
+    }
+}
