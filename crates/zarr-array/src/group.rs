@@ -191,7 +191,7 @@ impl Group {
         Ok(path.to_string())
     }
 
-    fn with_location(&self, error: Error) -> Error {
+    pub(crate) fn with_location(&self, error: Error) -> Error {
         in_store(&self.store, error.at(|location| location.path = Some(self.found.path.to_string())))
     }
 }

@@ -8,6 +8,7 @@
 mod advanced_selection;
 mod array;
 mod async_array;
+mod attributes;
 mod buffer;
 mod cache;
 mod chunk_keys;

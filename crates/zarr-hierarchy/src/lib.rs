@@ -24,6 +24,7 @@
 //! blocking stores, those named `_async` the same ones on stores that do not block. The jobs are in [`node`], for who combines them
 //! with others.
 
+mod attributes;
 pub mod chunk_keys;
 mod consolidate;
 mod error;
@@ -33,6 +34,7 @@ pub mod jobs;
 pub mod node;
 mod strict;
 
+pub use attributes::{attribute, attributes_as, attributes_from, with_attribute};
 pub use consolidate::{
     Staleness, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async, staleness, staleness_async,
 };

@@ -28,6 +28,7 @@ pub mod pointer;
 
 mod deserialize;
 mod deviations;
+mod lookup;
 mod map;
 mod members;
 mod named;

@@ -26,6 +26,11 @@ impl SerdeError {
         self
     }
 
+    /// The value found and the one expected, without the pointer.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The JSON pointer to the value, from the value that was to be converted.
     pub fn pointer(&self) -> String {
         self.tokens.iter().rev().fold(String::new(), |mut pointer, token| {

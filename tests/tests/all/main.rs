@@ -39,5 +39,6 @@ mod requests;
 mod scale;
 mod selections;
 mod sparse;
+mod typed_attributes;
 mod writers;
 mod xarray;

@@ -96,7 +96,7 @@ fn elements_that_are_converted_go_through_strided_memory() {
     assert_eq!(slice, ["a", "d"]);
 
     let flags = zarr::create_array(&store, "/flags", NewArray::new(&[4], "bool").chunks(&[3])).unwrap();
-    flags.write(.., &Array1::from_vec(vec![true, false, true, true]).slice(s![..;-1])).unwrap();
+    flags.write(.., Array1::from_vec(vec![true, false, true, true]).slice(s![..;-1])).unwrap();
     let mut memory = [false; 4];
     flags.read_into(.., &mut memory).unwrap();
     assert_eq!(memory, [true, true, false, true]);

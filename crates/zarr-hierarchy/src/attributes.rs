@@ -1,0 +1,89 @@
+//! Attributes as values of Rust types, by serde.
+
+use crate::{Error, ErrorKind, Result, node};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, SerdeError, Value};
+use zarr_meta::StoredNode;
+
+/// The attributes of a node as a value of a Rust type.
+///
+/// Numbers keep their digits; a field of type [`zarr_json::Value`] takes any attribute as it is spelled. Attributes that the type does
+/// not name are left out, unless it refuses them.
+///
+/// ```
+/// # use zarr_store::{Key, MemoryStore, Precondition, Store};
+/// use zarr_hierarchy::{attributes_as, open_node};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Attributes {
+///     units: String,
+///     valid_range: [f64; 2],
+/// }
+/// let store = MemoryStore::new();
+/// let group = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"units": "K", "valid_range": [0, 400]}}"#;
+/// store.set(&Key::new("zarr.json")?, group, &Precondition::None)?;
+/// let attributes: Attributes = attributes_as(&open_node(&store, "/", None)?)?;
+/// assert_eq!((attributes.units.as_str(), attributes.valid_range[1]), ("K", 400.0));
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Argument`] if they do not fit the type, with the JSON pointer of the one that does not; the kinds that tell what is
+/// wrong with the document that holds them.
+pub fn attributes_as<T: DeserializeOwned>(node: &StoredNode) -> Result<T> {
+    let attributes = Value::Object(node::attributes(node)?.clone());
+    zarr_json::from_value(&attributes).map_err(|error| misfit(node, "/attributes", &error))
+}
+
+/// One attribute of a node, or a value within one, as a value of a Rust type: that at a JSON pointer (`/encoding/scale`), or that of
+/// the name where there is no `/` in front. `None` if there is none.
+///
+/// # Errors
+/// As [`attributes_as`].
+pub fn attribute<T: DeserializeOwned>(node: &StoredNode, pointer: &str) -> Result<Option<T>> {
+    let Some(value) = node::attributes(node)?.pointer(pointer) else { return Ok(None) };
+    let location = format!("/attributes{}", absolute(pointer));
+    zarr_json::from_value(value).map(Some).map_err(|error| misfit(node, &location, &error))
+}
+
+/// The attributes that a Rust value stands for, to be set in place of all of a node.
+///
+/// # Errors
+/// [`ErrorKind::Argument`] if it has no form in JSON, or is none that has members.
+pub fn attributes_from<T: Serialize + ?Sized>(value: &T) -> Result<Map> {
+    let refused = |message: String| Error::new(ErrorKind::Argument, message);
+    match zarr_json::to_value(value).map_err(|error| refused(error.to_string()))? {
+        Value::Object(members) => Ok(members),
+        other => Err(refused(format!("found {}, expected a struct or a map for attributes", other.kind()))),
+    }
+}
+
+/// The attributes of a node with one of them, or a value within one, set to a Rust value; see [`attribute`].
+///
+/// # Errors
+/// [`ErrorKind::Argument`] if it has no form in JSON, or what is to hold it is not there; as [`attributes_as`].
+pub fn with_attribute<T: Serialize + ?Sized>(node: &StoredNode, pointer: &str, value: &T) -> Result<Map> {
+    let refused = |message: String| {
+        Error::new(ErrorKind::Argument, message)
+            .at(|location| location.pointer = Some(format!("/attributes{}", absolute(pointer))))
+    };
+    let value = zarr_json::to_value(value).map_err(|error| refused(error.to_string()))?;
+    let mut attributes = node::attributes(node)?.clone();
+    attributes.set_pointer(pointer, value).map_err(|error| refused(error.to_string()))?;
+    Ok(attributes)
+}
+
+/// The name of an attribute, or a pointer, as a pointer.
+fn absolute(pointer: &str) -> String {
+    if pointer.starts_with('/') { pointer.to_owned() } else { format!("/{}", escaped(pointer)) }
+}
+
+fn misfit(node: &StoredNode, base: &str, error: &SerdeError) -> Error {
+    let message = error.message().to_owned();
+    Error::new(ErrorKind::Argument, message).at(|location| {
+        location.path = Some(node.path.to_string());
+        location.pointer = Some(format!("{base}{}", error.pointer()));
+    })
+}
