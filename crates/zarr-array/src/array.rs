@@ -292,7 +292,7 @@ impl Array {
         Ok(data)
     }
 
-    /// Applies a function to items on the threads that decode this array, several at the same time where there are many.
+    /// Applies a function to values on the threads that decode this array, several at the same time where there are many.
     ///
     /// # Errors
     /// If the system has no threads for it.

@@ -112,7 +112,7 @@ struct FieldPath {
 struct Step {
     /// Bytes in front of it.
     offset: usize,
-    /// Bytes of one item of it.
+    /// Bytes of one element.
     item: usize,
     shape: Dims,
 }

@@ -12,9 +12,10 @@ pub(crate) fn pool(threads: NonZeroUsize) -> crate::Result<Arc<rayon::ThreadPool
     if let Some(pool) = pools.get(&threads).and_then(Weak::upgrade) {
         return Ok(pool);
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build().map_err(|error| {
-        Error::new(ErrorKind::Limit, format!("{threads} threads, which the system does not give: {error}"))
-    })?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.get())
+        .build()
+        .map_err(|error| Error::new(ErrorKind::Limit, format!("the system refuses {threads} threads: {error}")))?;
     let pool = Arc::new(pool);
     pools.insert(threads, Arc::downgrade(&pool));
     Ok(pool)

@@ -43,7 +43,7 @@ pub(crate) fn dims(shape: &[u64]) -> Result<Dims> {
 pub(crate) enum Memory<T> {
     /// That of the vector itself.
     Elements(Vec<T>),
-    /// Of items of a byte each, not all of which are values.
+    /// Of bytes, one for each element, not all of which are values of the type.
     Items(Vec<u8>),
 }
 

@@ -61,7 +61,7 @@ impl ChunkStates {
     fn of(&self, number: u64) -> Result<Precondition> {
         let at = number.checked_sub(self.numbers.start).and_then(|at| usize::try_from(at).ok());
         let state = at.and_then(|at| self.states.get(at));
-        state.cloned().ok_or_else(|| Error::internal("a chunk is written whose state was not asked for"))
+        state.cloned().ok_or_else(|| Error::internal("the state of a chunk to be written was not requested"))
     }
 }
 

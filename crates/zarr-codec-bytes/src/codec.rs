@@ -58,7 +58,7 @@ impl BytesCodec {
         element_count(shape)?.checked_mul(u64::try_from(self.item).ok()?)
     }
 
-    /// Checks that `encoded` are the bytes of a chunk of `shape`, and gives its items, in the encoded byte order.
+    /// Checks that `encoded` are the bytes of a chunk of `shape`, and gives its elements, in the encoded byte order.
     fn items<'b>(&self, encoded: &'b [u8], shape: &[u64]) -> Result<View<'b>, Error> {
         check_len(encoded.len() as u64, self.size(shape).unwrap_or(u64::MAX))?;
         View::new(encoded, self.item, &dims(shape))
@@ -77,7 +77,7 @@ impl BytesCodec {
         result.map_err(corrupt)
     }
 
-    /// Checks that items can be encoded.
+    /// Checks that elements can be encoded.
     fn check_all(&self, items: &View<'_>) -> Result<(), Error> {
         if self.any_bits {
             return Ok(());

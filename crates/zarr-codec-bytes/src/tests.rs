@@ -193,7 +193,7 @@ fn decoded_bytes_are_normalized() {
     let read = |data_type: &str, encoded: &[u8], region: &Region, parts: bool| {
         let chain = chain(data_type, "little");
         let mut memory = vec![0; 64];
-        // Every other item of the memory, so that the output is not contiguous.
+        // Every other element of the memory, so that the output is not contiguous.
         let dims: Vec<usize> = region.shape().iter().map(|&len| len as usize).collect();
         let mut out = ViewMut::from_strides(&mut memory, 1, &dims, 0, &[2]).unwrap();
         let shape = [encoded.len() as u64];

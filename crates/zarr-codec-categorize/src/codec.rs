@@ -102,7 +102,7 @@ impl Categorize {
     fn push(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let number = self.numbers.get(text).ok_or_else(|| {
             let found = Value::from(String::from_utf8_lossy(text).replace('\0', "")).excerpt();
-            Error::Encode { codec: NAME, what: format!("{found} is none of the labels") }
+            Error::Encode { codec: NAME, what: format!("found {found}, expected one of the labels") }
         })?;
         self.number.store(*number, out);
         Ok(())

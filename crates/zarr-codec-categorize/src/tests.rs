@@ -73,7 +73,7 @@ fn numbers_and_texts_need_a_label() {
         assert_eq!(error.to_string(), format!("codec categorize: found number {number}, expected one of 1 labels"));
     }
     let error = encode(&*codec, &DataType::String, &["b"]).unwrap_err();
-    assert_eq!(error.to_string(), "codec categorize: \"b\" is none of the labels");
+    assert_eq!(error.to_string(), "codec categorize: found \"b\", expected one of the labels");
 }
 
 #[test]

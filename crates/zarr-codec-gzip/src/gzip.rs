@@ -116,14 +116,14 @@ fn header(reader: &mut Reader<'_>) -> Result<(), Error> {
     let start = reader.at();
     let magic: [u8; 2] = reader.take()?;
     if magic != MAGIC {
-        return corrupt(format!("found {magic:02x?} in front, expected {MAGIC:02x?}"));
+        return corrupt(format!("found {magic:02x?}, expected {MAGIC:02x?}"));
     }
     let [method, flags, _time @ .., _effort, _os]: [u8; 8] = reader.take()?;
     if method != DEFLATE {
         return corrupt(format!("found compression method {method}, expected {DEFLATE}"));
     }
     if flags & flag::RESERVED != 0 {
-        return corrupt(format!("found flags {flags:#04x}, of which the upper three have no meaning"));
+        return corrupt(format!("found flags {flags:#04x}, expected the upper three to be 0"));
     }
     if flags & flag::EXTRA != 0 {
         let len = u16::from_le_bytes(reader.take()?);

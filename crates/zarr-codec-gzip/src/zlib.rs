@@ -95,7 +95,7 @@ fn header(reader: &mut Reader<'_>) -> Result<(), Error> {
     let header: [u8; 2] = reader.take()?;
     let [method, flags] = header;
     let what = if method & 0x0f != 8 || method >> 4 > 7 || !u16::from_be_bytes(header).is_multiple_of(31) {
-        format!("found {header:02x?} in front, which is no zlib header")
+        format!("found {header:02x?}, expected a zlib header")
     } else if flags & DICTIONARY != 0 {
         "compressed with a preset dictionary, which is not stored".to_owned()
     } else {

@@ -85,7 +85,7 @@ impl LzmaConfig {
         }
         if format != Format::Raw && dictionary.lzma != lzma {
             let expected = if lzma == Lzma::One { "LZMA1" } else { "LZMA2" };
-            let what = format!("expected {expected}, which the format ends with");
+            let what = format!("expected {expected} as the last filter of the format");
             return Err(config.error(&format!("filters/{last}/id"), what));
         }
         Ok(Self { format, check, filters, dictionary })

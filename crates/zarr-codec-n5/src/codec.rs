@@ -38,7 +38,7 @@ fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
             | DataType::Float32
             | DataType::Float64
     ) {
-        let what = format!("elements of data type {data_type}, which N5 has not");
+        let what = format!("elements of data type {data_type}, which N5 does not have");
         return Err(Error::Unsupported { codec: NAME, what });
     }
     let list = config.required("codecs")?;

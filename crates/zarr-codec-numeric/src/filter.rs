@@ -81,7 +81,7 @@ impl<T: Transform> ArrayToArray for Filter<T> {
     }
 }
 
-/// Runs `f` on the items of `chunk` and `out` in C order, wherever they lie.
+/// Runs `f` on the elements of `chunk` and `out` in C order, wherever they lie.
 fn run(
     chunk: &View<'_>,
     out: &mut ViewMut<'_>,

@@ -69,7 +69,7 @@ impl Real {
         }
     }
 
-    /// The value of an item.
+    /// The value of an element.
     #[inline(always)]
     pub(crate) fn load(&self, item: &[u8]) -> Value {
         match self {
@@ -83,7 +83,7 @@ impl Real {
         }
     }
 
-    /// Writes the bits of a number as an item.
+    /// Writes the bits of a number as an element.
     #[inline(always)]
     pub(crate) fn store(&self, bits: u64, item: &mut [u8]) {
         match self.size() {

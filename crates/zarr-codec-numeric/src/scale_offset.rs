@@ -111,7 +111,7 @@ impl ScaleOffset {
             if range.contains(result) {
                 Ok(result)
             } else {
-                Err(format!("{value} becomes {result}, which {} has not", self.data_type))
+                Err(format!("{value} becomes {result}, which {} does not have", self.data_type))
             }
         };
         match range.scalar {
@@ -147,7 +147,8 @@ impl ScaleOffset {
         for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
             let value = real.load(from).approximate();
             let result = rounded(first(value)).and_then(|bits| rounded(second(format.value(bits))));
-            let result = result.ok_or_else(|| format!("{value:?} becomes what {} has not", self.data_type))?;
+            let result =
+                result.ok_or_else(|| format!("{value:?} becomes a value that {} does not have", self.data_type))?;
             real.store(result, to);
         }
         Ok(())

@@ -163,7 +163,7 @@ fn scales_are_exact_or_refused() {
     let codec = array_to_array(&SCALE_OFFSET, r#"{"offset": 5, "scale": 3}"#, &element);
     assert_eq!(codec.encoded().fill.bytes(), [0]);
     let error = run(&*codec, true, &[100], &element).unwrap_err();
-    assert_eq!(error.to_string(), "codec scale_offset: 100 becomes 285, which int8 has not");
+    assert_eq!(error.to_string(), "codec scale_offset: 100 becomes 285, which int8 does not have");
     let error = run(&*codec, false, &[4], &element).unwrap_err();
     assert_eq!(error.to_string(), "codec scale_offset: 4 cannot be divided by the scale 3");
     assert!(matches!(run(&*codec, false, &[126], &element), Ok(bytes) if bytes == [47]));

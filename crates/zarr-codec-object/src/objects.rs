@@ -83,7 +83,7 @@ impl<N: Notation> Objects<N> {
         let (values, stored) = match (self.shape, items) {
             (Shape::Stored, [values @ .., _dtype, stored]) => (values, lengths(stored)?),
             (Shape::Implicit, [values @ .., _dtype]) => (values, shape.to_vec()),
-            _ => return Err("the list ends in front of the data type".to_owned()),
+            _ => return Err("the list ends before the data type".to_owned()),
         };
         let count = element_count(shape);
         if element_count(&stored) != count {

@@ -39,7 +39,7 @@ pub(crate) fn check(bytes: &[u8], width: u64, due: u64, versioned: bool) -> Resu
     if versioned && bits.take(4) == 2 {
         let window = 1u64 << (1 + bits.take(5));
         if window > due.max(FREE).next_power_of_two() {
-            let what = format!("a window of {window} numbers for a chunk that lacks {due}");
+            let what = format!("a window of {window} numbers for a chunk with {due} numbers left");
             return Err(Error::Corrupt { codec: NAME, what });
         }
     }

@@ -60,7 +60,7 @@ impl BytesToBytes for Shuffle {
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let size = self.config.elementsize.max(1);
         if !bytes.len().is_multiple_of(size) {
-            let what = format!("{} bytes, which are no whole number of elements of {size} bytes", bytes.len());
+            let what = format!("{} bytes, expected a multiple of {size}", bytes.len());
             return Err(Error::Encode { codec: NAME, what });
         }
         out.try_reserve(bytes.len()).map_err(|_| Error::Allocation { size: bytes.len() as u64 })?;

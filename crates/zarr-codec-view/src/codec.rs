@@ -66,7 +66,7 @@ impl ArrayView {
 }
 
 fn unknown_count() -> Error {
-    let what = "behind a codec whose output has no fixed size, its codecs must say how many elements there are";
+    let what = "after a codec whose output has no fixed size, its codecs must determine the number of elements";
     Error::Unsupported { codec: NAME, what: what.to_owned() }
 }
 
@@ -79,7 +79,7 @@ impl BytesToBytes for ArrayView {
         let count = match decoded {
             Size::Exact(size) => self.count(size).ok_or_else(|| Error::Metadata {
                 pointer: String::new(),
-                what: format!("{size} bytes come here, which are no array of {}", self.element.data_type),
+                what: format!("{size} bytes, expected an array of {}", self.element.data_type),
             })?,
             // Nothing else would tell when it is read.
             Size::AtMost(_) | Size::Unknown if !self.encoded.tells_count() => return Err(unknown_count()),
@@ -98,7 +98,7 @@ impl BytesToBytes for ArrayView {
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let count = self.count(bytes.len() as u64).ok_or_else(|| Error::Encode {
             codec: NAME,
-            what: format!("{} bytes are no array of {}", bytes.len(), self.element.data_type),
+            what: format!("{} bytes, expected an array of {}", bytes.len(), self.element.data_type),
         })?;
         self.recode(count, &self.plain, bytes, &self.encoded, out)
     }
@@ -107,12 +107,12 @@ impl BytesToBytes for ArrayView {
         let count = match out.expected() {
             Some(size) => self.count(size as u64).ok_or_else(|| Error::Corrupt {
                 codec: NAME,
-                what: format!("{size} bytes are due, which are no array of {}", self.element.data_type),
+                what: format!("decodes to {size} bytes, expected an array of {}", self.element.data_type),
             })?,
             None if !self.encoded.tells_count() => return Err(unknown_count()),
             None => self.encoded.decoded_count(bytes).ok_or_else(|| Error::Corrupt {
                 codec: NAME,
-                what: format!("{} bytes are no encoded array of {}", bytes.len(), self.element.data_type),
+                what: format!("{} bytes, expected an encoded array of {}", bytes.len(), self.element.data_type),
             })?,
         };
         let mut plain = Scratch::empty();

@@ -93,7 +93,7 @@ impl Content {
             Self::Bytes => Ok(()),
             Self::Items { layout, .. } if bytes.len().is_multiple_of(layout.item_size().max(1)) => Ok(()),
             Self::Items { layout, .. } => {
-                Err(format!("{} bytes are no whole number of items of {}", bytes.len(), layout.item_size()))
+                Err(format!("{} bytes, expected a multiple of {}", bytes.len(), layout.item_size()))
             }
         }
     }

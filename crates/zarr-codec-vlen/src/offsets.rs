@@ -113,7 +113,7 @@ impl ArrayToBytes for Offsets {
                 offsets.extend_from_slice(&(end as u64).to_ne_bytes());
                 return Ok(());
             }
-            let what = || "elements of more than 4 GiB, which offsets of 32 bits do not reach".to_owned();
+            let what = || "elements of more than 4 GiB, beyond offsets of 32 bits".to_owned();
             let end = u32::try_from(end).map_err(|_| Error::Encode { codec: NAME, what: what() })?;
             offsets.extend_from_slice(&end.to_ne_bytes());
             Ok(())

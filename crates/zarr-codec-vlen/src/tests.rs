@@ -198,7 +198,7 @@ fn lists_have_the_byte_order_of_the_codec() {
         assert_eq!(found, [&native[..], b""]);
         let half = b"\x01\0\0\0\x03\0\0\0abc";
         let error = decode(&*codec, half, &[1], &Region::whole(&[1])).unwrap_err();
-        assert_eq!(error.to_string(), "codec vlen-array: 3 bytes are no whole number of items of 2");
+        assert_eq!(error.to_string(), "codec vlen-array: 3 bytes, expected a multiple of 2");
         assert!(encode(&*codec, &[1], &[b"abc"]).is_err());
     }
 }

@@ -120,7 +120,7 @@ impl ArrayToBytes for Zfp {
         let metadata = ZfpFieldMetadata { scalar_type: scalar, dims };
         let fits = !self.form.header || metadata.to_bits().is_ok();
         if shape.contains(&0) || !fits {
-            let what = format!("chunks of shape {shape:?}, which the format does not hold");
+            let what = format!("chunks of shape {shape:?}, which the format does not support");
             return Err(Error::Metadata { pointer: String::new(), what });
         }
         Ok(())

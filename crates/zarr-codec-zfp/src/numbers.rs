@@ -23,7 +23,7 @@ pub(crate) fn encode<T: Item>(form: &Form, chunk: &View<'_>, out: &mut Vec<u8>) 
     let numbers = scratch.numbers::<T::Number>(items.len())?;
     for (number, &item) in numbers.iter_mut().zip(items) {
         *number = item.promote().ok_or_else(|| {
-            let what = "an integer without sign whose highest bit is set, which the format does not hold".to_owned();
+            let what = "an unsigned integer with its highest bit set, which the format does not support".to_owned();
             Error::Encode { codec: form.name, what }
         })?;
     }

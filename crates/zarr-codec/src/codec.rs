@@ -59,14 +59,14 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     /// The number of bytes of an encoded chunk of `shape`.
     fn encoded_size(&self, shape: &[u64]) -> Size;
 
-    /// Whether the encoded bytes are the items in C order, just as they lie in memory. Then the last decompressor
-    /// writes straight into the output, which is [normalized](Self::normalize) afterwards, and encoded are items that are
+    /// Whether the encoded bytes are the elements in C order, just as they lie in memory. Then the last decompressor
+    /// writes straight into the output, which is [normalized](Self::normalize) afterwards, and encoded are elements that are
     /// [checked](Self::check_items).
     fn is_memory_order(&self) -> bool {
         false
     }
 
-    /// Brings items that were decoded by copying them into memory form, where they are in [memory order](Self::is_memory_order).
+    /// Brings elements that were decoded by copying them into memory form, where they are in [memory order](Self::is_memory_order).
     ///
     /// # Errors
     /// [`Error::Corrupt`] for elements that are none.
@@ -75,7 +75,7 @@ pub trait ArrayToBytes: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Checks that items can be encoded by copying them, where they are in [memory order](Self::is_memory_order).
+    /// Checks that elements can be encoded by copying them, where they are in [memory order](Self::is_memory_order).
     ///
     /// # Errors
     /// [`Error::Encode`] for elements that are none.

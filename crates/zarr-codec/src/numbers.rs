@@ -19,13 +19,13 @@ impl Scratch {
 }
 
 impl<'a> View<'a> {
-    /// The items in C order as numbers, which are as long as they: where they are if they lie so, else copied to `scratch`.
+    /// The elements in C order as numbers, which are as long as they: where they are if they lie so, else copied to `scratch`.
     ///
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for the copy.
     ///
     /// # Panics
-    /// If the items are of another size than the numbers.
+    /// If the elements are of another size than the numbers.
     pub fn numbers<T: Pod>(&self, scratch: &'a mut Scratch) -> Result<&'a [T], Error> {
         assert_eq!(self.item_size(), size_of::<T>(), "the size of items and that of numbers");
         if let Some(numbers) = self.as_contiguous().and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()) {

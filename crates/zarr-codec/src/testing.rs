@@ -216,7 +216,7 @@ pub fn corrupt(codec: &dyn BytesToBytes, samples: &[Vec<u8>], detects: bool) {
     }
 }
 
-/// Encodes a chunk of C-order items and checks that the whole and many regions of it come back, by decoding from all
+/// Encodes a chunk of C-order elements and checks that the whole and many regions of it come back, by decoding from all
 /// bytes and by the partial protocol; returns the encoded bytes.
 ///
 /// # Panics
@@ -242,7 +242,7 @@ pub fn chunk_round_trip(codecs: &Arc<Pipeline>, shape: &[usize], items: &[u8]) -
     encoded
 }
 
-/// Decodes a region from encoded bytes into C-order items; by the partial protocol where there is one, if `parts`.
+/// Decodes a region from encoded bytes into C-order elements; by the partial protocol where there is one, if `parts`.
 ///
 /// # Panics
 /// If it does not decode.
@@ -305,7 +305,7 @@ pub fn decode_parts(
     }
 }
 
-/// The whole, single items, strides and empty parts of a chunk.
+/// The whole, single elements, strides and empty parts of a chunk.
 pub fn regions(shape: &[u64]) -> Vec<Region> {
     let axis = |start, len, step| zarr_grid::AxisRange { start, len, step };
     let each = |part: &dyn Fn(u64) -> zarr_grid::AxisRange| Region::new(shape.iter().map(|&len| part(len))).ok();

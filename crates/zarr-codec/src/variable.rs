@@ -73,7 +73,7 @@ pub fn place_variable(
     })
 }
 
-/// Calls `each` with every item until it fails.
+/// Calls `each` with every element until it fails.
 fn each_item(out: &mut ViewMut<'_>, mut each: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
     let mut failed = None;
     out.all_mut(|item| {

@@ -3,10 +3,10 @@
 //! A read ends in a [`ViewMut`] of the caller's memory. Dividing it into [`Windows`] gives each chunk its own window, so that
 //! chunks decode in parallel, each to where its data goes. Permuting axes changes strides and moves no byte.
 //!
-//! This module and its parts are the only `unsafe` code of the crate. Its invariant: item `(i0, i1, ..)` of a view lies at
+//! This module and its parts are the only `unsafe` code of the crate. Its invariant: element `(i0, i1, ..)` of a view lies at
 //! `ptr + i0 * strides[0] + i1 * strides[1] + ..`, `item` bytes long, inside one allocation that is borrowed for the view's
-//! lifetime; for a `ViewMut` the borrow is exclusive and different items do not overlap. Every constructor establishes
-//! it, and every operation derives views whose items are items of the view it began with.
+//! lifetime; for a `ViewMut` the borrow is exclusive and different elements do not overlap. Every constructor establishes
+//! it, and every operation derives views whose elements are elements of the view it began with.
 #![expect(unsafe_code)]
 
 mod axis_windows;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use zarr_dtype::Heap;
 use zarr_grid::Region;
 
-/// How the items of a view lie in memory.
+/// How the elements of a view lie in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Geometry {
     item: usize,
@@ -67,14 +67,14 @@ impl Geometry {
         self
     }
 
-    /// The byte offset of the window's first item, and the window.
+    /// The byte offset of the window's first element, and the window.
     fn window(mut self, region: &Region) -> (isize, Self) {
         assert_eq!(region.axes().len(), self.shape.len(), "a region of the view's rank");
         let mut offset = 0isize;
         let empty = region.axes().iter().any(|axis| axis.len == 0);
         for ((len, stride), axis) in self.shape.iter_mut().zip(&mut self.strides).zip(region.axes()) {
             if axis.len > 0 {
-                // Written so that nothing overflows: the last item taken must be one of the view's.
+                // Written so that nothing overflows: the last element taken must be one of the view's.
                 let room = (*len as u64).checked_sub(1).and_then(|last| last.checked_sub(axis.start));
                 let fits = room.is_some_and(|room| room / axis.step.max(1) >= axis.len - 1);
                 assert!(fits && axis.step > 0, "axis range {axis:?} within {len} items");
@@ -83,7 +83,7 @@ impl Geometry {
                 }
             }
             *len = axis.len as usize;
-            // With fewer than two items the stride is never used, and may overflow.
+            // With fewer than two elements the stride is never used, and may overflow.
             *stride = if axis.len > 1 { *stride * axis.step as isize } else { *stride };
         }
         (offset, self)
@@ -108,7 +108,7 @@ fn is_permutation(order: &[usize], rank: usize) -> bool {
     order.len() == rank && (0..rank).all(|axis| order.contains(&axis))
 }
 
-/// A shared strided window on bytes: `shape` items of `item_size` bytes.
+/// A shared strided window on bytes: `shape` elements of `item_size` bytes.
 #[derive(Clone)]
 pub struct View<'a> {
     ptr: *const u8,
@@ -122,7 +122,7 @@ unsafe impl Send for View<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for View<'_> {}
 
-/// An exclusive strided window on bytes: `shape` items of `item_size` bytes.
+/// An exclusive strided window on bytes: `shape` elements of `item_size` bytes.
 ///
 /// Views of variable-length elements hold 16-byte references into a [`Heap`], which travels with the view.
 pub struct ViewMut<'a> {
@@ -158,17 +158,17 @@ macro_rules! accessors {
             &self.geometry.shape
         }
 
-        /// Bytes from one item to the next, per axis.
+        /// Bytes from one element to the next, per axis.
         pub fn strides(&self) -> &[isize] {
             &self.geometry.strides
         }
 
-        /// Bytes of one item.
+        /// Bytes of one element.
         pub fn item_size(&self) -> usize {
             self.geometry.item
         }
 
-        /// How many items there are.
+        /// How many elements there are.
         pub fn len(&self) -> usize {
             self.geometry.len()
         }
@@ -178,7 +178,7 @@ macro_rules! accessors {
             self.geometry.is_empty()
         }
 
-        /// Bytes of all items together.
+        /// Bytes of all elements together.
         pub fn size(&self) -> usize {
             self.geometry.len() * self.geometry.item
         }
@@ -231,7 +231,7 @@ macro_rules! accessors {
 }
 
 impl<'a> View<'a> {
-    /// All of `bytes` as items in C order.
+    /// All of `bytes` as elements in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
@@ -247,7 +247,7 @@ impl<'a> View<'a> {
     /// Items that lie at `strides` (in bytes) from the one at `offset` in `bytes`.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if an item would lie outside of `bytes`.
+    /// [`Error::Buffer`] if an element would lie outside of `bytes`.
     pub fn from_strides(
         bytes: &'a [u8],
         item_size: usize,
@@ -259,14 +259,14 @@ impl<'a> View<'a> {
             return Err(Error::Buffer { found: bytes.len() as u64, shape: shape.into(), item: item_size });
         }
         let geometry = Geometry { item: item_size, shape: shape.into(), strides: strides.into() };
-        // Derived from the whole slice: strides may be negative, so items may lie on both sides of the first one.
+        // Derived from the whole slice: strides may be negative, so elements may lie on both sides of the first one.
         let ptr = if geometry.is_empty() { bytes.as_ptr() } else { bytes.as_ptr().wrapping_add(offset) };
         Ok(Self { ptr, geometry, heap: None, life: PhantomData })
     }
 
     accessors!();
 
-    /// The items of `region`.
+    /// The elements of `region`.
     ///
     /// # Panics
     /// If `region` reaches out of the view.
@@ -275,34 +275,34 @@ impl<'a> View<'a> {
         View { ptr: self.ptr.wrapping_offset(offset), geometry, heap: self.heap.clone(), life: PhantomData }
     }
 
-    /// The bytes if the items lie in C order without gaps.
+    /// The bytes if the elements lie in C order without gaps.
     pub fn as_contiguous(&self) -> Option<&'a [u8]> {
         if self.is_empty() {
             return Some(&[]);
         }
-        // SAFETY: without gaps, the items are the `size` bytes from the first one on, borrowed for 'a.
+        // SAFETY: without gaps, the elements are the `size` bytes from the first one on, borrowed for 'a.
         self.geometry.is_contiguous().then(|| unsafe { std::slice::from_raw_parts(self.ptr, self.size()) })
     }
 
-    /// Calls `visit` with each item in C order, until it says `false`; whether it never did.
+    /// Calls `visit` with each element in C order, until it says `false`; whether it never did.
     pub fn all(&self, mut visit: impl FnMut(&'a [u8]) -> bool) -> bool {
         let item = self.geometry.item;
         copy::each(&self.geometry, |offset| {
-            // SAFETY: `each` gives the offsets of the view's items.
+            // SAFETY: `each` gives the offsets of the view's elements.
             visit(unsafe { std::slice::from_raw_parts(self.ptr.offset(offset), item) })
         })
     }
 
-    /// Calls `visit` with runs of items that lie side by side, all of them once and in any order, until it says `false`; whether
+    /// Calls `visit` with runs of elements that lie side by side, all of them once and in any order, until it says `false`; whether
     /// it never did.
     pub fn runs(&self, mut visit: impl FnMut(&'a [u8]) -> bool) -> bool {
         copy::runs(&self.geometry, |offset, len| {
-            // SAFETY: `runs` gives the offsets and lengths of runs of the view's items.
+            // SAFETY: `runs` gives the offsets and lengths of runs of the view's elements.
             visit(unsafe { std::slice::from_raw_parts(self.ptr.offset(offset), len) })
         })
     }
 
-    /// Appends the items in C order to `out`.
+    /// Appends the elements in C order to `out`.
     ///
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for them.
@@ -312,7 +312,7 @@ impl<'a> View<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// All of `bytes` as items in C order.
+    /// All of `bytes` as elements in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
@@ -328,7 +328,7 @@ impl<'a> ViewMut<'a> {
     /// Items that lie at `strides` (in bytes) from the one at `offset` in `bytes`: the caller's own layout.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if an item would lie outside of `bytes` or overlap another one.
+    /// [`Error::Buffer`] if an element would lie outside of `bytes` or overlap another one.
     pub fn from_strides(
         bytes: &'a mut [u8],
         item_size: usize,
@@ -340,7 +340,7 @@ impl<'a> ViewMut<'a> {
             return Err(Error::Buffer { found: bytes.len() as u64, shape: shape.into(), item: item_size });
         }
         let geometry = Geometry { item: item_size, shape: shape.into(), strides: strides.into() };
-        // Derived from the whole slice: strides may be negative, so items may lie on both sides of the first one.
+        // Derived from the whole slice: strides may be negative, so elements may lie on both sides of the first one.
         let ptr = if geometry.is_empty() { bytes.as_mut_ptr() } else { bytes.as_mut_ptr().wrapping_add(offset) };
         Ok(Self { ptr, geometry, heap: None, stream: false, life: PhantomData })
     }
@@ -354,18 +354,18 @@ impl<'a> ViewMut<'a> {
         self
     }
 
-    /// A view of the same items for a shorter time.
+    /// A view of the same elements for a shorter time.
     pub fn reborrow(&mut self) -> ViewMut<'_> {
         let (geometry, heap) = (self.geometry.clone(), self.heap.clone());
         ViewMut { ptr: self.ptr, geometry, heap, stream: self.stream, life: PhantomData }
     }
 
-    /// The items, to be read.
+    /// The elements, to be read.
     pub fn as_view(&self) -> View<'_> {
         View { ptr: self.ptr, geometry: self.geometry.clone(), heap: self.heap.clone(), life: PhantomData }
     }
 
-    /// The items of `region`.
+    /// The elements of `region`.
     ///
     /// # Panics
     /// If `region` reaches out of the view.
@@ -375,20 +375,20 @@ impl<'a> ViewMut<'a> {
         ViewMut { ptr, geometry, heap: self.heap, stream: self.stream, life: PhantomData }
     }
 
-    /// The bytes if the items lie in C order without gaps: decoders then write straight into them.
+    /// The bytes if the elements lie in C order without gaps: decoders then write straight into them.
     pub fn as_contiguous(&mut self) -> Option<&mut [u8]> {
         if self.is_empty() {
             return Some(&mut []);
         }
-        // SAFETY: without gaps, the items are the `size` bytes from the first one on, exclusively borrowed by `self`.
+        // SAFETY: without gaps, the elements are the `size` bytes from the first one on, exclusively borrowed by `self`.
         self.geometry.is_contiguous().then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr, self.size()) })
     }
 
-    /// Calls `visit` with each item in C order, until it says `false`; whether it never did.
+    /// Calls `visit` with each element in C order, until it says `false`; whether it never did.
     pub fn all_mut(&mut self, mut visit: impl FnMut(&mut [u8]) -> bool) -> bool {
         let (ptr, item) = (self.ptr, self.geometry.item);
         copy::each(&self.geometry, |offset| {
-            // SAFETY: `each` gives the offsets of the view's items, one at a time; `self` is borrowed exclusively.
+            // SAFETY: `each` gives the offsets of the view's elements, one at a time; `self` is borrowed exclusively.
             visit(unsafe { std::slice::from_raw_parts_mut(ptr.offset(offset), item) })
         })
     }
@@ -397,21 +397,21 @@ impl<'a> ViewMut<'a> {
     pub fn runs_mut(&mut self, mut visit: impl FnMut(&mut [u8]) -> bool) -> bool {
         let ptr = self.ptr;
         copy::runs(&self.geometry, |offset, len| {
-            // SAFETY: `runs` gives the offsets and lengths of runs of the view's items, one at a time and none twice; `self` is
+            // SAFETY: `runs` gives the offsets and lengths of runs of the view's elements, one at a time and none twice; `self` is
             // borrowed exclusively.
             visit(unsafe { std::slice::from_raw_parts_mut(ptr.offset(offset), len) })
         })
     }
 
-    /// Sets every item to `value`.
+    /// Sets every element to `value`.
     ///
     /// # Panics
-    /// If `value` is not one item long.
+    /// If `value` is not one element long.
     pub fn fill(&mut self, value: &[u8]) {
         copy::fill(self, value);
     }
 
-    /// Copies the items of `source`, which has the same shape and item size.
+    /// Copies the elements of `source`, which has the same shape and item size.
     ///
     /// # Panics
     /// If shapes or item sizes differ.
@@ -420,7 +420,7 @@ impl<'a> ViewMut<'a> {
     }
 }
 
-/// Whether all items lie in a buffer of `size` bytes.
+/// Whether all elements lie in a buffer of `size` bytes.
 fn fits(size: usize, item: usize, shape: &[usize], offset: usize, strides: &[isize]) -> bool {
     if shape.len() != strides.len() {
         return false;
@@ -441,7 +441,7 @@ fn fits(size: usize, item: usize, shape: &[usize], offset: usize, strides: &[isi
         && first + reach(false) + item <= size
 }
 
-/// Whether two items may share a byte: axes sorted by stride must each step over all that the smaller ones span.
+/// Whether two elements may share a byte: axes sorted by stride must each step over all that the smaller ones span.
 ///
 /// Some interleavings that do not overlap are refused, too; no array library makes such views.
 fn overlaps(item: usize, shape: &[usize], strides: &[isize]) -> bool {

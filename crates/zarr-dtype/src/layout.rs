@@ -166,14 +166,14 @@ pub enum Layout {
 pub struct FieldLayout {
     /// Bytes of the element in front of the field.
     pub offset: usize,
-    /// How each item of the field lies. No item has variable length.
+    /// How each element of the field lies. No element has variable length.
     pub layout: Layout,
-    /// How many items lie side by side: 1, or more for a field that is an array.
+    /// How many elements lie side by side: 1, or more for a field that is an array.
     pub count: usize,
 }
 
 impl FieldLayout {
-    /// Bytes of all items of the field.
+    /// Bytes of all elements of the field.
     pub fn size(&self) -> usize {
         self.layout.item_size().saturating_mul(self.count)
     }

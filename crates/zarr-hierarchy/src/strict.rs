@@ -20,7 +20,7 @@ pub fn check_strictly(found: &StoredNode) -> Result<()> {
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the document and place of the first warning.
 pub fn check_warnings(found: &StoredNode, warnings: &[Warning]) -> Result<()> {
     let Some(warning) = warnings.first() else { return Ok(()) };
-    let error = Error::new(ErrorKind::InvalidMetadata, format!("{}, which is not read strictly", warning.what));
+    let error = Error::new(ErrorKind::InvalidMetadata, format!("{}, refused by strict reading", warning.what));
     Err(error.at(|location| {
         location.path = Some(found.path.to_string());
         location.key = Some(warning.key.clone()).filter(|key| !key.is_empty());

@@ -56,8 +56,8 @@ impl fmt::Display for DeviationKind {
         match self {
             Self::NanLiteral(token) => write!(f, "the literal {token}, which JSON does not have"),
             Self::TrailingComma => f.write_str("a trailing comma"),
-            Self::RepeatedName(name) => write!(f, "several members {name:?}, of which the last one counts"),
-            Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape, which is no Unicode text"),
+            Self::RepeatedName(name) => write!(f, "several members {name:?}; the last one counts"),
+            Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape: not Unicode text"),
         }
     }
 }

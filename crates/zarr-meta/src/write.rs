@@ -162,7 +162,7 @@ fn says(rules: &dyn Rules, path: &NodePath, documents: &Documents, node: &Node) 
     match first_difference(&node.to_value(), &is, "") {
         None => Ok(()),
         Some((pointer, wanted, is)) => {
-            let found = format!("{wanted}, which the dialect cannot say");
+            let found = format!("{wanted}, which the dialect cannot express");
             Err(Error::new(ErrorKind::NotExpressible, pointer, found, is))
         }
     }

@@ -7,7 +7,7 @@ use zarr_store::{Error, ErrorKind, KeyFault};
 #[non_exhaustive]
 pub enum ZipFault {
     /// The end of the central directory is not there: no zip file, or a truncated one.
-    #[error("no end of central directory record, the file is no zip file or truncated")]
+    #[error("no end of central directory record: not a zip file, or a truncated one")]
     NoEnd,
     /// A record does not begin as it must or lies outside the file.
     #[error("bad {what} at byte {at}")]
@@ -29,7 +29,7 @@ pub enum ZipFault {
     #[error("the archive spans several files")]
     Spanned,
     /// An entry's name is no key, for instance because it leads out of the store.
-    #[error("entry {name:?}: the name is no key: {fault}")]
+    #[error("entry {name:?}: the name is not a valid key: {fault}")]
     Name {
         /// The name.
         name: String,

@@ -76,7 +76,7 @@ impl Shard {
         }
         let len = range.end - range.start;
         if len > self.max_inner_size {
-            let what = format!("inner chunk {index:?} of {len} bytes, which can have {} at most", self.max_inner_size);
+            let what = format!("inner chunk {index:?} has {len} bytes, expected at most {}", self.max_inner_size);
             return Err(CodecError::ShardIndex { what }.into());
         }
         match (self.start.checked_add(range.start), self.start.checked_add(range.end)) {

@@ -168,7 +168,7 @@ fn near_names_are_asked_for() {
 /// Threads that the system does not give are an error, not a read on fewer.
 #[cfg(all(unix, target_pointer_width = "64"))]
 #[test]
-fn threads_that_the_system_does_not_give_are_named() {
+fn threads_that_the_system_refuses_are_named() {
     let folder = Folder::new();
     folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int8", "--chunks", "2"]);
     let read = |stack: &str| {
@@ -180,5 +180,5 @@ fn threads_that_the_system_does_not_give_are_named() {
     assert_eq!(read("2000000"), (Some(0), String::new()));
     // No address space is so large.
     let (code, error) = read(&(1_u64 << 60).to_string());
-    assert!(code != Some(0) && error.contains("2 threads, which the system does not give"), "{error}");
+    assert!(code != Some(0) && error.contains("the system refuses 2 threads"), "{error}");
 }

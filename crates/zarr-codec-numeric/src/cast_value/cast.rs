@@ -17,7 +17,7 @@ pub(super) enum OutOfRangeMode {
     Wrap,
 }
 
-/// A number that becomes an item as it stands.
+/// A number that becomes an element as it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Replacement {
     pub(super) key: Value,
@@ -38,7 +38,7 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// Casts items. The type of the loop's source and target is chosen once.
+    /// Casts elements. The type of the loop's source and target is chosen once.
     pub(super) fn run(&self, from: &[u8], to: &mut [u8]) -> Result<(), String> {
         if self.from == self.to && self.replaced.is_empty() {
             to.copy_from_slice(from);
@@ -70,7 +70,7 @@ impl Cast {
         Ok(())
     }
 
-    /// Casts one number that is not replaced; `from` is its item.
+    /// Casts one number that is not replaced; `from` is its element.
     #[inline(always)]
     fn cast(&self, value: Value, from: &[u8], to: &mut [u8]) -> Result<(), String> {
         match self.to {

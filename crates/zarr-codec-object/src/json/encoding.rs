@@ -72,11 +72,11 @@ impl Encoding {
     pub(super) fn encode(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let marked = |order| (order == Order::Marked).then_some(char::from_u32(u32::from(MARK))).flatten();
         match self {
-            Self::Ascii if !text.is_ascii() => return Err("strings beyond ASCII, which is the encoding".to_owned()),
+            Self::Ascii if !text.is_ascii() => return Err("strings beyond the encoding ASCII".to_owned()),
             Self::Utf8 | Self::Ascii => out.extend_from_slice(text.as_bytes()),
             Self::Latin1 => {
                 let bytes: Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
-                out.extend(bytes.map_err(|_| "strings beyond Latin-1, which is the encoding".to_owned())?);
+                out.extend(bytes.map_err(|_| "strings beyond the encoding Latin-1".to_owned())?);
             }
             Self::Utf16(order) => {
                 let units = marked(order).into_iter().chain(text.chars()).flat_map(|c| {
@@ -109,7 +109,7 @@ fn units<const N: usize, T: PartialEq>(
 ) -> Result<Vec<T>, String> {
     let (units, rest) = bytes.as_chunks::<N>();
     if !rest.is_empty() {
-        return Err(format!("{} bytes, which are no whole number of units of {N}", bytes.len()));
+        return Err(format!("{} bytes, expected a multiple of {N}", bytes.len()));
     }
     let (read, skipped) = match (order, units.first()) {
         (Order::Big, _) => (big, 0),

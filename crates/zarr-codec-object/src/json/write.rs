@@ -24,7 +24,7 @@ impl Json {
             }
             Value::Object(members) => match Special::of(value) {
                 None => self.write_members(members, level, out)?,
-                Some(Special::Bytes(_)) => return Err("bytes, which JSON has not".to_owned()),
+                Some(Special::Bytes(_)) => return Err("bytes, which JSON does not have".to_owned()),
                 Some(Special::Float(float)) if !self.allow_nan => {
                     return Err(format!("{float}, which \"allow_nan\" does not permit"));
                 }

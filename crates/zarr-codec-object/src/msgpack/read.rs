@@ -75,7 +75,7 @@ impl<'b> Reader<'b> {
                 self.map(len, depth)?
             }
             0xe0..=0xff => Value::from(marker.cast_signed()),
-            0xc1 => return Err(self.error("0xc1, which begins no value")),
+            0xc1 => return Err(self.error("0xc1, which MessagePack does not use")),
             0xc7..=0xc9 | 0xd4..=0xd8 => return Err(self.error("a value of an extension type")),
         })
     }
@@ -195,7 +195,7 @@ mod tests {
         check(b"\xdf\xff\xff\xff\xff", "the end");
         check(b"\xc6\xff\xff\xff\xff", "expected 4294967295 more bytes");
         check(&[0x91; 1000], "nested deeper");
-        check(b"\xc1", "begins no value");
+        check(b"\xc1", "does not use");
         check(b"\xd6\xff\0\0\0\0", "extension type");
         check(b"\x81\x01\x01", "a number as a key");
         check(b"\xa1\xff", "not UTF-8");

@@ -46,7 +46,7 @@ impl Array {
             Some(Container::List(items)) => {
                 items.get(index).map_or(Ok(Value::Null), |item| self.of_item(item, 0, room))
             }
-            _ => Err(Fault::NotPlain("the elements of an array that are no list")),
+            _ => Err(Fault::NotPlain("an array whose elements are not a list")),
         }
     }
 
@@ -72,9 +72,9 @@ impl Array {
                     };
                     items.iter().map(&mut member).collect::<Result<Map, _>>().map(Value::Object)
                 }
-                None => Err(Fault::NotPlain("a container that is none")),
+                None => Err(Fault::NotPlain("an unknown container")),
             },
-            _ => Err(Fault::NotPlain("an element that is no plain value")),
+            _ => Err(Fault::NotPlain("an element that is not a plain value")),
         }
     }
 

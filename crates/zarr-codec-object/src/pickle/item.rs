@@ -51,7 +51,7 @@ impl Container {
             match (name, items.next()) {
                 (Item::Value(name), Some(value)) if name.as_str().is_some() => dict.push((name, value)),
                 (_, None) => return Err("a name without a value".to_owned()),
-                _ => return Err("a dict with names that are no strings".to_owned()),
+                _ => return Err("a dict with keys that are not strings".to_owned()),
             }
         }
         Ok(())

@@ -51,7 +51,7 @@ impl<'b> Machine<'b> {
                         ([Item::Array], Some((shape, is_fortran, list))) => {
                             Ok(Array { shape, is_fortran, list, containers: machine.containers })
                         }
-                        _ => Err("the pickle of something else than an array".to_owned()),
+                        _ => Err("the pickle of an object that is not an array".to_owned()),
                     };
                 }
             }
@@ -181,8 +181,10 @@ impl<'b> Machine<'b> {
 
     fn text(&mut self) -> Result<String, String> {
         match self.pop()? {
-            Item::Value(value) => value.as_str().map(str::to_owned).ok_or_else(|| "a name that is no text".to_owned()),
-            _ => Err("a name that is no text".to_owned()),
+            Item::Value(value) => {
+                value.as_str().map(str::to_owned).ok_or_else(|| "a name that is not a string".to_owned())
+            }
+            _ => Err("a name that is not a string".to_owned()),
         }
     }
 
@@ -199,7 +201,7 @@ impl<'b> Machine<'b> {
     /// Adds elements, or names and values in turn, to the list or dict on top of the stack.
     fn add(&mut self, items: Vec<Item>) -> Result<(), String> {
         let Some(Item::Container(index)) = self.stack.last() else { return Err("nothing to add to".to_owned()) };
-        let container = self.containers.get_mut(*index).ok_or("a container that is none")?;
+        let container = self.containers.get_mut(*index).ok_or("an unknown container")?;
         container.add(items)
     }
 
@@ -216,13 +218,13 @@ impl<'b> Machine<'b> {
                     _ => return Err("an array that is not of objects".to_owned()),
                 };
                 let length = |item: &Item| if let Item::Value(value) = item { value.as_u64() } else { None };
-                let shape = shape.iter().map(length).collect::<Option<_>>().ok_or("a shape that is none")?;
+                let shape = shape.iter().map(length).collect::<Option<_>>().ok_or("an invalid shape")?;
                 let is_fortran = fortran.as_bool().or_else(|| fortran.as_u64().map(|flag| flag != 0));
-                let is_fortran = is_fortran.ok_or("an order that is none")?;
+                let is_fortran = is_fortran.ok_or("an invalid order")?;
                 self.array = Some((shape, is_fortran, *list));
                 Ok(())
             }
-            _ => Err("state for something else than an array".to_owned()),
+            _ => Err("the state of an object that is not an array".to_owned()),
         }
     }
 }
@@ -253,7 +255,7 @@ fn global(module: &str, name: &str) -> Result<Global, String> {
 /// What numpy and Python get from the few calls they make.
 fn call(callee: &Item, arguments: &Item) -> Result<Item, String> {
     let (Item::Global(callee), Item::Tuple(arguments, _)) = (callee, arguments) else {
-        return Err("a call of what is no name".to_owned());
+        return Err("a call of an object that is not a name".to_owned());
     };
     let text = |item: &Item| if let Item::Value(value) = item { value.as_str().map(str::to_owned) } else { None };
     match (callee, arguments.as_slice()) {
@@ -266,7 +268,7 @@ fn call(callee: &Item, arguments: &Item) -> Result<Item, String> {
         (Global::Dtype, _) => Err("a data type other than that of objects".to_owned()),
         // So bytes are pickled by protocols from before they were a type.
         (Global::Encode, [chars, encoding]) if matches!(text(encoding).as_deref(), Some("latin1" | "latin-1")) => {
-            let chars = text(chars).ok_or("bytes that are no text")?;
+            let chars = text(chars).ok_or("bytes that are not text")?;
             let bytes = chars.chars().map(|c| u8::try_from(u32::from(c)).map_err(|_| "a string that is not Latin-1"));
             Ok(value(Special::Bytes(bytes.collect::<Result<_, _>>()?).to_value()))
         }

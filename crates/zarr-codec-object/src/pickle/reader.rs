@@ -78,7 +78,7 @@ impl<'b> Reader<'b> {
             }
             let code = rest.get(1..=digits).and_then(|digits| std::str::from_utf8(digits).ok());
             let code = code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
-            text.push(code.ok_or("an escape that is no code point")?);
+            text.push(code.ok_or("an escape that is not a code point")?);
             line = rest.get(1 + digits..).unwrap_or_default();
         }
         Ok(text)

@@ -60,19 +60,19 @@ fn programs_are_not_run() {
     check(b"cbuiltins\neval\n.", "the name builtins.eval");
     check(b"i__main__\nx\n.", "opcode 0x69");
     check(b"\x82\x01.", "opcode 0x82");
-    check(b"K\x01.", "something else than an array");
+    check(b"K\x01.", "an object that is not an array");
     check(b"", "the end");
     check(b"]K\x01", "the end");
     check(b"K\x01R.", "an empty stack");
     check(b"a.", "an empty stack");
     check(b"e.", "no mark");
     check(b"h\x05.", "memory 5, where nothing is");
-    check(b"K\x01K\x02b.", "state for something else");
+    check(b"K\x01K\x02b.", "the state of an object that is not an array");
     check(b"c_codecs\nencode\n(K\x01K\x02tR.", "other arguments");
     check(b"cnumpy\ndtype\n(\x8c\x02f8tR.", "other than that of objects");
     check(b"K\x01K\x01a.", "nothing to add to");
     check(b"}K\x01s.", "nothing to add to");
-    check(b"}K\x01K\x01s.", "names that are no strings");
+    check(b"}K\x01K\x01s.", "keys that are not strings");
     check(b"}(K\x01u.", "a name without a value");
     check(&pickled(b"\x8a\x11xxxxxxxxxxxxxxxxx", b"K\x01", false), "beyond 128 bits");
     // Deep tuples would be dropped one inside of the other.
@@ -139,8 +139,8 @@ fn values_without_end_are_errors() {
     assert!(message(b"]q\x50h\x50a").contains("deeper than 64"), "an array of itself");
     assert!(message(b"}q\x50\x8c\x01ah\x50s").contains("deeper than 64"), "a dict of itself");
     assert!(message(&[&b"]"[..], &b"]".repeat(99), &b"a".repeat(99)].concat()).contains("deeper than 64"));
-    assert!(message(b"cnumpy\nndarray\n").contains("no plain value"));
-    assert!(message(b"]cnumpy\nndarray\na").contains("no plain value"));
+    assert!(message(b"cnumpy\nndarray\n").contains("not a plain value"));
+    assert!(message(b"]cnumpy\nndarray\na").contains("not a plain value"));
     let last = |items: &[u8], count: u8, max_chunk| {
         let codec = Pickle { data_type: DataType::Object, max_chunk };
         let mut out = vec![0; 16];

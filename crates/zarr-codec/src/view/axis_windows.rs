@@ -42,7 +42,7 @@ struct Run {
 }
 
 impl AxisWindows {
-    /// Adds `count` windows of `width` items each, the first of which begins at `start`.
+    /// Adds `count` windows of `width` elements each, the first of which begins at `start`.
     pub fn push(&mut self, start: usize, width: usize, count: usize) {
         let Some(len) = self.len.checked_add(count) else {
             self.fault = true;
@@ -62,7 +62,7 @@ impl AxisWindows {
         self.len = len;
     }
 
-    /// Checks that no two share an item and all lie within an axis of `len` items.
+    /// Checks that no two share an element and all lie within an axis of `len` elements.
     pub(super) fn check(&self, len: usize) -> bool {
         let mut free = 0;
         let fits = |run: &Run| {

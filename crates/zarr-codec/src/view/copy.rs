@@ -14,10 +14,10 @@ type Axes = SmallVec<[Axis; 6]>;
 /// Copies of fewer bytes do not go past the caches: waiting until they have arrived in memory costs more than it gains.
 const STREAMED: usize = 16 << 10;
 
-/// Side of the blocks in which transposes are walked, in items.
+/// Side of the blocks in which transposes are walked, in elements.
 const BLOCK: usize = 32;
 
-/// Drops axes of one item, sorts by target stride (largest first) and merges neighbours that run on in both.
+/// Drops axes of one element, sorts by target stride (largest first) and merges neighbours that run on in both.
 fn merged(axes: impl Iterator<Item = Axis>) -> Axes {
     let mut sorted: Axes = axes.filter(|axis| axis.len != 1).collect();
     sorted.sort_by_key(|axis| (std::cmp::Reverse(axis.to.unsigned_abs()), std::cmp::Reverse(axis.from.unsigned_abs())));
@@ -37,11 +37,11 @@ fn runs_on(outer: isize, inner: isize, len: usize) -> bool {
     isize::try_from(len).ok().and_then(|len| inner.checked_mul(len)) == Some(outer)
 }
 
-/// Calls `visit` with the byte offset of each item in C order until it says `false`; whether it never did.
+/// Calls `visit` with the byte offset of each element in C order until it says `false`; whether it never did.
 pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) -> bool {
     fn walk(shape: &[usize], strides: &[isize], offset: isize, visit: &mut impl FnMut(isize) -> bool) -> bool {
         match (shape, strides) {
-            // A loop of its own, without a call for each item.
+            // A loop of its own, without a call for each element.
             (&[len], &[stride]) => (0..len as isize).all(|i| visit(offset + i * stride)),
             (&[len, ref shape @ ..], &[stride, ref strides @ ..]) => {
                 (0..len as isize).all(|i| walk(shape, strides, offset + i * stride, visit))
@@ -52,13 +52,13 @@ pub(super) fn each(geometry: &Geometry, mut visit: impl FnMut(isize) -> bool) ->
     geometry.is_empty() || walk(&geometry.shape, &geometry.strides, 0, &mut visit)
 }
 
-/// Calls `visit` with the byte offset and the bytes of each run of items that lie side by side, until it says `false`; whether it
+/// Calls `visit` with the byte offset and the bytes of each run of elements that lie side by side, until it says `false`; whether it
 /// never did.
 pub(super) fn runs(geometry: &Geometry, mut visit: impl FnMut(isize, usize) -> bool) -> bool {
     if geometry.is_empty() {
         return true;
     }
-    // Along an axis without strides it is the same items again.
+    // Along an axis without strides it is the same elements again.
     let axes = merged(axes_of(geometry, None).filter(|axis| axis.to != 0));
     let (outer, row) = split_row(&axes);
     let (len, steps) = if row.to == geometry.item as isize { (row.len, 1) } else { (1, row.len) };
@@ -71,7 +71,7 @@ pub(super) fn runs(geometry: &Geometry, mut visit: impl FnMut(isize, usize) -> b
     goes_on
 }
 
-/// Sets every item of `view` to `value`.
+/// Sets every element of `view` to `value`.
 pub(super) fn fill(view: &mut ViewMut<'_>, value: &[u8]) {
     assert_eq!(value.len(), view.geometry.item, "a value of one item");
     if view.is_empty() {
@@ -87,21 +87,21 @@ pub(super) fn fill(view: &mut ViewMut<'_>, value: &[u8]) {
     let (outer, row) = split_row(&axes);
     let ptr = view.ptr;
     outer_loop(outer, &mut |to, _| {
-        // SAFETY: `to` is the offset of the first of `row.len` items of the view, `row.to` bytes apart.
+        // SAFETY: `to` is the offset of the first of `row.len` elements of the view, `row.to` bytes apart.
         unsafe { fill_row(ptr.offset(to), row, value, item, uniform) }
     });
 }
 
 /// # Safety
-/// `row.len` items of `item` bytes, `row.to` apart, can be written from `to` on; `value` is one item.
+/// `row.len` elements of `item` bytes, `row.to` apart, can be written from `to` on; `value` is one element.
 unsafe fn fill_row(to: *mut u8, row: Axis, value: &[u8], item: usize, uniform: Option<u8>) {
     if let (Some(byte), true) = (uniform, row.to == item as isize) {
-        // SAFETY: the items are contiguous, as the caller says.
+        // SAFETY: the elements are contiguous, as the caller says.
         unsafe { std::ptr::write_bytes(to, byte, row.len * item) };
         return;
     }
     for i in 0..row.len {
-        // SAFETY: item `i` of the row, as the caller says.
+        // SAFETY: element `i` of the row, as the caller says.
         unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), to.offset(i as isize * row.to), item) };
     }
 }
@@ -173,7 +173,7 @@ pub(super) fn copy_with(isa: Isa, target: &mut ViewMut<'_>, source: &View<'_>, w
     };
     let stream = target.stream && target.size() >= STREAMED;
     let how = Action { isa, item: unit, stream };
-    // SAFETY: the loops visit the offsets of the items (or their scalars) of both views, which lie in their allocations;
+    // SAFETY: the loops visit the offsets of the elements (or their scalars) of both views, which lie in their allocations;
     // the target is exclusively borrowed, so the two do not overlap.
     unsafe { run(target.ptr, source.ptr, &axes, how) };
     if stream {
@@ -185,7 +185,7 @@ pub(super) fn copy_with(isa: Isa, target: &mut ViewMut<'_>, source: &View<'_>, w
 type Run = unsafe fn(*mut u8, *const u8, &[Axis], Action);
 
 /// # Safety
-/// All items that `axes` reach from `to` and `from` lie in their allocations, those of `to` are exclusively borrowed.
+/// All elements that `axes` reach from `to` and `from` lie in their allocations, those of `to` are exclusively borrowed.
 unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: Action) {
     let (outer, row) = split_row(axes);
     let step = how.item as isize;
@@ -193,7 +193,7 @@ unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: 
         let (outer, across) = split_row(outer);
         let rows = Rows { count: across.len, len: row.len * how.item, to_step: across.to, from_step: across.from };
         outer_loop(outer, &mut |t, f| {
-            // SAFETY: rows of contiguous items on both sides.
+            // SAFETY: rows of contiguous elements on both sides.
             unsafe { how.isa.copy_rows(to.offset(t), from.offset(f), rows, width, how.stream) }
         });
         return;
@@ -207,7 +207,7 @@ unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: 
             let tiled = C::TILE.is_some() && row.to == step && across.from == step;
             outer_loop(&rest, &mut |t, f| {
                 let (to, from) = (to.wrapping_offset(t), from.wrapping_offset(f));
-                // SAFETY: offsets of items, as above; both sides have a contiguous axis if tiled.
+                // SAFETY: offsets of elements, as above; both sides have a contiguous axis if tiled.
                 unsafe {
                     if tiled {
                         transpose::plane::<C>(to, from, across, row, how)
@@ -219,7 +219,7 @@ unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: 
         }
         _ => outer_loop(outer, &mut |t, f| {
             for i in 0..row.len as isize {
-                // SAFETY: item `i` of the row.
+                // SAFETY: element `i` of the row.
                 unsafe { C::copy(to.offset(t + i * row.to), from.offset(f + i * row.from), how.item) };
             }
         }),
@@ -229,7 +229,7 @@ unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: 
 /// Copies a plane in square blocks: `across` is the source's fast axis, `row` the target's.
 ///
 /// # Safety
-/// As for [`run`], for the items of the plane.
+/// As for [`run`], for the elements of the plane.
 unsafe fn block<C: CopyElement>(to: *mut u8, from: *const u8, across: Axis, row: Axis, item: isize) {
     for a0 in (0..across.len).step_by(BLOCK) {
         for r0 in (0..row.len).step_by(BLOCK) {
@@ -237,7 +237,7 @@ unsafe fn block<C: CopyElement>(to: *mut u8, from: *const u8, across: Axis, row:
                 let (t, f) = (a as isize * across.to, a as isize * across.from);
                 for r in r0..(r0 + BLOCK).min(row.len) {
                     let r = r as isize;
-                    // SAFETY: item `(a, r)` of the plane.
+                    // SAFETY: element `(a, r)` of the plane.
                     unsafe { C::copy(to.offset(t + r * row.to), from.offset(f + r * row.from), item.unsigned_abs()) };
                 }
             }

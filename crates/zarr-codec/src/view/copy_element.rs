@@ -2,7 +2,7 @@
 
 use zarr_kernels::Isa;
 
-/// One axis of a loop: items, and the bytes from one to the next in the target and the source.
+/// One axis of a loop: elements, and the bytes from one to the next in the target and the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     pub(super) len: usize,
@@ -14,7 +14,7 @@ pub(super) struct Axis {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Action {
     pub(super) isa: Isa,
-    /// Bytes of an item, or of the scalars it is made of where these are reversed.
+    /// Bytes of an element, or of the scalars it is made of where these are reversed.
     pub(super) item: usize,
     /// Whether whole lines go past the caches.
     pub(super) stream: bool,
@@ -22,17 +22,17 @@ pub(super) struct Action {
 
 /// How one element is copied.
 pub(super) trait CopyElement {
-    /// Bytes of the scalars that are reversed in contiguous items, 1 if they stay as they are; `None` if such items are
+    /// Bytes of the scalars that are reversed in contiguous elements, 1 if they stay as they are; `None` if such elements are
     /// copied one by one.
     const REVERSED: Option<usize>;
-    /// Bytes of an item if it is one that transposes have a loop for, and how many of them are a side of their tiles.
+    /// Bytes of an element if it is one that transposes have a loop for, and how many of them are a side of their tiles.
     const TILE: Option<(usize, usize)>;
     /// # Safety
     /// `item` bytes can be read at `from` and written at `to`, and do not overlap.
     unsafe fn copy(to: *mut u8, from: *const u8, item: usize);
 }
 
-/// Tiles are at least a line of the cache wide, and at least 16 items.
+/// Tiles are at least a line of the cache wide, and at least 16 elements.
 const fn tile(item: usize) -> Option<(usize, usize)> {
     Some((item, if item > 4 { 16 } else { 64 / item }))
 }

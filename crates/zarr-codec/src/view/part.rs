@@ -1,4 +1,4 @@
-//! Parts of items: the fields of structs, and the numbers in them.
+//! Parts of elements: the fields of structs, and the numbers in them.
 
 use super::{Geometry, View, ViewMut};
 use crate::Error;
@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use zarr_dtype::SwapRun;
 
 impl<'a> View<'a> {
-    /// A part of each item, such as a field of structs: the view gets further axes of `shape`, along which items of
-    /// `item_size` bytes lie in C order from `offset` on in each item. No byte is moved.
+    /// A part of each element, such as a field of structs: the view gets further axes of `shape`, along which elements of
+    /// `item_size` bytes lie in C order from `offset` on in each element. No byte is moved.
     ///
     /// ```
     /// # use zarr_codec::View;
@@ -21,13 +21,13 @@ impl<'a> View<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Buffer`] if an item has no such part.
+    /// [`Error::Buffer`] if an element has no such part.
     pub fn part(&self, offset: usize, item_size: usize, shape: &[usize]) -> Result<Self, Error> {
         let geometry = self.geometry.part(offset, item_size, shape)?;
         Ok(View { ptr: self.ptr.wrapping_add(offset), geometry, heap: None, life: PhantomData })
     }
 
-    /// The numbers of a run in each item, along a further axis.
+    /// The numbers of a run in each element, along a further axis.
     pub(super) fn run(&self, run: &SwapRun) -> View<'a> {
         let geometry = self.geometry.run(run);
         View { ptr: self.ptr.wrapping_add(run.offset), geometry, heap: None, life: PhantomData }
@@ -35,17 +35,17 @@ impl<'a> View<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// A part of each item, as [`View::part`].
+    /// A part of each element, as [`View::part`].
     ///
     /// # Errors
-    /// [`Error::Buffer`] if an item has no such part.
+    /// [`Error::Buffer`] if an element has no such part.
     pub fn part(self, offset: usize, item_size: usize, shape: &[usize]) -> Result<Self, Error> {
         let geometry = self.geometry.part(offset, item_size, shape)?;
         let ptr = self.ptr.wrapping_add(offset);
         Ok(ViewMut { ptr, geometry, heap: None, stream: false, life: PhantomData })
     }
 
-    /// The numbers of a run in each item, along a further axis.
+    /// The numbers of a run in each element, along a further axis.
     pub(super) fn run(self, run: &SwapRun) -> ViewMut<'a> {
         let geometry = self.geometry.run(run);
         let ptr = self.ptr.wrapping_add(run.offset);
@@ -54,7 +54,7 @@ impl<'a> ViewMut<'a> {
 }
 
 impl Geometry {
-    /// Parts of items are inside of the items, and disjoint if those are: they lie in C order without gaps.
+    /// Parts of elements are inside of the elements, and disjoint if those are: they lie in C order without gaps.
     fn part(&self, offset: usize, item: usize, shape: &[usize]) -> Result<Self, Error> {
         let fault = || Error::Buffer { found: self.item as u64, shape: shape.into(), item };
         let (part, size) = Self::contiguous(item, shape).ok_or_else(fault)?;
@@ -68,7 +68,7 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Numbers of a run are inside of the items, and disjoint if those are: the stride is no less than the width.
+    /// Numbers of a run are inside of the elements, and disjoint if those are: the stride is no less than the width.
     fn run(&self, run: &SwapRun) -> Self {
         let SwapRun { offset, width, count, stride } = *run;
         let last = count.checked_sub(1).and_then(|last| last.checked_mul(stride));

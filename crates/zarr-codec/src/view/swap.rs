@@ -12,13 +12,13 @@ use zarr_grid::Region;
 const BLOCK: usize = 64 << 10;
 
 impl View<'_> {
-    /// Appends the items in C order, with the bytes of the numbers of `runs` reversed.
+    /// Appends the elements in C order, with the bytes of the numbers of `runs` reversed.
     ///
     /// # Errors
     /// [`Error::Allocation`] if there is no memory for them.
     ///
     /// # Panics
-    /// If items do not have these runs.
+    /// If elements do not have these runs.
     pub fn append_swapped(&self, runs: &[SwapRun], out: &mut Vec<u8>) -> Result<(), Error> {
         let size = self.size();
         out.try_reserve(size).map_err(|_| Error::Allocation { size: size as u64 })?;
@@ -28,17 +28,17 @@ impl View<'_> {
         let ptr = out.spare_capacity_mut().as_mut_ptr().cast();
         let mut target = ViewMut { ptr, geometry, heap: None, stream: false, life: PhantomData };
         target.copy_swapped(self, runs);
-        // SAFETY: the copy wrote all items of `target`, which are the `size` bytes behind the vector's length.
+        // SAFETY: the copy wrote all elements of `target`, which are the `size` bytes behind the vector's length.
         unsafe { out.set_len(out.len() + size) };
         Ok(())
     }
 }
 
 impl ViewMut<'_> {
-    /// Copies the items of `source`, with the bytes of the numbers of `runs` reversed. All bytes of all items are written.
+    /// Copies the elements of `source`, with the bytes of the numbers of `runs` reversed. All bytes of all elements are written.
     ///
     /// # Panics
-    /// If shapes or item sizes differ, or items do not have these runs.
+    /// If shapes or item sizes differ, or elements do not have these runs.
     pub fn copy_swapped(&mut self, source: &View<'_>, runs: &[SwapRun]) {
         assert_eq!(self.geometry.shape, source.geometry.shape, "views of one shape");
         assert_eq!(self.geometry.item, source.geometry.item, "views of one item size");
@@ -75,7 +75,7 @@ impl ViewMut<'_> {
     }
 }
 
-/// Whether a run is all of an item.
+/// Whether a run is all of an element.
 fn covers(run: &SwapRun, item: usize) -> bool {
     run.offset == 0 && (run.count == 1 || run.stride == run.width) && run.width.checked_mul(run.count) == Some(item)
 }

@@ -39,7 +39,7 @@ impl Case {
     }
 }
 
-/// Item by item, as slowly and surely as can be.
+/// Element by element, as slowly and surely as can be.
 fn model(view: &View<'_>) -> Vec<Vec<u8>> {
     let mut items = Vec::new();
     view.all(|item| {
@@ -49,7 +49,7 @@ fn model(view: &View<'_>) -> Vec<Vec<u8>> {
     items
 }
 
-/// The items with the bytes of some of their numbers reversed.
+/// The elements with the bytes of some of their numbers reversed.
 fn swapped(view: &View<'_>, runs: &[SwapRun]) -> Vec<Vec<u8>> {
     let mut items = model(view);
     for item in &mut items {
@@ -60,7 +60,7 @@ fn swapped(view: &View<'_>, runs: &[SwapRun]) -> Vec<Vec<u8>> {
     items
 }
 
-/// Runs of numbers in an item, as bytes divide it.
+/// Runs of numbers in an element, as bytes divide it.
 fn runs(item: usize, bytes: &[u8]) -> Vec<SwapRun> {
     let mut runs = Vec::new();
     let mut offset = 0;

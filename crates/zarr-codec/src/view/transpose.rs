@@ -1,14 +1,14 @@
 //! Transposes, tile by tile.
 //!
 //! A tile is read in whole lines of the cache into a buffer, transposed there, and written in whole lines: each line of source
-//! and target is touched once. Reading items straight from a source whose rows lie a power of two apart would throw the
-//! lines out of the first-level cache between one item and the next, since such rows share a few places in it.
+//! and target is touched once. Reading elements straight from a source whose rows lie a power of two apart would throw the
+//! lines out of the first-level cache between one element and the next, since such rows share a few places in it.
 
 use super::copy_element::{Action, Axis, CopyElement};
 use std::mem::MaybeUninit;
 use zarr_kernels::Rows;
 
-/// Bytes of the largest tiles: 64 × 64 items of a byte, 16 × 16 of 16 bytes.
+/// Bytes of the largest tiles: 64 × 64 elements of a byte, 16 × 16 of 16 bytes.
 const TILE: usize = 4096;
 
 #[repr(align(64))]
@@ -25,7 +25,7 @@ impl Buffer {
 /// Copies a plane: the source is contiguous along `across`, the target along `row`.
 ///
 /// # Safety
-/// All items of the plane can be read from `from` on and written from `to` on, and do not overlap.
+/// All elements of the plane can be read from `from` on and written from `to` on, and do not overlap.
 pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across: Axis, row: Axis, how: Action) {
     let Some((item, side)) = C::TILE else { return };
     let line = (side * item) as isize;
@@ -38,8 +38,8 @@ pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across:
             let (a, r) = (a0 as isize, r0 as isize);
             let lines = Rows { count: height, len: width * item, to_step: line, from_step: row.from };
             let out = Rows { count: width, len: height * item, to_step: across.to, from_step: line };
-            // SAFETY: items `a0..a0 + width` of the rows `r0..r0 + height` are items of the plane; both buffers have room for
-            // `side` lines of `side` items, and of `transposed` is read what was written.
+            // SAFETY: elements `a0..a0 + width` of the rows `r0..r0 + height` are elements of the plane; both buffers have room for
+            // `side` lines of `side` elements, and of `transposed` is read what was written.
             unsafe {
                 let (to, from) = (to.offset(a * across.to + r * row.to), from.offset(a * across.from + r * row.from));
                 how.isa.copy_rows(read, from, lines, 1, false);
@@ -54,10 +54,10 @@ pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across:
     }
 }
 
-/// Copies `width` × `height` items of a tile; lines have `side` items in both.
+/// Copies `width` × `height` elements of a tile; lines have `side` elements in both.
 ///
 /// # Safety
-/// The items can be read from `from` on and written from `to` on.
+/// The elements can be read from `from` on and written from `to` on.
 #[inline(always)]
 unsafe fn transpose<C: CopyElement>(
     to: *mut u8,

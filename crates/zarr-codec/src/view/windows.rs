@@ -58,7 +58,7 @@ impl<'a> Windows<'a> {
         let count = alike.min(most).min(self.end - self.next).max(1);
         let mut row = self.next()?.with_axis(0);
         if count > 1 {
-            // The windows `next - 1..next - 1 + count` are given away at once. The items of window `i` lie `i` times the
+            // The windows `next - 1..next - 1 + count` are given away at once. The elements of window `i` lie `i` times the
             // distance behind those of the first.
             row.geometry.shape[0] = count;
             row.geometry.strides[0] = step as isize * self.geometry.strides[self.geometry.strides.len() - 1];
@@ -103,7 +103,7 @@ impl<'a> Iterator for Windows<'a> {
             offset += start as isize * self.geometry.strides[axis];
         }
         let geometry = Geometry { item: self.geometry.item, shape, strides: self.geometry.strides.clone() };
-        // The window is disjoint from all others: along at least one axis its items are (checked in `new`), and each
+        // The window is disjoint from all others: along at least one axis its elements are (checked in `new`), and each
         // number in `next..end` is given once, by this value alone (`split_at` divides the range).
         let ptr = self.ptr.wrapping_offset(offset);
         Some(ViewMut { ptr, geometry, heap: self.heap.clone(), stream: self.stream, life: PhantomData })

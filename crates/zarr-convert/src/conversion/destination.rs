@@ -95,7 +95,7 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
             Ok(_) => "there is a group already",
             Err(_) => "there is a broken node already",
         };
-        return Err(exists(path, what, "--overwrite replaces it, with all that lies below it"));
+        return Err(exists(path, what, "--overwrite replaces it, with everything below it"));
     }
     match found {
         Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()))?),
@@ -107,7 +107,7 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
 pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()> {
     match open_node(target, &planned.path.to_string(), Some(planned.dialect)) {
         Ok(found) if !found.implicit => {
-            let message = "there is a node already, which another writer created meanwhile";
+            let message = "another writer created this node meanwhile";
             Err(Error::new(ErrorKind::Exists, message).at_path(&planned.path))
         }
         Err(error) if error.kind() == ErrorKind::Store => Err(error),
@@ -206,7 +206,7 @@ impl NodeDocuments {
             Made::All => Ok(()),
             // What another created in the meantime is not replaced.
             Made::Conflict { .. } => {
-                let message = "there is a node already, which another writer created meanwhile";
+                let message = "another writer created this node meanwhile";
                 Err(Error::new(ErrorKind::Exists, message).at_path(path))
             }
         }

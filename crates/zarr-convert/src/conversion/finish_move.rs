@@ -52,7 +52,7 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
         Ok(_) => Ok(false),
         Err(_) if is_implied => Ok(false),
         Err(key) => {
-            let message = format!("this may be left of an interrupted move to {to}, but differs from what is there");
+            let message = format!("this may be the rest of an interrupted move to {to}, but differs from the copy");
             let error = Error::new(ErrorKind::Conflict, message).with_hint("nothing was erased");
             Err(in_source(error.at_path(&from).at(|location| location.key = Some(key.to_string()))))
         }

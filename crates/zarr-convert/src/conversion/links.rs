@@ -8,8 +8,8 @@ pub(super) fn check_links(store: &dyn Store, node: &StoredNode) -> Result<()> {
     for prefix in node.own_prefixes() {
         if let Some(link) = store.find_link(&Prefix::new(&prefix)?)? {
             let message = format!("{link} is a symbolic link: to move it would erase what it leads to");
-            let error =
-                Error::argument(message).with_hint("copy the node, and then erase it, which removes links alone");
+            let error = Error::argument(message)
+                .with_hint("copy the node, then erase it: erasing removes links, not their targets");
             return Err(error.at_path(&node.path));
         }
     }

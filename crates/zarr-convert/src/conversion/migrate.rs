@@ -260,7 +260,7 @@ fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
         (None, None) => Ok(nodes),
         (Some(error), _) => Err(error.with_hint("nothing was changed")),
         (None, Some(node)) => {
-            let message = "the node lies below an array, which may have none: it would be lost";
+            let message = "the node lies below an array, which cannot have nodes: it would be lost";
             Err(Error::argument(message).with_hint("nothing was changed; move or erase it").at_path(&node.path))
         }
     }

@@ -124,7 +124,10 @@ fn keep_missing(found: &StoredNode, array: &mut ArrayMetadata, dialect: Dialect)
         && attribute.is_some_and(|attribute| attribute.clone().without_nan_literals().semantically_eq(&value))
     {
         array.attributes.remove(FILL_VALUE);
-        return Some(Note::change(format!("/attributes/{FILL_VALUE}"), "goes, since the fill value says it"));
+        return Some(Note::change(
+            format!("/attributes/{FILL_VALUE}"),
+            "removed, since the fill value has the same meaning",
+        ));
     }
     None
 }
@@ -143,7 +146,7 @@ fn missing_data(found: &StoredNode, array: &ArrayMetadata, dialect: Dialect) -> 
         let kept = found.node.attributes().get(FILL_VALUE);
         let same = kept.is_some_and(marks) || fill.as_str() == Some("NaN");
         return (named && !same)
-            .then(|| format!("/fill_value: {} now marks missing data to xarray, which it did not", fill.excerpt()));
+            .then(|| format!("/fill_value: {} now marks missing data to xarray; before it did not", fill.excerpt()));
     }
     let is_xarray = found.dimension_names_from == Some(Convention::Xarray);
     // NaN is missing to it in any case.

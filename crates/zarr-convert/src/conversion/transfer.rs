@@ -27,7 +27,7 @@ impl Conversion {
     ) -> Result<Self> {
         let found = open_node(&**source, from, None).map_err(|error| match open_node(&**target, to, None) {
             Ok(there) if error.is_not_found() && error.hint().is_none() => error.with_hint(format!(
-                "there is a node at {}: if it is of a move that was interrupted, it is whole, and what is left at {from} is of no node",
+                "there is a node at {}: if an interrupted move made it, it is complete, and the keys left at {from} belong to no node",
                 there.path
             )),
             _ => error,
@@ -243,8 +243,8 @@ impl Conversion {
         match there.iter().find(|found| !is_new(found)) {
             None => Ok(()),
             Some(found) => {
-                let message = "there is a node that is not in the source, which may be the rest of an interrupted move";
-                let hint = format!("erase the source if {to} is whole, else erase {to}");
+                let message = "there is a node that is not in the source; it may be the rest of an interrupted move";
+                let hint = format!("erase the source if {to} is complete, else erase {to}");
                 Err(Error::new(ErrorKind::Exists, message).with_hint(hint).at_path(&found.path))
             }
         }

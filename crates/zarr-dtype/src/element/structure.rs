@@ -17,7 +17,7 @@ use std::any::TypeId;
 /// | Rust field | data type of the field |
 /// |---|---|
 /// | numbers | as for [`Element`]; `u8` also bool |
-/// | `[T; N]` | array of N items that `T` is a field for |
+/// | `[T; N]` | array of N elements that `T` is a field for |
 /// | `[u8; N]` | also `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
 /// | `[u32; N]` | also `fixed_length_utf32` of N code points |
 /// | another such struct | struct |
@@ -97,7 +97,7 @@ macro_rules! struct_element {
 
 /// A Rust type that a field of a [`StructElement`] may have.
 pub trait FieldElement: Copy + 'static {
-    /// Whether a field of items of `data_type`, and of `shape` if it is an array, is a value of this type.
+    /// Whether a field of elements of `data_type`, and of `shape` if it is an array, is a value of this type.
     fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool;
 
     /// The data type that this type is made for, and the shape if it is an array.

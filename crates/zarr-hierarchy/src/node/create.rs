@@ -261,8 +261,7 @@ impl CreateNode {
     }
 
     fn exists(&self) -> Error {
-        Error::new(ErrorKind::Exists, "there is a node already, which another writer created meanwhile")
-            .at_path(&self.found.path)
+        Error::new(ErrorKind::Exists, "another writer created this node meanwhile").at_path(&self.found.path)
     }
 
     /// Looks at the documents that the node may have, where it may have several.

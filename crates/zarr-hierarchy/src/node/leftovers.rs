@@ -67,7 +67,7 @@ impl Leftovers {
                 Ok(Next::Ask(requests))
             }
             Probed::Found(found) if !found.implicit => {
-                let message = "there is a node already, which another writer created meanwhile";
+                let message = "another writer created this node meanwhile";
                 Err(Error::new(ErrorKind::Exists, message).at_path(&found.path))
             }
             _ => {

@@ -81,7 +81,7 @@ impl Consolidated {
         for (path, document) in member.member("metadata")?.members()? {
             document.object()?;
             if NodePath::root().join(path).is_err() {
-                let what = format!("{path:?} is no path below the group; the entry is left out");
+                let what = format!("{path:?} is not a path below the group; the entry is left out");
                 warnings.push(Warning::new(key, member.pointer(), what));
                 refused.push(path.to_owned());
                 continue;

@@ -12,7 +12,7 @@ use zarr_json::{NamedConfig, Value};
 pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     if group.consolidated.take().is_some() {
         notes.push(match dialect {
-            Dialect::V2 => Note::change("/consolidated_metadata", "goes to a document of its own"),
+            Dialect::V2 => Note::change("/consolidated_metadata", "moves to a document of its own"),
             _ => Note::loss("/consolidated_metadata", "the dialect has none"),
         });
     }
@@ -77,7 +77,7 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
         return no(format!("names of all dimensions or of none, as in {dialect}"));
     };
     if array.attributes.contains_key(ARRAY_DIMENSIONS) {
-        return no(format!("those of the attribute {ARRAY_DIMENSIONS}, which says them in {dialect}"));
+        return no(format!("those of the attribute {ARRAY_DIMENSIONS}, which {dialect} has them in"));
     }
     array.attributes.insert(ARRAY_DIMENSIONS, Value::Array(texts));
     conventions::refresh(array);
@@ -129,7 +129,7 @@ fn plain_index(shard: &mut NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
         ));
     }
     if configuration.get("index_location").is_some_and(|location| location.as_str() != Some("end")) {
-        notes.push(Note::change(format!("{pointer}/index_location"), "the index of shards goes to their end"));
+        notes.push(Note::change(format!("{pointer}/index_location"), "the index of shards moves to their end"));
     }
     configuration.insert("index_location", "end");
     if let Some(Value::Array(inner)) = configuration.get_mut("codecs")

@@ -31,7 +31,7 @@ pub(crate) fn check_order(at: &At<'_>, chain: &[NamedConfig]) -> Result<()> {
     for (item, codec) in at.items()?.iter().zip(chain) {
         let Some(kind) = kind(&codec.name) else { continue };
         if kind < last {
-            return Err(misplaced(item, &codec.name, "an order of codecs in which each gets what it takes"));
+            return Err(misplaced(item, &codec.name, "an order of codecs in which each output suits the next codec"));
         }
         if kind == Kind::ArrayToBytes && last == Kind::ArrayToBytes {
             return Err(misplaced(item, &codec.name, "one codec only that turns the array into bytes"));

@@ -77,7 +77,7 @@ fn null_as_fill_value_is_undefined_but_for_floats() {
         let float = format!(r#"{{"data_type": "{data_type}", "fill_value": null, "dimension_names": ["Y", "X"]}}"#);
         error(&float, ErrorKind::InvalidMetadata, "/fill_value");
         let error = Store::with(&[("a/zarr.json", &document(&float))]).probe("/a", None).unwrap_err();
-        assert!(error.to_string().contains("NaN with others"), "{error}");
+        assert!(error.to_string().contains("NaN for others"), "{error}");
     }
 }
 

@@ -96,7 +96,7 @@ fn invalid_files_are_refused() {
             rename(name),
             Path,
             &format!(
-                "entry {name:?}: the name is no key: {}",
+                "entry {name:?}: the name is not a valid key: {}",
                 Key::fault(name.strip_suffix('/').unwrap_or(name)).expect("one")
             ),
         );

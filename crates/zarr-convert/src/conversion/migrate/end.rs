@@ -113,8 +113,7 @@ fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Res
         if let Some(key) = entry.and_then(|entry| entry.changed(&old)) {
             let message =
                 "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
-            let hint =
-                "undo, which drops what was written to the new hierarchy, and migrate again; or put the document back";
+            let hint = "put the document back; or undo, which drops the new hierarchy, and migrate again";
             let error = Error::new(ErrorKind::Conflict, message).with_hint(hint).at_path(&old.path);
             return Err(error.at(|location| location.key = Some(key)));
         }
@@ -193,9 +192,8 @@ fn drop_chunks(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Res
 }
 
 fn nothing_dropped(error: Error) -> Error {
-    error.with_hint(format!(
-        "nothing was dropped; what the migration was begun from is not here as its record {KEY} says"
-    ))
+    error
+        .with_hint(format!("nothing was dropped: the nodes that the migration began with differ from its record {KEY}"))
 }
 
 /// The records do not show which hierarchy is the old one.

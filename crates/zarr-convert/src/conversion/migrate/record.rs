@@ -281,7 +281,7 @@ impl Record {
         match store.set_with(&Key::new(KEY)?, text.as_bytes(), &options) {
             Ok(version) => self.stored = Some(Some(version)),
             Err(error) if error.is_precondition() => {
-                let message = "somebody else began or changed a migration of this store at the same time";
+                let message = "another process began or changed a migration of this store at the same time";
                 return Err(Error::new(ErrorKind::Exists, message).at(|location| location.key = Some(KEY.to_owned())));
             }
             Err(error) => return Err(error.into()),

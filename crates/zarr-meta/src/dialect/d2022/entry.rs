@@ -32,7 +32,7 @@ impl Entry {
         let mut entry = Self::parse(&At::root(&value)).map_err(|error| error.in_document(ENTRY))?;
         entry.warnings = deviations.into_iter().map(|deviation| Warning::of(ENTRY, deviation)).collect();
         if value.get("extensions").is_none() {
-            entry.warnings.push(Warning::new(ENTRY, "/extensions", "missing, which the text demands"));
+            entry.warnings.push(Warning::new(ENTRY, "/extensions", "missing, though the specification requires it"));
         }
         Ok(Some(entry))
     }

@@ -43,7 +43,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
             warn("/data_type", format!("{} is not known, the fallback {name} is used", error.found()));
         }
         if array.fill_value.is_none() {
-            warn("/fill_value", "null; what is not stored is undefined, and reads as zero".to_owned());
+            warn("/fill_value", "null: elements that are not stored are undefined, and read as zero".to_owned());
         }
         let is_scalar = array.shape.is_empty();
         let mut parsed = Parsed::new(Dialect::V3Draft2022, Node::Array(array), warnings).spelled_in(&value);
@@ -109,7 +109,9 @@ fn group(at: &At<'_>, entry: &Entry) -> Result<GroupMetadata> {
 /// Warnings of members that the text demands; each has a value that goes without saying.
 fn missing_members(at: &At<'_>, names: &[&str]) -> Vec<(String, String)> {
     let missing = names.iter().filter(|name| at.get(name).is_none());
-    missing.map(|name| (format!("{}/{name}", at.pointer()), "missing, which the text demands".to_owned())).collect()
+    missing
+        .map(|name| (format!("{}/{name}", at.pointer()), "missing, though the specification requires it".to_owned()))
+        .collect()
 }
 
 /// Refuses members of an extension of data types, and of those it falls back to, that the draft does not define.

@@ -100,11 +100,7 @@ impl Chain {
             (Some(own), _) => own,
             (None, Arriving::Elements(dtype, endian)) => (dtype.clone(), endian.clone()),
             (None, Arriving::Bytes) => {
-                return Err(Error::about(
-                    at,
-                    ErrorKind::UnknownExtension,
-                    "codecs of arrays in front of codecs of bytes",
-                ));
+                return Err(Error::about(at, ErrorKind::UnknownExtension, "codecs of arrays before codecs of bytes"));
             }
         };
         let codec = form::of_model(at, id, 1, self.item_size)?;

@@ -115,10 +115,7 @@ pub(crate) fn deviations(codecs: &[At<'_>]) -> Vec<(String, String)> {
     };
     let size = |at: &At<'_>| {
         let at = at.get("elementsize").filter(|at| at.value().as_f64() == Some(0.0))?;
-        Some((
-            at.pointer(),
-            "0, read as the size of the elements, which netCDF means; to numcodecs nothing is shuffled".into(),
-        ))
+        Some((at.pointer(), "0, read as the size of the elements, as netCDF does; numcodecs shuffles nothing".into()))
     };
     let of_one = |at: &At<'_>| match at.value().get("id").and_then(Value::as_str) {
         Some("zstd") => [level(at), text(at, "checksum")],

@@ -33,7 +33,11 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
         parsed.codecs_if_c_order = Some(codecs);
     }
     if !documents.contains(ATTRIBUTES) {
-        parsed.warnings.push(Warning::new(ATTRIBUTES, "", "missing, which the text demands; there are no attributes"));
+        parsed.warnings.push(Warning::new(
+            ATTRIBUTES,
+            "",
+            "missing, though the specification requires it; read as no attributes",
+        ));
     }
     match attributes(ATTRIBUTES, documents, &mut parsed.warnings) {
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,

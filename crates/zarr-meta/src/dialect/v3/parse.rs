@@ -135,18 +135,19 @@ fn array(
         // Types that are defined elsewhere may have it for a value.
         Value::Null if !codecs::is_without_null(&data_type) => Some(Value::Null),
         Value::Null if provisional.is_provisional() => {
-            provisional.note(fill_value.pointer(), "null; what is not stored is undefined, and reads as zero");
+            provisional
+                .note(fill_value.pointer(), "null: elements that are not stored are undefined, and read as zero");
             None
         }
         // zarrita.js writes it by default, and GDAL 3.12 where there is no nodata value; both mean zeros. For floats it may as
         // well be the NaN of JavaScript, which becomes null in JSON.
         Value::Null if class(&data_type) != Some(Class::Float) => {
-            let what = "null; what is not stored is undefined, and reads as zero";
+            let what = "null: elements that are not stored are undefined, and read as zero";
             warnings.push(Warning::new(key, fill_value.pointer(), what));
             None
         }
         Value::Null => {
-            let found = "null, which for floats stands for zero with some writers and for NaN with others";
+            let found = "null, which means zero for some writers of floats and NaN for others";
             let expected = "a number, \"NaN\", \"Infinity\", \"-Infinity\" or the bits as \"0x..\"";
             return Err(Error::new(ErrorKind::InvalidMetadata, fill_value.pointer(), found, expected));
         }

@@ -60,7 +60,7 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
     let mut codec = codec.clone();
     if codec.name == codecs::VIEW {
         let found = "codecs of arrays behind codecs of bytes";
-        return Err(Error::new(ErrorKind::NotExpressible, "", found, "codecs of arrays in front of codecs of bytes"));
+        return Err(Error::new(ErrorKind::NotExpressible, "", found, "codecs of arrays before codecs of bytes"));
     }
     if codec.configuration.contains_key("field_endian") {
         let found = "struct fields of mixed byte orders";
@@ -68,7 +68,7 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
     }
     if codec.configuration.remove("index_checksum_optional") == Some(Value::Bool(true)) {
         if dialect == Dialect::V3 {
-            let found = "shard indexes of which it is not known whether they have a checksum";
+            let found = "shard indexes that may or may not have a checksum";
             return Err(Error::new(ErrorKind::NotExpressible, "/configuration/index_codecs", found, "known codecs"));
         }
         codec.configuration.remove("index_codecs");
