@@ -10,6 +10,31 @@ mod write;
 pub use structure::{FieldElement, StructElement, StructField};
 pub use write::WriteElement;
 
+/// Runs the macro `$with` on the Rust types of numbers but `u8`, each with the data type that it is made for and others that it
+/// takes.
+macro_rules! numbers {
+    ($with:ident) => {
+        $with! {
+            i8 = Int8 or DataType::Int4 | DataType::Int2,
+            i16 = Int16,
+            i32 = Int32,
+            i64 = Int64 or DataType::DateTime64(_) | DataType::TimeDelta64(_),
+            u16 = UInt16,
+            u32 = UInt32,
+            u64 = UInt64,
+            f16 = Float16,
+            bf16 = BFloat16,
+            f32 = Float32,
+            f64 = Float64,
+            Complex<f16> = ComplexFloat16,
+            Complex<bf16> = ComplexBFloat16,
+            Complex<f32> = Complex64,
+            Complex<f64> = Complex128,
+        }
+    };
+}
+use numbers;
+
 use crate::layout::to_usize;
 use crate::{DataType, Error, Heap};
 

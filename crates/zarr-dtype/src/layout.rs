@@ -73,6 +73,17 @@ impl Scalar {
         })
     }
 
+    /// The integer that `item`, one scalar in memory form, is; `None` for bools, floats and bytes of another size.
+    pub fn integer(self, item: &[u8]) -> Option<i128> {
+        let (least, _) = self.range().filter(|_| item.len() == self.size())?;
+        let digit = |value: i128, byte: &u8| value << 8 | i128::from(*byte);
+        let is_big = cfg!(target_endian = "big");
+        let value = if is_big { item.iter().fold(0, digit) } else { item.iter().rev().fold(0, digit) };
+        let unused = i128::BITS - u32::try_from(8 * item.len()).ok()?;
+        // The shifts bring the sign where that of the wide integer is, and back.
+        Some(if least < 0 { value << unused >> unused } else { value })
+    }
+
     /// Whether every bit pattern of [`size`](Self::size) bytes is a value in memory form, so that
     /// [`normalize`](Self::normalize) and [`check`](Self::check) have nothing to do.
     pub const fn takes_any_bits(self) -> bool {
@@ -305,6 +316,17 @@ mod tests {
         check(Scalar::I8, 0x80, 0x80);
         assert!(Scalar::I4.check(&[0x08]).is_err());
         assert!(Scalar::U2.check(&[0, 4]).is_err());
+    }
+
+    #[test]
+    fn integers_are_loaded_with_their_sign() {
+        assert_eq!(Scalar::I2.integer(&[0xfe]), Some(-2));
+        assert_eq!(Scalar::I16.integer(&i16::MIN.to_ne_bytes()), Some(i16::MIN.into()));
+        assert_eq!(Scalar::I64.integer(&i64::MIN.to_ne_bytes()), Some(i64::MIN.into()));
+        assert_eq!(Scalar::U32.integer(&0xffee_0001_u32.to_ne_bytes()), Some(0xffee_0001));
+        assert_eq!(Scalar::U64.integer(&u64::MAX.to_ne_bytes()), Some(u64::MAX.into()));
+        assert_eq!(Scalar::I32.integer(&[0; 3]), None);
+        assert_eq!(Scalar::F32.integer(&[0; 4]), None);
     }
 
     #[test]

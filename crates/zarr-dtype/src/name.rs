@@ -7,7 +7,7 @@ use zarr_json::{Map, NamedConfig, Value};
 pub(crate) const MAX_ITEM_SIZE: u32 = 1 << 26;
 
 /// The types that need no configuration. The first name of a type is the one written.
-const PLAIN: [(&str, DataType); 27] = [
+const PLAIN: &[(&str, DataType)] = &[
     ("bool", DataType::Bool),
     ("int2", DataType::Int2),
     ("int4", DataType::Int4),

@@ -113,15 +113,25 @@ impl NumpyField {
     }
 }
 
+/// The numbers that numpy has, each with its letter.
+const NUMBERS: &[(char, DataType)] = &[
+    ('b', DataType::Bool),
+    ('i', DataType::Int8),
+    ('i', DataType::Int16),
+    ('i', DataType::Int32),
+    ('i', DataType::Int64),
+    ('u', DataType::UInt8),
+    ('u', DataType::UInt16),
+    ('u', DataType::UInt32),
+    ('u', DataType::UInt64),
+    ('f', DataType::Float16),
+    ('f', DataType::Float32),
+    ('f', DataType::Float64),
+    ('c', DataType::Complex64),
+    ('c', DataType::Complex128),
+];
+
 /// numpy's letter for a number; `None` for those that it lacks.
 fn letter(number: &DataType) -> Option<char> {
-    Some(match (number.class()?, number) {
-        (Class::Bool, _) => 'b',
-        (_, DataType::Int2 | DataType::Int4 | DataType::UInt2 | DataType::UInt4) => return None,
-        (Class::Signed, _) => 'i',
-        (Class::Unsigned, _) => 'u',
-        (_, DataType::Float16 | DataType::Float32 | DataType::Float64) => 'f',
-        (_, DataType::Complex64 | DataType::Complex128) => 'c',
-        _ => return None,
-    })
+    NUMBERS.iter().find(|(_, known)| known == number).map(|(letter, _)| *letter)
 }

@@ -185,21 +185,14 @@ pub fn parse(data_type: &DataType, value: &Value) -> Result<Vec<u8>, Error> {
 }
 
 fn scalar_json(scalar: Scalar, item: &[u8]) -> Option<Value> {
-    Some(match scalar {
-        Scalar::Bool => Value::from(item.first()? != &0),
-        Scalar::I2 | Scalar::I4 | Scalar::I8 => Value::from(i8::from_ne_bytes(load(item)?)),
-        Scalar::I16 => Value::from(i16::from_ne_bytes(load(item)?)),
-        Scalar::I32 => Value::from(i32::from_ne_bytes(load(item)?)),
-        Scalar::I64 => Value::from(i64::from_ne_bytes(load(item)?)),
-        Scalar::U2 | Scalar::U4 | Scalar::U8 => Value::from(*item.first()?),
-        Scalar::U16 => Value::from(u16::from_ne_bytes(load(item)?)),
-        Scalar::U32 => Value::from(u32::from_ne_bytes(load(item)?)),
-        Scalar::U64 => Value::from(u64::from_ne_bytes(load(item)?)),
-        Scalar::F16 => return float_json(&float::F16, item),
-        Scalar::BF16 => return float_json(&float::BF16, item),
-        Scalar::F32 => return float_json(&float::F32, item),
-        Scalar::F64 => return float_json(&float::F64, item),
-    })
+    match scalar {
+        Scalar::Bool => Some(Value::from(item.first()? != &0)),
+        Scalar::F16 => float_json(&float::F16, item),
+        Scalar::BF16 => float_json(&float::BF16, item),
+        Scalar::F32 => float_json(&float::F32, item),
+        Scalar::F64 => float_json(&float::F64, item),
+        _ => scalar.integer(item).map(Value::from),
+    }
 }
 
 fn load<const N: usize>(item: &[u8]) -> Option<[u8; N]> {

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 macro_rules! lists {
-    ($($rust:ty,)*) => { $(
+    ($($rust:ty $(= $data_type:ident $(or $other:pat)?)?,)*) => { $(
         impl Element for Vec<$rust> {
             fn name() -> String {
                 format!("Vec<{}>", <$rust>::name())
@@ -49,24 +49,8 @@ macro_rules! lists {
 }
 
 // Of `u8` there is one for byte strings.
-lists! {
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u16,
-    u32,
-    u64,
-    f16,
-    bf16,
-    f32,
-    f64,
-    Complex<f16>,
-    Complex<bf16>,
-    Complex<f32>,
-    Complex<f64>,
-}
+lists! { bool, }
+super::numbers!(lists);
 
 #[cfg(test)]
 mod tests {

@@ -35,14 +35,15 @@ macro_rules! methods {
 pub(super) use methods;
 
 macro_rules! plain {
-    ($($rust:ty = $accepted:pat,)*) => { $(
+    ($($rust:ty = $data_type:ident $(or $other:pat)?,)*) => { $(
         impl Element for $rust {
             fn name() -> String {
-                stringify!($rust).to_owned()
+                // Which has spaces between tokens that come from another macro.
+                stringify!($rust).replace(' ', "")
             }
 
             fn accepts(data_type: &DataType) -> bool {
-                matches!(data_type, $accepted)
+                *data_type == DataType::$data_type $(|| matches!(data_type, $other))?
             }
 
             methods!();
@@ -51,23 +52,9 @@ macro_rules! plain {
 }
 
 plain! {
-    i8 = DataType::Int8 | DataType::Int4 | DataType::Int2,
-    i16 = DataType::Int16,
-    i32 = DataType::Int32,
-    i64 = DataType::Int64 | DataType::DateTime64(_) | DataType::TimeDelta64(_),
-    u8 = DataType::UInt8 | DataType::UInt4 | DataType::UInt2,
-    u16 = DataType::UInt16,
-    u32 = DataType::UInt32,
-    u64 = DataType::UInt64,
-    f16 = DataType::Float16,
-    bf16 = DataType::BFloat16,
-    f32 = DataType::Float32,
-    f64 = DataType::Float64,
-    Complex<f16> = DataType::ComplexFloat16,
-    Complex<bf16> = DataType::ComplexBFloat16,
-    Complex<f32> = DataType::Complex64,
-    Complex<f64> = DataType::Complex128,
+    u8 = UInt8 or DataType::UInt4 | DataType::UInt2,
 }
+super::numbers!(plain);
 
 impl<const N: usize> Element for [u8; N] {
     fn name() -> String {

@@ -104,11 +104,11 @@ pub trait FieldElement: Copy + 'static {
     fn field_type() -> (DataType, Vec<u64>);
 }
 
-macro_rules! numbers {
-    ($($rust:ty = $data_type:ident $(or $other:ident)?,)*) => { $(
+macro_rules! fields {
+    ($($rust:ty = $data_type:ident $(or $other:pat)?,)*) => { $(
         impl FieldElement for $rust {
             fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {
-                shape.is_empty() && (<$rust>::accepts(data_type) $(|| *data_type == DataType::$other)?)
+                shape.is_empty() && (<$rust>::accepts(data_type) $(|| matches!(data_type, $other))?)
             }
 
             fn field_type() -> (DataType, Vec<u64>) {
@@ -118,24 +118,10 @@ macro_rules! numbers {
     )* };
 }
 
-numbers! {
-    i8 = Int8,
-    i16 = Int16,
-    i32 = Int32,
-    i64 = Int64,
-    u8 = UInt8 or Bool,
-    u16 = UInt16,
-    u32 = UInt32,
-    u64 = UInt64,
-    f16 = Float16,
-    bf16 = BFloat16,
-    f32 = Float32,
-    f64 = Float64,
-    Complex<f16> = ComplexFloat16,
-    Complex<bf16> = ComplexBFloat16,
-    Complex<f32> = Complex64,
-    Complex<f64> = Complex128,
+fields! {
+    u8 = UInt8 or DataType::Bool,
 }
+super::numbers!(fields);
 
 impl<T: FieldElement, const N: usize> FieldElement for [T; N] {
     fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {

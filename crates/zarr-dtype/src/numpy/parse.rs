@@ -1,6 +1,6 @@
 //! Reading type strings and lists of fields.
 
-use super::{NumpyField, NumpyType};
+use super::{NUMBERS, NumpyField, NumpyType};
 use crate::structure::MAX_DEPTH;
 use crate::{ByteOrder, DataType, TimeUnit, Unit};
 use std::collections::HashSet;
@@ -97,23 +97,8 @@ fn typestr(text: &str) -> Option<(NumpyType, ByteOrder)> {
 
 /// The number of numpy with this letter, and so many bytes.
 fn number(letter: char, size: u64) -> Option<DataType> {
-    Some(match (letter, size) {
-        ('b', 1) => DataType::Bool,
-        ('i', 1) => DataType::Int8,
-        ('i', 2) => DataType::Int16,
-        ('i', 4) => DataType::Int32,
-        ('i', 8) => DataType::Int64,
-        ('u', 1) => DataType::UInt8,
-        ('u', 2) => DataType::UInt16,
-        ('u', 4) => DataType::UInt32,
-        ('u', 8) => DataType::UInt64,
-        ('f', 2) => DataType::Float16,
-        ('f', 4) => DataType::Float32,
-        ('f', 8) => DataType::Float64,
-        ('c', 8) => DataType::Complex64,
-        ('c', 16) => DataType::Complex128,
-        _ => return None,
-    })
+    let is_it = |(known, number): &&(char, DataType)| *known == letter && u64::try_from(number.item_size()) == Ok(size);
+    NUMBERS.iter().find(is_it).map(|(_, number)| number.clone())
 }
 
 fn digits(text: &str) -> Option<u64> {
