@@ -15,7 +15,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers of a data type; `None` if it has none.
+    /// The numbers of a data type; `None` if it has none, or some of more than 64 bits.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::SmallFloat(float) => return Some(Self::of_small(*float, 1)),
@@ -25,14 +25,14 @@ impl Numbers {
         }
         let zarr_dtype::Layout::Fixed { scalar, count } = data_type.layout() else { return None };
         let size = scalar.size();
-        let signed = matches!(scalar, Scalar::I2 | Scalar::I4 | Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64);
+        let signed = scalar.range().is_some_and(|(least, _)| least < 0);
         let bits = match scalar {
             Scalar::Bool => 1,
             Scalar::I2 | Scalar::U2 => 2,
             Scalar::I4 | Scalar::U4 => 4,
             _ => u32::try_from(size).ok()? * 8,
         };
-        Some(Self { size, count, bits, signed })
+        (bits <= 64).then_some(Self { size, count, bits, signed })
     }
 
     fn of_small(float: SmallFloat, count: u32) -> Self {
