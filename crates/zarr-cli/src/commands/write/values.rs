@@ -7,7 +7,7 @@ use super::{Input, Source, Write};
 use crate::failure::{Failure, Result};
 use crate::{escape, number};
 use std::sync::Arc;
-use zarr::dtype::{DataType, Heap, Unit, print};
+use zarr::dtype::{Class, DataType, Heap, Unit, print};
 use zarr::meta::json::{self, Number, ParseOptions, Value};
 use zarr::{Array, Selection, View};
 
@@ -98,8 +98,7 @@ fn cell(data_type: &DataType, text: &str) -> Value {
 }
 
 fn is_integer(data_type: &DataType) -> bool {
-    use DataType as D;
-    matches!(data_type, D::Int8 | D::Int16 | D::Int32 | D::Int64 | D::UInt8 | D::UInt16 | D::UInt32 | D::UInt64)
+    matches!(data_type.class(), Some(Class::Signed | Class::Unsigned))
 }
 
 /// A number in a spelling that JSON does not have and tables do: `+1`, `.5`, `5.`, `nan`, `-inf`.
@@ -143,6 +142,7 @@ mod tests {
         }
         // As numpy.savetxt writes integers.
         assert_eq!(cell(&DataType::UInt64, "2.500000000000000000e+02"), json!(250));
+        assert_eq!(cell(&DataType::Int4, "-1.000000000000000000e+00"), json!(-1));
         assert_eq!(cell(&DataType::Int8, "+7"), json!(7));
         assert_eq!(cell(&DataType::Int8, "1.5"), json!(1.5));
         assert_eq!(cell(&DataType::String, "nan"), json!("nan"));
