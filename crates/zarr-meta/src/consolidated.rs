@@ -3,19 +3,47 @@
 //! It is a snapshot and may be stale; whether to trust it is the caller's business.
 
 mod build;
+mod nodes;
 mod read;
 mod stale;
 
 pub use stale::{document_key, without_consolidated};
 
-use crate::dialect::p2020::{ENTRY, path_of};
+use crate::NodePath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::{Documents, NodePath};
-use std::collections::BTreeMap;
 use zarr_json::Map;
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
 pub const V2_KEY: &str = ".zmetadata";
+
+/// Where groups of a dialect have consolidated metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consolidation {
+    /// Nowhere.
+    None,
+    /// In the document of each group.
+    InGroup,
+    /// In a document of this name beside that of each group.
+    Beside(&'static str),
+    /// In a document with this key, for the root alone.
+    OfRoot(&'static str),
+}
+
+impl Consolidation {
+    /// Whether a group at `path` may have some.
+    pub(crate) fn at(self, path: &NodePath) -> bool {
+        self == Self::InGroup || self.key(path).is_some()
+    }
+
+    /// The key of the document that holds it for a group at `path`, where that is not the group's own.
+    pub(crate) fn key(self, path: &NodePath) -> Option<String> {
+        match self {
+            Self::Beside(name) => Some(path.key_of(name)),
+            Self::OfRoot(key) if path.is_root() => Some(key.to_owned()),
+            _ => None,
+        }
+    }
+}
 
 /// The documents of all nodes below a group, as they were when somebody collected them.
 ///
@@ -43,31 +71,5 @@ impl Consolidated {
                 Err(Error::new(ErrorKind::Path, "", found, "the path of a node below the group"))
             }
         }
-    }
-
-    /// The documents of each node, under their keys relative to the root of the store, if the group that this belongs to is at
-    /// `group`: as they would be in the store, to be given to [`StoredNode::read`](crate::StoredNode::read). Their text is made when it is asked for.
-    pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
-        let mut nodes = BTreeMap::<NodePath, Documents>::new();
-        if let Some(entry) = self.documents.get(ENTRY) {
-            for (key, document) in self.documents.iter() {
-                let Some(Ok(path)) = path_of(key, entry) else { continue };
-                if path.is_within(group) {
-                    let documents = nodes.entry(path).or_default();
-                    documents.insert_value(ENTRY, entry.clone());
-                    documents.insert_value(key, document.clone());
-                }
-            }
-            return nodes;
-        }
-        for (key, document) in self.documents.iter() {
-            let (below, name) = key.rsplit_once('/').unwrap_or(("", key));
-            let path = if below.is_empty() { Ok(group.clone()) } else { group.join(below) };
-            // Names that are not safe were left out on reading.
-            let Ok(path) = path else { continue };
-            let key = path.key_of(name);
-            nodes.entry(path).or_default().insert_value(key, document.clone());
-        }
-        nodes
     }
 }

@@ -10,6 +10,7 @@ pub use carry::{CARRIED, for_dialect_carrying};
 use crate::codec_names::{name_for, written_name};
 use crate::conventions::ARRAY_DIMENSIONS;
 use crate::dialect::codecs;
+use crate::dialect::rules::{UNKNOWN_TYPE, is_ignorable};
 use crate::dialect::table::rules;
 use crate::dialect::typestr;
 use crate::error::{Error, ErrorKind, Result};
@@ -76,7 +77,7 @@ pub fn for_dialect_from(node: &Node, from: Dialect, dialect: Dialect) -> Result<
 }
 
 fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
-    let rules = rules(dialect)?;
+    let rules = rules(dialect);
     let mut node = node.clone();
     let mut notes = Vec::new();
     carry::restore(&mut node, dialect);
@@ -96,7 +97,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
         }
         (Node::Array(array), false) => older::array(array, dialect, &mut notes)?,
         (Node::Group(group), true) => {
-            drop_extra(&mut group.extra, |_, value| is_ignorable(value), &mut notes);
+            drop_extra(&mut group.extra, |name, value| rules.may_have_member(false, name, value), &mut notes);
         }
         (Node::Group(group), false) => older::group(group, dialect, &mut notes),
     }
@@ -119,15 +120,11 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     let mut written = parsed.node;
     // Which is read as its fallback.
     if let (Node::Array(from), Node::Array(to)) = (&node, &mut written)
-        && let Some(data_type) = from.extra.get(carry::UNKNOWN_TYPE)
+        && let Some(data_type) = from.extra.get(UNKNOWN_TYPE)
     {
-        to.extra.insert(carry::UNKNOWN_TYPE, data_type.clone());
+        to.extra.insert(UNKNOWN_TYPE, data_type.clone());
     }
     Ok((written, notes))
-}
-
-fn is_ignorable(value: &Value) -> bool {
-    value.get("must_understand") == Some(&Value::Bool(false))
 }
 
 fn drop_extra(extra: &mut Map, keep: impl Fn(&str, &Value) -> bool, notes: &mut Vec<Note>) {

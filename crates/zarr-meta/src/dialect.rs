@@ -1,5 +1,5 @@
 //! The dialects of Zarr. Each is a module that implements [`Rules`](rules::Rules), which map documents to the model and back; they
-//! are listed in `table.rs`.
+//! are listed below.
 
 pub(crate) mod codecs;
 mod d2022;
@@ -13,6 +13,7 @@ pub(crate) mod p2020;
 pub(crate) mod packed;
 pub(crate) mod provisional;
 pub(crate) mod rules;
+pub(crate) mod stored_members;
 pub(crate) mod table;
 pub(crate) mod typestr;
 pub(crate) mod v0;
@@ -24,83 +25,65 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// In which form a node is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// What zarr-python 0.3 and 0.4 wrote (2016): one array, key `__zmeta__`.
-    V0,
-    /// Version 1 (zarr-python 1, 2016): one array, key `meta`.
-    V1,
-    /// Version 2: keys `.zarray`, `.zgroup`, `.zattrs`.
-    V2,
-    /// The first version 3 protocol draft (April 2019): keys `meta/**/array.json`.
-    V3Protocol2019,
-    /// The protocol drafts in use from 2020 to 2024: `zarr.json` with a URI `.../protocol/core/3.0`.
-    V3Protocol2020,
-    /// The version 3 core draft of 2022: `zarr.json` with a URI `.../spec/core/3.0`.
-    V3Draft2022,
-    /// Version 3 while it settled, February to December 2023. The same reader as for [`V3`](Self::V3).
-    V3Provisional2023,
-    /// Version 3.0 and 3.1: key `zarr.json`.
-    V3,
+/// Runs the macro `$with` on the table of dialects: for each its documentation, its variant, its name and its rules, oldest first.
+macro_rules! dialects {
+    ($with:ident) => {
+        $with! {
+            /// What zarr-python 0.3 and 0.4 wrote (2016): one array, key `__zmeta__`.
+            V0 "v0" v0::V0,
+            /// Version 1 (zarr-python 1, 2016): one array, key `meta`.
+            V1 "v1" v1::V1,
+            /// Version 2: keys `.zarray`, `.zgroup`, `.zattrs`.
+            V2 "v2" v2::V2,
+            /// The first version 3 protocol draft (April 2019): keys `meta/**/array.json`.
+            V3Protocol2019 "p2019" p2019::V3Protocol2019,
+            /// The protocol drafts in use from 2020 to 2024: `zarr.json` with a URI `.../protocol/core/3.0`.
+            V3Protocol2020 "p2020" p2020::V3Protocol2020,
+            /// The version 3 core draft of 2022: `zarr.json` with a URI `.../spec/core/3.0`.
+            V3Draft2022 "d2022" d2022::V3Draft2022,
+            /// Version 3 while it settled, February to December 2023. The same reader as for [`V3`](Self::V3).
+            V3Provisional2023 "v3-2023" v3::V3,
+            /// Version 3.0 and 3.1: key `zarr.json`.
+            V3 "v3" v3::V3,
+        }
+    };
 }
+pub(crate) use dialects;
+
+macro_rules! enumeration {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $module:ident::$rules:ident,)*) => {
+        /// In which form a node is stored.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Dialect {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Dialect {
+            /// All of them, oldest first.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The short name: `v2`, `v3-2023`...
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+dialects!(enumeration);
 
 impl Dialect {
-    /// All of them, oldest first.
-    pub const ALL: [Self; 8] = [
-        Self::V0,
-        Self::V1,
-        Self::V2,
-        Self::V3Protocol2019,
-        Self::V3Protocol2020,
-        Self::V3Draft2022,
-        Self::V3Provisional2023,
-        Self::V3,
-    ];
-
     /// The newest.
     pub const NEWEST: Self = Self::V3;
 
-    /// Those whose documents lie at the path of their node, by different names: newest first.
-    pub const AT_PATHS: [Self; 2] = [Self::V3, Self::V2];
-
-    /// The one of [`AT_PATHS`](Self::AT_PATHS) that may lie beside a hierarchy whose dialect the root's `zarr.json` names.
+    /// The one whose documents lie at paths and whose hierarchy may lie beside one that has an entry point document.
     pub const BESIDE_ZARR_JSON: Self = Self::V2;
-
-    /// The short name: `v2`, `v3-2023`...
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::V0 => "v0",
-            Self::V1 => "v1",
-            Self::V2 => "v2",
-            Self::V3Protocol2019 => "p2019",
-            Self::V3Protocol2020 => "p2020",
-            Self::V3Draft2022 => "d2022",
-            Self::V3Provisional2023 => "v3-2023",
-            Self::V3 => "v3",
-        }
-    }
-
-    /// Whether documents are those of version 3, in its final form or that of 2023: `zarr.json` at the path of each node.
-    pub const fn is_v3(self) -> bool {
-        matches!(self, Self::V3 | Self::V3Provisional2023)
-    }
 
     /// Whether it is version 2.
     pub const fn is_v2(self) -> bool {
         matches!(self, Self::V2)
-    }
-
-    /// Whether the documents of a node lie below its path, as they do in versions 2 and 3, so that both may be there for one node.
-    pub const fn has_documents_at_paths(self) -> bool {
-        self.is_v2() || self.is_v3()
-    }
-
-    /// Whether it is older than the drafts of version 3: chunks have the keys of version 2, and the fill value marks missing data to
-    /// xarray.
-    pub fn precedes_v3(self) -> bool {
-        self <= Self::V2
     }
 
     /// The dialect in which data of this one is written today: version 2 for itself, version 3 for all others.
@@ -111,17 +94,6 @@ impl Dialect {
     /// Whether fill values are spelled as version 3 says, and not in the ways of older writers.
     pub const fn has_strict_fill_values(self) -> bool {
         matches!(self, Self::V3)
-    }
-
-    /// The dialects whose hierarchies may lie beside one that has an entry point document.
-    pub fn beside_entry_point() -> impl Iterator<Item = Self> {
-        [Self::V2, Self::V1, Self::V0, Self::V3Protocol2019].into_iter()
-    }
-
-    /// Whether attributes of new documents may hold numbers that JSON does not have, as Python writes them: `NaN`, `Infinity` and
-    /// `-Infinity`. In the others they stay where they are.
-    pub fn allows_nan_literals(self) -> bool {
-        matches!(self, Self::V0 | Self::V1 | Self::V2 | Self::V3Protocol2020)
     }
 }
 
@@ -140,13 +112,4 @@ impl FromStr for Dialect {
             Error::new(ErrorKind::UnsupportedVersion, "", format!("dialect {text:?}"), expected)
         })
     }
-}
-
-/// The key of the document that says what dialect a whole hierarchy is of and how the keys in it are formed; `None` for dialects
-/// whose nodes are detected by their own documents.
-///
-/// Before a node is created, the document there has to be read and given to [`documents`](crate::documents) as one of the
-/// previous ones, so that the node fits in.
-pub fn entry_point_key(dialect: Dialect) -> Option<&'static str> {
-    matches!(dialect, Dialect::V3Protocol2020 | Dialect::V3Draft2022).then_some("zarr.json")
 }

@@ -5,7 +5,7 @@ use crate::{Children, Dialect, Documents, NodePath};
 
 /// The prefix (empty or ending in `/`) whose listing shows the children of a group.
 pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
-    rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.listing_prefix(path))
+    rules(dialect).listing_prefix(path)
 }
 
 /// The children of the group at `path`, from the keys and the prefixes (ending in `/`) directly below
@@ -14,13 +14,13 @@ pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
 /// `entry` has the document that [`entry_point_key`](crate::entry_point_key) names, which says how the others are called; it may have others,
 /// and be empty where the dialect has none.
 pub fn children(dialect: Dialect, path: &NodePath, keys: &[&str], prefixes: &[&str], entry: &Documents) -> Children {
-    rules(dialect).map_or_else(|_| Children::default(), |rules| rules.children(path, keys, prefixes, entry))
+    rules(dialect).children(path, keys, prefixes, entry)
 }
 
 /// The path of the node whose document has this key, in dialects that keep documents apart from chunks
 /// ([`Dialect::implies_groups`]); `None` for keys of anything else, and for paths that are not safe. `entry` as for [`children`].
 pub fn document_path(dialect: Dialect, key: &str, entry: &Documents) -> Option<NodePath> {
-    rules(dialect).ok()?.document_path(key, entry)
+    rules(dialect).document_path(key, entry)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Finding out which node lies at a path, without I/O.
 
 use crate::dialect::rules::Rules;
-use crate::dialect::table::{DIALECTS, rules};
+use crate::dialect::table::{all_rules, rules};
 use crate::dialect::{detect, p2019, table, v1};
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
@@ -156,7 +156,7 @@ impl Probe {
     pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
-                let mut keys: Vec<_> = self.rules()?.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+                let mut keys: Vec<_> = self.rules().iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
                 keys.retain(|key| !self.known.contains(key));
                 let known = std::mem::take(&mut self.known);
                 if keys.is_empty() {
@@ -176,7 +176,7 @@ impl Probe {
                 {
                     return self.begin_again(dialect, &documents);
                 }
-                let rules = self.rules()?;
+                let rules = self.rules();
                 let more: Vec<_> = rules.iter().flat_map(|rules| rules.more_keys(&self.path, &documents)).collect();
                 if !all && !more.is_empty() {
                     return Ok(self.need(more, State::Documents(documents, true)));
@@ -223,9 +223,9 @@ impl Probe {
     }
 
     /// The rules in question, newest first.
-    fn rules(&self) -> Result<SmallVec<[&'static dyn Rules; 8]>> {
-        let self_contained = || DIALECTS.iter().copied().filter(|rules| rules.is_self_contained()).collect();
-        self.forced.map_or_else(|| Ok(self_contained()), |dialect| Ok(smallvec![rules(dialect)?]))
+    fn rules(&self) -> SmallVec<[&'static dyn Rules; 8]> {
+        let self_contained = || all_rules().filter(|rules| rules.is_self_contained()).collect();
+        self.forced.map_or_else(self_contained, |dialect| smallvec![rules(dialect)])
     }
 
     /// Begins again, now that the dialect is known.
@@ -262,7 +262,7 @@ impl Probe {
 
     /// The node that the documents say, of the newest dialect among them.
     pub(crate) fn read(&self, documents: &Documents) -> Result<Option<StoredNode>> {
-        let all = self.rules()?;
+        let all = self.rules();
         for (index, rules) in all.iter().enumerate() {
             let mut own_keys = rules.document_keys(&self.path);
             own_keys.extend(rules.more_keys(&self.path, documents));
@@ -312,17 +312,17 @@ impl Probe {
     }
 
     fn is_document(&self, name: &str) -> bool {
-        DIALECTS.iter().any(|rules| rules.is_node_document(name, &Documents::new()))
+        all_rules().any(|rules| rules.is_node_document(name, &Documents::new()))
     }
 
     fn search(&mut self, documents: Documents) -> ProbeStep {
         if !self.can_list {
             return self.not_found();
         }
-        let rules = self.rules().unwrap_or_default();
+        let rules = self.rules();
         let mut prefixes: VecDeque<String> = VecDeque::new();
         // In the first protocol draft a hierarchy may have no document that shows it, neither of the root nor of the node.
-        let unmarked = if self.forced.is_none() { table::rules(Dialect::V3Protocol2019).ok() } else { None };
+        let unmarked = if self.forced.is_none() { Some(table::rules(Dialect::V3Protocol2019)) } else { None };
         for prefix in unmarked.into_iter().chain(rules).map(|rules| rules.listing_prefix(&self.path)) {
             if !prefixes.contains(&prefix) {
                 prefixes.push_back(prefix);
@@ -347,7 +347,7 @@ impl Probe {
     }
 
     fn search_on(&mut self, mut search: Search, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
-        let rules = self.rules()?;
+        let rules = self.rules();
         for (key, bytes) in got {
             if let Some(bytes) = bytes {
                 // The answer to a look at a document. One that cannot be read is a node as well, if a broken one.

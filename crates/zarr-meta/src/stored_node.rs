@@ -58,7 +58,7 @@ pub struct Owned {
 /// The keys that belong to a node at `path`, of whichever kind, and to all nodes below it. `documents` has the document that
 /// [`entry_point_key`](crate::entry_point_key) names; it may have others, and be empty where the dialect has none.
 pub fn owned(dialect: Dialect, path: &NodePath, documents: &Documents) -> Owned {
-    let Ok(rules) = rules(dialect) else { return Owned { prefixes: vec![path.key_prefix()], keys: Vec::new() } };
+    let rules = rules(dialect);
     let prefixes = rules.own_prefixes(path, documents);
     let entry = crate::entry_point_key(dialect).filter(|_| !path.is_root());
     let mut keys = rules.document_keys(path);
@@ -107,8 +107,7 @@ impl StoredNode {
 
     /// What the keys of its chunks begin with if it is an array, relative to the root of the store: empty, or ending in `/`.
     pub fn chunk_prefix(&self) -> String {
-        rules(self.dialect)
-            .map_or_else(|_| self.path.key_prefix(), |rules| rules.chunk_prefix(&self.path, &self.documents))
+        rules(self.dialect).chunk_prefix(&self.path, &self.documents)
     }
 
     /// The keys that belong to this node and to all nodes below it: what is to be erased with it.
@@ -119,8 +118,7 @@ impl StoredNode {
     /// The prefixes (empty, or ending in `/`) below which there is nothing but this node and what lies below it. Together with
     /// [`own_documents`](Self::own_documents) that is all there is of it.
     pub fn own_prefixes(&self) -> Vec<String> {
-        rules(self.dialect)
-            .map_or_else(|_| vec![self.path.key_prefix()], |rules| rules.own_prefixes(&self.path, &self.documents))
+        rules(self.dialect).own_prefixes(&self.path, &self.documents)
     }
 
     /// The keys of the documents that are of this node alone, and not of the whole hierarchy.

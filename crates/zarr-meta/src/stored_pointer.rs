@@ -1,7 +1,9 @@
 //! Where a value of the model stands in the document that it was read from.
 
+use crate::dialect::stored_members::{CodecList, Codecs};
+use crate::dialect::table::rules;
 use crate::documents::parse_document;
-use crate::{Dialect, StoredNode, entry_point_key};
+use crate::{StoredNode, entry_point_key};
 use zarr_json::{NamedConfig, ParseOptions, Value};
 
 /// A codec as it stands in a document.
@@ -28,34 +30,27 @@ impl StoredNode {
         let document = self.document_key().and_then(|key| Some((key, self.documents.get(key)?)));
         let document = document.and_then(|(key, bytes)| parse_document(key, bytes, options, |_| true).ok());
         let (Some((document, _)), Some(array)) = (document, self.node.as_array()) else { return pointer.to_owned() };
-        let is_v3 = self.dialect.is_v3();
-        if is_v3 {
-            let stored = items(document.get("codecs"), "/codecs", true);
-            return self.in_list(&array.codecs, &stored, "/codecs", rest);
-        }
-        let (stored, list) = match self.dialect {
-            Dialect::V0 | Dialect::V1 => {
-                return if rest.contains('/') { "/compression_opts" } else { "/compression" }.to_owned();
+        let codecs = match rules(self.dialect).members().codecs {
+            Codecs::AsInModel => {
+                let stored = items(document.get("codecs"), "/codecs", true);
+                return in_list(&array.codecs, &stored, None, "/codecs", rest);
             }
-            Dialect::V2 => (items(document.get("filters"), "/filters", false), "/filters"),
-            Dialect::V3Protocol2019 => (items(document.get("chunk_codecs"), "/chunk_codecs", false), "/chunk_codecs"),
-            Dialect::V3Protocol2020 => {
-                let filters = document.get("attributes").and_then(|attributes| attributes.get("filters"));
-                (items(filters, "/attributes/filters", false), "/compressor")
-            }
-            _ => (items(document.get("codecs"), "/codecs", true), "/codecs"),
+            Codecs::One { name, parameters } => return if rest.contains('/') { parameters } else { name }.to_owned(),
+            Codecs::List(codecs) => codecs,
         };
+        let (stored, list) =
+            (items(at(&document, codecs.list), codecs.list, codecs.has_configurations), codecs.otherwise);
         let compressor = document.get("compressor").filter(|compressor| !compressor.is_null());
-        let has_configuration = self.dialect != Dialect::V2;
+        let has_configuration = codecs.has_configured_compressor;
         let compressor = compressor.map(|value| Stored { pointer: "/compressor".to_owned(), value, has_configuration });
         let stored: Vec<Stored<'_>> = stored.into_iter().chain(compressor).collect();
         // Shards of the drafts are made by storage transformers, around all codecs.
-        let (mut codecs, mut rest, mut depth) = (array.codecs.clone(), rest, 0);
+        let (members, mut codecs, mut rest, mut depth) = (Some(codecs), array.codecs.clone(), rest, 0);
         while let Some(shard) = codecs.iter().position(|codec| codec.name == "sharding_indexed") {
             let Some(inner) = rest.strip_prefix(&format!("{shard}/configuration/codecs/")) else {
                 return match rest.split('/').next() == Some(&shard.to_string()) {
                     true => format!("/storage_transformers/{depth}"),
-                    false => self.in_list(&codecs, &stored, list, rest),
+                    false => in_list(&codecs, &stored, members.as_ref(), list, rest),
                 };
             };
             rest = inner;
@@ -63,28 +58,12 @@ impl StoredNode {
             codecs = list.unwrap_or_default().iter().filter_map(NamedConfig::from_value).collect();
             depth += 1;
         }
-        self.in_list(&codecs, &stored, list, rest)
+        in_list(&codecs, &stored, members.as_ref(), list, rest)
     }
 
     /// The pointer to a member that is none of the codecs, or to their list.
     fn member(&self, pointer: &str) -> String {
-        let names: &[(&str, &str)] = match self.dialect {
-            Dialect::V3 | Dialect::V3Provisional2023 => &[],
-            Dialect::V0 | Dialect::V1 => {
-                &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")]
-            }
-            Dialect::V2 => &[
-                ("/data_type", "/dtype"),
-                ("/chunk_grid", "/chunks"),
-                ("/chunk_key_encoding", "/dimension_separator"),
-                ("/codecs", "/filters"),
-            ],
-            Dialect::V3Protocol2019 => {
-                &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/chunk_codecs")]
-            }
-            Dialect::V3Protocol2020 => &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/compressor")],
-            _ => &[("/chunk_key_encoding", "/chunk_grid/separator")],
-        };
+        let names = rules(self.dialect).members().names;
         let known = names.iter().find(|(name, _)| pointer.strip_prefix(name).is_some_and(|it| !it.starts_with('_')));
         match known {
             Some((_, stored)) => (*stored).to_owned(),
@@ -94,42 +73,53 @@ impl StoredNode {
             None => pointer.to_owned(),
         }
     }
+}
 
-    /// The pointer to `rest`, which begins with the place of a codec, where `codecs` were read from `stored`, and those that are not
-    /// stored from other members.
-    fn in_list(&self, codecs: &[NamedConfig], stored: &[Stored<'_>], list: &str, rest: &str) -> String {
-        let (number, tail) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let is_v3 = self.dialect.is_v3();
-        let mut missing = codecs.len().saturating_sub(stored.len());
-        let mut added: Vec<(usize, &str)> = Vec::new();
-        if missing > 0 && !is_v3 && codecs.first().is_some_and(|codec| codec.name == "transpose") {
-            let order = if self.dialect == Dialect::V2 { "/order" } else { "/chunk_memory_layout" };
-            added.push((0, order));
-            missing -= 1;
-        }
-        if let Some(bytes) = codecs.iter().position(|codec| codec.name == "bytes").filter(|_| missing > 0) {
-            let data_type = if self.dialect == Dialect::V2 { "/dtype" } else { "/data_type" };
-            added.push((bytes, if is_v3 { list } else { data_type }));
-            missing -= 1;
-        }
-        let index = number.parse::<usize>().ok().filter(|index| missing == 0 && *index < codecs.len());
-        let Some(index) = index else { return list.to_owned() };
-        if let Some((_, member)) = added.iter().find(|(at, _)| *at == index) {
-            return (*member).to_owned();
-        }
-        let before = added.iter().filter(|(at, _)| *at < index).count();
-        let Some(codec) = index.checked_sub(before).and_then(|at| stored.get(at)) else { return list.to_owned() };
-        let nested = tail.strip_prefix("/configuration/codecs/");
-        if let (Some(rest), Some(model)) = (nested, codecs.get(index)) {
-            let list = format!("{}/configuration/codecs", codec.pointer);
-            let inner = codec.value.get("configuration").and_then(|configuration| configuration.get("codecs"));
-            let model = model.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
-            let model: Vec<NamedConfig> = model.iter().filter_map(NamedConfig::from_value).collect();
-            return self.in_list(&model, &items(inner, &list, true), &list, rest);
-        }
-        let tail = if codec.has_configuration { tail } else { tail.strip_prefix("/configuration").unwrap_or(tail) };
-        format!("{}{tail}", codec.pointer)
+/// The pointer to `rest`, which begins with the place of a codec, where `codecs` were read from `stored`, and those that are not
+/// stored from `others`, if there are any.
+fn in_list(
+    codecs: &[NamedConfig],
+    stored: &[Stored<'_>],
+    others: Option<&CodecList>,
+    list: &str,
+    rest: &str,
+) -> String {
+    let (number, tail) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let mut missing = codecs.len().saturating_sub(stored.len());
+    let mut added: Vec<(usize, &str)> = Vec::new();
+    if let Some(others) = others
+        && missing > 0
+        && codecs.first().is_some_and(|codec| codec.name == "transpose")
+    {
+        added.push((0, others.order));
+        missing -= 1;
     }
+    if let Some(bytes) = codecs.iter().position(|codec| codec.name == "bytes").filter(|_| missing > 0) {
+        added.push((bytes, others.map_or(list, |others| others.data_type)));
+        missing -= 1;
+    }
+    let index = number.parse::<usize>().ok().filter(|index| missing == 0 && *index < codecs.len());
+    let Some(index) = index else { return list.to_owned() };
+    if let Some((_, member)) = added.iter().find(|(at, _)| *at == index) {
+        return (*member).to_owned();
+    }
+    let before = added.iter().filter(|(at, _)| *at < index).count();
+    let Some(codec) = index.checked_sub(before).and_then(|at| stored.get(at)) else { return list.to_owned() };
+    let nested = tail.strip_prefix("/configuration/codecs/");
+    if let (Some(rest), Some(model)) = (nested, codecs.get(index)) {
+        let list = format!("{}/configuration/codecs", codec.pointer);
+        let inner = codec.value.get("configuration").and_then(|configuration| configuration.get("codecs"));
+        let model = model.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
+        let model: Vec<NamedConfig> = model.iter().filter_map(NamedConfig::from_value).collect();
+        return in_list(&model, &items(inner, &list, true), others, &list, rest);
+    }
+    let tail = if codec.has_configuration { tail } else { tail.strip_prefix("/configuration").unwrap_or(tail) };
+    format!("{}{tail}", codec.pointer)
+}
+
+/// The value at `pointer`, whose names have no escapes.
+fn at<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
+    pointer.split('/').skip(1).try_fold(document, |value, name| value.get(name))
 }
 
 fn items<'d>(list: Option<&'d Value>, pointer: &str, has_configuration: bool) -> Vec<Stored<'d>> {
@@ -140,7 +130,7 @@ fn items<'d>(list: Option<&'d Value>, pointer: &str, has_configuration: bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NodePath;
+    use crate::{Dialect, NodePath};
 
     fn check(dialect: Dialect, documents: &[(&str, &str)], pointers: &[(&str, &str)]) {
         let documents = documents.iter().map(|(key, text)| ((*key).to_owned(), text.as_bytes().to_vec())).collect();

@@ -1,8 +1,9 @@
 //! The documents to store for a node.
 
+use crate::dialect::layout;
 use crate::dialect::rules::{Parsed, Rules};
+use crate::dialect::table::entry_point_key;
 use crate::dialect::table::rules;
-use crate::dialect::{entry_point_key, layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Dialect, Documents, Node, NodePath};
 use zarr_json::pointer::escaped;
@@ -37,7 +38,7 @@ pub fn documents(
     node: &Node,
     previous: Option<&Documents>,
 ) -> Result<Vec<(String, Option<Vec<u8>>)>> {
-    let rules = rules(dialect)?;
+    let rules = rules(dialect);
     check_nan_literals(dialect, node, previous)?;
     let none = Documents::new();
     let new = rules.write(dialect, path, node, previous.unwrap_or(&none))?;
@@ -83,7 +84,7 @@ fn entry(dialect: Dialect, previous: Option<&Documents>) -> Documents {
 /// what was read before, for dialects that say in one document how the others are called. The keys of two paths are in the
 /// same order.
 pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Vec<String> {
-    let Ok(rules) = rules(dialect) else { return Vec::new() };
+    let rules = rules(dialect);
     let entry = entry_point_key(dialect).filter(|_| !path.is_root());
     let mut keys = rules.document_keys(path);
     keys.extend(rules.more_keys(path, known));
@@ -111,7 +112,7 @@ pub fn dialects_of_key(path: &NodePath, key: &str) -> Vec<Dialect> {
             || entry_point_key(*dialect) == Some(key)
             || (told_by_root && document_keys(*dialect, &NodePath::root(), &none).iter().any(|known| known == key))
     };
-    Dialect::ALL.into_iter().rev().filter(|dialect| *dialect != Dialect::V3Provisional2023).filter(looks).collect()
+    Dialect::alone().filter(looks).collect()
 }
 
 /// What the chunk keys of an array begin with, relative to the root of the store: empty, or ending in `/`.
@@ -119,7 +120,7 @@ pub fn dialects_of_key(path: &NodePath, key: &str) -> Vec<Dialect> {
 /// For an array that was found, [`StoredNode::chunk_prefix`](crate::StoredNode::chunk_prefix) knows better: some dialects have several
 /// forms.
 pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
-    rules(dialect).map_or_else(|_| path.key_prefix(), |rules| rules.chunk_prefix(path, &Documents::new()))
+    rules(dialect).chunk_prefix(path, &Documents::new())
 }
 
 /// How the keys of the chunks of a new array with `rank` dimensions are formed in a dialect, with this separator if one is
@@ -135,8 +136,7 @@ pub fn chunk_prefix(dialect: Dialect, path: &NodePath) -> String {
 /// assert_eq!(keys.to_value().to_string(), r#"{"name":"v2","configuration":{"separator":"/"}}"#);
 /// ```
 pub fn chunk_keys(dialect: Dialect, rank: usize, separator: Option<&str>, entry: &Documents) -> NamedConfig {
-    let otherwise = |_| layout::keys("default", separator.unwrap_or("/"));
-    rules(dialect).map_or_else(otherwise, |rules| rules.chunk_keys(rank, separator, entry))
+    rules(dialect).chunk_keys(rank, separator, entry)
 }
 
 /// Gives a new node the form that nodes have in the hierarchy whose [entry point document](crate::entry_point_key) is among `entry`: chunk

@@ -74,7 +74,7 @@ fn stranger(location: &NodeLocation, group: &StoredNode) -> Result<Option<String
         return Ok(None);
     }
     let mut own: BTreeSet<String> = group.own_documents().map(str::to_owned).collect();
-    for dialect in [group.dialect, Dialect::V2, Dialect::V3] {
+    for dialect in std::iter::once(group.dialect).chain(Dialect::at_paths()) {
         own.extend(consolidated::document_key(&StoredNode::implicit(dialect, group.path.clone())));
         own.extend(document_keys(dialect, &group.path, &Documents::new()));
     }

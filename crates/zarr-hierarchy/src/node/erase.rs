@@ -194,7 +194,7 @@ impl<'d> DocumentKeys<'d> {
     fn new(dialect: Dialect, known: &'d Documents) -> Self {
         let (root, none) = (NodePath::root(), Documents::new());
         let mut names = Vec::new();
-        for plain in Dialect::AT_PATHS.into_iter().filter(|_| dialect.has_documents_at_paths()) {
+        for plain in Dialect::at_paths().filter(|_| dialect.has_documents_at_paths()) {
             names.extend(zarr_meta::document_keys(plain, &root, &none));
             names.extend(consolidated::document_key(&StoredNode::implicit(plain, root.clone())));
         }
@@ -249,10 +249,8 @@ impl OwnedKeys {
                 owned.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
             }
             // Documents of version 2 beside those of version 3, and the other way around, would be found again.
-            let beside = Dialect::AT_PATHS
-                .into_iter()
-                .rev()
-                .filter(|_| scope == EraseScope::Nodes && dialect.has_documents_at_paths());
+            let beside =
+                Dialect::at_paths().rev().filter(|_| scope == EraseScope::Nodes && dialect.has_documents_at_paths());
             let beside = beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none));
             for (rank, key) in beside.chain(consolidated::document_key(found)).enumerate() {
                 owned.documents.entry(2 * OTHERS + rank).or_default().insert(key);

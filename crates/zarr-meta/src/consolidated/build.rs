@@ -21,15 +21,14 @@ impl Consolidated {
         group: &NodePath,
         nodes: impl IntoIterator<Item = &'f StoredNode>,
     ) -> Result<Self> {
-        let is_draft = dialect == Dialect::V3Protocol2020;
+        let rules = rules(dialect);
         // A document of its own, of which the group is part.
-        let is_apart = dialect == Dialect::V2 || (is_draft && group.is_root());
+        let is_apart = rules.consolidation().key(group).is_some();
         if !dialect.may_consolidate(group) {
             let found = format!("consolidated metadata of {group} in dialect {dialect}");
             let expected = "dialect v2 or v3, or the root in dialect p2020";
             return Err(Error::new(ErrorKind::UnsupportedVersion, "", found, expected));
         }
-        let rules = rules(dialect)?;
         let prefix = group.key_prefix();
         let mut collected = Vec::new();
         let below = |found: &&StoredNode| found.path.is_within(group) && (is_apart || found.path != *group);

@@ -2,6 +2,7 @@
 
 use super::Consolidated;
 use crate::dialect::p2020::{ENTRY, path_of};
+use crate::dialect::table::rules;
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Dialect, NodePath, Warning};
@@ -40,14 +41,11 @@ impl Consolidated {
     /// # Errors
     /// If it is not JSON, or has no object `metadata`, or in it no entry point document where that is needed.
     pub fn parse_document(dialect: Dialect, key: &str, bytes: &[u8]) -> Result<Option<Self>> {
-        match dialect {
-            Dialect::V2 => Self::parse_v2(key, bytes),
-            Dialect::V3Protocol2020 => Self::parse_p2020(key, bytes),
-            _ => Ok(None),
-        }
+        rules(dialect).parse_consolidated(key, bytes)
     }
 
-    fn parse_p2020(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
+    /// That of the protocol drafts, as zarr-python 2 wrote it.
+    pub(crate) fn parse_p2020(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
         let Some(entry) = metadata.get(ENTRY) else {
             let pointer = format!("/metadata/{}", ENTRY);

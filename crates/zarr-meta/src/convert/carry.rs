@@ -1,6 +1,8 @@
 //! Metadata that a dialect cannot express, carried in an attribute until the node is in its own dialect again.
 
 use super::{Note, for_dialect, for_dialect_from, nan_literals, rename, zero};
+use crate::dialect::rules::UNKNOWN_TYPE;
+use crate::dialect::table::rules;
 use crate::dialect::typestr;
 use crate::error::{ErrorKind, Result};
 use crate::{ArrayMetadata, Dialect, Node};
@@ -90,9 +92,6 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
     Ok((fitted, notes))
 }
 
-/// The further member of an array whose data type is not known, but names a fallback that is: what its document has for `data_type`.
-pub(super) const UNKNOWN_TYPE: &str = "data_type";
-
 /// The node, and apart from it the data type that is not known.
 fn without_unknown_type(node: &Node) -> (Node, Option<Value>) {
     let mut node = node.clone();
@@ -103,13 +102,9 @@ fn without_unknown_type(node: &Node) -> (Node, Option<Value>) {
     (node, data_type)
 }
 
-/// Dialects that differ in nothing that a node says.
-fn family(dialect: Dialect) -> Dialect {
-    if dialect == Dialect::V3Provisional2023 { Dialect::V3 } else { dialect }
-}
-
+/// Whether dialects differ in nothing that a node says.
 pub(super) fn is_same_family(a: Dialect, b: Dialect) -> bool {
-    family(a) == family(b)
+    rules(a).dialects().contains(&b)
 }
 
 fn without_names(node: &Node) -> Node {

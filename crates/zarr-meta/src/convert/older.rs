@@ -1,7 +1,7 @@
 //! What nodes become in dialects before version 3.
 
-use super::carry::UNKNOWN_TYPE;
-use super::{Note, define_fill_value, drop_extra, is_ignorable};
+use super::{Note, define_fill_value, drop_extra};
+use crate::consolidated::Consolidation;
 use crate::conventions::{self, ARRAY_DIMENSIONS};
 use crate::dialect::table::rules;
 use crate::dialect::{codecs, layout};
@@ -11,32 +11,24 @@ use zarr_json::{NamedConfig, Value};
 
 pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     if group.consolidated.take().is_some() {
-        notes.push(match dialect {
-            Dialect::V2 => Note::change("/consolidated_metadata", "moves to a document of its own"),
+        notes.push(match rules(dialect).consolidation() {
+            Consolidation::Beside(_) => Note::change("/consolidated_metadata", "moves to a document of its own"),
             _ => Note::loss("/consolidated_metadata", "the dialect has none"),
         });
     }
-    drop_extra(&mut group.extra, |name, value| is_extra(dialect, false, name, value), notes);
-}
-
-/// Whether the dialect may have a further member.
-fn is_extra(dialect: Dialect, is_array: bool, name: &str, value: &Value) -> bool {
-    match dialect {
-        // The first core draft refuses what it does not know.
-        Dialect::V3Draft2022 => is_array && matches!(name, "extensions" | UNKNOWN_TYPE),
-        _ => !is_ignorable(value),
-    }
+    drop_extra(&mut group.extra, |name, value| rules(dialect).may_have_member(false, name, value), notes);
 }
 
 pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) -> Result<()> {
-    drop_extra(&mut array.extra, |name, value| is_extra(dialect, true, name, value), notes);
+    let rules = rules(dialect);
+    drop_extra(&mut array.extra, |name, value| rules.may_have_member(true, name, value), notes);
     if !array.storage_transformers.is_empty() {
         array.storage_transformers.clear();
         notes.push(Note::loss("/storage_transformers", &format!("{dialect} has none of this name")));
     }
     dimension_names(array, dialect, notes)?;
     chunk_keys(array, dialect, notes);
-    if dialect == Dialect::V3Draft2022 {
+    if rules.needs_fill_value() {
         define_fill_value(array, notes);
     }
     // A codec that may be ignored is assumed to change nothing.
@@ -45,7 +37,8 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
         array.codecs.retain(known);
         notes.push(Note::loss("/codecs", "codecs that may be ignored, and that the dialect does not have"));
     }
-    if matches!(dialect, Dialect::V3Protocol2020 | Dialect::V3Draft2022)
+    if rules.has_shards()
+        && !rules.has_index_checksums()
         && let [shard] = array.codecs.as_mut_slice()
         && shard.name == "sharding_indexed"
     {
@@ -88,9 +81,8 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
 /// The form of chunk keys that the dialect has, with the separator as it is where there is a choice.
 fn chunk_keys(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) {
     let Some((name, separator)) = layout::innermost(&array.chunk_key_encoding) else { return };
-    let has_choice = matches!(dialect, Dialect::V2 | Dialect::V3Protocol2020 | Dialect::V3Draft2022);
-    let wanted = Some(separator.as_str()).filter(|_| has_choice);
-    let Ok(rules) = rules(dialect) else { return };
+    let rules = rules(dialect);
+    let wanted = Some(separator.as_str()).filter(|_| rules.has_separators());
     let keys = rules.chunk_keys(array.shape.len(), wanted, &Documents::new());
     become_keys(&mut array.chunk_key_encoding, (&name, &separator), keys, notes);
 }

@@ -7,12 +7,13 @@ mod entry;
 mod parse;
 mod write;
 
-use super::rules::{Parsed, Rules};
+use super::rules::{Parsed, Rules, UNKNOWN_TYPE};
+use super::stored_members::Members;
 use super::{Dialect, layout};
 use crate::error::Result;
 use crate::{Children, Documents, Error, Node, NodePath};
 use entry::Entry;
-use zarr_json::{Map, NamedConfig};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The rules of the core draft of 2022.
 pub(super) struct V3Draft2022;
@@ -35,6 +36,27 @@ impl Rules for V3Draft2022 {
 
     fn is_self_contained(&self) -> bool {
         false
+    }
+
+    fn entry_point_key(&self) -> Option<&'static str> {
+        Some(ENTRY)
+    }
+
+    fn has_separators(&self) -> bool {
+        true
+    }
+
+    fn needs_fill_value(&self) -> bool {
+        true
+    }
+
+    /// It refuses what it does not know.
+    fn may_have_member(&self, is_array: bool, name: &str, _value: &Value) -> bool {
+        is_array && matches!(name, "extensions" | UNKNOWN_TYPE)
+    }
+
+    fn members(&self) -> Members {
+        Members::OF_DRAFTS
     }
 
     fn document_keys(&self, _: &NodePath) -> Vec<String> {

@@ -33,7 +33,7 @@ pub(crate) fn probed_keys(path: &NodePath) -> Vec<String> {
     }
     // The first that is there decides. Other hierarchies may have documents at the keys of the first protocol draft.
     let mut keys: Vec<String> = root(&["zarr.json", "meta/group.json", "meta/array.json"]);
-    keys.extend(rules(Dialect::V3Protocol2019).map(|rules| rules.document_keys(path)).unwrap_or_default());
+    keys.extend(rules(Dialect::V3Protocol2019).document_keys(path));
     keys
 }
 

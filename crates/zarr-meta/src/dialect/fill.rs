@@ -71,7 +71,7 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
             stored.as_number().is_none()
         }
         _ if is_raw() => stored.as_number().is_none(),
-        "bytes" | "variable_length_bytes" | "vlen-array" => dialect >= Dialect::V3Provisional2023,
+        "bytes" | "variable_length_bytes" | "vlen-array" => dialect.is_v3(),
         "v2_object" => !matches!(stored, Value::Null | Value::Array(_)),
         _ => true,
     }

@@ -9,6 +9,7 @@ mod write;
 
 use super::draft::members;
 use super::rules::{Parsed, Rules};
+use super::stored_members::{CodecList, Codecs, Members};
 use super::{Dialect, layout};
 use crate::error::Result;
 use crate::{Children, Documents, Error, Node, NodePath};
@@ -68,6 +69,18 @@ impl Rules for V3Protocol2019 {
 
     fn is_self_contained(&self) -> bool {
         false
+    }
+
+    fn members(&self) -> Members {
+        Members {
+            names: &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/chunk_codecs")],
+            codecs: Codecs::List(CodecList {
+                list: "/chunk_codecs",
+                has_configurations: false,
+                otherwise: "/chunk_codecs",
+                ..CodecList::OF_DRAFTS
+            }),
+        }
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {

@@ -18,6 +18,8 @@ mod write;
 
 use super::Dialect;
 use super::rules::{Parsed, Rules};
+use super::stored_members::{CodecList, Codecs, Members};
+use crate::consolidated::{Consolidated, Consolidation};
 use crate::error::{Error, Result};
 use crate::{Children, Documents, Node, NodePath};
 use entry::Form;
@@ -26,7 +28,7 @@ use zarr_json::{Map, NamedConfig};
 /// The rules of the protocol drafts.
 pub(super) struct V3Protocol2020;
 
-pub(crate) use entry::{CONSOLIDATED, KEY as ENTRY, path_of};
+pub(crate) use entry::{KEY as ENTRY, path_of};
 
 impl Rules for V3Protocol2020 {
     fn dialects(&self) -> &'static [Dialect] {
@@ -37,16 +39,44 @@ impl Rules for V3Protocol2020 {
         true
     }
 
-    fn may_consolidate(&self, path: &NodePath) -> bool {
-        path.is_root()
-    }
-
     fn names_in_directory<'n>(&self, directory: &[&'n str]) -> Option<Vec<&'n str>> {
         Some(directory.strip_prefix(&["root"]).unwrap_or(directory).to_vec())
     }
 
     fn is_self_contained(&self) -> bool {
         false
+    }
+
+    fn allows_nan_literals(&self) -> bool {
+        true
+    }
+
+    fn entry_point_key(&self) -> Option<&'static str> {
+        Some(entry::KEY)
+    }
+
+    fn has_separators(&self) -> bool {
+        true
+    }
+
+    fn members(&self) -> Members {
+        Members {
+            names: &[("/chunk_key_encoding", "/chunk_grid/separator"), ("/codecs", "/compressor")],
+            codecs: Codecs::List(CodecList {
+                list: "/attributes/filters",
+                has_configurations: false,
+                otherwise: "/compressor",
+                ..CodecList::OF_DRAFTS
+            }),
+        }
+    }
+
+    fn consolidation(&self) -> Consolidation {
+        Consolidation::OfRoot(entry::CONSOLIDATED)
+    }
+
+    fn parse_consolidated(&self, key: &str, bytes: &[u8]) -> Result<Option<Consolidated>> {
+        Consolidated::parse_p2020(key, bytes)
     }
 
     fn document_keys(&self, _: &NodePath) -> Vec<String> {

@@ -1,7 +1,9 @@
 //! The interface between a dialect and the model.
 
+use super::stored_members::Members;
 use super::{Dialect, fill};
 use crate::chunk_keys::ChunkKeys;
+use crate::consolidated::{Consolidated, Consolidation};
 use crate::conventions::Convention;
 use crate::{Children, Documents, Error, Node, NodePath, Result, Warning};
 use zarr_json::{Map, NamedConfig, Value};
@@ -79,6 +81,41 @@ pub(crate) trait Rules: Sync {
         false
     }
 
+    /// Whether it is older than the drafts of version 3, see [`Dialect::precedes_v3`].
+    fn precedes_v3(&self) -> bool {
+        false
+    }
+
+    /// See [`Dialect::allows_nan_literals`].
+    fn allows_nan_literals(&self) -> bool {
+        false
+    }
+
+    /// See [`entry_point_key`](super::entry_point_key).
+    fn entry_point_key(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the keys of chunks may have either separator.
+    fn has_separators(&self) -> bool {
+        false
+    }
+
+    /// Whether every array has a fill value.
+    fn needs_fill_value(&self) -> bool {
+        false
+    }
+
+    /// Whether a document may have this further member, that of an array or that of a group.
+    fn may_have_member(&self, _is_array: bool, _name: &str, value: &Value) -> bool {
+        !is_ignorable(value)
+    }
+
+    /// Under which names the document of an array has what the model has.
+    fn members(&self) -> Members {
+        Members::OF_MODEL
+    }
+
     /// Whether chunks may be shards.
     fn has_shards(&self) -> bool {
         false
@@ -89,9 +126,15 @@ pub(crate) trait Rules: Sync {
         false
     }
 
-    /// Whether a group at `path` may have consolidated metadata.
-    fn may_consolidate(&self, _path: &NodePath) -> bool {
-        false
+    /// Where groups have consolidated metadata.
+    fn consolidation(&self) -> Consolidation {
+        Consolidation::None
+    }
+
+    /// The consolidated metadata in a document of its own, at `key`, with this content; see
+    /// [`Consolidated::parse_document`].
+    fn parse_consolidated(&self, _key: &str, _bytes: &[u8]) -> Result<Option<Consolidated>> {
+        Ok(None)
     }
 
     /// The codecs of new arrays for which none are given.
@@ -106,6 +149,14 @@ pub(crate) trait Rules: Sync {
 
     /// Checks a name to be written: an error, or what is unwise about it.
     fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>>;
+}
+
+/// The further member of an array whose data type is not known, but names a fallback that is: what its document has for `data_type`.
+pub(crate) const UNKNOWN_TYPE: &str = "data_type";
+
+/// Whether a reader may ignore a member with this value.
+pub(crate) fn is_ignorable(value: &Value) -> bool {
+    value.get("must_understand") == Some(&Value::Bool(false))
 }
 
 /// What [`Rules::parse`] makes of documents.

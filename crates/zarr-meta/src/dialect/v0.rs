@@ -10,6 +10,7 @@
 //! The document of zarr-python 0.3 is a pickle, which is never read because it may run code.
 
 use super::rules::{Parsed, Rules};
+use super::stored_members::Members;
 use super::typestr;
 use super::v1;
 use super::{Dialect, layout, numcodecs};
@@ -44,6 +45,18 @@ impl Rules for V0 {
 
     fn is_self_contained(&self) -> bool {
         false
+    }
+
+    fn precedes_v3(&self) -> bool {
+        true
+    }
+
+    fn allows_nan_literals(&self) -> bool {
+        true
+    }
+
+    fn members(&self) -> Members {
+        v1::STORED
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {

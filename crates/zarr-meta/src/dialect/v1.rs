@@ -11,6 +11,7 @@ pub(super) use fill::{from_model as fill_from_model, to_model as fill_to_model};
 pub(super) use parse::attributes;
 
 use super::rules::{Parsed, Rules};
+use super::stored_members::{Codecs, Members};
 use super::{Dialect, layout};
 use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,6 +23,12 @@ pub(super) struct V1;
 
 pub(crate) const ARRAY: &str = "meta";
 pub(crate) const ATTRIBUTES: &str = "attrs";
+
+/// Where a document of version 1, or of what came before, has the codecs: one, apart from its parameters.
+pub(super) const STORED: Members = Members {
+    names: &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")],
+    codecs: Codecs::One { name: "/compression", parameters: "/compression_opts" },
+};
 
 /// What is wrong with a document `meta` that is not of version 1, if it is one at all: beside `attrs` it is.
 pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
@@ -58,6 +65,18 @@ impl Rules for V1 {
 
     fn is_self_contained(&self) -> bool {
         false
+    }
+
+    fn precedes_v3(&self) -> bool {
+        true
+    }
+
+    fn allows_nan_literals(&self) -> bool {
+        true
+    }
+
+    fn members(&self) -> Members {
+        STORED
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {

@@ -7,7 +7,9 @@ mod parse;
 mod write;
 
 use super::rules::{Parsed, Rules};
+use super::stored_members::{CodecList, Codecs, Members};
 use super::{Dialect, layout};
+use crate::consolidated::{Consolidated, Consolidation, V2_KEY};
 use crate::{Children, Documents, Error, Node, NodePath, Result};
 use zarr_json::{Map, NamedConfig};
 
@@ -23,8 +25,43 @@ impl Rules for V2 {
         &[Dialect::V2]
     }
 
-    fn may_consolidate(&self, _path: &NodePath) -> bool {
+    fn precedes_v3(&self) -> bool {
         true
+    }
+
+    fn allows_nan_literals(&self) -> bool {
+        true
+    }
+
+    fn has_separators(&self) -> bool {
+        true
+    }
+
+    fn members(&self) -> Members {
+        Members {
+            names: &[
+                ("/data_type", "/dtype"),
+                ("/chunk_grid", "/chunks"),
+                ("/chunk_key_encoding", "/dimension_separator"),
+                ("/codecs", "/filters"),
+            ],
+            codecs: Codecs::List(CodecList {
+                list: "/filters",
+                has_configurations: false,
+                has_configured_compressor: false,
+                otherwise: "/filters",
+                order: "/order",
+                data_type: "/dtype",
+            }),
+        }
+    }
+
+    fn consolidation(&self) -> Consolidation {
+        Consolidation::Beside(V2_KEY)
+    }
+
+    fn parse_consolidated(&self, key: &str, bytes: &[u8]) -> Result<Option<Consolidated>> {
+        Consolidated::parse_v2(key, bytes)
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {
@@ -61,7 +98,7 @@ impl Rules for V2 {
     }
 
     fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
-        if matches!(name, ARRAY | GROUP | ATTRIBUTES | crate::consolidated::V2_KEY) {
+        if matches!(name, ARRAY | GROUP | ATTRIBUTES | V2_KEY) {
             return Err(error("is the key of documents", "another name"));
         }
         if name.contains('\\') {

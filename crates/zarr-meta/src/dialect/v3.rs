@@ -5,10 +5,11 @@
 mod parse;
 mod write;
 
-use super::rules::{Parsed, Rules};
+use super::rules::{Parsed, Rules, is_ignorable};
 use super::{Dialect, layout};
+use crate::consolidated::Consolidation;
 use crate::{Children, Documents, Error, Node, NodePath, Result};
-use zarr_json::{Map, NamedConfig};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The rules of version 3.
 pub(super) struct V3;
@@ -28,8 +29,12 @@ impl Rules for V3 {
         true
     }
 
-    fn may_consolidate(&self, _path: &NodePath) -> bool {
-        true
+    fn consolidation(&self) -> Consolidation {
+        Consolidation::InGroup
+    }
+
+    fn may_have_member(&self, _is_array: bool, _name: &str, value: &Value) -> bool {
+        is_ignorable(value)
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {
