@@ -42,26 +42,15 @@ enum Kind {
     Text(&'static texts::Text),
 }
 
-const fn documents(name: &'static str, dialect: Dialect) -> Target {
-    Target { name, kind: Kind::Documents(dialect) }
-}
-
-/// All targets: one for each codec beside the others.
+/// All targets: one for each dialect and one for each codec beside the others.
 pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
     let registry = chunks::registry();
-    OTHERS.iter().copied().chain(registry.codecs.iter().map(|entry| Target::of_codec(entry, &registry))).collect()
+    let codecs = registry.codecs.iter().map(|entry| Target::of_codec(entry, &registry));
+    Dialect::ALL.into_iter().map(Target::of_dialect).chain(OTHERS.iter().copied()).chain(codecs).collect()
 });
 
-/// The targets that are not chunks of a codec.
+/// The targets that are neither documents of a dialect nor chunks of a codec.
 const OTHERS: &[Target] = &[
-    documents("documents-v0", Dialect::V0),
-    documents("documents-v1", Dialect::V1),
-    documents("documents-v2", Dialect::V2),
-    documents("documents-p2019", Dialect::V3Protocol2019),
-    documents("documents-p2020", Dialect::V3Protocol2020),
-    documents("documents-d2022", Dialect::V3Draft2022),
-    documents("documents-v3-2023", Dialect::V3Provisional2023),
-    documents("documents-v3", Dialect::V3),
     Target { name: "json", kind: Kind::Text(&texts::JSON) },
     Target { name: "data-type", kind: Kind::Text(&texts::DATA_TYPE) },
     Target { name: "fill-value", kind: Kind::Text(&texts::FILL_VALUE) },
@@ -74,6 +63,10 @@ const OTHERS: &[Target] = &[
 
 impl Target {
     /// Chunks of arrays with a codec: `chunk-` and its name without `numcodecs.`, where no other codec has that.
+    fn of_dialect(dialect: Dialect) -> Self {
+        Self { name: format!("documents-{dialect}").leak(), kind: Kind::Documents(dialect) }
+    }
+
     fn of_codec(entry: &CodecEntry, registry: &Registry) -> Self {
         let short = entry
             .name
