@@ -33,7 +33,7 @@ pub(crate) fn check(case: &Case, refusal: &Refusal) -> Result<(), Fault> {
 
 /// Goes as far as an error may be put off.
 fn steps(case: &Case, refusal: &Refusal) -> Result<&'static str> {
-    let store = zarr::open_store(&case.url())?;
+    let store = zarr::store::open(&case.url())?;
     match refusal.when {
         Step::List | Step::OpenStore => {
             crate::check::walk(&store)?;
@@ -48,7 +48,7 @@ fn steps(case: &Case, refusal: &Refusal) -> Result<&'static str> {
             if node.node.as_array().is_none() {
                 return Ok("a group");
             }
-            let array = Array::from_found(&store, node, &zarr::registry(), Options::default())?;
+            let array = Array::from_found(&store, node, &zarr::registry::default(), Options::default())?;
             if refusal.when == Step::OpenNode {
                 return Ok("an array");
             }
@@ -63,7 +63,7 @@ fn steps(case: &Case, refusal: &Refusal) -> Result<&'static str> {
 }
 
 fn good_region(case: &Case, refusal: &Refusal, region: &[Range<u64>]) -> Result<()> {
-    let store: Arc<dyn Store> = zarr::open_store(&case.url())?;
-    let array = zarr::open_array(&store, &refusal.path)?;
+    let store: Arc<dyn Store> = zarr::store::open(&case.url())?;
+    let array = zarr::open((&store, &refusal.path)).array()?;
     array.read_data(Selection::Region(Region::from_ranges(region))).map(drop)
 }

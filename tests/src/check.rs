@@ -15,12 +15,12 @@ use zarr_store::{Key, Store, StoreExt};
 
 /// The node at a path.
 pub(crate) fn find(store: &Arc<dyn Store>, path: &str) -> Result<StoredNode> {
-    zarr::open_node(&**store, path, None)
+    zarr::hierarchy::open_node(&**store, path, None)
 }
 
 /// All nodes of a store. A broken one is an error here, and so are names in consolidated metadata that lead out of it.
 pub(crate) fn walk(store: &Arc<dyn Store>) -> Result<Walk> {
-    let mut walk = zarr::walk(&**store, "/", None)?;
+    let mut walk = zarr::hierarchy::walk(&**store, "/", None)?;
     if !walk.broken.is_empty() {
         return Err(walk.broken.swap_remove(0));
     }
@@ -54,7 +54,7 @@ fn fault(error: zarr_array::Error) -> Fault {
 /// # Errors
 /// Says what differs.
 pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
-    let store = zarr::open_store(&case.url()).map_err(fault)?;
+    let store = zarr::store::open(&case.url()).map_err(|error| fault(error.into()))?;
     let walk = walk(&store).map_err(fault)?;
     let found: BTreeMap<String, &StoredNode> = walk.nodes.iter().map(|node| (node.path.to_string(), node)).collect();
     let paths: Vec<&String> = found.keys().collect();
@@ -114,7 +114,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
 /// # Errors
 /// Says what differs, or begins with the kind of error that came.
 pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &mut ArrayResult) -> Result<(), Fault> {
-    let store = zarr::open_store(&case.url()).map_err(fault)?;
+    let store = zarr::store::open(&case.url()).map_err(|error| fault(error.into()))?;
     let found = find(&store, path).map_err(fault)?;
     let metadata = found.node.as_array().ok_or("a group, expected an array")?;
     result.data_type = metadata.data_type.name.clone();
@@ -127,7 +127,7 @@ pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &
         same("dimension names", &metadata.dimension_names, &expected.dimension_names)?;
     }
     let options = Options { v1_f_order_is_c: case.expected.v1_f_order_is_c, ..Options::default() };
-    let opened = Array::from_found(&store, found.clone(), &zarr::registry(), options);
+    let opened = Array::from_found(&store, found.clone(), &zarr::registry::default(), options);
     let Some(data) = &expected.data else {
         // Its elements must never be decoded; its metadata was read.
         return match opened {

@@ -62,7 +62,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         let dialect = if name.starts_with("numcodecs.") { Dialect::V2 } else { Dialect::V3 };
         Column { entry: *entry, name, dialect }
     };
-    zarr::registry().codecs.iter().filter(|entry| !LEFT_OUT.contains(&entry.name)).map(column).collect()
+    zarr::registry::default().codecs.iter().filter(|entry| !LEFT_OUT.contains(&entry.name)).map(column).collect()
 });
 
 impl Column {
@@ -87,7 +87,8 @@ impl Column {
                 json!({"encode_dtype": wide, "decode_dtype": (npy_descr(data_type)?)})
             }
             "sharding_indexed" => {
-                let serializer = zarr::registry().defaults.serializer?(data_type, ByteOrder::Little).to_value();
+                let serializer =
+                    zarr::registry::default().defaults.serializer?(data_type, ByteOrder::Little).to_value();
                 json!({
                     "chunk_shape": [2, 1],
                     "codecs": [serializer],
@@ -152,7 +153,7 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
         return Ok(false);
     };
     array.write(Selection::all(), values.elements.view()).map_err(fault)?;
-    let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
+    let found = zarr::open(&store).array().and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
     same(column.name, &found, &values.elements)?;
     if let Some(path) = &path {
         let expected = json!({"codec": (column.name), "data_type": name, "values": (json_values(&values.elements))});
@@ -164,7 +165,7 @@ fn pair(name: &str, values: &Values, column: &Column, folder: Option<&Path>) -> 
 /// An array of a data type with a codec, without elements; `None` if there cannot be one.
 fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Option<Array>, Fault> {
     let Some(codec) = column.codec(&values.data_type) else { return Ok(None) };
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     let new = NewArray::new(&SHAPE, values.data_type.to_config().short_value().to_string().trim_matches('"'));
     let new = new.chunks(&CHUNKS).codecs(vec![codec]).dialect(column.dialect);
     let array = match Array::create(store, "/", new, &registry) {
@@ -231,7 +232,7 @@ pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fa
     let (_, make) = TYPES.iter().find(|(name, _)| *name == data_type).ok_or("no such data type")?;
     let store: Arc<dyn Store> =
         Arc::new(FilesystemStore::open(folder.join("back")).map_err(|error| error.to_string())?);
-    let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all()));
+    let found = zarr::open(&store).array().and_then(|array| array.read_data(Selection::all()));
     same(codec, &found.map_err(|error| error.to_string())?, &make().elements)
 }
 

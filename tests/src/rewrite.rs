@@ -40,7 +40,7 @@ pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
 /// Says what is wrong with them.
 pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<StoredNode, Fault> {
     let store = in_memory(documents)?;
-    zarr::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
+    zarr::hierarchy::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
 }
 
 /// A store in memory with nothing but documents.
@@ -106,7 +106,7 @@ pub(crate) fn copy_empty(array: &Array) -> Result<Array, Fault> {
     documents.apply(&written.map_err(|error| format!("writing documents: {error}"))?);
     let store = in_memory(&documents)?;
     let path = found.path.to_string();
-    let copied = zarr::open_node(&*store, &path, Some(found.dialect));
+    let copied = zarr::hierarchy::open_node(&*store, &path, Some(found.dialect));
     let copied = copied.and_then(|found| Array::from_found(&store, found, array.registry(), Options::default()));
     copied.map_err(|error| format!("{error} (rewritten)"))
 }

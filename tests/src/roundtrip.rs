@@ -61,7 +61,7 @@ pub fn roundtrip_archive(archive: &'static str, roundtrips: &mut Roundtrips) -> 
 fn roundtrip_array(case: &Case, path: &str, roundtrips: &mut Roundtrips) -> Result<(), Fault> {
     let named = |fault: &str| format!("{}/{} {path}: {fault}", case.archive, case.name);
     let options = Options { v1_f_order_is_c: case.expected.v1_f_order_is_c, ..Options::default() };
-    let store = zarr::open_store(&case.url()).map_err(|error| named(&error.to_string()))?;
+    let store = zarr::store::open(&case.url()).map_err(|error| named(&error.to_string()))?;
     let path = NodePath::parse(path).map_err(|error| named(&error.to_string()))?;
     let Some(before) = Subject::read(&store, &path, &options).map_err(|fault| named(&fault))? else { return Ok(()) };
     for dialect in Dialect::ALL {
@@ -161,7 +161,7 @@ impl Way<'_> {
             options: options.clone(),
             ..ConvertOptions::default()
         };
-        let conversion = match Conversion::plan(store, &zarr::registry(), options) {
+        let conversion = match Conversion::plan(store, &zarr::registry::default(), options) {
             Err(error) if error.kind() == ErrorKind::NotExpressible => return Ok(Err(error)),
             conversion => conversion.map_err(|error| format!("{}: {error}", error.kind().name()))?,
         };
@@ -223,7 +223,7 @@ impl Subject {
             elements: None,
             is_lossy: metadata.codecs.iter().any(|codec| matches!(codec.name.as_str(), "zfp" | "numcodecs.zfpy")),
         };
-        let array = match Array::from_found(store, found, &zarr::registry(), options.clone()) {
+        let array = match Array::from_found(store, found, &zarr::registry::default(), options.clone()) {
             Err(error) if error.kind() == ErrorKind::UnknownExtension => return Ok(Some(subject)),
             array => array.map_err(|error| error.to_string())?,
         };

@@ -7,8 +7,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use std::sync::{Arc, Mutex, PoisonError};
+use zarr::codec::ViewMut;
 use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, StoreExt};
-use zarr::{Array, ChunkCache, NewArray, Options, Store, ViewMut};
+use zarr::{Array, ChunkCache, NewArray, Options, Store};
 use zarr_grid::Selection;
 
 /// The allocator of the system, with counters.
@@ -72,11 +73,11 @@ fn open_and_read(shape: &[u64], codecs: &str, cache: Option<&ChunkCache>) -> (u6
     let counted = Arc::new(Counted::new(MemoryStore::new()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
     let new = NewArray::new(shape, "int8").chunks(&[2148, 2148]).codecs_json(codecs).unwrap();
-    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
     let last = (shape[0] - 1, shape[1] - 1);
     array.write(last, &[7i8]).unwrap();
     let read = || {
-        let array = zarr::open_array(&store, "/a").unwrap();
+        let array = zarr::open((&store, "/a")).array().unwrap();
         let array = array.with(Options { cache: cache.cloned(), ..Options::default() }).unwrap();
         assert_eq!(array.read::<i8>(last).unwrap(), [7]);
         assert_eq!(array.read::<i8>((last.0 - 2148, last.1)).unwrap(), [0]);
@@ -108,7 +109,7 @@ fn opening_and_reading_an_element_does_not_depend_on_the_size() {
 fn read_a_million(cache: Option<ChunkCache>) -> Taken {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs_json(r#"["bytes"]"#).unwrap().fill(3);
-    let array: Array = zarr::create_array(&store, "/a", new).unwrap();
+    let array: Array = zarr::create((&store, "/a")).array(new).unwrap();
     let array = array.with(Options { cache, ..Options::default() }).unwrap();
     array.write((999, 998), &[9u8]).unwrap();
     let mut out = vec![0; 1_000_000];
@@ -145,7 +146,7 @@ fn an_index_that_says_too_much_takes_little() {
     let folder = tempfile::tempdir().unwrap();
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
     let new = NewArray::new(&[CHUNKS], "string").chunks(&[CHUNKS]).codecs_json(codecs).unwrap();
-    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
     // Each inner chunk lies a byte behind the one before it, and all say that they have ten mebibytes.
     let mut shard = vec![0; (CLAIMED + CHUNKS) as usize];
     shard.extend((0..CHUNKS).flat_map(|start| [start, CLAIMED]).flat_map(u64::to_le_bytes));

@@ -1,8 +1,9 @@
 //! Small, fixed pieces of work whose instructions are counted: `zarr-bench count CASE`.
 
 use std::sync::Arc;
+use zarr::registry::Registry;
 use zarr::store::MemoryStore;
-use zarr::{Array, NewArray, Registry, Store};
+use zarr::{Array, NewArray, Store};
 use zarr_bench_protocol::Failure;
 
 const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
@@ -68,6 +69,6 @@ fn texts() -> Result<(), Failure> {
 fn array(data_type: &str, shape: &[u64], chunks: &[u64], codecs: &str) -> Result<Array, Failure> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(shape, data_type).chunks(chunks).codecs_json(&format!("[{codecs}]"))?;
-    let registry: Arc<Registry> = zarr::registry();
+    let registry: Arc<Registry> = zarr::registry::default();
     Ok(Array::create(&store, "/", new, &registry)?)
 }

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use zarr::codec::{View, ViewMut};
 use zarr::dtype::DataType;
 use zarr::grid::{Region, Selection};
+use zarr::hierarchy::Node;
 use zarr::store::{Key, MemoryStore, StoreExt};
-use zarr::{Array, ArrayData, ChunkCache, Node, Options, Store, View, ViewMut};
+use zarr::{Array, ArrayData, ChunkCache, Options, Store};
 use zarr_bench_protocol::{Failure, Files, Library, Subset};
 
 /// Bytes of the cache: as much as peers are given.
@@ -45,7 +47,7 @@ fn dims(shape: &[u64]) -> Vec<usize> {
 }
 
 fn store(directory: &Path) -> Result<Arc<dyn Store>, Failure> {
-    Ok(zarr::open_store(&directory.display().to_string())?)
+    Ok(zarr::store::open(&directory.display().to_string())?)
 }
 
 impl Library for Ours {
@@ -53,12 +55,12 @@ impl Library for Ours {
     type Elements = Elements;
 
     fn open(&self, directory: &Path) -> Result<Array, Failure> {
-        Ok(zarr::open_array(&store(directory)?, "/")?)
+        Ok(zarr::open(&store(directory)?).array()?)
     }
 
     fn open_members(&self, directory: &Path, names: &[String]) -> Result<Vec<Array>, Failure> {
         let store = store(directory)?;
-        names.iter().map(|name| Ok(zarr::open_array(&store, name)?)).collect()
+        names.iter().map(|name| Ok(zarr::open((&store, name)).array()?)).collect()
     }
 
     fn open_cached(&self, directory: &Path) -> Result<Option<Array>, Failure> {
@@ -73,7 +75,7 @@ impl Library for Ours {
             store.set_all(&Key::new(&name)?, &content)?;
         }
         let store: Arc<dyn Store> = Arc::new(store);
-        Ok(zarr::open_array(&store, "/")?)
+        Ok(zarr::open(&store).array()?)
     }
 
     fn shape(&self, array: &Array) -> Vec<u64> {
@@ -125,8 +127,8 @@ impl Library for Ours {
 
     fn list(&self, directory: &Path) -> Result<u64, Failure> {
         let store = store(directory)?;
-        let registry = zarr::registry();
-        let nodes = zarr::walk_consolidated(&*store, "/", None)?.nodes.into_iter();
+        let registry = zarr::registry::default();
+        let nodes = zarr::hierarchy::walk_consolidated(&*store, "/", None)?.nodes.into_iter();
         let arrays = nodes.filter(|found| matches!(found.node, Node::Array(_)));
         let mut count = 0;
         for found in arrays {

@@ -26,7 +26,7 @@ impl Tables {
         let bytes = if data_type == "string" { r#"{"name":"vlen-utf8"}"# } else { crate::cases::LITTLE };
         let codecs = format!("[{bytes},{}]", self.codec);
         let new = NewArray::new(shape, data_type).chunks(chunk).codecs_json(&codecs)?.dialect(Dialect::V2);
-        Ok(zarr::create_array(&self.store, path, new)?.write(.., elements)?)
+        Ok(zarr::create((&self.store, path)).array(new)?.write(.., elements)?)
     }
 }
 
@@ -37,7 +37,7 @@ fn texts(noise: &mut Noise, count: u64, kinds: u64) -> Vec<String> {
 /// As VCF Zarr: genotypes of some samples at many places, and what is known of each place and sample.
 pub(crate) fn genotypes(path: &Path, small: bool) -> Result<(), Failure> {
     let codec = r#"{"name":"blosc","configuration":{"cname":"zstd","clevel":7,"shuffle":"bitshuffle","typesize":1,"blocksize":0}}"#;
-    let tables = Tables { store: zarr::create_store(&path.display().to_string())?, codec };
+    let tables = Tables { store: zarr::store::create(&path.display().to_string())?, codec };
     let (variants, samples) = (if small { 5_000 } else { 40_000 }, 1000);
     let noise = &mut Noise::new(5);
     let mut calls = Vec::new();
@@ -68,7 +68,7 @@ pub(crate) fn genotypes(path: &Path, small: bool) -> Result<(), Failure> {
 pub(crate) fn cells(path: &Path, small: bool) -> Result<(), Failure> {
     let codec =
         r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":4,"blocksize":0}}"#;
-    let tables = Tables { store: zarr::create_store(&path.display().to_string())?, codec };
+    let tables = Tables { store: zarr::store::create(&path.display().to_string())?, codec };
     let (rows, filled) = if small { (2_000, 250_000) } else { (10_000, 4_000_000) };
     let noise = &mut Noise::new(6);
     let data: Vec<f32> = (0..filled).map(|_| noise.below(64) as f32).collect();

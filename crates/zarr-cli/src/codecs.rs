@@ -5,8 +5,8 @@
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use crate::object::object;
-use zarr::Registry;
 use zarr::meta::json::{Map, Value};
+use zarr::registry::Registry;
 
 /// The `codecs` of a Zarr v3 document that `text` stands for, if `registry` has them. `none` is an empty array; JSON stays as it
 /// is.
@@ -103,20 +103,26 @@ mod tests {
 
     #[test]
     fn errors_for_unknown_names_list_the_known_ones() {
-        let failure = codec("zlid", &zarr::registry()).unwrap_err();
+        let failure = codec("zlid", &zarr::registry::default()).unwrap_err();
         let hint = failure.hint.clone().unwrap_or_default();
         for name in ["bz2", "shuffle", "pcodec", "lz4", "zlib", "crc32", "packbits", "base64"] {
             assert!(hint.contains(name), "{hint}");
         }
         assert!(!hint.contains("szip"), "{hint}");
         assert!(
-            codec("pickle", &zarr::registry()).unwrap_err().hint.as_deref().unwrap_or_default().contains("pickles")
+            codec("pickle", &zarr::registry::default())
+                .unwrap_err()
+                .hint
+                .as_deref()
+                .unwrap_or_default()
+                .contains("pickles")
         );
     }
 
     #[test]
     fn names_become_documents() {
-        let check = |text: &str, json: &str| assert_eq!(expand(text, &zarr::registry()).unwrap(), json, "{text}");
+        let check =
+            |text: &str, json: &str| assert_eq!(expand(text, &zarr::registry::default()).unwrap(), json, "{text}");
         check("none", "[]");
         check("", "[]");
         check("gzip", r#"[{"name":"gzip","configuration":{"level":5}}]"#);
@@ -139,7 +145,7 @@ mod tests {
         );
         check(r#" ["mine"] "#, r#"["mine"]"#);
         for text in ["gzip(1", "gzip(1,2)", "crc32c(1)"] {
-            assert!(expand(text, &zarr::registry()).is_err(), "{text}");
+            assert!(expand(text, &zarr::registry::default()).is_err(), "{text}");
         }
     }
 }

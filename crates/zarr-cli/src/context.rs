@@ -11,9 +11,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use zarr::convert::ConvertOptions;
+use zarr::hierarchy::{StoredNode, Walk};
 use zarr::meta::Dialect;
+use zarr::meta::NodePath;
 use zarr::meta::json::Value;
-use zarr::{Array, ConvertOptions, NodePath, Options, Registry, Store, StoredNode, Walk};
+use zarr::registry::Registry;
+use zarr::{Array, Options, Store};
 
 /// How many warnings of one kind are printed.
 const MAX_WARNINGS: usize = 6;
@@ -44,9 +48,9 @@ pub(crate) struct NodeLocation {
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
         let heading = report::set_color(global.color);
-        let mut registry = Registry::clone(&zarr::registry());
+        let mut registry = Registry::clone(&zarr::registry::default());
         if global.pickle_values {
-            registry.codecs.add(zarr::PICKLE);
+            registry.codecs.add(zarr::registry::PICKLE);
         } else {
             registry
                 .codecs
@@ -57,12 +61,12 @@ impl Context {
 
     /// Opens the store at an address.
     pub(crate) fn open_store(&self, url: &str) -> zarr::Result<Arc<dyn Store>> {
-        zarr::open_store(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))
+        Ok(zarr::store::open(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))?)
     }
 
     /// Opens the store at an address, and creates it if it does not exist.
     pub(crate) fn create_store(&self, url: &str) -> zarr::Result<Arc<dyn Store>> {
-        zarr::create_store(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))
+        Ok(zarr::store::create(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))?)
     }
 
     /// Prints the warnings of the stores, at the end of the command.
@@ -105,9 +109,9 @@ impl Context {
     /// The metadata of a node.
     pub(crate) fn node(&self, location: &NodeLocation) -> Result<StoredNode> {
         let (store, path) = (&*location.store, location.path.to_string());
-        let found = zarr::open_node_and_others(store, &path, location.dialect).map_err(|error| {
+        let found = zarr::hierarchy::open_node_and_others(store, &path, location.dialect).map_err(|error| {
             let is_missing = error.is_not_found();
-            let failure = Failure::from(zarr::with_location(error, store, &path));
+            let failure = Failure::from(zarr::hierarchy::with_location(error, store, &path));
             match is_missing.then(|| location.near()).flatten() {
                 Some(near) if failure.hint.is_none() => failure.with_hint(question(&near)),
                 _ => failure,
@@ -115,7 +119,8 @@ impl Context {
         })?;
         let found = if self.global.v1_f_order_is_c { found.v1_f_order_is_c() } else { found };
         if self.global.strict {
-            zarr::check_strictly(&found).map_err(|error| zarr::with_location(error, store, &path))?;
+            zarr::hierarchy::check_strictly(&found)
+                .map_err(|error| zarr::hierarchy::with_location(error, store, &path))?;
         }
         Ok(found)
     }
@@ -183,13 +188,13 @@ impl Context {
 
     /// A node and all nodes below it.
     pub(crate) fn walk(&self, location: &NodeLocation) -> Result<Walk> {
-        let walk = zarr::walk(&*location.store, &location.path.to_string(), location.dialect)?;
+        let walk = zarr::hierarchy::walk(&*location.store, &location.path.to_string(), location.dialect)?;
         Ok(self.checked(location, walk))
     }
 
     /// The nodes directly below a node.
     pub(crate) fn children(&self, location: &NodeLocation) -> Result<Walk> {
-        let walk = zarr::children(&*location.store, &location.path.to_string(), location.dialect)?;
+        let walk = zarr::hierarchy::children(&*location.store, &location.path.to_string(), location.dialect)?;
         Ok(self.checked(location, walk))
     }
 
@@ -222,7 +227,7 @@ impl NodeLocation {
     fn near(&self) -> Option<String> {
         let mut group = NodePath::root();
         for name in self.path.names() {
-            let walk = zarr::children(&*self.store, &group.to_string(), self.dialect).ok()?;
+            let walk = zarr::hierarchy::children(&*self.store, &group.to_string(), self.dialect).ok()?;
             let names = || walk.nodes.iter().filter_map(|node| node.path.name());
             if !names().any(|known| known == name) {
                 return Some(group.join(near(name, names())?).ok()?.to_string());

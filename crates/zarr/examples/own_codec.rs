@@ -42,7 +42,7 @@ impl BytesToBytes for Invert {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The codecs of this build, and ours.
-    let mut registry = zarr::Registry::clone(&zarr::registry());
+    let mut registry = zarr::registry::Registry::clone(&zarr::registry::default());
     registry.codecs.add(INVERT);
     let registry = Arc::new(registry);
 
@@ -52,9 +52,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Array::create(&store, "/a", new, &registry)?.write(.., &[1u8, 2, 3, 4])?;
 
     // Whoever opens the array needs the codec, and hears of it if it is not there.
-    let error = zarr::open_array(&store, "/a").map(drop).expect_err("the codec is not in the usual table");
+    let error = zarr::open((&store, "/a")).array().map(drop).expect_err("the codec is not in the usual table");
     println!("{error}");
-    let found = zarr::open_node(&*store, "/a", None)?;
+    let found = zarr::hierarchy::open_node(&*store, "/a", None)?;
     let array = Array::from_found(&store, found, &registry, Options::default())?;
     println!("{:?}", array.read::<u8>(..)?);
     assert_eq!(array.read::<u8>(..)?, [1, 2, 3, 4]);

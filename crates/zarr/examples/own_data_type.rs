@@ -95,7 +95,7 @@ fn steps(data_type: &DataType) -> Option<f64> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The codecs of this build, and our data type.
-    let mut registry = zarr::Registry::clone(&zarr::registry());
+    let mut registry = zarr::registry::Registry::clone(&zarr::registry::default());
     registry.data_types.add(TEMPERATURE);
     let registry = Arc::new(registry);
 
@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(array.read::<i16>(..)?, [215, 217, -30, -2731]);
 
     // Whoever reads the elements needs the type, and hears of it if it is not there.
-    let error = zarr::open_array(&store, "/a").map(drop).expect_err("the type is not in the usual table");
+    let error = zarr::open((&store, "/a")).array().map(drop).expect_err("the type is not in the usual table");
     println!("{error}");
     Ok(())
 }

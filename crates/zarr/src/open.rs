@@ -1,55 +1,185 @@
-//! Stores, arrays and groups by address and path, with the codecs of this build.
+//! Opening and creating nodes.
 
-use crate::{registry, store};
+use crate::{Location, registry};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_array::{Array, Group, NewArray, Result};
+use zarr_array::{Array, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result};
+use zarr_hierarchy::{open_node, with_location};
+use zarr_meta::{Dialect, StoredNode};
 use zarr_store::Store;
 
-/// Opens the store at an address: a directory (a path, or `file:///..`), a zip file (`zip:PATH`), or `memory:`.
+/// Begins to open an array or group.
 ///
-/// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if nothing is there, [`ErrorKind::Store`](crate::ErrorKind::Store) if
-/// it cannot be opened.
-pub fn open_store(url: &str) -> Result<Arc<dyn Store>> {
-    Ok(store::open(url)?)
+/// ```
+/// # fn main() -> zarr::Result<()> {
+/// # let directory = tempfile::tempdir().expect("a temporary directory");
+/// # let weather = directory.path().join("weather.zarr").display().to_string();
+/// # zarr::create((weather.as_str(), "/t2m")).array(zarr::NewArray::new(&[4], "float32"))?;
+/// // As `zarr::open("weather.zarr/t2m")`: the path goes on within the hierarchy.
+/// let array = zarr::open(&format!("{weather}/t2m")).array()?;
+/// let strict = zarr::open((weather.as_str(), "/t2m")).threads(2).strict(true).array()?;
+/// assert_eq!(array.shape(), strict.shape());
+///
+/// let store = zarr::store::open(&weather)?;
+/// let root = zarr::open(&store).group()?;
+/// let same = zarr::open((&store, "/t2m")).array()?;
+/// assert_eq!(same.path(), array.path());
+/// # Ok(())
+/// # }
+/// ```
+pub fn open(location: impl Into<Location>) -> Open {
+    Open { location: location.into(), registry: None, dialect: None, options: Options::default() }
 }
 
-/// Opens the store at an address, and makes it if nothing is there.
+/// Begins to create an array or group, and the store if it is not there.
 ///
-/// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store) if it cannot be made or opened.
-pub fn create_store(url: &str) -> Result<Arc<dyn Store>> {
-    Ok(store::create(url)?)
+/// ```
+/// use zarr::prelude::*;
+/// # fn main() -> zarr::Result<()> {
+/// # let directory = tempfile::tempdir().expect("a temporary directory");
+/// # let weather = directory.path().join("weather.zarr");
+/// let group = zarr::create(&weather).group(NewGroup::default())?;
+/// let new = NewArray::new(&[365, 721, 1440], "float32").chunks(&[1, 721, 1440]);
+/// // As `zarr::create("weather.zarr/t2m")`.
+/// let array = zarr::create(&weather.join("t2m")).array(new)?;
+/// assert_eq!(array.path().to_string(), "/t2m");
+/// # Ok(())
+/// # }
+/// ```
+pub fn create(location: impl Into<Location>) -> Create {
+    Create { location: location.into(), registry: None }
 }
 
-/// Opens the array at `path` (`/a/b`; `/` if the store is an array).
-///
-/// # Errors
-/// As [`Array::open`].
-pub fn open_array(store: &Arc<dyn Store>, path: &str) -> Result<Array> {
-    Array::open(store, path, &registry())
+/// How a node is opened; begun by [`open`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is opened until it is said what: an array, a group"]
+pub struct Open {
+    location: Location,
+    registry: Option<Arc<Registry>>,
+    dialect: Option<Dialect>,
+    options: Options,
 }
 
-/// Creates an array at `path`, and groups above it where there are none.
-///
-/// # Errors
-/// As [`Array::create`].
-pub fn create_array(store: &Arc<dyn Store>, path: &str, new: NewArray) -> Result<Array> {
-    Array::create(store, path, new, &registry())
+impl Open {
+    /// Takes the node that is stored in this dialect, where there are several at the path. By default the newest.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Knows codecs and data types by this registry, and not by that of this build.
+    pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
+        self.registry = Some(Arc::clone(registry));
+        self
+    }
+
+    /// Reads and writes an array as these options say. Those set before are replaced.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Keeps decoded chunks and indexes of shards in a cache; see [`Options::cache`].
+    pub fn cache(mut self, cache: &ChunkCache) -> Self {
+        self.options.cache = Some(cache.clone());
+        self
+    }
+
+    /// Decodes and encodes on so many threads; see [`Options::threads`]. 0 is the default: one for each core.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = NonZeroUsize::new(threads);
+        self
+    }
+
+    /// What a chunk that is not stored means; see [`Options::missing_chunks`].
+    pub fn missing_chunks(mut self, missing: MissingChunks) -> Self {
+        self.options.missing_chunks = missing;
+        self
+    }
+
+    /// Whether documents with deviations from the format are refused; see [`Options::strict`].
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.options.strict = strict;
+        self
+    }
+
+    /// Opens the array.
+    ///
+    /// # Errors
+    /// As [`Array::open`], and those of opening the store.
+    pub fn array(self) -> Result<Array> {
+        let (store, found, registry, options) = self.found()?;
+        Array::from_found(&store, found, &registry, options)
+    }
+
+    /// Opens the group.
+    ///
+    /// # Errors
+    /// As [`Group::open`], and those of opening the store.
+    pub fn group(self) -> Result<Group> {
+        let (store, found, registry, _) = self.found()?;
+        Group::from_found(&store, found, &registry)
+    }
+
+    /// Opens the array or group, whichever there is.
+    ///
+    /// # Errors
+    /// As [`array`](Self::array) and [`group`](Self::group).
+    pub fn node(self) -> Result<Opened> {
+        let (store, found, registry, options) = self.found()?;
+        match found.node.as_array() {
+            Some(_) => Array::from_found(&store, found, &registry, options).map(Opened::Array),
+            None => Group::from_found(&store, found, &registry).map(Opened::Group),
+        }
+    }
+
+    fn found(self) -> Result<(Arc<dyn Store>, StoredNode, Arc<Registry>, Options)> {
+        let (store, path) = self.location.open()?;
+        let found = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
+        self.options.check(&found).map_err(|error| with_location(error, &*store, &path))?;
+        Ok((store, found, self.registry.unwrap_or_else(registry::default), self.options))
+    }
 }
 
-/// Opens the group at `path` (`/` for the root).
-///
-/// # Errors
-/// As [`Group::open`].
-pub fn open_group(store: &Arc<dyn Store>, path: &str) -> Result<Group> {
-    Group::open(store, path, &registry())
+/// A node that was opened.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// An array.
+    Array(Array),
+    /// A group.
+    Group(Group),
 }
 
-/// Creates a group at `path`, and groups above it where there are none.
-///
-/// # Errors
-/// As [`Group::create`].
-pub fn create_group(store: &Arc<dyn Store>, path: &str) -> Result<Group> {
-    Group::create(store, path, crate::NewGroup::default(), &registry())
+/// How a node is created; begun by [`create`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is created until it is said what: an array, a group"]
+pub struct Create {
+    location: Location,
+    registry: Option<Arc<Registry>>,
+}
+
+impl Create {
+    /// Knows codecs and data types by this registry, and not by that of this build.
+    pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
+        self.registry = Some(Arc::clone(registry));
+        self
+    }
+
+    /// Creates an array, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// As [`Array::create`], and those of creating the store.
+    pub fn array(self, new: NewArray) -> Result<Array> {
+        let (store, path) = self.location.create()?;
+        Array::create(&store, &path, new, &self.registry.unwrap_or_else(registry::default))
+    }
+
+    /// Creates a group, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// As [`Group::create`], and those of creating the store.
+    pub fn group(self, new: NewGroup) -> Result<Group> {
+        let (store, path) = self.location.create()?;
+        Group::create(&store, &path, new, &self.registry.unwrap_or_else(registry::default))
+    }
 }

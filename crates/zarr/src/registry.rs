@@ -1,10 +1,13 @@
-//! The codecs of this build: the one table that a new codec is added to.
+//! The codecs and data types of this build: the one table that a new codec is added to.
 
 use std::sync::{Arc, LazyLock};
-use zarr_array::{Defaults, Registry};
+pub use zarr_array::{Defaults, MakeShard, Registry};
 use zarr_codec::CodecEntry;
 use zarr_dtype::{ByteOrder, DataType, DataTypeEntry, Layout, npy_descr};
 use zarr_json::{Map, NamedConfig, Value};
+
+#[cfg(feature = "object")]
+pub use zarr_codec_object::PICKLE;
 
 /// Everything that the features of this build bring. Shared: made once.
 ///
@@ -13,14 +16,14 @@ use zarr_json::{Map, NamedConfig, Value};
 /// ```
 /// # const MINE: zarr::codec::CodecEntry = zarr::codec::CodecEntry::bytes_to_bytes("mine", |_| unreachable!());
 /// use std::sync::Arc;
-/// let mut registry = zarr::Registry::clone(&zarr::registry());
+/// let mut registry = zarr::registry::Registry::clone(&zarr::registry::default());
 /// registry.codecs.add(MINE);
 /// let registry = Arc::new(registry);
 /// assert!(registry.codecs.get("mine").is_some());
 /// ```
-pub fn registry() -> Arc<Registry> {
+pub fn default() -> Arc<Registry> {
     static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
-        let mut registry = registry_without_defaults();
+        let mut registry = without_defaults();
         registry.defaults = Defaults { serializer: Some(serializer), compressor: Some(compressor), shard: Some(shard) };
         Arc::new(registry)
     });
@@ -29,7 +32,7 @@ pub fn registry() -> Arc<Registry> {
 
 /// The codecs of this build, without any that new arrays get unasked. Configurations that are given are completed all the same: the
 /// specification demands their members.
-pub fn registry_without_defaults() -> Registry {
+pub fn without_defaults() -> Registry {
     let mut registry = Registry::default();
     for entry in CODECS.iter().copied().flatten() {
         registry.codecs.add(*entry);
@@ -90,7 +93,7 @@ codecs! {
 /// Where the codec comes from that no build has.
 const PICKLE_HINT: (&str, &str) = (
     "numcodecs.pickle",
-    "pickles are programs; those of plain values are read where `zarr::PICKLE` is added to the codecs",
+    "pickles are programs; those of plain values are read where `zarr::codec_object::PICKLE` is added to the codecs",
 );
 
 /// The data types that are not those of `zarr-dtype`.
@@ -169,12 +172,12 @@ mod tests {
     #[test]
     fn hints_have_the_names_that_are_written() {
         let hints: BTreeSet<&str> = HINTS.iter().map(|(name, _)| *name).collect();
-        for entry in registry().codecs.iter().filter(|entry| !["bytes", "transpose"].contains(&entry.name)) {
+        for entry in default().codecs.iter().filter(|entry| !["bytes", "transpose"].contains(&entry.name)) {
             assert!(hints.contains(entry.name), "registry.rs: add {:?} to the line of its crate", entry.name);
         }
         #[cfg(feature = "default")]
         for name in hints {
-            assert!(registry().codecs.get(name).is_some(), "registry.rs: no codec is called {name:?}");
+            assert!(default().codecs.get(name).is_some(), "registry.rs: no codec is called {name:?}");
         }
     }
 }

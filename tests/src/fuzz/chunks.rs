@@ -34,8 +34,8 @@ const KEPT: usize = 1024;
 /// All codecs, with the one that is in no table unless it is added.
 pub(super) fn registry() -> Arc<Registry> {
     static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
-        let mut registry = Registry::clone(&zarr::registry());
-        registry.codecs.add(zarr::PICKLE);
+        let mut registry = Registry::clone(&zarr::registry::default());
+        registry.codecs.add(zarr::registry::PICKLE);
         Arc::new(registry)
     });
     Arc::clone(&REGISTRY)
@@ -71,7 +71,7 @@ fn open(document: &str) -> Option<Array> {
     let store = MemoryStore::new();
     store.set_all(&Key::new("zarr.json").ok()?, document.as_bytes()).ok()?;
     let store: Arc<dyn Store> = Arc::new(store);
-    let found = zarr::open_node(&*store, "/", None).ok()?;
+    let found = zarr::hierarchy::open_node(&*store, "/", None).ok()?;
     let array = Array::from_found(&store, found, &registry(), limited()).ok()?;
     laws::array::check(&array);
     Some(array)

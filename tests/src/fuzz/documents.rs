@@ -57,7 +57,7 @@ pub(super) fn seeds(dialect: Dialect) -> Result<Vec<Vec<u8>>, Fault> {
     for archive in ARCHIVES.into_iter().filter(|archive| dialect_of(archive) == dialect) {
         for case in cases(archive)? {
             // Some of the zip files are refused.
-            let Ok(store) = zarr::open_store(&case.url()) else { continue };
+            let Ok(store) = zarr::store::open(&case.url()) else { continue };
             let mut all = Vec::new();
             for key in store.list().map_err(|error| error.to_string())? {
                 if is_document(key.as_str())
@@ -143,7 +143,7 @@ pub(super) fn run(input: &[u8]) -> bool {
 
 /// Does with a node what needs no chunks. The node, if it is an array.
 fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, zarr_array::Error> {
-    let found = zarr::open_node(store, path, None)?;
+    let found = zarr::hierarchy::open_node(store, path, None)?;
     let _ = found.attributes();
     if found.dialect.is_v3() {
         let free =
@@ -179,9 +179,9 @@ fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, 
         return Ok(Some(found));
     }
     let _ = zarr_meta::consolidated::without_consolidated(&found);
-    let walk = zarr::walk(store, path, None)?;
+    let walk = zarr::hierarchy::walk(store, path, None)?;
     let _ = zarr_meta::Consolidated::collect(found.dialect, &found.path, &walk.nodes);
-    zarr::walk_consolidated(store, path, None)?;
+    zarr::hierarchy::walk_consolidated(store, path, None)?;
     Ok(None)
 }
 

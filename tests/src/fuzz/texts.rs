@@ -75,7 +75,7 @@ fn all_documents() -> Result<Vec<Vec<u8>>, Fault> {
     ]);
     for archive in ARCHIVES {
         for case in cases(archive)? {
-            let Ok(store) = zarr::open_store(&case.url()) else { continue };
+            let Ok(store) = zarr::store::open(&case.url()) else { continue };
             for key in store.list().map_err(|error| error.to_string())? {
                 if let Ok(Some(value)) = store.get_all(&key)
                     && value.len() < 16 << 10

@@ -130,7 +130,8 @@ fn time(name: &str) -> Value {
 /// The elements that `value` gives for their places.
 fn values(data_type: Value, value: impl Fn(i64) -> Value) -> Values {
     let config = NamedConfig::from_value(&data_type).expect("a data type has a name");
-    let data_type = zarr::registry().data_types.from_config(&config).expect("the data types of the table are known");
+    let data_type =
+        zarr::registry::default().data_types.from_config(&config).expect("the data types of the table are known");
     let heap = Arc::new(Heap::new());
     let mut items = Vec::new();
     for at in 0..i64::try_from(SHAPE.iter().product::<u64>()).unwrap_or(0) {

@@ -37,7 +37,7 @@ const NOT_TYPED: [&str; 2] = ["n5_default", "array_view"];
 /// # Errors
 /// Says which array is not read as it was written, or that there is none of a codec.
 pub fn typed(folder: &Path) -> Result<Vec<Typed>, Fault> {
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     let entries = || registry.codecs.iter().filter(|entry| !NOT_TYPED.contains(&entry.name));
     let mut all = Vec::new();
     for (type_name, make) in TYPES {
@@ -76,7 +76,7 @@ fn write(path: &Path, type_name: &str, values: &Values, typed: &Typed, entry: &C
         configuration => format!(r#"[{{"name": "{}", "configuration": {configuration}}}]"#, entry.name),
     };
     let new = NewArray::new(&SHAPE, &typed.data_type).chunks(&CHUNKS).dialect(typed.dialect);
-    let created = new.codecs_json(&codecs).and_then(|new| Array::create(&store, "/", new, &zarr::registry()));
+    let created = new.codecs_json(&codecs).and_then(|new| Array::create(&store, "/", new, &zarr::registry::default()));
     let Some(array) = created.ok().filter(|array| array.data_type() == &values.data_type) else {
         discard(Some(path))?;
         return Ok(false);
@@ -86,7 +86,7 @@ fn write(path: &Path, type_name: &str, values: &Values, typed: &Typed, entry: &C
         discard(Some(path))?;
         return Ok(false);
     }
-    let found = zarr::open_array(&store, "/").and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
+    let found = zarr::open(&store).array().and_then(|array| array.read_data(Selection::all())).map_err(fault)?;
     if !LOSSY.contains(&name) {
         same(name, &found, &values.elements)?;
     }

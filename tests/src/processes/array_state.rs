@@ -28,8 +28,8 @@ impl ArrayState {
     /// The state of the array at a path, in the dialect given or in the one found.
     pub(super) fn at(store: &Arc<dyn Store>, path: &str, dialect: Option<Dialect>) -> Self {
         let read = || {
-            let found = zarr::open_node(&**store, path, dialect)?;
-            let array = Array::from_found(store, found, &zarr::registry(), zarr::Options::default())?;
+            let found = zarr::hierarchy::open_node(&**store, path, dialect)?;
+            let array = Array::from_found(store, found, &zarr::registry::default(), zarr::Options::default())?;
             let generation = array.attributes()?.get("generation").and_then(Value::as_u64).unwrap_or_default();
             let rows = array.shape().first().copied().unwrap_or_default();
             Ok(Self::Array { generation, rows, elements: array.read(..)? })

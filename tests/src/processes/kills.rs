@@ -118,7 +118,7 @@ pub(super) fn of_partial_writes(scale: Scale) -> Result<Tally> {
         // The larger the chunk, the longer the moment in which its temporary file has a name.
         let new = NewArray::new(&[1 << 16], "int32").codecs_json("bytes")?;
         let new = if round % 2 == 0 { new.chunks(&[1 << 16]) } else { new.chunks(&[1 << 10]).shards(&[1 << 16]) };
-        let array = zarr::create_array(&zarr::create_store(address)?, "/a", new)?;
+        let array = zarr::create((&zarr::store::create(address)?, "/a")).array(new)?;
         let lines = killed(&["part", address, "0", "1", "0", "1000000"], &mut random)?;
         let written = acknowledged(&lines).len() as u64;
         tally.done("kills", 1);
@@ -143,8 +143,8 @@ pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
     for _ in 0..scale.of(8, ROUNDS) {
         let folder = tempfile::tempdir()?;
         let address = text(folder.path())?;
-        let store = zarr::create_store(address)?;
-        zarr::create_array(&store, "/rows", rows::new_rows()?)?;
+        let store = zarr::store::create(address)?;
+        zarr::create((&store, "/rows")).array(rows::new_rows()?)?;
         let mut logs = Vec::new();
         for writer in ["0", "1"] {
             let lines = killed(&["append", address, writer, "0", "1000000"], &mut random)?;
@@ -156,7 +156,7 @@ pub(super) fn of_appends(scale: Scale) -> Result<Tally> {
         // Of each process that was killed, the row that it was at may be there.
         rows::check_rows(&mut tally, &store, &logs, 2)?;
         let failed = RefCell::new(None);
-        let store = zarr::open_store(address)?;
+        let store = zarr::store::open(address)?;
         rows::append_rows(&store, 2, 0..1, &|_, done| *failed.borrow_mut() = done.err())?;
         failed.into_inner().map_or(Ok(()), Err)?;
         count_temporary(folder.path(), &mut tally)?;
@@ -170,14 +170,14 @@ pub(super) fn of_attributes(scale: Scale) -> Result<Tally> {
     for _ in 0..scale.of(6, ROUNDS) {
         let folder = tempfile::tempdir()?;
         let address = text(folder.path())?;
-        let store = zarr::create_store(address)?;
-        zarr::create_array(&store, "/a", NewArray::new(&[1], "int32"))?;
+        let store = zarr::store::create(address)?;
+        zarr::create((&store, "/a")).array(NewArray::new(&[1], "int32"))?;
         let lines = killed(&["attributes", address, "/a", "0", "0", "1000000"], &mut random)?;
         let changed = acknowledged(&lines);
         tally.done("kills", 1);
         tally.done("changes", changed.len() as u64);
         refused(&lines).for_each(|error| tally.fault("errors", || error.to_owned()));
-        let mut array = zarr::open_array(&zarr::open_store(address)?, "/a")?;
+        let mut array = zarr::open((&zarr::store::open(address)?, "/a")).array()?;
         updates::lost_attributes(&mut tally, array.attributes()?, 0, &changed);
         let mut attributes = array.attributes()?.clone();
         attributes.insert("last", true);

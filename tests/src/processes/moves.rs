@@ -22,10 +22,10 @@ pub(super) fn path_after(mover: u64, moves: u64) -> String {
 
 /// Moves a group to its next path, again and again, and checks that it is whole there.
 pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()> {
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     for number in from.. {
         let (old, new) = (path_after(mover, number), path_after(mover, number + 1));
-        let rename = |overwrite| zarr::move_node(store, &old, store, &new, &registry, overwrite);
+        let rename = |overwrite| zarr::convert::move_node(store, &old, store, &new, &registry, overwrite);
         let done = match rename(false) {
             // A process was killed during this move: do as the hint says.
             Err(error) if error.kind() == ErrorKind::Exists && number == from => rename(true),
@@ -42,9 +42,9 @@ pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()
 pub(super) fn reader_beside_moves(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;
-    let store = zarr::create_store(address)?;
+    let store = zarr::store::create(address)?;
     MOVED.make_group(&store, &path_after(0, 0), 1)?;
-    let open = |moves: u64| zarr::open_array(&store, &format!("{}/a", path_after(0, moves)));
+    let open = |moves: u64| zarr::open((&store, &format!("{}/a", path_after(0, moves)))).array();
     let mut held = open(0)?;
     let whole = held.read::<i32>(..)?;
     let mut tally = Tally::default();

@@ -71,7 +71,7 @@ impl Case {
         let (part, chunk) = (self.part as u64, self.chunk() as u64);
         let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs_json(self.codecs)?;
         let new = if self.sharded { new.chunks(&[part]).shards(&[chunk]) } else { new.chunks(&[chunk]) };
-        let array = zarr::create_array(store, PATH, new)?;
+        let array = zarr::create((store, PATH)).array(new)?;
         self.write(&array)?;
         Ok(array)
     }
@@ -84,7 +84,7 @@ impl Case {
 
 /// Writes one state of all chunks after the other, for ever.
 pub(super) fn alternate(store: &Arc<dyn Store>) -> Result<()> {
-    let array = zarr::open_array(store, PATH)?;
+    let array = zarr::open((store, PATH)).array()?;
     let len = array.shape().first().map_or(0, |&len| len as usize) / CHUNKS;
     let states: Vec<Vec<i32>> = (0..STATES).map(|number| state(number, len).repeat(CHUNKS)).collect();
     for round in 0.. {
@@ -96,7 +96,7 @@ pub(super) fn alternate(store: &Arc<dyn Store>) -> Result<()> {
 
 /// Reads for ever, and reports each read.
 pub(super) fn read_alternating(store: &Arc<dyn Store>) -> Result<()> {
-    let reader = Reader::new(zarr::open_array(store, PATH)?);
+    let reader = Reader::new(zarr::open((store, PATH)).array()?);
     let mut random = Random::new(std::process::id().into());
     for number in 0.. {
         report(number, reader.read(&mut random).map_or(Ok(()), |(kind, fault)| Err(format!("{kind}: {fault}").into())));
@@ -115,7 +115,7 @@ pub(super) fn check(case: Case, scale: Scale) -> Result<Tally> {
 }
 
 fn check_in(case: Case, folder: &str, reads: u64, tally: &mut Tally) -> Result<()> {
-    let reader = Reader::new(case.create(&zarr::create_store(folder)?)?);
+    let reader = Reader::new(case.create(&zarr::store::create(folder)?)?);
     let mut writer = Child::start(&["alternate", folder])?;
     writer.go()?;
     let first = writer.line()?;

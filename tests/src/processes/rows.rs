@@ -6,7 +6,8 @@ use super::{Result, Scale, Tally, text};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use zarr::{NewArray, Store, View};
+use zarr::codec::View;
+use zarr::{NewArray, Store};
 
 /// The elements of a row that is appended: whose it is, its number, and both again so that a part of another row is seen.
 const ROW: usize = 4;
@@ -28,10 +29,10 @@ pub(super) fn new_rows() -> Result<NewArray> {
 
 /// Appends rows to one array. Even writers open the array once, the others for each row.
 pub(super) fn append_rows(store: &Arc<dyn Store>, writer: u64, numbers: Range<u64>, report: Report<'_>) -> Result<()> {
-    let mut array = zarr::open_array(store, "/rows")?;
+    let mut array = zarr::open((store, "/rows")).array()?;
     let mut append = |number: u64| -> Result<()> {
         if writer % 2 == 1 {
-            array = zarr::open_array(store, "/rows")?;
+            array = zarr::open((store, "/rows")).array()?;
         }
         let bytes: Vec<u8> = row(writer, number).iter().flat_map(|element| element.to_ne_bytes()).collect();
         Ok(array.append(0, View::new(&bytes, 8, &[1, ROW])?)?)
@@ -43,7 +44,7 @@ pub(super) fn append_rows(store: &Arc<dyn Store>, writer: u64, numbers: Range<u6
 /// Rows appended to one array.
 pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(writers)?, writers.count(10, 100, scale));
-    zarr::create_array(&setup.store, "/rows", new_rows()?)?;
+    zarr::create((&setup.store, "/rows")).array(new_rows()?)?;
     let end = count.to_string();
     let logs = setup.at_once(
         |writer, folder| task("append", folder, &[writer, "0", &end]),
@@ -58,7 +59,7 @@ pub(super) fn appends(writers: Writers, scale: Scale) -> Result<Tally> {
 /// Changes of attributes of an array that others append to.
 pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(10, 100));
-    zarr::create_array(&setup.store, "/rows", new_rows()?)?;
+    zarr::create((&setup.store, "/rows")).array(new_rows()?)?;
     let end = count.to_string();
     let appends = |writer: u64| writer < WRITERS / 2;
     let logs = setup.at_once(
@@ -70,7 +71,7 @@ pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
     )?;
     let mut tally = Tally::default();
     let mut rows = Vec::new();
-    let array = zarr::open_array(&setup.store, "/rows")?;
+    let array = zarr::open((&setup.store, "/rows")).array()?;
     for (writer, log) in (0..).zip(&logs) {
         if appends(writer) {
             rows.push(tally_log(&mut tally, "rows", log));
@@ -87,8 +88,8 @@ pub(super) fn appends_beside_attributes(scale: Scale) -> Result<Tally> {
 pub(super) fn reader_beside_appends(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let address = text(folder.path())?;
-    let store = zarr::create_store(address)?;
-    zarr::create_array(&store, "/rows", new_rows()?)?;
+    let store = zarr::store::create(address)?;
+    zarr::create((&store, "/rows")).array(new_rows()?)?;
     let mut writer = Child::start(&["append", address, "1", "0", &u64::MAX.to_string()])?;
     writer.go()?;
     let mut lines: Vec<String> = writer.line()?.into_iter().collect();
@@ -96,7 +97,7 @@ pub(super) fn reader_beside_appends(scale: Scale) -> Result<Tally> {
     for _ in 0..scale.of(300, 10_000) {
         lines.extend(writer.lines_so_far());
         let before = acknowledged(&lines).len();
-        let found = zarr::open_array(&store, "/rows").and_then(|array| {
+        let found = zarr::open((&store, "/rows")).array().and_then(|array| {
             // Only the last rows may be missing.
             let rows = array.shape().first().copied().unwrap_or_default();
             Ok((rows, array.read::<i64>((rows.saturating_sub(40).., ..))?))
@@ -124,7 +125,7 @@ pub(super) fn check_rows(
     acknowledged: &[Vec<u64>],
     more: u64,
 ) -> Result<()> {
-    let found = zarr::open_array(store, "/rows")?.read::<i64>(..)?;
+    let found = zarr::open((store, "/rows")).array()?.read::<i64>(..)?;
     let mut times: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for (position, found) in found.as_chunks::<ROW>().0.iter().enumerate() {
         if *found == own_row(found) {

@@ -125,8 +125,8 @@ impl Soak<'_> {
 
     fn prepare(&self, renamers: u64) -> Result<()> {
         let new = NewArray::new(&[self.writers.max(1) * SHARE], "int32").codecs_json("bytes")?;
-        zarr::create_array(&self.store, "/a", new.chunks(&[100]).shards(&[self.writers.max(1) * SHARE]))?;
-        zarr::create_array(&self.store, "/rows", rows::new_rows()?)?;
+        zarr::create((&self.store, "/a")).array(new.chunks(&[100]).shards(&[self.writers.max(1) * SHARE]))?;
+        zarr::create((&self.store, "/rows")).array(rows::new_rows()?)?;
         READ.create(&self.store)?;
         (0..renamers).try_for_each(|number| MOVED.make_group(&self.store, &path_after(number, 0), 1))
     }
@@ -134,7 +134,7 @@ impl Soak<'_> {
     /// Checks that all that was acknowledged is there, and writes once more.
     fn check(&self, slots: &[Slot], tally: &mut Tally) -> Result<()> {
         let mut rows = Vec::new();
-        let array = zarr::open_array(&self.store, "/a")?;
+        let array = zarr::open((&self.store, "/a")).array()?;
         let elements = array.read::<i32>(..)?;
         for slot in slots {
             let Slot { number, acknowledged, .. } = slot;
@@ -147,7 +147,7 @@ impl Soak<'_> {
                 }
                 Role::Append => rows.push((*number, acknowledged.clone())),
                 Role::Attributes => {
-                    let array = zarr::open_array(&self.store, "/rows")?;
+                    let array = zarr::open((&self.store, "/rows")).array()?;
                     updates::lost_attributes(tally, array.attributes()?, *number, acknowledged);
                 }
                 Role::Rename => {
@@ -167,7 +167,7 @@ impl Soak<'_> {
 
         array.write(0_u64, &[1])?;
         rows::append_rows(&self.store, rows.len() as u64, 0..1, &|_, _| {})?;
-        READ.write(&zarr::open_array(&self.store, PATH)?)
+        READ.write(&zarr::open((&self.store, PATH)).array()?)
     }
 }
 
@@ -180,7 +180,7 @@ pub fn soak(time: Duration, processes: u64) -> Result<Tally> {
     let address = text(folder.path())?;
     let roles: Vec<Role> = ROLES.iter().copied().cycle().take(processes as usize).collect();
     let count = |roles: &[Role], role: Role| roles.iter().filter(|other| **other == role).count() as u64;
-    let soak = Soak { folder: address, store: zarr::create_store(address)?, writers: count(&roles, Role::Part) };
+    let soak = Soak { folder: address, store: zarr::store::create(address)?, writers: count(&roles, Role::Part) };
     soak.prepare(count(&roles, Role::Rename))?;
 
     let (mut tally, mut random) = (Tally::default(), Random::new(std::process::id().into()));

@@ -51,7 +51,7 @@ pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
     let len = WRITERS * count;
     let new = NewArray::new(&[len], "int32").codecs_json("bytes")?;
     let new = if sharded { new.chunks(&[count / 10]).shards(&[len]) } else { new.chunks(&[len]) };
-    let array = zarr::create_array(&setup.store, "/a", new)?;
+    let array = zarr::create((&setup.store, "/a")).array(new)?;
     let (of, end) = (WRITERS.to_string(), count.to_string());
     let logs = setup.at_once(
         |writer, folder| task("part", folder, &[writer, &of, "0", &end]),
@@ -80,10 +80,10 @@ pub(super) fn change_attributes(
     numbers: Range<u64>,
     report: Report<'_>,
 ) -> Result<()> {
-    let mut array = zarr::open_array(store, path)?;
+    let mut array = zarr::open((store, path)).array()?;
     let mut change = |number: u64| -> Result<()> {
         if writer % 2 == 1 {
-            array = zarr::open_array(store, path)?;
+            array = zarr::open((store, path)).array()?;
         }
         let mut attributes = array.attributes()?.clone();
         attributes.insert(attribute(writer, number), number);
@@ -100,13 +100,13 @@ fn attribute(writer: u64, number: u64) -> String {
 /// Changes of own attributes of one array.
 pub(super) fn attributes(writers: Writers, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(writers)?, writers.count(12, 125, scale));
-    zarr::create_array(&setup.store, "/a", NewArray::new(&[1], "int32"))?;
+    zarr::create((&setup.store, "/a")).array(NewArray::new(&[1], "int32"))?;
     let end = count.to_string();
     let logs = setup.at_once(
         |writer, folder| task("attributes", folder, &["/a", writer, "0", &end]),
         |writer, report| change_attributes(&setup.store, "/a", writer, 0..count, report),
     )?;
-    let array = zarr::open_array(&setup.store, "/a")?;
+    let array = zarr::open((&setup.store, "/a")).array()?;
     let mut tally = Tally::default();
     for (writer, log) in (0..).zip(&logs) {
         let acknowledged = tally_log(&mut tally, "changes", log);
@@ -130,7 +130,7 @@ pub(super) fn lost_attributes(tally: &mut Tally, attributes: &Map, writer: u64, 
 /// Creates the array of a round, and tells whether it was created here.
 pub(super) fn create(store: &Arc<dyn Store>, writer: u64, round: u64) -> Result<String> {
     let new = NewArray::new(&[4], "int32").attribute("writer", writer);
-    match zarr::create_array(store, &format!("/r{round}"), new) {
+    match zarr::create((store, &format!("/r{round}"))).array(new) {
         Ok(_) => Ok("won".to_owned()),
         Err(error) if error.kind() == ErrorKind::Exists => Ok("lost".to_owned()),
         Err(error) => Ok(format!("refused {error}")),
@@ -141,7 +141,7 @@ pub(super) fn create(store: &Arc<dyn Store>, writer: u64, round: u64) -> Result<
 pub(super) fn creates(scale: Scale) -> Result<Tally> {
     let folder = tempfile::tempdir()?;
     let folder = text(folder.path())?;
-    let store = zarr::create_store(folder)?;
+    let store = zarr::store::create(folder)?;
     let mut tally = Tally::default();
     let mut children = (0..WRITERS)
         .map(|writer| Child::start(&["create", folder, &writer.to_string()]))
@@ -156,7 +156,7 @@ pub(super) fn creates(scale: Scale) -> Result<Tally> {
         for answer in answers.iter().filter(|answer| !["won", "lost"].contains(&answer.as_str())) {
             tally.fault("errors", || answer.clone());
         }
-        let array = zarr::open_array(&store, &format!("/r{round}"))?;
+        let array = zarr::open((&store, &format!("/r{round}"))).array()?;
         let there = array.attributes()?.get("writer").and_then(Value::as_u64);
         match winners.as_slice() {
             [winner] if there == Some(*winner) => {}
@@ -198,8 +198,8 @@ impl Setup {
     pub(super) fn new(writers: Writers) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let store = match writers {
-            Writers::ThreadsInMemory => zarr::create_store("memory:")?,
-            _ => zarr::create_store(text(folder.path())?)?,
+            Writers::ThreadsInMemory => zarr::store::create("memory:")?,
+            _ => zarr::store::create(text(folder.path())?)?,
         };
         Ok(Self { writers, folder, store })
     }

@@ -5,10 +5,10 @@ use super::Result;
 use super::array_state::{ArrayState, COLUMNS, element};
 use std::path::Path;
 use std::sync::Arc;
+use zarr::codec::View;
+use zarr::convert::{Conversion, ConvertOptions, Migration, MigrationState};
 use zarr::store::{Bytes, FilesystemStore, Key, MemoryStore, Prefix, StoreExt};
-use zarr::{
-    Conversion, ConvertOptions, Dialect, ErrorKind, Group, Migration, MigrationState, NewArray, NewGroup, Store, View,
-};
+use zarr::{Dialect, ErrorKind, Group, NewArray, NewGroup, Store};
 use zarr_json::Map;
 
 /// Rows of a chunk or shard.
@@ -165,9 +165,10 @@ impl Scenario {
     /// Makes a group of two arrays of a generation.
     pub(super) fn make_group(self, store: &Arc<dyn Store>, path: &str, generation: u64) -> Result<()> {
         let new = NewGroup { dialect: Some(self.dialect()), ..NewGroup::default() };
-        Group::create(store, path, new, &zarr::registry())?;
+        Group::create(store, path, new, &zarr::registry::default())?;
         for name in ["a", "b"] {
-            let array = zarr::create_array(store, &format!("{path}/{name}"), self.new_array(generation, self.rows())?)?;
+            let array =
+                zarr::create((store, &format!("{path}/{name}"))).array(self.new_array(generation, self.rows())?)?;
             array.write(.., &elements(generation, self.rows()))?;
         }
         Ok(())
@@ -193,7 +194,7 @@ impl Scenario {
             Verb::MoveOver => self.make_group(store, "/h", 9)?,
             Verb::Append | Verb::Grow => self.leave_beyond(store)?,
             Verb::Finish | Verb::Undo => {
-                Migration::plan(store, &zarr::registry(), self.other_dialect())?.run(&|_| {})?;
+                Migration::plan(store, &zarr::registry::default(), self.other_dialect())?.run(&|_| {})?;
             }
             _ => {}
         }
@@ -205,7 +206,7 @@ impl Scenario {
     fn leave_beyond(self, store: &Arc<dyn Store>) -> Result<()> {
         let other: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let larger = self.rows() + 2 * MORE_ROWS;
-        let array = zarr::create_array(&other, "/g/a", self.new_array(1, larger)?)?;
+        let array = zarr::create((&other, "/g/a")).array(self.new_array(1, larger)?)?;
         array.write((..self.rows(), ..), &elements(1, self.rows()))?;
         array.write((self.rows().., ..), &vec![-7; ((larger - self.rows()) * COLUMNS) as usize])?;
         let documents: Vec<&str> = array.found().documents.iter().map(|(key, _)| key).collect();
@@ -224,26 +225,28 @@ impl Scenario {
 
     /// Does it; `overwrite` replaces existing nodes.
     fn run_with(self, stores: &Stores, overwrite: bool) -> Result<(), zarr::Error> {
-        let (store, registry) = (&stores.main, zarr::registry());
+        let (store, registry) = (&stores.main, zarr::registry::default());
         match self.verb {
-            Verb::Remove => zarr::erase_node(&**store, &zarr::open_node(&**store, "/g/a", None)?),
-            Verb::RemoveGroup => zarr::erase_node(&**store, &zarr::open_node(&**store, "/g", None)?),
+            Verb::Remove => zarr::hierarchy::erase_node(&**store, &zarr::hierarchy::open_node(&**store, "/g/a", None)?),
+            Verb::RemoveGroup => {
+                zarr::hierarchy::erase_node(&**store, &zarr::hierarchy::open_node(&**store, "/g", None)?)
+            }
             Verb::Overwrite => {
                 let new = self.new_array(2, self.rows()).map_err(|error| zarr::Error::argument(error.to_string()))?;
-                zarr::create_array(store, "/g/a", new.overwrite(overwrite)).map(drop)
+                zarr::create((store, "/g/a")).array(new.overwrite(overwrite)).map(drop)
             }
-            Verb::Move | Verb::MoveOver => zarr::move_node(store, "/g", store, "/h", &registry, overwrite),
+            Verb::Move | Verb::MoveOver => zarr::convert::move_node(store, "/g", store, "/h", &registry, overwrite),
             Verb::Append => {
-                let mut array = zarr::open_array(store, "/g/a")?;
+                let mut array = zarr::open((store, "/g/a")).array()?;
                 let from = array.shape()[0] * COLUMNS;
                 let bytes: Vec<u8> =
                     (from..from + MORE_ROWS * COLUMNS).flat_map(|index| element(1, index).to_ne_bytes()).collect();
                 array.append(0, View::new(&bytes, 4, &[MORE_ROWS as usize, COLUMNS as usize])?)
             }
-            Verb::Shrink => zarr::open_array(store, "/g/a")?.resize(&[self.rows() - MORE_ROWS, COLUMNS]),
-            Verb::Grow => zarr::open_array(store, "/g/a")?.resize(&[self.rows() + MORE_ROWS, COLUMNS]),
+            Verb::Shrink => zarr::open((store, "/g/a")).array()?.resize(&[self.rows() - MORE_ROWS, COLUMNS]),
+            Verb::Grow => zarr::open((store, "/g/a")).array()?.resize(&[self.rows() + MORE_ROWS, COLUMNS]),
             Verb::Attributes => {
-                let mut array = zarr::open_array(store, "/g/a")?;
+                let mut array = zarr::open((store, "/g/a")).array()?;
                 let mut attributes = array.attributes()?.clone();
                 attributes.insert("units", "K");
                 array.set_attributes(attributes)
@@ -362,7 +365,7 @@ impl Scenario {
             Verb::Remove | Verb::RemoveGroup => {
                 check(store, "/g/a", &gone);
                 // Nothing of it shows in another one.
-                match self.new_array(2, rows).and_then(|new| Ok(zarr::create_array(store, "/g/a", new)?)) {
+                match self.new_array(2, rows).and_then(|new| Ok(zarr::create((store, "/g/a")).array(new)?)) {
                     Ok(_) => check(store, "/g/a", &|seen| seen.holds(2, rows, 0)),
                     Err(error) => faults.push(format!("created again: {error}")),
                 }
@@ -387,7 +390,7 @@ impl Scenario {
             Verb::Shrink => {
                 let fewer = rows - MORE_ROWS;
                 check(store, "/g/a", &|seen| seen.holds(1, fewer, fewer));
-                match zarr::open_array(store, "/g/a").and_then(|mut array| array.resize(&[rows, COLUMNS])) {
+                match zarr::open((store, "/g/a")).array().and_then(|mut array| array.resize(&[rows, COLUMNS])) {
                     Ok(()) => check(store, "/g/a", &|seen| seen.holds(1, rows, fewer)),
                     Err(error) => faults.push(format!("grown again: {error}")),
                 }
@@ -426,13 +429,13 @@ impl Scenario {
     pub(super) fn write_more(self, stores: &Stores) -> Result<()> {
         for store in [&stores.main, &stores.target] {
             for path in ["/g/a", "/g/b", "/h/a", "/h/b"] {
-                let Ok(mut array) = zarr::open_array(store, path) else { continue };
+                let Ok(mut array) = zarr::open((store, path)).array() else { continue };
                 let Ok(elements) = array.read::<i32>(..) else { continue };
                 array.write(.., &elements)?;
                 array.set_attributes(more(array.attributes()?))?;
             }
             for path in ["/", "/g", "/h"] {
-                if let Ok(mut group) = zarr::open_group(store, path) {
+                if let Ok(mut group) = zarr::open((store, path)).group() {
                     group.set_attributes(more(group.attributes()?))?;
                 }
             }

@@ -5,8 +5,9 @@ use super::steps::{Steps, Stopping};
 use super::{Result, Scale, Tally, folder_in_memory, text};
 use crate::Random;
 use std::sync::Arc;
+use zarr::codec::View;
 use zarr::store::{FilesystemStore, MemoryStore};
-use zarr::{Array, Dialect, NewArray, Store, View};
+use zarr::{Array, Dialect, NewArray, Store};
 
 const FILL: i32 = -1;
 
@@ -116,7 +117,7 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
             1 => new.chunks(&[3, 2]).codecs_json("bytes")?,
             _ => new.chunks(&[2, 2]).shards(&[4, 4]).codecs_json("bytes")?,
         };
-        zarr::create_array(&store, "/a", new)?;
+        zarr::create((&store, "/a")).array(new)?;
         let mut model = Model { shape: [7, 5], elements: vec![FILL; 35] };
         let mut done = Vec::new();
         for number in 1..=12 {
@@ -125,11 +126,12 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
             let before = model.clone();
             let after = change.of_model(&model);
             let steps = Steps::until(stop.unwrap_or(u64::MAX), true);
-            let changed = zarr::open_array(&Stopping::over(&store, &steps), "/a")
+            let changed = zarr::open((&Stopping::over(&store, &steps), "/a"))
+                .array()
                 .and_then(|mut array| change.of_array(&mut array));
             done.push(format!("{change:?}{}", stop.map(|stop| format!(" stopped at {stop}")).unwrap_or_default()));
             tally.done("changes", 1);
-            let array = zarr::open_array(&store, "/a")?;
+            let array = zarr::open((&store, "/a")).array()?;
             let shape = [0, 1].map(|axis: usize| array.shape()[axis] as usize);
             let seen = Model { shape, elements: array.read(..)? };
             if changed.is_err() && stop.is_none() {

@@ -24,28 +24,28 @@ pub fn work_if_worker() {
 fn run(task: &[&str]) -> Result<()> {
     match *task {
         ["part", folder, writer, writers, from, to] => {
-            let array = zarr::open_array(&zarr::open_store(folder)?, "/a")?;
+            let array = zarr::open((&zarr::store::open(folder)?, "/a")).array()?;
             let numbers = from.parse()?..to.parse()?;
             begin()?;
             updates::write_parts(&array, writer.parse()?, writers.parse()?, numbers, &report)
         }
         ["attributes", folder, path, writer, from, to] => {
-            let (store, writer, numbers) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?..to.parse()?);
+            let (store, writer, numbers) = (zarr::store::open(folder)?, writer.parse()?, from.parse()?..to.parse()?);
             begin()?;
             updates::change_attributes(&store, path, writer, numbers, &report)
         }
         ["append", folder, writer, from, to] => {
-            let (store, writer, numbers) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?..to.parse()?);
+            let (store, writer, numbers) = (zarr::store::open(folder)?, writer.parse()?, from.parse()?..to.parse()?);
             begin()?;
             rows::append_rows(&store, writer, numbers, &report)
         }
         ["rename", folder, writer, from] => {
-            let (store, writer, from) = (zarr::open_store(folder)?, writer.parse()?, from.parse()?);
+            let (store, writer, from) = (zarr::store::open(folder)?, writer.parse()?, from.parse()?);
             begin()?;
             moves::rename(&store, writer, from)
         }
         ["create", folder, writer] => {
-            let (store, writer) = (zarr::open_store(folder)?, writer.parse()?);
+            let (store, writer) = (zarr::store::open(folder)?, writer.parse()?);
             let rounds = ready();
             for round in 0.. {
                 rounds.recv()?;
@@ -55,11 +55,11 @@ fn run(task: &[&str]) -> Result<()> {
         }
         ["alternate", folder] => {
             begin()?;
-            reads::alternate(&zarr::open_store(folder)?)
+            reads::alternate(&zarr::store::open(folder)?)
         }
         ["read", folder] => {
             begin()?;
-            reads::read_alternating(&zarr::open_store(folder)?)
+            reads::read_alternating(&zarr::store::open(folder)?)
         }
         ["verb", folder, verb, layout, chunks] => {
             let scenario = Scenario::parse(verb, layout, chunks)?;

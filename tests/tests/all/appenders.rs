@@ -60,7 +60,7 @@ impl Process {
         let turn = Arc::clone(&self.turn);
         let store: Arc<dyn AsyncStore> = Arc::new(self);
         let mut append = Box::pin(async {
-            let mut array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
+            let mut array = AsyncArray::open(&store, "/a", &zarr::registry::default()).await?;
             array.append(0, View::new(&[1, 2], 1, &[2])?).await
         });
         loop {
@@ -184,11 +184,11 @@ async fn appends(
 ) -> std::result::Result<(), zarr_array::Error> {
     let mut random = Random::new(seed);
     let store: Arc<dyn AsyncStore> = Arc::new(process.clone());
-    let mut array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
+    let mut array = AsyncArray::open(&store, "/a", &zarr::registry::default()).await?;
     let mut next = number * 1_000_000 + 1;
     for _ in 0..1 + random.below(4) {
         if random.below(3) == 0 {
-            array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
+            array = AsyncArray::open(&store, "/a", &zarr::registry::default()).await?;
         }
         let count = 1 + random.below(most);
         let rows: Vec<i32> = (next..).take(count).collect();
@@ -205,7 +205,7 @@ async fn changes(process: &Process, seed: u64) -> std::result::Result<(), zarr_a
     let mut random = Random::new(seed);
     let store: Arc<dyn AsyncStore> = Arc::new(process.clone());
     for turn in 0..random.below(4) {
-        let mut array = AsyncArray::open(&store, "/a", &zarr::registry()).await?;
+        let mut array = AsyncArray::open(&store, "/a", &zarr::registry::default()).await?;
         let attributes = json!({"turn": turn}).as_object().cloned().unwrap();
         array.set_attributes(attributes).await?;
         if let Some(last) = array.shape()[0].checked_sub(1) {
@@ -218,7 +218,7 @@ async fn changes(process: &Process, seed: u64) -> std::result::Result<(), zarr_a
 
 /// Every row within the shape is complete and there once, and those of an append that succeeded are there together.
 fn check(store: &Arc<dyn Store>, done: &Appended, case: &str) {
-    let array = zarr::open_array(store, "/a").unwrap();
+    let array = zarr::open((store, "/a")).array().unwrap();
     let elements = array.read::<i32>(..).unwrap();
     let ids: Vec<i32> = elements.chunks(COLUMNS).map(|row| *row.iter().max().unwrap()).collect();
     for (id, found) in ids.iter().zip(elements.chunks(COLUMNS)) {
@@ -238,7 +238,7 @@ fn run(seed: u64, dialect: Dialect, chunk: [u64; 2], most: usize) -> usize {
     let memory = Arc::new(MemoryStore::new());
     let store: Arc<dyn Store> = Arc::clone(&memory) as Arc<dyn Store>;
     let new = NewArray::new(&[0, COLUMNS as u64], "int32").chunks(&chunk).dialect(dialect);
-    zarr::create_array(&store, "/a", new).unwrap();
+    zarr::create((&store, "/a")).array(new).unwrap();
     let late = Arc::default();
     let process = |seed| Process {
         random: Arc::new(Mutex::new(Random::new(seed))),
@@ -307,14 +307,14 @@ fn nothing_is_left_of_a_claim_when_an_append_is_done() {
     let document = |append: &dyn Fn(&Arc<MemoryStore>)| {
         let memory = Arc::new(MemoryStore::new());
         let store: Arc<dyn Store> = Arc::clone(&memory) as Arc<dyn Store>;
-        zarr::create_array(&store, "/a", NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
+        zarr::create((&store, "/a")).array(NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
         append(&memory);
-        assert_eq!(zarr::open_array(&store, "/a").unwrap().read::<i8>(..).unwrap(), [0, 0, 0, 1, 2]);
+        assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i8>(..).unwrap(), [0, 0, 0, 1, 2]);
         store.get_all(&document_key()).unwrap()
     };
     let locked = document(&|memory| {
         let store: Arc<dyn Store> = Arc::clone(memory) as Arc<dyn Store>;
-        zarr::open_array(&store, "/a").unwrap().append(0, View::new(&[1, 2], 1, &[2]).unwrap()).unwrap();
+        zarr::open((&store, "/a")).array().unwrap().append(0, View::new(&[1, 2], 1, &[2]).unwrap()).unwrap();
     });
     let claimed = document(&|memory| {
         let mut claims = 0;
@@ -337,7 +337,7 @@ fn is_claimed(document: &[u8]) -> bool {
 fn an_append_that_fails_takes_its_claim_away() {
     let memory = Arc::new(MemoryStore::new());
     let store: Arc<dyn Store> = Arc::clone(&memory) as Arc<dyn Store>;
-    zarr::create_array(&store, "/a", NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
+    zarr::create((&store, "/a")).array(NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
     let before = store.get_all(&document_key()).unwrap().unwrap();
     let mut claims = 0;
     let count = || claims += usize::from(is_claimed(&memory.get_all(&document_key()).unwrap().unwrap()));
@@ -352,17 +352,17 @@ fn an_append_that_fails_takes_its_claim_away() {
 #[test]
 fn a_copy_is_not_claimed_by_who_appends_to_the_source() {
     let memory = || -> Arc<dyn Store> { Arc::new(MemoryStore::new()) };
-    let (store, other, registry) = (memory(), memory(), zarr::registry());
-    let array = zarr::create_array(&store, "/g/a", NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
+    let (store, other, registry) = (memory(), memory(), zarr::registry::default());
+    let array = zarr::create((&store, "/g/a")).array(NewArray::new(&[3], "int8").chunks(&[2])).unwrap();
     array.write(.., &[1_i8, 2, 3]).unwrap();
     let key = Key::new("g/a/zarr.json").unwrap();
     let bare = store.get_all(&key).unwrap().unwrap();
     store.set_all(&key, &[&bare[..], b"\n", &[b'\t'; 64]].concat()).unwrap();
-    zarr::copy_node(&store, "/g", &other, "/g", &registry, false).unwrap();
+    zarr::convert::copy_node(&store, "/g", &other, "/g", &registry, false).unwrap();
     assert!(!is_claimed(&other.get_all(&key).unwrap().unwrap()));
     // The rest of a move that was interrupted while it erased the source.
     store.erase(&Key::new("g/zarr.json").unwrap()).unwrap();
-    assert!(zarr::finish_move(&store, "/g", &other, "/g").unwrap());
+    assert!(zarr::convert::finish_move(&store, "/g", &other, "/g").unwrap());
     assert_eq!(store.list().unwrap(), [Key::new("zarr.json").unwrap()]);
-    assert_eq!(zarr::open_array(&other, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2, 3]);
+    assert_eq!(zarr::open((&other, "/g/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2, 3]);
 }

@@ -23,13 +23,13 @@ fn v2() -> Arc<dyn Store> {
 }
 
 fn attributes(store: &Arc<dyn Store>) -> String {
-    Value::Object(zarr::open_array(store, "/a").unwrap().metadata().attributes.clone()).to_string()
+    Value::Object(zarr::open((store, "/a")).array().unwrap().metadata().attributes.clone()).to_string()
 }
 
 /// What is stored, and whether there was a warning of it.
 fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn Store>, bool) {
     let options = ConvertOptions { dialect: Some(dialect), carry, ..ConvertOptions::default() };
-    let conversion = Conversion::plan(source, &zarr::registry(), options).unwrap();
+    let conversion = Conversion::plan(source, &zarr::registry::default(), options).unwrap();
     let noted = conversion.nodes().iter().flat_map(|node| &node.notes).any(|note| note.pointer == "/attributes/a");
     let warned = conversion.nodes().iter().any(|node| node.warning.is_some());
     assert_eq!(warned, noted);
@@ -41,7 +41,7 @@ fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn
 #[test]
 fn setting_one_attribute_keeps_nan_and_surrogates() {
     let store = v2();
-    let mut array = zarr::open_array(&store, "/a").unwrap();
+    let mut array = zarr::open((&store, "/a")).array().unwrap();
     assert_eq!(array.read::<f32>(..).unwrap().len(), 2);
     let mut changed = array.metadata().attributes.clone();
     changed.insert("d", 1);
@@ -73,7 +73,7 @@ fn conversions_keep_nan_or_tell() {
     assert_eq!((attributes(&copy).as_str(), noted), (ATTRIBUTES, false));
     // What had none gets none.
     let (v3, _) = converted(&v2(), Dialect::V3, false);
-    let mut array = zarr::open_array(&v3, "/a").unwrap();
+    let mut array = zarr::open((&v3, "/a")).array().unwrap();
     let mut changed = array.metadata().attributes.clone();
     changed.insert("d", Value::Number(Number::NAN));
     let error = array.set_attributes(changed).unwrap_err();
@@ -87,10 +87,10 @@ fn documents_of_2023_become_version_3_without_nan_literals() {
         "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"default"},
         "codecs":[{"name":"endian","configuration":{"endian":"little"}}]}"#;
     let source = store(&[("a/zarr.json", document)]);
-    assert_eq!(zarr::open_node(&*source, "/a", None).unwrap().dialect, Dialect::V3Provisional2023);
+    assert_eq!(zarr::hierarchy::open_node(&*source, "/a", None).unwrap().dialect, Dialect::V3Provisional2023);
     assert_eq!(attributes(&source), ATTRIBUTES);
     let options = ConvertOptions { dialect: Some(Dialect::V3), node: Some(path("/a")), ..ConvertOptions::default() };
-    let conversion = Conversion::plan(&source, &zarr::registry(), options).unwrap();
+    let conversion = Conversion::plan(&source, &zarr::registry::default(), options).unwrap();
     assert!(conversion.nodes().iter().any(|node| node.warning.is_some()));
     let target = store(&[]);
     conversion.run(&target, &|_| {}).unwrap();
@@ -106,23 +106,26 @@ fn path(text: &str) -> NodePath {
 fn strict_opening_refuses_documents_with_warnings() {
     let store = v2();
     let strict = Options { strict: true, ..Options::default() };
-    let array = zarr::open_array(&store, "/a").unwrap();
+    let array = zarr::open((&store, "/a")).array().unwrap();
     assert!(!array.warnings().is_empty());
     let error = array.with(strict.clone()).unwrap_err();
     let location = error.location();
     assert_eq!(error.kind(), ErrorKind::InvalidMetadata);
     assert_eq!((location.key.as_deref(), location.pointer.as_deref()), (Some("a/.zarray"), Some("/fill_value")));
-    let walk = zarr::walk(&*store, "/", None).unwrap();
+    let walk = zarr::hierarchy::walk(&*store, "/", None).unwrap();
     assert_eq!((walk.nodes.len(), walk.broken.len()), (2, 0));
     let walk = walk.strictly("memory");
     assert_eq!((walk.nodes.len(), walk.broken.len()), (1, 1));
     let options = ConvertOptions { options: strict.clone(), ..ConvertOptions::default() };
-    assert_eq!(Conversion::plan(&store, &zarr::registry(), options).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+    assert_eq!(
+        Conversion::plan(&store, &zarr::registry::default(), options).unwrap_err().kind(),
+        ErrorKind::InvalidMetadata
+    );
     // What has nothing odd is opened.
     let plain = self::store(&[("a/.zarray", &ZARRAY.replace("NaN", "\"NaN\"")), ("a/.zattrs", r#"{"a":1}"#)]);
-    let found = zarr::open_node(&*plain, "/a", None).unwrap();
-    assert!(Array::from_found(&plain, found, &zarr::registry(), strict).is_ok());
-    assert_eq!(zarr::open_array(&plain, "/a").unwrap().metadata().attributes.get("a"), Some(&json!(1)));
+    let found = zarr::hierarchy::open_node(&*plain, "/a", None).unwrap();
+    assert!(Array::from_found(&plain, found, &zarr::registry::default(), strict).is_ok());
+    assert_eq!(zarr::open((&plain, "/a")).array().unwrap().metadata().attributes.get("a"), Some(&json!(1)));
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn strict_opening_refuses_odd_codecs_and_attributes_that_are_no_json() {
     let store =
         store(&[("a/zarr.json", document), ("b/.zarray", &ZARRAY.replace("NaN", "0")), ("b/.zattrs", "{\"a\":")]);
     let strict = Options { strict: true, ..Options::default() };
-    let array = zarr::open_array(&store, "/a").unwrap();
+    let array = zarr::open((&store, "/a")).array().unwrap();
     let [warning] = array.warnings() else { panic!("{:?}", array.warnings()) };
     assert_eq!((warning.key.as_str(), warning.pointer.as_str()), ("a/zarr.json", "/codecs/1/configuration/odd"));
     let error = array.with(strict.clone()).unwrap_err();
@@ -142,7 +145,7 @@ fn strict_opening_refuses_odd_codecs_and_attributes_that_are_no_json() {
         (error.kind(), location.key.as_deref(), location.pointer.as_deref()),
         (ErrorKind::InvalidMetadata, Some("a/zarr.json"), Some("/codecs/1/configuration/odd"))
     );
-    let array = zarr::open_array(&store, "/b").unwrap();
+    let array = zarr::open((&store, "/b")).array().unwrap();
     let error = array.with(strict).unwrap_err();
     assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::InvalidJson, Some("b/.zattrs")));
 }

@@ -6,7 +6,7 @@ use zarr_codec::{Pipeline, ViewMut, testing};
 use zarr_grid::{AxisRange, Region};
 
 fn chain(data_type: &str, codecs: &str) -> Arc<Pipeline> {
-    testing::pipeline(codecs, &testing::element(data_type), &zarr::registry().codecs).unwrap()
+    testing::pipeline(codecs, &testing::element(data_type), &zarr::registry::default().codecs).unwrap()
 }
 
 /// An axis of a chunk and a part of it.

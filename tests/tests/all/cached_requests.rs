@@ -29,7 +29,7 @@ fn made(codecs: &str) -> (Arc<Counted<MemoryStore>>, Array) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn Store> = Arc::clone(&store) as _;
     let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json(codecs).unwrap();
-    let array = zarr::create_array(&lent, "/a", new).unwrap();
+    let array = zarr::create((&lent, "/a")).array(new).unwrap();
     array.write(.., &(0..128 * 128).collect::<Vec<i32>>()).unwrap();
     store.take();
     (store, array)
@@ -82,7 +82,7 @@ fn arrays_of_equivalent_metadata_share_chunks() {
     let (store, plain) = made("zstd");
     let cache = ChunkCache::new(1 << 20);
     let first = with(&plain, &cache);
-    let second = with(&zarr::open_array(plain.store(), "/a").unwrap(), &cache);
+    let second = with(&zarr::open((plain.store(), "/a")).array().unwrap(), &cache);
     first.read::<i32>((0, 0)).unwrap();
     store.take();
     assert_eq!(second.read::<i32>((63, 63)).unwrap(), [63 * 128 + 63]);
@@ -96,7 +96,7 @@ fn arrays_of_equivalent_metadata_share_chunks() {
     assert_eq!(store.take().gets, 1);
     // The same path in a store that is another value is another array.
     let root: Arc<dyn Store> = Arc::new(Prefixed::new(Arc::clone(plain.store()), zarr_store::Prefix::root()));
-    let third = with(&zarr::open_array(&root, "/a").unwrap(), &cache);
+    let third = with(&zarr::open((&root, "/a")).array().unwrap(), &cache);
     store.take();
     assert_eq!(third.read::<i32>((0, 0)).unwrap(), [-1]);
     assert_eq!(store.take().gets, 1);
@@ -144,7 +144,7 @@ fn an_outdated_index_is_noticed_in_files() {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
         let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(&codecs).unwrap();
-        let plain = zarr::create_array(&store, "/a", new).unwrap();
+        let plain = zarr::create((&store, "/a")).array(new).unwrap();
         plain.write(.., &(1..=64 * 64).collect::<Vec<i32>>()).unwrap();
         let cached = with(&plain, &ChunkCache::new(1 << 20));
         assert_eq!(cached.read::<i32>((4, 4)).unwrap(), [4 * 64 + 4 + 1]);
@@ -235,7 +235,7 @@ fn waiting_arrays_are_cached_as_well() {
     let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(SHARD).unwrap();
     let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
     block_on(async {
-        let array = AsyncArray::create(&lent, "/a", new.options(options), &zarr::registry()).await.unwrap();
+        let array = AsyncArray::create(&lent, "/a", new.options(options), &zarr::registry::default()).await.unwrap();
         array.write(.., &(0..64 * 64).collect::<Vec<i32>>()).await.unwrap();
         store.take();
         assert_eq!(array.read::<i32>((10, 10)).await.unwrap(), [650]);

@@ -26,12 +26,13 @@ impl<T: Sample> Trial<T> {
     fn new(layout: &Layout, max_bytes: usize, revalidates: bool) -> Self {
         let fill = T::sample(layout.fill);
         let new = layout.new_array::<T>();
-        let registry = zarr::registry();
+        let registry = zarr::registry::default();
         let cache = if revalidates { ChunkCache::revalidating(max_bytes) } else { ChunkCache::new(max_bytes) };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let other = Array::create(&store, "/a", new.clone(), &registry).expect("a new array");
         let options = Options { cache: Some(cache.clone()), ..other.options().clone() };
-        let open = |_| zarr::open_array(&store, "/a").expect("it was made").with(options.clone()).expect("an array");
+        let open =
+            |_| zarr::open((&store, "/a")).array().expect("it was made").with(options.clone()).expect("an array");
         let cached = (0..2).map(open).collect();
         let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
         let new = new.options(options.clone());
@@ -120,9 +121,9 @@ impl<T: Sample> Trial<T> {
         prop_assert!(block_on(self.waiting[0].resize(&shape)).is_ok());
         let options = self.cached[0].options().clone();
         self.cached[1] =
-            zarr::open_array(self.cached[0].store(), "/a").expect("it is there").with(options).expect("an array");
+            zarr::open((self.cached[0].store(), "/a")).array().expect("it is there").with(options).expect("an array");
         self.waiting[1] = self.waiting[0].clone();
-        self.other = zarr::open_array(self.cached[0].store(), "/a").expect("it is there");
+        self.other = zarr::open((self.cached[0].store(), "/a")).array().expect("it is there");
         Ok(())
     }
 }

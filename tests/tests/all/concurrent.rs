@@ -14,7 +14,7 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
 /// 64 threads write an element each, several times over.
 fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array + Sync) {
     let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs_json(codecs).unwrap();
-    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
     std::thread::scope(|scope| {
         for element in 0..64_i32 {
             let (array, opened) = (&array, &opened);
@@ -33,7 +33,7 @@ fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array +
 fn check_points(codecs: &str) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs_json(codecs).unwrap();
-    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
     std::thread::scope(|scope| {
         for element in 0..32 {
             let array = &array;
@@ -67,7 +67,7 @@ fn of_a_shard_in_memory() {
 
 #[test]
 fn of_a_chunk_opened_by_each() {
-    check(Arc::new(MemoryStore::new()), "zstd", |array| zarr::open_array(array.store(), "/a").unwrap());
+    check(Arc::new(MemoryStore::new()), "zstd", |array| zarr::open((array.store(), "/a")).array().unwrap());
 }
 
 #[test]

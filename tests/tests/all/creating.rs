@@ -32,7 +32,7 @@ fn group(dialect: Option<Dialect>) -> NewGroup {
 fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let path = if DIALECTS.contains(&dialect) { "/g/a" } else { "/" };
-    let array = Array::create(&store, path, new(Some(dialect)), &zarr::registry()).unwrap();
+    let array = Array::create(&store, path, new(Some(dialect)), &zarr::registry::default()).unwrap();
     array.write(.., &[1_i16, 2, 3, 4]).unwrap();
     store
 }
@@ -43,7 +43,7 @@ fn values(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn nodes(store: &dyn Store) -> Vec<(String, Dialect)> {
-    let walk = zarr::walk(store, "/", None).unwrap();
+    let walk = zarr::hierarchy::walk(store, "/", None).unwrap();
     assert!(walk.broken.is_empty());
     walk.nodes.into_iter().map(|node| (node.path.to_string(), node.dialect)).collect()
 }
@@ -65,24 +65,24 @@ fn new_nodes_take_the_dialect_that_is_there() {
         let store = hierarchy(dialect);
         let before = nodes(&*store);
         for path in ["/b", "/g/b", "/g/new/b"] {
-            let array = Array::create(&store, path, new(None), &zarr::registry()).unwrap();
+            let array = Array::create(&store, path, new(None), &zarr::registry::default()).unwrap();
             assert_eq!(array.dialect(), dialect, "{path}");
             array.write(.., &[5_i16, 6, 7, 8]).unwrap();
             hides_nothing(&*store, &before);
         }
         for path in ["/h", "/g/h", "/i/h"] {
             assert_eq!(
-                Group::create(&store, path, group(None), &zarr::registry()).unwrap().dialect(),
+                Group::create(&store, path, group(None), &zarr::registry::default()).unwrap().dialect(),
                 dialect,
                 "{path}"
             );
             hides_nothing(&*store, &before);
         }
-        let made = Group::open(&store, "/h", &zarr::registry()).unwrap();
+        let made = Group::open(&store, "/h", &zarr::registry::default()).unwrap();
         assert_eq!(made.create_array("c", new(None)).unwrap().dialect(), dialect);
         assert_eq!(made.create_group("d", group(None)).unwrap().dialect(), dialect);
         assert!(nodes(&*store).iter().all(|(_, found)| *found == dialect), "{dialect}");
-        let read = |path: &str| zarr::open_array(&store, path).unwrap().read::<i16>(..).unwrap();
+        let read = |path: &str| zarr::open((&store, path)).array().unwrap().read::<i16>(..).unwrap();
         assert_eq!((read("/g/a"), read("/g/new/b")), (vec![1, 2, 3, 4], vec![5, 6, 7, 8]), "{dialect}");
     }
 }
@@ -95,12 +95,12 @@ fn another_dialect_is_refused_and_nothing_is_written() {
             let before = values(&*store);
             for path in ["/b", "/g/b", "/g/a/b", "/new/b"] {
                 let (array, of_group) = (new(Some(asked)), group(Some(asked)));
-                let created = Array::create(&store, path, array, &zarr::registry());
+                let created = Array::create(&store, path, array, &zarr::registry::default());
                 assert_eq!(created.unwrap_err().kind(), ErrorKind::Argument, "{path} of {asked} in {there}");
-                let created = Group::create(&store, path, of_group, &zarr::registry());
+                let created = Group::create(&store, path, of_group, &zarr::registry::default());
                 assert_eq!(created.unwrap_err().kind(), ErrorKind::Argument, "{path} of {asked} in {there}");
             }
-            let created = Array::create(&store, "/", new(Some(asked)), &zarr::registry());
+            let created = Array::create(&store, "/", new(Some(asked)), &zarr::registry::default());
             assert!(created.is_err(), "{asked} in {there}");
             assert_eq!(values(&*store), before, "{asked} in {there}");
         }
@@ -113,10 +113,22 @@ fn a_store_that_is_one_array_takes_no_nodes() {
         let store = hierarchy(dialect);
         let before = values(&*store);
         for path in ["/x", "/g/x"] {
-            refused(Array::create(&store, path, new(None), &zarr::registry()), ErrorKind::Argument, "is an array");
-            refused(Group::create(&store, path, group(None), &zarr::registry()), ErrorKind::Argument, "is an array");
+            refused(
+                Array::create(&store, path, new(None), &zarr::registry::default()),
+                ErrorKind::Argument,
+                "is an array",
+            );
+            refused(
+                Group::create(&store, path, group(None), &zarr::registry::default()),
+                ErrorKind::Argument,
+                "is an array",
+            );
         }
-        refused(Array::create(&store, "/", new(None), &zarr::registry()), ErrorKind::Exists, "an array already");
+        refused(
+            Array::create(&store, "/", new(None), &zarr::registry::default()),
+            ErrorKind::Exists,
+            "an array already",
+        );
         assert_eq!(values(&*store), before);
     }
 }
@@ -132,22 +144,28 @@ fn nodes_without_groups_above_them_are_found() {
             }
             let before = values(&*store);
             for path in ["/b", "/h/b", "/"] {
-                let created = Array::create(&store, path, new(Some(other)), &zarr::registry());
+                let created = Array::create(&store, path, new(Some(other)), &zarr::registry::default());
                 refused(created, ErrorKind::Argument, dialect.name());
             }
             for path in ["/", "/h"] {
-                let created = Group::create(&store, path, group(Some(other)), &zarr::registry());
+                let created = Group::create(&store, path, group(Some(other)), &zarr::registry::default());
                 refused(created, ErrorKind::Argument, dialect.name());
             }
             // An array would have nodes below it.
             for path in ["/g", "/"] {
-                let created = Array::create(&store, path, new(None), &zarr::registry());
+                let created = Array::create(&store, path, new(None), &zarr::registry::default());
                 refused(created, ErrorKind::Exists, "a group already");
             }
             assert_eq!(values(&*store), before);
             let found = nodes(&*store);
-            assert_eq!(Group::create(&store, "/g", group(None), &zarr::registry()).unwrap().dialect(), dialect);
-            assert_eq!(Array::create(&store, "/h/b", new(None), &zarr::registry()).unwrap().dialect(), dialect);
+            assert_eq!(
+                Group::create(&store, "/g", group(None), &zarr::registry::default()).unwrap().dialect(),
+                dialect
+            );
+            assert_eq!(
+                Array::create(&store, "/h/b", new(None), &zarr::registry::default()).unwrap().dialect(),
+                dialect
+            );
             hides_nothing(&*store, &found);
         }
     }
@@ -160,10 +178,10 @@ fn the_nearest_group_decides() {
     let inner = |key: &str, text: &str| store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
     inner("inner/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
     let before = nodes(&*store);
-    let array = Array::create(&store, "/inner/a", new(None), &zarr::registry()).unwrap();
+    let array = Array::create(&store, "/inner/a", new(None), &zarr::registry::default()).unwrap();
     assert_eq!(array.dialect(), Dialect::V3);
     refused(
-        Array::create(&store, "/inner/b", new(Some(Dialect::V2)), &zarr::registry()),
+        Array::create(&store, "/inner/b", new(Some(Dialect::V2)), &zarr::registry::default()),
         ErrorKind::Argument,
         "dialect v3",
     );
@@ -172,8 +190,16 @@ fn the_nearest_group_decides() {
     assert_eq!(nodes(&*store), [before, added.into()].concat());
     // Nor where nodes of another dialect imply a group.
     inner("other/x/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
-    refused(Array::create(&store, "/other", new(None), &zarr::registry()), ErrorKind::Exists, "a group already");
-    refused(Group::create(&store, "/other", group(None), &zarr::registry()), ErrorKind::Exists, "a group already");
+    refused(
+        Array::create(&store, "/other", new(None), &zarr::registry::default()),
+        ErrorKind::Exists,
+        "a group already",
+    );
+    refused(
+        Group::create(&store, "/other", group(None), &zarr::registry::default()),
+        ErrorKind::Exists,
+        "a group already",
+    );
 }
 
 #[test]
@@ -181,7 +207,7 @@ fn a_replacement_of_all_may_be_of_any_dialect() {
     for there in ALL {
         for asked in ALL.into_iter().map(Some).chain([None]) {
             let store = hierarchy(there);
-            let array = Array::create(&store, "/", new(asked).overwrite(true), &zarr::registry()).unwrap();
+            let array = Array::create(&store, "/", new(asked).overwrite(true), &zarr::registry::default()).unwrap();
             assert_eq!(array.dialect(), asked.unwrap_or(there), "{asked:?} in {there}");
             assert_eq!(nodes(&*store), [("/".to_owned(), asked.unwrap_or(there))], "{asked:?} in {there}");
         }
@@ -189,10 +215,10 @@ fn a_replacement_of_all_may_be_of_any_dialect() {
     // A node that replaces one below the root has to fit in.
     let store = hierarchy(Dialect::V2);
     let before = values(&*store);
-    let created = Array::create(&store, "/g/a", new(Some(Dialect::V3)).overwrite(true), &zarr::registry());
+    let created = Array::create(&store, "/g/a", new(Some(Dialect::V3)).overwrite(true), &zarr::registry::default());
     refused(created, ErrorKind::Argument, "dialect v2");
     assert_eq!(values(&*store), before);
-    let array = Array::create(&store, "/g/a", new(None).overwrite(true), &zarr::registry()).unwrap();
+    let array = Array::create(&store, "/g/a", new(None).overwrite(true), &zarr::registry::default()).unwrap();
     assert_eq!(array.dialect(), Dialect::V2);
 }
 
@@ -202,12 +228,12 @@ fn version_3_is_one_hierarchy() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let root = r#"{"zarr_format": "https://purl.org/zarr/spec/v3#group", "node_type": "group"}"#;
     store.set_all(&Key::new("zarr.json").unwrap(), root.as_bytes()).unwrap();
-    assert_eq!(zarr::open_node(&*store, "/", None).unwrap().dialect, Dialect::V3Provisional2023);
+    assert_eq!(zarr::hierarchy::open_node(&*store, "/", None).unwrap().dialect, Dialect::V3Provisional2023);
     for (path, dialect) in [("/a", None), ("/b", Some(Dialect::V3)), ("/c", Some(Dialect::V3Provisional2023))] {
-        Array::create(&store, path, new(dialect), &zarr::registry()).unwrap();
+        Array::create(&store, path, new(dialect), &zarr::registry::default()).unwrap();
     }
-    assert_eq!(zarr::open_array(&store, "/a").unwrap().dialect(), Dialect::V3);
-    let created = Array::create(&store, "/d", new(Some(Dialect::V2)), &zarr::registry());
+    assert_eq!(zarr::open((&store, "/a")).array().unwrap().dialect(), Dialect::V3);
+    let created = Array::create(&store, "/d", new(Some(Dialect::V2)), &zarr::registry::default());
     refused(created, ErrorKind::Argument, "dialect v3-2023");
 }
 
@@ -215,7 +241,7 @@ fn version_3_is_one_hierarchy() {
 fn an_array_that_the_dialect_cannot_express_is_refused() {
     let store = hierarchy(Dialect::V2);
     let before = values(&*store);
-    let error = Array::create(&store, "/b", new(None).fill(1).shards(&[4]), &zarr::registry()).unwrap_err();
+    let error = Array::create(&store, "/b", new(None).fill(1).shards(&[4]), &zarr::registry::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotExpressible, "{error}");
     assert!(error.hint().unwrap().contains("which is v2"), "{error}");
     assert_eq!(values(&*store), before);
@@ -229,7 +255,7 @@ fn below_a_broken_group_nothing_is_created() {
         store.set_all(&Key::new(key).unwrap(), b"{").unwrap();
         let before = values(&*store);
         for asked in [None, Some(Dialect::V2), Some(Dialect::V3)] {
-            let error = Array::create(&store, "/b", new(asked), &zarr::registry()).unwrap_err();
+            let error = Array::create(&store, "/b", new(asked), &zarr::registry::default()).unwrap_err();
             assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::InvalidJson, Some(key)), "{error}");
         }
         assert_eq!(values(&*store), before);
@@ -245,7 +271,7 @@ fn a_new_store_is_of_version_3_or_as_asked() {
         // Files that are of no node.
         std::fs::create_dir(at.join("notes")).unwrap();
         std::fs::write(at.join("notes/README"), "mine").unwrap();
-        Array::create(&store, "/g/a", new(dialect), &zarr::registry()).unwrap();
+        Array::create(&store, "/g/a", new(dialect), &zarr::registry::default()).unwrap();
         let expected = dialect.unwrap_or(Dialect::V3);
         let root = NodePath::root().to_string();
         assert_eq!(nodes(&*store).first(), Some(&(root, expected)));

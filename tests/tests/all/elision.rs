@@ -34,7 +34,7 @@ fn size(store: &Arc<dyn Store>) -> u64 {
 }
 
 fn open(store: &Arc<dyn Store>) -> Array {
-    zarr::open_array(store, "/").unwrap()
+    zarr::open(store).array().unwrap()
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn convert(source: &Arc<dyn Store>, chunks: Option<u64>, dialect: Dialect) -> (A
     let chunks = chunks.map(|len| vec![len]);
     // Slabs of all of the array.
     let options = ConvertOptions { chunks, dialect: Some(dialect), ..ConvertOptions::default() };
-    let conversion = Conversion::plan(source, &zarr::registry(), options).unwrap();
+    let conversion = Conversion::plan(source, &zarr::registry::default(), options).unwrap();
     conversion.run(&target, &|_| {}).unwrap();
     (target, conversion.nodes()[0].how)
 }
@@ -171,7 +171,7 @@ fn missing_chunks_stay_missing_where_the_fill_value_was_undefined() {
 fn missing_chunks_are_written_where_others_would_read_them_otherwise() {
     let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[6], "bytes").chunks(&[2]).codecs_json("vlen-bytes").unwrap();
-    let array = Array::create(&source, "/", new, &zarr::registry()).unwrap();
+    let array = Array::create(&source, "/", new, &zarr::registry::default()).unwrap();
     array.write(0..2, &[b"a".to_vec(), b"".to_vec()]).unwrap();
     assert_eq!(chunks(&source), ["c/0"]);
     let expected = array.read::<Vec<u8>>(..).unwrap();
@@ -195,10 +195,10 @@ fn missing_chunks_are_written_where_others_would_read_them_otherwise() {
 #[test]
 fn chunks_that_may_be_left_out_are_kept_if_so_asked() {
     let store = store(".zarray", &zarray(&json!("<i2"), &json!(0), &json!(null)));
-    let found = zarr::open_node(&*store, "/", None).unwrap();
+    let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
     assert!(found.may_omit_empty_chunks);
     let options = Options { write_empty_chunks: true, ..Options::default() };
-    let array = Array::from_found(&store, found, &zarr::registry(), options).unwrap();
+    let array = Array::from_found(&store, found, &zarr::registry::default(), options).unwrap();
     array.write(.., &[0_i16; 4]).unwrap();
     assert_eq!(chunks(&store), ["0", "1"]);
 }

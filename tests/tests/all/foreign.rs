@@ -24,7 +24,7 @@ fn netcdf_shuffles_by_the_size_of_elements_and_says_0() {
         ("v/0.0", b"x^cx\xb1c\x01\x0337?\x03\x14\x00\x00 \xee\x02^"),
         ("v/0.1", b"x^\xbb\xc0\xd8\xc1\xc8\xce \xcc\x00\x06\x0d\x0c\x0d\x00\x17\xae\x02u"),
     ]);
-    let array = zarr::open_array(&store, "/v").unwrap();
+    let array = zarr::open((&store, "/v")).array().unwrap();
     assert_eq!(array.read::<i32>(..).unwrap(), [0, 1000, 2000, 3000, 4000, 5000]);
     // What is written is shuffled the same way.
     array.write((.., 1), &[-1, -2]).unwrap();
@@ -42,7 +42,7 @@ fn gdal_writes_options_as_they_are_spelled() {
         ("g/0.0", b"(\xb5/\xfd \x10\x81\x00\x00\x00\x00d\x00\xc8\x00,\x01\x90\x01\xf4\x01X\x02\xbc\x02"),
         ("g/1.0", b"(\xb5/\xfd \x10\x81\x00\x00 \x03\x84\x03\xe8\x03L\x04\x00\x00\x00\x00\x00\x00\x00\x00"),
     ]);
-    let array = zarr::open_array(&store, "/g").unwrap();
+    let array = zarr::open((&store, "/g")).array().unwrap();
     assert_eq!(array.read::<i16>(..).unwrap(), (0..12).map(|i| i * 100).collect::<Vec<_>>());
 }
 
@@ -55,7 +55,7 @@ fn gdal_leaves_out_chunks_of_zeros_where_the_fill_value_is_null() {
         "codecs":[{"name":"bytes","configuration":{"endian":"little"}}],"attributes":{},"dimension_names":["Y","X"]}"#;
     let store =
         store(&[("g/zarr.json", document), ("g/c/0/0", b"\x00\x00d\x00\xc8\x00,\x01\x90\x01\xf4\x01X\x02\xbc\x02")]);
-    let array = zarr::open_array(&store, "/g").unwrap();
+    let array = zarr::open((&store, "/g")).array().unwrap();
     let values: Vec<i16> = (0..8).map(|i| i * 100).chain([0; 4]).collect();
     assert_eq!(array.read::<i16>(..).unwrap(), values);
     assert_eq!(array.dialect(), Dialect::V3);

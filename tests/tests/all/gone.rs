@@ -9,7 +9,7 @@ use zarr_store::testing::Altered;
 
 fn create(store: &Arc<dyn Store>, path: &str, dialect: Dialect) -> Array {
     let new = NewArray::new(&[8], "int16").chunks(&[2]).dialect(dialect);
-    zarr::create_array(store, path, new).unwrap()
+    zarr::create((store, path)).array(new).unwrap()
 }
 
 fn with(array: &Array, change: impl FnOnce(&mut Options)) -> Array {
@@ -36,7 +36,7 @@ fn an_array_that_is_gone_does_not_read_fill_values() {
             let path = if dialect == Dialect::V1 { "/" } else { "/a" };
             let array = create(store, path, dialect);
             array.write(.., &[7_i16; 8]).unwrap();
-            zarr::erase_node(&**store, array.found()).unwrap();
+            zarr::hierarchy::erase_node(&**store, array.found()).unwrap();
             let error = array.read::<i16>(..).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
             assert!(error.location().key.is_some() && error.location().path.as_deref() == Some(path), "{error}");
@@ -53,12 +53,12 @@ fn an_array_that_was_moved_or_replaced_does_not_read_fill_values() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(&store, "/a", Dialect::V3);
     array.write(.., &[7_i16; 8]).unwrap();
-    zarr::move_node(&store, "/a", &store, "/b", &zarr::registry(), false).unwrap();
+    zarr::convert::move_node(&store, "/a", &store, "/b", &zarr::registry::default(), false).unwrap();
     assert_eq!(array.read::<i16>(..).unwrap_err().kind(), ErrorKind::NotFound);
 
-    let array = zarr::open_array(&store, "/b").unwrap();
+    let array = zarr::open((&store, "/b")).array().unwrap();
     let other = NewArray::new(&[6], "int16").chunks(&[2]).overwrite(true);
-    zarr::create_array(&store, "/b", other).unwrap();
+    zarr::create((&store, "/b")).array(other).unwrap();
     let error = array.read::<i16>(..).unwrap_err();
     assert!(error.message().contains("another array is there now"), "{error}");
 }
@@ -67,7 +67,7 @@ fn an_array_that_was_moved_or_replaced_does_not_read_fill_values() {
 fn a_sparse_array_that_others_change_is_still_there() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(&store, "/a", Dialect::V3);
-    let mut other = zarr::open_array(&store, "/a").unwrap();
+    let mut other = zarr::open((&store, "/a")).array().unwrap();
     other.resize(&[20]).unwrap();
     other.set_attributes([("units".to_owned(), "K".into())].into_iter().collect()).unwrap();
     assert_eq!(array.read::<i16>(..).unwrap(), [0; 8]);
@@ -117,7 +117,7 @@ fn a_directory_that_is_removed_during_a_read_does_not_read_as_fill_values() {
             if let Some(shards) = shards {
                 new = new.shards(&shards);
             }
-            let array = zarr::create_array(&store, "/a", new).unwrap();
+            let array = zarr::create((&store, "/a")).array(new).unwrap();
             array.write(.., &[7_i16; 16]).unwrap();
             let array = with(&array, |options| options.threads = std::num::NonZeroUsize::new(1));
             let error = array.read::<i16>(..).unwrap_err();

@@ -64,7 +64,7 @@ fn is_rest_of_move(model: &Model, from: &NodePath, to: &NodePath) -> bool {
 }
 
 fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), TestCaseError> {
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     let implies = dialect.implies_groups();
     let mut model = Model::new();
     for step in steps {
@@ -97,17 +97,17 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
             Step::Erase(text) => {
                 let path = NodePath::parse(text).unwrap();
                 let there = all(&model, false).contains_key(&path);
-                prop_assert_eq!(zarr::node_exists(&**store, text, None).unwrap(), there);
-                match zarr::open_node(&**store, text, None) {
+                prop_assert_eq!(zarr::hierarchy::node_exists(&**store, text, None).unwrap(), there);
+                match zarr::hierarchy::open_node(&**store, text, None) {
                     Err(error) => prop_assert!(!there && error.is_not_found(), "{error}"),
                     Ok(found) => {
-                        zarr::erase_node(&**store, &found).unwrap();
+                        zarr::hierarchy::erase_node(&**store, &found).unwrap();
                         model.retain(|other, _| !other.is_within(&path));
                     }
                 }
             }
             Step::Copy { from, to, moves } => {
-                let act = if *moves { zarr::move_node } else { zarr::copy_node };
+                let act = if *moves { zarr::convert::move_node } else { zarr::convert::copy_node };
                 let done = act(store, from, store, to, &registry, false);
                 let (from, to) = (NodePath::parse(from).unwrap(), NodePath::parse(to).unwrap());
                 let nodes = all(&model, false);
@@ -142,8 +142,8 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
                 }
                 let attributes = [("x".to_owned(), (*value).into())].into_iter().collect();
                 // An implicit group gets a document by this.
-                let found = zarr::open_node(&**store, text, None).unwrap();
-                let found = zarr::set_attributes(&**store, &found, attributes).unwrap();
+                let found = zarr::hierarchy::open_node(&**store, text, None).unwrap();
+                let found = zarr::hierarchy::set_attributes(&**store, &found, attributes).unwrap();
                 prop_assert_eq!(
                     found.node.attributes().get("x").and_then(|value| value.as_u64()),
                     Some((*value).into())
@@ -165,10 +165,10 @@ fn check(store: &Arc<dyn Store>, dialect: Dialect, model: &Model) -> Result<(), 
     };
     let expected = all(model, entry);
     if expected.is_empty() {
-        prop_assert!(zarr::open_node(&**store, "/", None).is_err_and(|error| error.is_not_found()));
+        prop_assert!(zarr::hierarchy::open_node(&**store, "/", None).is_err_and(|error| error.is_not_found()));
         return Ok(());
     }
-    let walk = zarr::walk(&**store, "/", None).unwrap();
+    let walk = zarr::hierarchy::walk(&**store, "/", None).unwrap();
     prop_assert!(walk.broken.is_empty());
     let found: Model = walk
         .nodes
@@ -180,15 +180,15 @@ fn check(store: &Arc<dyn Store>, dialect: Dialect, model: &Model) -> Result<(), 
         .collect();
     prop_assert_eq!(&found, &expected, "{}", dialect);
     for (path, node) in &expected {
-        let opened = zarr::open_node(&**store, &path.to_string(), None).unwrap();
+        let opened = zarr::hierarchy::open_node(&**store, &path.to_string(), None).unwrap();
         prop_assert_eq!((opened.dialect, opened.implicit), (dialect, node.is_none()), "{}", path);
         match node {
             Some((true, _)) => {
-                let array = zarr::open_array(store, &path.to_string()).unwrap();
+                let array = zarr::open((store, &path.to_string())).array().unwrap();
                 prop_assert_eq!(array.read::<i8>(..).unwrap(), [1, 2, 3]);
             }
             _ => {
-                let children = zarr::open_group(store, &path.to_string()).unwrap().children().unwrap();
+                let children = zarr::open((store, &path.to_string())).group().unwrap().children().unwrap();
                 let children: Vec<_> = children.nodes.iter().map(|node| node.path.clone()).collect();
                 let below = expected.keys().filter(|other| other.parent().as_ref() == Some(path));
                 prop_assert_eq!(children, below.cloned().collect::<Vec<_>>());
@@ -236,7 +236,7 @@ fn a_hundred_thousand_nodes_of_a_draft_are_one_listing() {
     store.take();
     // Nodes of other dialects, which would lie beside them, take one listing more.
     for (dialect, lists) in [(Some(Dialect::V3Draft2022), 1), (None, 2)] {
-        let walk = zarr::walk(&store, "/", dialect).unwrap();
+        let walk = zarr::hierarchy::walk(&store, "/", dialect).unwrap();
         assert_eq!((walk.nodes.len(), walk.broken.len()), (100_001, 0));
         assert_eq!(walk.nodes.iter().filter(|node| node.implicit).count(), 80_001);
         let counts = store.take();
@@ -254,7 +254,7 @@ fn erasing_the_root_leaves_keys_of_no_node() {
         set(&*store, "notes/README.md", "mine");
         set(&*store, "0.txt", "mine");
         let new = || NewArray::new(&[4], "int8").chunks(&[2]).dialect(dialect);
-        let (registry, data) = (zarr::registry(), [1_i8, 2, 3, 4]);
+        let (registry, data) = (zarr::registry::default(), [1_i8, 2, 3, 4]);
         let write = |path: &str, new| Array::create(&store, path, new, &registry).unwrap().write(.., &data).unwrap();
         let keys = || {
             let keys = store.list_prefix(&zarr_store::Prefix::root()).unwrap();
@@ -264,8 +264,8 @@ fn erasing_the_root_leaves_keys_of_no_node() {
         write("/b", new());
         // Nodes give way to a root array, and that to nothing.
         write("/", new().overwrite(true));
-        assert_eq!(zarr::walk(&*store, "/", None).unwrap().nodes.len(), 1, "{dialect}");
-        zarr::erase_node(&*store, &zarr::open_node(&*store, "/", None).unwrap()).unwrap();
+        assert_eq!(zarr::hierarchy::walk(&*store, "/", None).unwrap().nodes.len(), 1, "{dialect}");
+        zarr::hierarchy::erase_node(&*store, &zarr::hierarchy::open_node(&*store, "/", None).unwrap()).unwrap();
         assert_eq!(keys(), ["0.txt", "notes/README.md"], "{dialect}");
     }
 }
@@ -280,7 +280,7 @@ fn children_are_one_listing_and_a_look_below_each_prefix() {
     {
         set(&*store, key, if key.contains("group") { r#"{"attributes": {}}"# } else { ARRAY });
     }
-    let foo = zarr::open_group(&lent, "/foo").unwrap();
+    let foo = zarr::open((&lent, "/foo")).group().unwrap();
     store.take();
     let children = foo.children().unwrap();
     let paths: Vec<_> = children.nodes.iter().map(|node| node.path.to_string()).collect();
@@ -296,21 +296,21 @@ fn new_nodes_fit_into_the_hierarchy_that_is_there() {
     let entry = ENTRY.replace(".json", ".v3").replace("[]", r#"[{"extension": "http://x", "must_understand": false}]"#);
     set(&*store, "zarr.json", &entry);
     let new = || NewArray::new(&[4], "float32").chunks(&[2]).dialect(Dialect::V3Draft2022);
-    let array = Array::create(&store, "/g/a", new(), &zarr::registry()).unwrap();
+    let array = Array::create(&store, "/g/a", new(), &zarr::registry::default()).unwrap();
     array.write(.., &[1.0_f32, 2.0, 3.0, 4.0]).unwrap();
     let keys: Vec<_> = store.list_prefix(&zarr_store::Prefix::root()).unwrap();
     let keys: Vec<_> = keys.iter().map(Key::as_str).collect();
     assert_eq!(keys, ["data/g/a/c0", "data/g/a/c1", "meta/g/a.array.v3", "zarr.json"]);
     assert_eq!(store.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry.as_bytes());
     // Nodes of other dialects do not.
-    let error = Array::create(&store, "/b", new().dialect(Dialect::V3), &zarr::registry()).unwrap_err();
+    let error = Array::create(&store, "/b", new().dialect(Dialect::V3), &zarr::registry::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
-    let error = Array::create(&store, "/é", new(), &zarr::registry()).unwrap_err();
+    let error = Array::create(&store, "/é", new(), &zarr::registry::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Path, "{error}");
     // The last node takes its implicit groups with it, but for the root.
-    zarr::open_array(&store, "/g/a").unwrap().erase().unwrap();
-    assert!(zarr::open_node(&*store, "/g", None).is_err_and(|error| error.is_not_found()));
-    let root = zarr::open_group(&store, "/").unwrap();
+    zarr::open((&store, "/g/a")).array().unwrap().erase().unwrap();
+    assert!(zarr::hierarchy::open_node(&*store, "/g", None).is_err_and(|error| error.is_not_found()));
+    let root = zarr::open(&store).group().unwrap();
     assert!(root.found().implicit);
     root.erase().unwrap();
     assert!(store.list_prefix(&zarr_store::Prefix::root()).unwrap().is_empty());
@@ -323,14 +323,14 @@ fn a_scalar_of_a_draft_is_read_from_c0_too() {
         set(&*store, "zarr.json", ENTRY);
         set(&*store, "meta/s.array.json", &ARRAY.replace("[2]", "[]"));
         set(&*store, key, "\u{7}");
-        assert_eq!(zarr::open_array(&store, "/s").unwrap().read::<i8>(..).unwrap(), [7], "{key}");
+        assert_eq!(zarr::open((&store, "/s")).array().unwrap().read::<i8>(..).unwrap(), [7], "{key}");
     }
 }
 
 /// Arrays that are opened with one registry share their codecs where nothing differs, and only there.
 #[test]
 fn arrays_share_codecs_and_nothing_else() {
-    let codecs = zarr::registry().codecs.clone();
+    let codecs = zarr::registry::default().codecs.clone();
     let chain = |text: &str| -> Vec<NamedConfig> {
         let list = zarr_json::Value::from_json(text).unwrap();
         list.as_array().unwrap().iter().map(|item| NamedConfig::from_value(item).unwrap()).collect()

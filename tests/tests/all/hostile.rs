@@ -87,7 +87,7 @@ fn plans() {
         (vec![many], rectilinear(json!([1]))),
     ] {
         let store = store(&[("zarr.json", &array(json!({"shape": (shape.clone()), "chunk_grid": (grid.clone())})))]);
-        let array = zarr::open_array(&store, "/").unwrap();
+        let array = zarr::open(&store).array().unwrap();
         let what = format!("{shape:?} in {grid}");
         quick(&what, || {
             assert_eq!(array.read::<u8>(0..2_u64).unwrap(), [0, 0]);
@@ -105,7 +105,7 @@ fn plans() {
     for (shape, chunk) in [([1 << 60, 0], [1, 1]), ([0, 1 << 60], [1, 1]), ([1 << 60, 0], [7, 1])] {
         let store =
             store(&[("zarr.json", &array(json!({"shape": (shape.to_vec()), "chunk_grid": (regular(&chunk))})))]);
-        let array = zarr::open_array(&store, "/").unwrap();
+        let array = zarr::open(&store).array().unwrap();
         quick(&format!("{shape:?} in chunks of {chunk:?}"), || {
             assert_eq!(array.read_data(..).unwrap().shape(), shape);
             let steps = zarr_grid::Selection::parse("::3, ::3", &[]).unwrap();
@@ -160,11 +160,11 @@ fn chains() {
         ("conditions", "zarr.json", v3(conditional(40)), "9 levels deep, the limit is 8"),
     ] {
         let store = store(&[(key, &document)]);
-        let error = quick(what, || zarr::open_array(&store, "/").map(drop).unwrap_err());
+        let error = quick(what, || zarr::open(&store).array().map(drop).unwrap_err());
         assert_eq!(error.kind(), ErrorKind::InvalidMetadata, "{error}");
         assert!(error.message().contains(found), "{error}");
         assert!(error.location().pointer.is_some() || error.message().contains("/codecs"), "{error}");
-        let registry = Arc::new(zarr::registry());
+        let registry = Arc::new(zarr::registry::default());
         let asynchronous: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(store));
         let error = quick(what, || block_on(AsyncArray::open(&asynchronous, "/", &registry)).map(drop).unwrap_err());
         assert!(error.message().contains(found), "{error}");
@@ -180,10 +180,10 @@ fn chains() {
     for (key, document) in [(".zarray", v2(63)), ("zarr.json", v3(most(8)))] {
         let store = store(&[(key, &document)]);
         quick("as many as there may be", || {
-            let array = zarr::open_array(&store, "/").unwrap();
+            let array = zarr::open(&store).array().unwrap();
             let zeros = array.read_data(..).unwrap();
             let data = vec![1; zeros.items().len()];
-            let view = |bytes| zarr::View::new(bytes, zeros.items().len() / 4, &[4]).unwrap();
+            let view = |bytes| zarr::codec::View::new(bytes, zeros.items().len() / 4, &[4]).unwrap();
             array.write(.., view(&data)).unwrap();
             assert_eq!(array.read_data(..).unwrap().items(), data);
         });
@@ -218,27 +218,27 @@ fn documents() {
         assert!(error.location().key.is_some(), "{error}");
     };
     for path in ["/v3", "/v2"] {
-        is_limit(&quick(path, || zarr::open_array(&store, path).map(drop).unwrap_err()));
+        is_limit(&quick(path, || zarr::open((&store, path)).array().map(drop).unwrap_err()));
     }
-    quick("attributes", || is_limit(&zarr::open_group(&store, "/attributes").unwrap().attributes().unwrap_err()));
-    let walk = quick("a walk", || zarr::walk(&*store, "/", None).unwrap());
+    quick("attributes", || is_limit(&zarr::open((&store, "/attributes")).group().unwrap().attributes().unwrap_err()));
+    let walk = quick("a walk", || zarr::hierarchy::walk(&*store, "/", None).unwrap());
     let paths: Vec<_> = walk.nodes.iter().map(|node| node.path.to_string()).collect();
     assert_eq!(paths, ["/", "/attributes", "/sound"]);
     assert_eq!(walk.broken.len(), 2, "one of each dialect: {:?}", walk.broken);
     walk.broken.iter().chain(&walk.bad_copies).for_each(is_limit);
     assert_eq!(walk.bad_copies.len(), 1);
-    is_limit(&quick("staleness", || zarr::staleness(&*store, "/", None).unwrap_err()));
+    is_limit(&quick("staleness", || zarr::hierarchy::staleness(&*store, "/", None).unwrap_err()));
     let migrated = quick("a migration", || {
         let folder = tempfile::tempdir().unwrap();
         let target: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
-        let registry = Arc::new(zarr::registry());
-        zarr::copy_node(&store, "/v2", &target, "/v2", &registry, false).map(drop).unwrap_err()
+        let registry = Arc::new(zarr::registry::default());
+        zarr::convert::copy_node(&store, "/v2", &target, "/v2", &registry, false).map(drop).unwrap_err()
     });
     is_limit(&migrated);
     let asynchronous: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(store));
-    let registry = Arc::new(zarr::registry());
+    let registry = Arc::new(zarr::registry::default());
     is_limit(&quick("async", || block_on(AsyncArray::open(&asynchronous, "/v3", &registry)).map(drop).unwrap_err()));
-    let walk = quick("an async walk", || block_on(zarr::walk_async(&*asynchronous, "/", None)).unwrap());
+    let walk = quick("an async walk", || block_on(zarr::hierarchy::walk_async(&*asynchronous, "/", None)).unwrap());
     assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_copies.len()), (3, 2, 1));
 }
 
@@ -259,13 +259,13 @@ fn repeated_members() {
         ("lines", object(&lines), 1),
     ] {
         let store = store(&[(".zgroup", r#"{"zarr_format": 2}"#), (".zattrs", &attributes)]);
-        let found = quick(what, || zarr::open_node(&*store, "/", None).unwrap());
+        let found = quick(what, || zarr::hierarchy::open_node(&*store, "/", None).unwrap());
         assert_eq!(found.warnings.len(), warnings, "{what}");
     }
     // A long name, of which each thing in it has a pointer.
     let long = format!("{{\"{}\":[{}]}}", "n".repeat(1 << 20), vec!["NaN"; 1 << 20].join(","));
     let store = store(&[(".zgroup", r#"{"zarr_format": 2}"#), (".zattrs", &long)]);
-    let found = quick("pointers of a mebibyte", || zarr::open_node(&*store, "/", None).unwrap());
+    let found = quick("pointers of a mebibyte", || zarr::hierarchy::open_node(&*store, "/", None).unwrap());
     let error = found.attributes_error.unwrap();
     assert!(error.found().contains("after 31 deviations from JSON"), "{error}");
 }
@@ -279,7 +279,7 @@ fn many_members() {
     // Not in the order of the fields, so that looking where it should be does not help.
     let fill: Map = names().map(|name| (name, Value::from(1))).collect::<Vec<_>>().into_iter().rev().collect();
     let store = store(&[("zarr.json", &array(json!({"data_type": data_type, "fill_value": (Value::Object(fill))})))]);
-    let array = quick("a struct", || zarr::open_array(&store, "/").unwrap());
+    let array = quick("a struct", || zarr::open(&store).array().unwrap());
     quick("an element", || assert_eq!(array.read_data(0).unwrap().items(), vec![1; COUNT as usize]));
 
     let mut v2 = String::from(
@@ -290,7 +290,7 @@ fn many_members() {
     names().for_each(|name| v2.push_str(&format!(", \"{name}\": 1")));
     v2.push('}');
     let store = self::store(&[(".zarray", &v2)]);
-    quick("a struct in version 2, and unknown members", || zarr::open_node(&*store, "/", None).unwrap());
+    quick("a struct in version 2, and unknown members", || zarr::hierarchy::open_node(&*store, "/", None).unwrap());
 }
 
 /// Links to directories above, of which each would double what there is to see.
@@ -307,7 +307,7 @@ fn links() {
         std::os::unix::fs::symlink(target, folder.path().join(link)).unwrap();
     }
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap());
-    let walk = quick("links", || zarr::walk(&*store, "/", None).unwrap());
+    let walk = quick("links", || zarr::hierarchy::walk(&*store, "/", None).unwrap());
     let paths: Vec<_> = walk.nodes.iter().map(|node| node.path.to_string()).collect();
     assert_eq!(paths, ["/", "/a", "/a/b", "/c", "/c/across", "/c/across/b"]);
     assert!(walk.broken.is_empty(), "{:?}", walk.broken);

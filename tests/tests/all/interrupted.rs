@@ -123,7 +123,7 @@ pub(crate) fn interrupted(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
 }
 
 pub(crate) fn open(store: &Arc<dyn Store>, path: &str) -> Option<Array> {
-    match zarr::open_array(store, path) {
+    match zarr::open((store, path)).array() {
         Err(error) if error.is_not_found() => None,
         opened => Some(opened.unwrap()),
     }
@@ -131,7 +131,7 @@ pub(crate) fn open(store: &Arc<dyn Store>, path: &str) -> Option<Array> {
 
 pub(crate) fn create(store: &Arc<dyn Store>, path: &str, dialect: Dialect, elements: &[i8]) -> Result<(), Error> {
     let new = NewArray::new(&[elements.len() as u64], "int8").chunks(&[2]).attribute("of", "old").dialect(dialect);
-    zarr::create_array(store, path, new)?.write(.., elements)
+    zarr::create((store, path)).array(new)?.write(.., elements)
 }
 
 fn read(array: &Array) -> Vec<i8> {
@@ -157,8 +157,8 @@ fn an_erase_leaves_no_array_with_holes() {
                 create(store, "/g/a", dialect, &OLD)?;
                 create(store, "/g/b", dialect, &OLD)
             };
-            let erase = |store: &Arc<dyn Store>| match zarr::open_node(&**store, erased, None) {
-                Ok(found) => zarr::erase_node(&**store, &found),
+            let erase = |store: &Arc<dyn Store>| match zarr::hierarchy::open_node(&**store, erased, None) {
+                Ok(found) => zarr::hierarchy::erase_node(&**store, &found),
                 Err(error) if error.is_not_found() => Ok(()),
                 Err(error) => Err(error),
             };
@@ -171,7 +171,7 @@ fn an_erase_leaves_no_array_with_holes() {
                 assert!(open(store, erased).is_none() && open(store, "/g/a").is_none(), "{erased}");
                 assert_eq!(is_whole(store, "/g/b"), erased == "/g/a", "{dialect} {erased}");
                 let new = NewArray::new(&[7], "int8").chunks(&[2]).dialect(dialect).overwrite(true);
-                let array = zarr::create_array(store, "/g/a", new).unwrap();
+                let array = zarr::create((store, "/g/a")).array(new).unwrap();
                 assert_eq!(read(&array), [0; 7], "{dialect}");
                 assert!(array.attributes().unwrap().is_empty(), "{dialect}");
             };
@@ -185,12 +185,12 @@ fn a_new_array_does_not_show_leftovers_of_an_erase() {
     for dialect in DIALECTS {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         create(&store, "/a", dialect, &OLD).unwrap();
-        let found = zarr::open_node(&*store, "/a", None).unwrap();
+        let found = zarr::hierarchy::open_node(&*store, "/a", None).unwrap();
         for key in found.own_documents() {
             store.erase(&Key::new(key).unwrap()).unwrap();
         }
         let array =
-            zarr::create_array(&store, "/a", NewArray::new(&[7], "int8").chunks(&[2]).dialect(dialect)).unwrap();
+            zarr::create((&store, "/a")).array(NewArray::new(&[7], "int8").chunks(&[2]).dialect(dialect)).unwrap();
         assert_eq!(read(&array), [0; 7], "{dialect}");
     }
 }
@@ -201,7 +201,7 @@ fn an_overwriting_create_shows_the_old_array_or_the_new_one() {
         let prepare = |store: &Arc<dyn Store>| create(store, "/g/a", dialect, &OLD);
         let overwrite = |store: &Arc<dyn Store>| {
             let new = NewArray::new(&[7], "int8").chunks(&[2]).attribute("of", "new").dialect(dialect).overwrite(true);
-            zarr::create_array(store, "/g/a", new).map(drop)
+            zarr::create((store, "/g/a")).array(new).map(drop)
         };
         let check = |store: &Arc<dyn Store>| {
             if let Some(array) = open(store, "/g/a") {
@@ -225,7 +225,7 @@ fn a_group_that_replaces_another_has_none_of_its_nodes() {
             create(store, "/g/a", dialect, &OLD)?;
             create(store, "/g/b/c", dialect, &OLD)
         };
-        let registry = zarr::registry();
+        let registry = zarr::registry::default();
         let overwrite = |store: &Arc<dyn Store>| {
             let new = NewGroup { dialect: Some(dialect), overwrite: true, ..NewGroup::default() };
             Group::create(store, "/g", new, &registry).map(drop)
@@ -235,7 +235,7 @@ fn a_group_that_replaces_another_has_none_of_its_nodes() {
             is_whole(store, "/g/b/c");
         };
         let ended = |store: &Arc<dyn Store>| {
-            let nodes = zarr::walk(&**store, "/g", None).unwrap().nodes;
+            let nodes = zarr::hierarchy::walk(&**store, "/g", None).unwrap().nodes;
             assert_eq!(nodes.iter().map(|found| found.path.to_string()).collect::<Vec<_>>(), ["/g"], "{dialect}");
         };
         at_each_call(&prepare, &overwrite, &check, &ended);
@@ -249,7 +249,7 @@ fn reshaped(store: &Arc<dyn Store>, shape: &[u64]) -> Option<Vec<i8>> {
 }
 
 fn resize(shape: &'static [u64]) -> impl Fn(&Arc<dyn Store>) -> Result<(), Error> {
-    move |store| zarr::open_array(store, "/a")?.resize(shape)
+    move |store| zarr::open((store, "/a")).array()?.resize(shape)
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_resize_shows_the_old_shape_or_the_new_one_and_no_element_from_before() {
     for dialect in DIALECTS {
         let prepare = |store: &Arc<dyn Store>| {
             let new = NewArray::new(&[6, 6], "int8").chunks(&[4, 4]).dialect(dialect);
-            zarr::create_array(store, "/a", new)?.write(.., &[7_i8; 36])
+            zarr::create((store, "/a")).array(new)?.write(.., &[7_i8; 36])
         };
         let check = |store: &Arc<dyn Store>| match reshaped(store, &[3, 5]) {
             Some(elements) => assert_eq!(elements, [7; 15]),
@@ -298,18 +298,18 @@ fn growing_after_an_interrupted_shrink_shows_the_fill_value() {
         let (old, less, more) = if many { (400, 3, 390) } else { (20, 3, 18) };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let new = NewArray::new(&[old], "int8").chunks(&[2]);
-        zarr::create_array(&store, "/a", new).unwrap().write(.., &vec![7_i8; old as usize]).unwrap();
+        zarr::create((&store, "/a")).array(new).unwrap().write(.., &vec![7_i8; old as usize]).unwrap();
         let through = interrupted(&store, 3);
-        assert!(zarr::open_array(&through, "/a").unwrap().resize(&[less]).is_err());
-        assert_eq!(zarr::open_array(&store, "/a").unwrap().shape(), [less]);
-        let mut array = zarr::open_array(&store, "/a").unwrap();
+        assert!(zarr::open((&through, "/a")).array().unwrap().resize(&[less]).is_err());
+        assert_eq!(zarr::open((&store, "/a")).array().unwrap().shape(), [less]);
+        let mut array = zarr::open((&store, "/a")).array().unwrap();
         array.resize(&[more]).unwrap();
         assert_eq!(read(&array), (0..more).map(|at| if at < less { 7 } else { 0 }).collect::<Vec<i8>>(), "{many}");
     }
 }
 
 fn append(store: &Arc<dyn Store>) -> Result<(), Error> {
-    zarr::open_array(store, "/a")?.append(0, View::new(&[8, 8, 8, 8], 1, &[4]).unwrap())
+    zarr::open((store, "/a")).array()?.append(0, View::new(&[8, 8, 8, 8], 1, &[4]).unwrap())
 }
 
 #[test]
@@ -348,11 +348,11 @@ fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
     for (dialect, calls) in [(Dialect::V2, 2), (Dialect::V3, 1), (Dialect::V3Draft2022, 4)] {
         let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
         create(&inner, "/g/a", dialect, &[1; 127]).unwrap();
-        let found = zarr::open_node(&*inner, "/g/a", None).unwrap();
+        let found = zarr::hierarchy::open_node(&*inner, "/g/a", None).unwrap();
         // What is above is asked to drop consolidated metadata in v2.
         let calls = calls + u64::from(dialect == Dialect::V2);
         let store = Interrupted { store: Arc::clone(&inner), left: AtomicU64::new(calls), at_once: true };
-        zarr::erase_node(&store, &found).unwrap();
+        zarr::hierarchy::erase_node(&store, &found).unwrap();
         assert_eq!(
             inner.list_prefix(&Prefix::root()).unwrap().iter().filter(|key| key.as_str().contains("/a")).count(),
             0
@@ -366,7 +366,7 @@ fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
         let through: Arc<dyn Store> =
             Arc::new(Interrupted { store: Arc::clone(&store), left: AtomicU64::new(1), at_once: true });
         // Renamed, and nothing else.
-        zarr::move_node(&through, "/g/a", &through, "/g/b", &zarr::registry(), false).unwrap();
+        zarr::convert::move_node(&through, "/g/a", &through, "/g/b", &zarr::registry::default(), false).unwrap();
         assert_eq!(read(&open(&store, "/g/b").unwrap()), [1; 127]);
     }
 }

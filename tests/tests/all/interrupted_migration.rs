@@ -59,7 +59,7 @@ impl Store for Failing {
 }
 
 fn migrate(store: &Arc<dyn Store>, to: Dialect) -> Result<()> {
-    Migration::plan(store, &zarr::registry(), to)?.run(&|_| {})
+    Migration::plan(store, &zarr::registry::default(), to)?.run(&|_| {})
 }
 
 fn failing(store: &Arc<dyn Store>, left: u64, done: bool) -> Arc<dyn Store> {
@@ -71,11 +71,11 @@ fn source(from: Dialect) -> Arc<dyn Store> {
     let store = hierarchy(from);
     if matches!(from, Dialect::V3 | Dialect::V3Draft2022 | Dialect::V3Protocol2020) {
         let new = NewArray::new(&[8], "int16").dialect(from).chunks(&[2]).shards(&[4]).attribute("x", 1);
-        let array = Array::create(&store, "/g/s", new, &zarr::registry()).unwrap();
+        let array = Array::create(&store, "/g/s", new, &zarr::registry::default()).unwrap();
         array.write(0..4, &[1_i16, 2, 3, 4]).unwrap();
     }
     if matches!(from, Dialect::V2 | Dialect::V3 | Dialect::V3Protocol2020) {
-        zarr::consolidate(&*store, "/", None).unwrap();
+        zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
     }
     store
 }
@@ -113,7 +113,7 @@ fn whatever_is_interrupted_ends_right_when_it_is_done_again() {
     for (from, to) in DIALECTS.iter().flat_map(|from| DIALECTS.map(|to| (*from, to))) {
         let store = source(from);
         let before = contents(&*store);
-        if from == to || Migration::plan(&store, &zarr::registry(), to).is_err() {
+        if from == to || Migration::plan(&store, &zarr::registry::default(), to).is_err() {
             continue;
         }
         pairs += 1;
@@ -171,7 +171,7 @@ fn whatever_is_interrupted_ends_right_when_it_is_done_again() {
 /// Whoever opens the array without regard to dialects reads what it always held, and no fill value for a chunk that is gone.
 fn check_opened(store: &Arc<dyn Store>) {
     let expected: Vec<i16> = (0..12).chain(std::iter::repeat_n(-1, 12)).collect();
-    assert_eq!(zarr::open_array(store, "/g/a").unwrap().read::<i16>(..).unwrap(), expected);
+    assert_eq!(zarr::open((store, "/g/a")).array().unwrap().read::<i16>(..).unwrap(), expected);
 }
 
 /// Completes a migration that may have been interrupted behind its last change.
@@ -200,7 +200,8 @@ fn an_interrupted_drop_is_completed_and_drops_nothing_else() {
     migrate(&store, Dialect::V3).unwrap();
     let both = contents(&*store);
     let plans = |store: &Arc<dyn Store>| {
-        [Dialect::V3, Dialect::V3Protocol2019].map(|to| Migration::plan(store, &zarr::registry(), to).map(drop))
+        [Dialect::V3, Dialect::V3Protocol2019]
+            .map(|to| Migration::plan(store, &zarr::registry::default(), to).map(drop))
     };
     type End = fn(&Arc<dyn Store>, Option<Dialect>) -> Result<()>;
     let check = |drop: End, other: End, hint: &str| {
@@ -265,8 +266,8 @@ fn undoing_drops_the_new_nodes() {
     let before = contents(&*store);
     migrate(&store, Dialect::V2).unwrap();
     let open = |path: &str| {
-        let found = zarr::open_node(&*store, path, Some(Dialect::V2)).unwrap();
-        Array::from_found(&store, found, &zarr::registry(), zarr::Options::default()).unwrap()
+        let found = zarr::hierarchy::open_node(&*store, path, Some(Dialect::V2)).unwrap();
+        Array::from_found(&store, found, &zarr::registry::default(), zarr::Options::default()).unwrap()
     };
     let mut array = open("/g/a");
     array.resize(&[40, 6]).unwrap();
@@ -300,7 +301,7 @@ fn records_that_are_not_understood_stop_everything() {
         let verbs = [
             Migration::undo(&store, None),
             Migration::finish(&store, None),
-            Migration::plan(&store, &zarr::registry(), Dialect::V3).map(drop),
+            Migration::plan(&store, &zarr::registry::default(), Dialect::V3).map(drop),
             Migration::state(&store).map(drop),
         ];
         for error in verbs.map(Result::unwrap_err) {
@@ -318,10 +319,10 @@ fn a_migration_that_is_running_is_not_taken_for_an_interrupted_one() {
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let another: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path().join(".")).unwrap());
     for (store, other) in [(Arc::clone(&memory), memory), (files, another)] {
-        let array = zarr::create_array(&store, "/a", NewArray::new(&[2], "int8").dialect(Dialect::V2)).unwrap();
+        let array = zarr::create((&store, "/a")).array(NewArray::new(&[2], "int8").dialect(Dialect::V2)).unwrap();
         array.write(.., &[1_i8, 2]).unwrap();
         let seen = AtomicU64::new(0);
-        let beside = |_: zarr::Progress<'_>| {
+        let beside = |_: zarr::convert::Progress<'_>| {
             let before = contents(&*other);
             let undone = Migration::undo(&other, None).unwrap_err();
             let finished = Migration::finish(&other, None).unwrap_err();
@@ -332,10 +333,10 @@ fn a_migration_that_is_running_is_not_taken_for_an_interrupted_one() {
             assert_eq!(contents(&*other), before);
             seen.fetch_add(1, Ordering::Relaxed);
         };
-        Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap().run(&beside).unwrap();
+        Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(&beside).unwrap();
         assert!(seen.into_inner() > 1);
         Migration::finish(&other, None).unwrap();
-        assert_eq!(zarr::open_array(&store, "/a").unwrap().read::<i8>(..).unwrap(), [1, 2]);
+        assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);
     }
 }
 
@@ -349,11 +350,11 @@ fn nodes_changed_in_the_old_hierarchy_since_are_not_dropped() {
     for (change, key) in changes {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let new = NewArray::new(&[2], "int8").attribute("units", "m").dialect(Dialect::V2);
-        zarr::create_array(&store, "/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
+        zarr::create((&store, "/a")).array(new).unwrap().write(.., &[1_i8, 2]).unwrap();
         migrate(&store, Dialect::V3).unwrap();
         let open = |dialect| {
-            let found = zarr::open_node(&*store, "/a", Some(dialect)).unwrap();
-            Array::from_found(&store, found, &zarr::registry(), zarr::Options::default()).unwrap()
+            let found = zarr::hierarchy::open_node(&*store, "/a", Some(dialect)).unwrap();
+            Array::from_found(&store, found, &zarr::registry::default(), zarr::Options::default()).unwrap()
         };
         // The new hierarchy may be written to.
         open(Dialect::V3).append(0, View::new(&[3, 4], 1, &[2]).unwrap()).unwrap();
@@ -372,9 +373,9 @@ fn nodes_changed_in_the_old_hierarchy_since_are_not_dropped() {
 fn an_erase_of_the_root_takes_the_record_with_it() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[2], "int8").dialect(Dialect::V2);
-    zarr::create_array(&store, "/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
+    zarr::create((&store, "/a")).array(new).unwrap().write(.., &[1_i8, 2]).unwrap();
     migrate(&store, Dialect::V3).unwrap();
     assert!(contents(&*store).contains_key(RECORD));
-    zarr::erase_node(&*store, &zarr::open_node(&*store, "/", None).unwrap()).unwrap();
+    zarr::hierarchy::erase_node(&*store, &zarr::hierarchy::open_node(&*store, "/", None).unwrap()).unwrap();
     assert!(contents(&*store).is_empty());
 }

@@ -19,17 +19,18 @@ fn a_move_leaves_the_node_whole_at_one_place() {
                 if first && from == "/g" && dialect.implies_groups() {
                     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
                     prepare(&store).unwrap();
-                    let refused = zarr::move_node(&store, from, &store, to, &zarr::registry(), true).unwrap_err();
+                    let refused = zarr::convert::move_node(&store, from, &store, to, &zarr::registry::default(), true)
+                        .unwrap_err();
                     assert_eq!(refused.kind(), ErrorKind::Exists);
                     assert!(is_whole(&store, "/g/a") && open(&store, "/h/x").is_some());
                     continue;
                 }
                 // Run again, it is run as the hint says.
                 let moved = |store: &Arc<dyn Store>| {
-                    let done = zarr::move_node(store, from, store, to, &zarr::registry(), first);
+                    let done = zarr::convert::move_node(store, from, store, to, &zarr::registry::default(), first);
                     match done {
                         Err(error) if error.kind() == ErrorKind::Exists => {
-                            zarr::move_node(store, from, store, to, &zarr::registry(), true)
+                            zarr::convert::move_node(store, from, store, to, &zarr::registry::default(), true)
                         }
                         done => done,
                     }
@@ -67,7 +68,7 @@ fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
                     (source, target)
                 };
                 let moved = |source: &Arc<dyn Store>, target: &Arc<dyn Store>| {
-                    zarr::move_node(source, from, target, to, &zarr::registry(), false)
+                    zarr::convert::move_node(source, from, target, to, &zarr::registry::default(), false)
                 };
                 let whole =
                     |store: &Arc<dyn Store>, at| names.iter().all(|name| is_whole(store, &format!("{at}{name}")));
@@ -98,7 +99,8 @@ fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
 
 #[test]
 fn a_leftover_that_differs_from_the_copy_of_a_move_is_not_erased() {
-    let moved = |store: &Arc<dyn Store>| zarr::move_node(store, "/a", store, "/b", &zarr::registry(), false);
+    let moved =
+        |store: &Arc<dyn Store>| zarr::convert::move_node(store, "/a", store, "/b", &zarr::registry::default(), false);
     let document = Key::new("a/zarr.json").unwrap();
     let interrupted_move = || {
         let begun = (0..).map(|left| {
@@ -125,7 +127,7 @@ fn a_leftover_that_differs_from_the_copy_of_a_move_is_not_erased() {
     assert_eq!(moved(&store).unwrap_err().kind(), ErrorKind::Exists);
     assert_eq!(store.list().unwrap(), keys);
     // What was never there is not found, whatever lies at the other place.
-    let error = zarr::move_node(&store, "/none", &store, "/b", &zarr::registry(), false).unwrap_err();
+    let error = zarr::convert::move_node(&store, "/none", &store, "/b", &zarr::registry::default(), false).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
 }
 
@@ -135,10 +137,10 @@ fn a_copy_is_on_the_disk_before_the_rest_of_the_source_is_erased() {
     create(&source, "/a", Dialect::V3, &OLD).unwrap();
     let target = Arc::new(Counted::new(MemoryStore::new()));
     let copy: Arc<dyn Store> = Arc::clone(&target) as Arc<dyn Store>;
-    zarr::copy_node(&source, "/a", &copy, "/a", &zarr::registry(), false).unwrap();
+    zarr::convert::copy_node(&source, "/a", &copy, "/a", &zarr::registry::default(), false).unwrap();
     source.erase(&Key::new("a/zarr.json").unwrap()).unwrap();
     let before = target.counts().flushes;
-    assert!(zarr::finish_move(&source, "/a", &copy, "/a").unwrap());
+    assert!(zarr::convert::finish_move(&source, "/a", &copy, "/a").unwrap());
     assert_eq!(target.counts().flushes, before + 1);
 }
 
@@ -156,7 +158,7 @@ fn a_node_in_the_way_stays_where_a_move_is_refused() {
             store.set_all(key, &other.get_all(key).unwrap().unwrap()).unwrap();
         }
         let keys = store.list().unwrap();
-        let error = zarr::move_node(&store, "/g", &store, "/h", &zarr::registry(), true).unwrap_err();
+        let error = zarr::convert::move_node(&store, "/g", &store, "/h", &zarr::registry::default(), true).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert_eq!(store.list().unwrap(), keys);
         assert!(is_whole(&store, "/h"));

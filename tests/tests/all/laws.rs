@@ -22,7 +22,7 @@ impl<T: Sample> Trial<T> {
     fn new(layout: &Layout) -> Self {
         let fill = T::sample(layout.fill);
         let new = layout.new_array::<T>();
-        let registry = zarr::registry();
+        let registry = zarr::registry::default();
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let array = Array::create(&store, "/a", new.clone(), &registry).expect("a new array");
         let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
@@ -54,7 +54,7 @@ impl<T: Sample> Trial<T> {
 
     /// Opened again, all of it is as expected, and both ways have stored the same.
     fn finish(&self) -> Result<(), TestCaseError> {
-        let array = zarr::open_array(self.array.store(), "/a").expect("it was made");
+        let array = zarr::open((self.array.store(), "/a")).array().expect("it was made");
         let all = array.read::<T>(Selection::all());
         prop_assert_eq!(all.as_ref().ok(), Some(&self.model.elements), "{:?}", all.as_ref().err());
         let stored = array.stored_chunks().expect("an array of chunks");
@@ -132,7 +132,7 @@ proptest! {
 #[test]
 fn two_dots_take_all_of_an_array_without_axes() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let array = zarr::create_array(&store, "/a", NewArray::new(&[], "int32")).expect("a new array");
+    let array = zarr::create((&store, "/a")).array(NewArray::new(&[], "int32")).expect("a new array");
     array.write(.., &[5]).expect("all of it");
     assert_eq!(array.read::<i32>(..).expect("all of it"), [5]);
 }

@@ -8,9 +8,9 @@ use zarr::{AsyncArray, Cast};
 
 /// An array of two dimensions in chunks that do not divide it, each element `100 * row + column`.
 fn numbers(rows: usize, columns: usize) -> (Array, Array2<i32>) {
-    let store = zarr::create_store("memory:").unwrap();
+    let store = zarr::store::create("memory:").unwrap();
     let new = NewArray::new(&[rows as u64, columns as u64], "int32").chunks(&[3, 4]);
-    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
     let model = Array2::from_shape_fn((rows, columns), |(row, column)| (100 * row + column) as i32);
     array.write(.., &model).unwrap();
     (array, model)
@@ -81,8 +81,8 @@ proptest! {
 
 #[test]
 fn elements_that_are_converted_go_through_strided_memory() {
-    let store = zarr::create_store("memory:").unwrap();
-    let words = zarr::create_array(&store, "/words", NewArray::new(&[2, 3], "string").chunks(&[1, 2])).unwrap();
+    let store = zarr::store::create("memory:").unwrap();
+    let words = zarr::create((&store, "/words")).array(NewArray::new(&[2, 3], "string").chunks(&[1, 2])).unwrap();
     words.write(.., &["a", "b", "c", "d", "", "f"]).unwrap();
     let read: Array2<String> = words.read_array(..).unwrap();
     assert_eq!(read, ndarray::array![["a", "b", "c"], ["d", "", "f"]].mapv(str::to_owned));
@@ -95,7 +95,7 @@ fn elements_that_are_converted_go_through_strided_memory() {
     words.read_into((.., 0), &mut slice).unwrap();
     assert_eq!(slice, ["a", "d"]);
 
-    let flags = zarr::create_array(&store, "/flags", NewArray::new(&[4], "bool").chunks(&[3])).unwrap();
+    let flags = zarr::create((&store, "/flags")).array(NewArray::new(&[4], "bool").chunks(&[3])).unwrap();
     flags.write(.., Array1::from_vec(vec![true, false, true, true]).slice(s![..;-1])).unwrap();
     let mut memory = [false; 4];
     flags.read_into(.., &mut memory).unwrap();
@@ -109,9 +109,9 @@ fn elements_that_are_converted_go_through_strided_memory() {
 
 #[test]
 fn slices_are_appended_by_their_length() {
-    let store = zarr::create_store("memory:").unwrap();
+    let store = zarr::store::create("memory:").unwrap();
     let new = NewArray::new(&[0, 3], "float64").chunks(&[2, 2]);
-    let mut array = zarr::create_array(&store, "/a", new).unwrap();
+    let mut array = zarr::create((&store, "/a")).array(new).unwrap();
     array.append(0, &[1.0, 2.0, 3.0]).unwrap();
     array.append(0, &Array2::from_elem((2, 3), 4.0)).unwrap();
     array.append(1, &Array2::from_elem((1, 3), 5.0).reversed_axes()).unwrap();
@@ -176,7 +176,7 @@ fn arrays_that_do_not_block_have_the_same_verbs() {
         Arc::new(zarr::store::SyncAsAsync::new(Arc::new(zarr::store::MemoryStore::new())));
     zarr::store::block_on(async {
         let new = NewArray::new(&[2, 2], "float32").chunks(&[1, 2]);
-        let mut array = AsyncArray::create(&store, "/a", new, &zarr::registry()).await.unwrap();
+        let mut array = AsyncArray::create(&store, "/a", new, &zarr::registry::default()).await.unwrap();
         array.write(.., &ndarray::array![[1.0_f32, 2.0], [3.0, 4.0]].reversed_axes()).await.unwrap();
         array.append(0, &[5.0_f32, 6.0]).await.unwrap();
         array.fill((2, 1), 7.0_f32).await.unwrap();

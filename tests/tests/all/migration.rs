@@ -17,7 +17,7 @@ pub(crate) fn contents(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
 /// A hierarchy with compressed arrays, one with a chunk missing, one without dimensions, and attributes.
 pub(crate) fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     let attributes = || [("x".to_owned(), 1.into())].into_iter().collect();
     Group::create(
         &store,
@@ -39,15 +39,15 @@ pub(crate) fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
 
 pub(crate) fn check(store: &Arc<dyn Store>, dialect: Dialect) {
     let open = |path: &str| {
-        let found = zarr::open_node(&**store, path, Some(dialect)).unwrap();
-        Array::from_found(store, found, &zarr::registry(), zarr::Options::default()).unwrap()
+        let found = zarr::hierarchy::open_node(&**store, path, Some(dialect)).unwrap();
+        Array::from_found(store, found, &zarr::registry::default(), zarr::Options::default()).unwrap()
     };
     let array = open("/g/a");
     let expected: Vec<i16> = (0..12).chain(std::iter::repeat_n(-1, 12)).collect();
     assert_eq!(array.read::<i16>(..).unwrap(), expected, "{dialect}");
     assert_eq!(array.attributes().unwrap().get("units").unwrap().as_str(), Some("K"));
     assert_eq!(open("/b").read::<i16>(..).unwrap(), [7]);
-    let group = zarr::open_node(&**store, "/g", Some(dialect)).unwrap();
+    let group = zarr::hierarchy::open_node(&**store, "/g", Some(dialect)).unwrap();
     assert_eq!(group.node.attributes().get("x").unwrap().as_u64(), Some(1));
 }
 
@@ -57,7 +57,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
         for to in DIALECTS.into_iter().filter(|to| *to != from) {
             let store = hierarchy(from);
             let before = contents(&*store);
-            let migration = match Migration::plan(&store, &zarr::registry(), to) {
+            let migration = match Migration::plan(&store, &zarr::registry::default(), to) {
                 Ok(migration) => migration,
                 Err(error) => {
                     // One document says what dialect the whole is of.
@@ -79,7 +79,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             assert!(before.iter().all(|(key, bytes)| both.get(key) == Some(bytes)), "{from} to {to}");
             check(&store, from);
             check(&store, to);
-            let again = Migration::plan(&store, &zarr::registry(), to).unwrap_err();
+            let again = Migration::plan(&store, &zarr::registry::default(), to).unwrap_err();
             assert_eq!(again.kind(), ErrorKind::Exists, "{again}");
 
             Migration::undo(&store, None).unwrap();
@@ -87,14 +87,14 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             assert_eq!(undone.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "{from} to {to}");
             assert!(undone == before, "{from} to {to}");
 
-            Migration::plan(&store, &zarr::registry(), to).unwrap().run(&|_| {}).unwrap();
+            Migration::plan(&store, &zarr::registry::default(), to).unwrap().run(&|_| {}).unwrap();
             Migration::finish(&store, None).unwrap();
             check(&store, to);
             let after = contents(&*store);
             // Nothing is left that is not of the new hierarchy, but for what was never of the old one.
-            let root = zarr::open_node(&*store, "/", None).unwrap();
+            let root = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
             assert_eq!(root.dialect, to);
-            zarr::erase_node(&*store, &root).unwrap();
+            zarr::hierarchy::erase_node(&*store, &root).unwrap();
             let rest: Vec<_> = contents(&*store).into_keys().collect();
             assert_eq!(rest, ["README.md"], "{from} to {to}: {:?}", after.keys());
         }
@@ -104,7 +104,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
 #[test]
 fn nothing_is_dropped_before_all_nodes_have_a_new_document() {
     let store = hierarchy(Dialect::V2);
-    Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
+    Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
     store.erase(&Key::new("g/a/zarr.json").unwrap()).unwrap();
     let before = contents(&*store);
     let error = Migration::finish(&store, None).unwrap_err();
@@ -120,12 +120,12 @@ fn chunks_stay_where_they_really_are() {
         "fill_value": 0, "order": "C", "filters": null}"#;
     store.set_all(&Key::new(".zarray").unwrap(), document.as_bytes()).unwrap();
     store.set_all(&Key::new("0/0").unwrap(), &[1, 2]).unwrap();
-    let migration = Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap();
+    let migration = Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap();
     assert_eq!(migration.nodes()[0].how, Action::Keep);
     migration.run(&|_| {}).unwrap();
     Migration::finish(&store, None).unwrap();
     assert_eq!(contents(&*store).keys().map(String::as_str).collect::<Vec<_>>(), ["0/0", "zarr.json"]);
-    assert_eq!(zarr::open_array(&store, "/").unwrap().read::<i8>(..).unwrap(), [1, 2, 0, 0]);
+    assert_eq!(zarr::open(&store).array().unwrap().read::<i8>(..).unwrap(), [1, 2, 0, 0]);
 }
 
 #[test]
@@ -135,22 +135,22 @@ fn consolidated_metadata_stands_for_the_nodes() {
         // More than are parsed on one thread.
         for number in 0..200 {
             let new = NewArray::new(&[4], "int8").dialect(dialect);
-            Array::create(&store, &format!("/n/{number}"), new, &zarr::registry()).unwrap();
+            Array::create(&store, &format!("/n/{number}"), new, &zarr::registry::default()).unwrap();
         }
-        zarr::consolidate(&*store, "/", None).unwrap();
+        zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
         let counted = Counted::new(store);
-        let nodes = |walk: zarr::Walk| {
+        let nodes = |walk: zarr::hierarchy::Walk| {
             assert!(walk.broken.is_empty());
             walk.nodes.into_iter().map(|node| (node.path.clone(), node.node.to_value().to_string())).collect::<Vec<_>>()
         };
-        let without = |mut nodes: Vec<(zarr::NodePath, String)>| {
+        let without = |mut nodes: Vec<(zarr::meta::NodePath, String)>| {
             // That of the root has the copies in it.
             nodes.remove(0);
             nodes
         };
-        let by_nodes = without(nodes(zarr::walk(&counted, "/", None).unwrap()));
+        let by_nodes = without(nodes(zarr::hierarchy::walk(&counted, "/", None).unwrap()));
         counted.take();
-        let by_copy = without(nodes(zarr::walk_consolidated(&counted, "/", None).unwrap()));
+        let by_copy = without(nodes(zarr::hierarchy::walk_consolidated(&counted, "/", None).unwrap()));
         let counts = counted.take();
         assert_eq!(by_copy, by_nodes, "{dialect}");
         assert!(counts.lists == 0 && counts.gets <= 10, "{dialect}: {counts:?}");
@@ -160,10 +160,10 @@ fn consolidated_metadata_stands_for_the_nodes() {
 #[test]
 fn consolidated_metadata_stays() {
     let store = hierarchy(Dialect::V2);
-    zarr::consolidate(&*store, "/", None).unwrap();
-    Migration::plan(&store, &zarr::registry(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
+    zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
+    Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
     Migration::finish(&store, None).unwrap();
-    assert_eq!(zarr::staleness(&*store, "/", None).unwrap(), Some(zarr::Staleness::default()));
+    assert_eq!(zarr::hierarchy::staleness(&*store, "/", None).unwrap(), Some(zarr::hierarchy::Staleness::default()));
     assert!(!contents(&*store).contains_key(".zmetadata"));
     // What changes a node drops the copy of it; what somebody else changes is seen.
     let mut copy = contents(&*store);
@@ -172,12 +172,12 @@ fn consolidated_metadata_stays() {
     store.erase(&Key::new("b/zarr.json").unwrap()).unwrap();
     let document = br#"{"zarr_format": 3, "node_type": "group"}"#;
     store.set_all(&Key::new("new/zarr.json").unwrap(), document).unwrap();
-    let stale = zarr::staleness(&*store, "/", None).unwrap().unwrap();
-    let names = |paths: &[zarr::NodePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let stale = zarr::hierarchy::staleness(&*store, "/", None).unwrap().unwrap();
+    let names = |paths: &[zarr::meta::NodePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!((names(&stale.missing), names(&stale.gone)), (vec!["/new".to_owned()], vec!["/b".to_owned()]));
     assert_eq!(names(&stale.changed), ["/g/a"]);
-    zarr::drop_consolidated(&*store, "/", None).unwrap();
-    assert_eq!(zarr::staleness(&*store, "/", None).unwrap(), None);
+    zarr::hierarchy::drop_consolidated(&*store, "/", None).unwrap();
+    assert_eq!(zarr::hierarchy::staleness(&*store, "/", None).unwrap(), None);
 }
 
 /// A folder may be called by several names.
@@ -187,12 +187,12 @@ fn a_store_by_another_name_is_the_same_store() {
     let open = |name: &str| -> Arc<dyn Store> {
         Arc::new(zarr::store::FilesystemStore::create(folder.path().join(name)).unwrap())
     };
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     let store = open("s");
     Array::create(&store, "/a", NewArray::new(&[2], "int8"), &registry).unwrap().write(.., &[1_i8, 2]).unwrap();
     let other = open("x/../s");
-    assert!(zarr::move_node(&store, "/a", &other, "/a", &registry, true).is_err());
-    assert_eq!(zarr::open_array(&store, "/a").unwrap().read::<i8>(..).unwrap(), [1, 2]);
-    zarr::move_node(&store, "/a", &other, "/b", &registry, true).unwrap();
-    assert_eq!(zarr::open_array(&store, "/b").unwrap().read::<i8>(..).unwrap(), [1, 2]);
+    assert!(zarr::convert::move_node(&store, "/a", &other, "/a", &registry, true).is_err());
+    assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);
+    zarr::convert::move_node(&store, "/a", &other, "/b", &registry, true).unwrap();
+    assert_eq!(zarr::open((&store, "/b")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);
 }

@@ -8,7 +8,7 @@ use zarr_store::{MemoryStore, Store};
 fn keys_that_were_tried_stand_with_their_dialects() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let error = |path: &str, dialect: Option<Dialect>| {
-        let error = zarr::open_node(&*store, path, dialect).unwrap_err();
+        let error = zarr::hierarchy::open_node(&*store, path, dialect).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         error.message().to_owned()
     };
@@ -32,13 +32,13 @@ fn keys_that_were_tried_stand_with_their_dialects() {
 fn check(archive: &'static str, name: &str, directories: &[(&str, &str)]) {
     let cases = zarr_tests::cases(archive).unwrap();
     let url = cases.iter().find(|case| case.name == name).unwrap().url();
-    let store = zarr::open_store(&url).unwrap();
+    let store = zarr::store::open(&url).unwrap();
     for (directory, path) in directories {
-        let inside = zarr::open_store(&format!("{url}/{directory}")).unwrap();
+        let inside = zarr::store::open(&format!("{url}/{directory}")).unwrap();
         let errors = [
-            zarr::open_array(&inside, "/").map(drop),
-            zarr::open_group(&inside, "/").map(drop),
-            zarr::open_array(&store, &format!("/{directory}")).map(drop),
+            zarr::open(&inside).array().map(drop),
+            zarr::open(&inside).group().map(drop),
+            zarr::open((&store, &format!("/{directory}"))).array().map(drop),
         ];
         for (index, error) in errors.into_iter().enumerate() {
             let error = error.unwrap_err();
@@ -49,7 +49,7 @@ fn check(archive: &'static str, name: &str, directories: &[(&str, &str)]) {
         }
     }
     // Whatever is advised is there.
-    directories.iter().for_each(|(_, path)| drop(zarr::open_node(&*store, path, None).unwrap()));
+    directories.iter().for_each(|(_, path)| drop(zarr::hierarchy::open_node(&*store, path, None).unwrap()));
 }
 
 #[test]

@@ -19,13 +19,13 @@ fn pickles_are_read_only_where_that_is_asked_for() {
     store.set_all(&Key::new(".zarray").unwrap(), zarray.to_string().as_bytes()).unwrap();
     store.set_all(&Key::new("0").unwrap(), PICKLED).unwrap();
     let store: Arc<dyn Store> = Arc::new(store);
-    let error = zarr::open_array(&store, "/").unwrap_err();
+    let error = zarr::open(&store).array().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
     assert!(error.hint().is_some_and(|hint| hint.contains("PICKLE")), "{error:?}");
 
-    let mut registry = zarr::Registry::clone(&zarr::registry());
-    registry.codecs.add(zarr::PICKLE);
-    let found = zarr::open_node(&*store, "/", None).unwrap();
+    let mut registry = zarr::registry::Registry::clone(&zarr::registry::default());
+    registry.codecs.add(zarr::registry::PICKLE);
+    let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
     let array = Array::from_found(&store, found, &Arc::new(registry), Options::default()).unwrap();
     let values: Vec<Value> = array.read(..).unwrap();
     assert_eq!(values, [json!("a"), json!(null), json!(1.5), json!({"$bytes": "/w=="})]);

@@ -35,7 +35,7 @@ fn the_session_of_version_1() {
     let store = store(&[]);
     let zlib = codec("numcodecs.zlib", json!({"level": 1}));
     let new = NewArray::new(&[20, 20], "<i4").chunks(&[10, 10]).codecs(vec![zlib]).fill(42).dialect(Dialect::V1);
-    let mut array = Array::create(&store, "/", new, &zarr::registry()).unwrap();
+    let mut array = Array::create(&store, "/", new, &zarr::registry::default()).unwrap();
     assert_eq!(keys(&store), ["attrs", "meta"]);
     let meta = json!({
         "chunks": [10, 10], "compression": "zlib", "compression_opts": 1, "dtype": "<i4", "fill_value": 42, "order": "C",
@@ -51,25 +51,28 @@ fn the_session_of_version_1() {
     let attributes = json!({"foo": 42, "bar": "apples", "baz": [1, 2, 3, 4]});
     array.set_attributes(attributes.as_object().cloned().unwrap()).unwrap();
     assert_eq!(document(&store, "attrs"), attributes);
-    let again = zarr::open_array(&store, "/").unwrap();
+    let again = zarr::open(&store).array().unwrap();
     assert_eq!(again.dialect(), Dialect::V1);
     let corner = again.read::<i32>((9..11, 9..11)).unwrap();
     assert_eq!(corner.into_iter().collect::<Vec<_>>(), [1, 2, 3, 3]);
     // It is one array, and no hierarchy.
     let below = || NewArray::new(&[2], "int8").dialect(Dialect::V1);
-    assert_eq!(Array::create(&store, "/a", below(), &zarr::registry()).unwrap_err().kind(), ErrorKind::Argument);
+    assert_eq!(
+        Array::create(&store, "/a", below(), &zarr::registry::default()).unwrap_err().kind(),
+        ErrorKind::Argument
+    );
     let empty: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    assert_eq!(Array::create(&empty, "/a", below(), &zarr::registry()).unwrap_err().kind(), ErrorKind::Path);
+    assert_eq!(Array::create(&empty, "/a", below(), &zarr::registry::default()).unwrap_err().kind(), ErrorKind::Path);
 }
 
 #[test]
 fn version_0_is_written_too() {
     let store = store(&[]);
     let new = NewArray::new(&[4, 4], "<f8").chunks(&[2, 4]).dialect(Dialect::V0);
-    let array = Array::create(&store, "/", new, &zarr::registry()).unwrap();
+    let array = Array::create(&store, "/", new, &zarr::registry::default()).unwrap();
     array.write((0..2, ..), &[1.5_f64; 8]).unwrap();
     assert_eq!(keys(&store), ["__zdata__/0.0.blosc", "__zmeta__"]);
-    assert_eq!(zarr::open_array(&store, "/").unwrap().read::<f64>((1, 1)).unwrap().into_iter().next(), Some(1.5));
+    assert_eq!(zarr::open(&store).array().unwrap().read::<f64>((1, 1)).unwrap().into_iter().next(), Some(1.5));
 }
 
 #[test]
@@ -77,10 +80,10 @@ fn the_order_of_version_1_is_as_given() {
     let meta = br#"{"zarr_format": 1, "shape": [2, 2], "chunks": [2, 2], "dtype": "|u1", "compression": "none",
         "compression_opts": null, "fill_value": 0, "order": "F"}"#;
     let store = store(&[("meta", meta), ("attrs", b"{}"), ("0.0", &[1, 2, 3, 4])]);
-    let found = zarr::open_node(&*store, "/", None).unwrap();
+    let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
     for (v1_f_order_is_c, values) in [(false, [1, 3, 2, 4]), (true, [1, 2, 3, 4])] {
         let options = Options { v1_f_order_is_c, ..Options::default() };
-        let array = Array::from_found(&store, found.clone(), &zarr::registry(), options).unwrap();
+        let array = Array::from_found(&store, found.clone(), &zarr::registry::default(), options).unwrap();
         assert_eq!(array.read::<u8>(..).unwrap().into_iter().collect::<Vec<_>>(), values);
         assert_eq!(array.warnings().is_empty(), v1_f_order_is_c);
     }
@@ -102,14 +105,17 @@ fn a_hierarchy_of_the_protocol_drafts_is_extended_in_its_own_form() {
         (PYTHON, "meta/root/g/a.array.json", "data/root/g/a/c0/0", "data/root/g/s/c0"),
     ] {
         let store = store(&[("zarr.json", entry)]);
-        let registry = zarr::registry();
+        let registry = zarr::registry::default();
         let new = |shape: &[u64]| NewArray::new(shape, "int32").chunks(shape).dialect(Dialect::V3Protocol2020);
         Array::create(&store, "/g/a", new(&[2, 2]), &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
         Array::create(&store, "/g/s", new(&[]), &registry).unwrap().write(.., &[7]).unwrap();
         let sharded = new(&[4]).chunks(&[1]).shards(&[2]);
         Array::create(&store, "/g/t", sharded, &registry).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
-        assert_eq!(zarr::open_array(&store, "/g/t").unwrap().read::<i32>((3,)).unwrap().into_iter().next(), Some(4));
-        zarr::open_array(&store, "/g/t").unwrap().erase().unwrap();
+        assert_eq!(
+            zarr::open((&store, "/g/t")).array().unwrap().read::<i32>((3,)).unwrap().into_iter().next(),
+            Some(4)
+        );
+        zarr::open((&store, "/g/t")).array().unwrap().erase().unwrap();
         Group::create(
             &store,
             "/h",
@@ -128,9 +134,9 @@ fn a_hierarchy_of_the_protocol_drafts_is_extended_in_its_own_form() {
         expected.sort();
         assert_eq!(keys(&store), expected);
         assert_eq!(store.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry);
-        let again = zarr::open_array(&store, "/g/a").unwrap().read::<i32>(..).unwrap();
+        let again = zarr::open((&store, "/g/a")).array().unwrap().read::<i32>(..).unwrap();
         assert_eq!(again.into_iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert_eq!(zarr::open_array(&store, "/g/s").unwrap().read::<i32>(..).unwrap().into_iter().next(), Some(7));
+        assert_eq!(zarr::open((&store, "/g/s")).array().unwrap().read::<i32>(..).unwrap().into_iter().next(), Some(7));
     }
 }
 
@@ -149,20 +155,20 @@ fn chunks_of_the_protocol_drafts_are_found_where_they_lie() {
         store
     };
     let read = |store: &Arc<dyn Store>, path: &str| {
-        zarr::open_array(store, path).unwrap().read::<u8>(..).unwrap().into_iter().collect::<Vec<_>>()
+        zarr::open((store, path)).array().unwrap().read::<u8>(..).unwrap().into_iter().collect::<Vec<_>>()
     };
     for key in ["data/root/s/c", "data/root/s/c0", "data/s/c", "data/s/c0"] {
         let store = all(key, &[5]);
         assert_eq!(read(&store, "/s"), [5], "{key}");
         // What is written goes to the same place.
-        zarr::open_array(&store, "/s").unwrap().write(.., &[6_u8]).unwrap();
+        zarr::open((&store, "/s")).array().unwrap().write(.., &[6_u8]).unwrap();
         assert_eq!(keys(&store).iter().filter(|key| key.starts_with("data/")).collect::<Vec<_>>(), [key]);
         assert_eq!(read(&store, "/s"), [6], "{key}");
     }
     for prefix in ["data/root/a/", "data/a/"] {
         let store = all(&format!("{prefix}c1"), &[5, 6]);
         assert_eq!(read(&store, "/a"), [9, 9, 5, 6], "{prefix}");
-        let array = zarr::open_array(&store, "/a").unwrap();
+        let array = zarr::open((&store, "/a")).array().unwrap();
         array.write(0..1, &[1_u8]).unwrap();
         assert_eq!(read(&store, "/a"), [1, 9, 5, 6], "{prefix}");
         let stored: Vec<_> = array.stored_chunks().unwrap().iter().map(|chunk| chunk[0]).collect();
@@ -175,16 +181,16 @@ fn a_hierarchy_of_the_drafts_that_is_converted_keeps_its_form() {
     for entry in [JULY, SEPTEMBER, PYTHON] {
         let source = store(&[("zarr.json", entry)]);
         let new = NewArray::new(&[3], "int32").chunks(&[3]).dialect(Dialect::V3Protocol2020);
-        Array::create(&source, "/a", new, &zarr::registry()).unwrap().write(.., &[1, 2, 3]).unwrap();
+        Array::create(&source, "/a", new, &zarr::registry::default()).unwrap().write(.., &[1, 2, 3]).unwrap();
         let options = ConvertOptions {
             dialect: Some(Dialect::V3Protocol2020),
             chunks: Some(vec![2]),
             ..ConvertOptions::default()
         };
         let target = store(&[]);
-        Conversion::plan(&source, &zarr::registry(), options).unwrap().run(&target, &|_| {}).unwrap();
+        Conversion::plan(&source, &zarr::registry::default(), options).unwrap().run(&target, &|_| {}).unwrap();
         assert_eq!(target.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry);
-        let array = zarr::open_array(&target, "/a").unwrap();
+        let array = zarr::open((&target, "/a")).array().unwrap();
         assert_eq!(array.read::<i32>(..).unwrap().into_iter().collect::<Vec<_>>(), [1, 2, 3]);
     }
 }
@@ -193,14 +199,14 @@ fn a_hierarchy_of_the_drafts_that_is_converted_keeps_its_form() {
 fn fallbacks_of_data_types_are_reported_and_may_be_refused() {
     let cases = zarr_tests::cases("v3-draft-2022").unwrap();
     let url = cases.iter().find(|case| case.name == "data_type_extension").unwrap().url();
-    let source = zarr::open_store(&url).unwrap();
-    let array = zarr::open_array(&source, "/unknown_one").unwrap();
+    let source = zarr::store::open(&url).unwrap();
+    let array = zarr::open((&source, "/unknown_one")).array().unwrap();
     assert!(array.warnings().iter().any(|warning| warning.what.contains("fallback")), "{:?}", array.warnings());
     let refusing = Options { refuse_fallbacks: true, ..Options::default() };
     let error = array.with(refusing.clone()).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::UnknownExtension, Some("/unknown_one")));
     let options = ConvertOptions { node: Some(array.path().clone()), options: refusing.clone(), ..Default::default() };
-    let error = Conversion::plan(&source, &zarr::registry(), options).unwrap_err();
+    let error = Conversion::plan(&source, &zarr::registry::default(), options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
     // The user may know better.
     let of = |name: &str| Options { fallback_type: Some(NamedConfig::new(name)), ..Options::default() };
@@ -210,7 +216,7 @@ fn fallbacks_of_data_types_are_reported_and_may_be_refused() {
     assert_eq!(items(&better), items(&array));
     assert_eq!(array.with(of("int8")).unwrap_err().kind(), ErrorKind::Argument);
     // A type that is known needs none.
-    let known = zarr::open_array(&source, "/datetime").unwrap();
+    let known = zarr::open((&source, "/datetime")).array().unwrap();
     assert!(known.with(refusing).unwrap().warnings().iter().all(|warning| !warning.what.contains("fallback")));
 }
 
@@ -225,13 +231,13 @@ fn dates_as_fill_values_of_version_2_are_counted() {
                 "filters":null,"compressor":null}}"#
         );
         store.set_all(&Key::new(".zarray").unwrap(), document.as_bytes()).unwrap();
-        let read = |store| zarr::open_array(store, "/").unwrap().read::<i64>(..).unwrap();
+        let read = |store| zarr::open(store).array().unwrap().read::<i64>(..).unwrap();
         assert_eq!(read(&store), [count; 2]);
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let options = ConvertOptions { dialect: Some(Dialect::V3), ..ConvertOptions::default() };
-        Conversion::plan(&store, &zarr::registry(), options).unwrap().run(&target, &|_| {}).unwrap();
+        Conversion::plan(&store, &zarr::registry::default(), options).unwrap().run(&target, &|_| {}).unwrap();
         assert_eq!(read(&target), [count; 2]);
-        let array = zarr::open_array(&target, "/").unwrap();
+        let array = zarr::open(&target).array().unwrap();
         assert_eq!(array.metadata().fill_value, Some(json!(count)));
     }
 }

@@ -57,7 +57,7 @@ fn one_chunk(len: u64, codecs: &str) -> NewArray {
 fn array(len: u64, codecs: &str, states: States) -> Array {
     let slabs = AccessProfile { read_size: Some(64), ..AccessProfile::LOCAL };
     let store: Arc<dyn Store> = Arc::new(changing(MemoryStore::new(), states).with_profile(slabs));
-    zarr::create_array(&store, "/a", one_chunk(len, codecs)).unwrap()
+    zarr::create((&store, "/a")).array(one_chunk(len, codecs)).unwrap()
 }
 
 fn check_fails(read: zarr_array::Result<Vec<u8>>) {
@@ -104,7 +104,7 @@ fn sharded(inner: u64) -> String {
 /// Shards that hold nothing but ones, and nothing but twos.
 fn two_states(len: u64, codecs: &str) -> [Option<Vec<u8>>; 2] {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let array = zarr::create_array(&store, "/a", one_chunk(len, codecs)).unwrap();
+    let array = zarr::create((&store, "/a")).array(one_chunk(len, codecs)).unwrap();
     [1u8, 2].map(|byte| {
         array.write(.., &vec![byte; len as usize]).unwrap();
         array.read_chunk_bytes(&[0]).unwrap().map(|bytes| bytes.to_vec())
@@ -137,7 +137,8 @@ fn a_replaced_shard_is_read_again_without_blocking() {
     let [old, new] = two_states(64, &codecs);
     let read = |states| {
         let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(changing(MemoryStore::new(), states))));
-        let array = block_on(AsyncArray::create(&store, "/a", one_chunk(64, &codecs), &zarr::registry())).unwrap();
+        let array =
+            block_on(AsyncArray::create(&store, "/a", one_chunk(64, &codecs), &zarr::registry::default())).unwrap();
         block_on(array.read::<u8>(..40_u64))
     };
     assert_eq!(read(Once(vec![old.clone(), new.clone()])).unwrap(), [2; 40]);
@@ -160,7 +161,7 @@ fn among_others(counts: &Arc<AtomicUsize>) -> Array {
     });
     let store: Arc<dyn Store> = Arc::new(store.with_profile(slabs));
     let new = NewArray::new(&[40, 64], "uint8").chunks(&[4, 64]).codecs_json(BYTES).unwrap();
-    let array = zarr::create_array(&store, "/a", new).unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
     array.write(.., &[1_u8; 40 * 64]).unwrap();
     array
 }
@@ -188,7 +189,7 @@ fn a_shortened_shard_is_read_again() {
     let [old, _] = two_states(64, &codecs);
     let shorter = {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let array = zarr::create_array(&store, "/a", one_chunk(64, &codecs)).unwrap();
+        let array = zarr::create((&store, "/a")).array(one_chunk(64, &codecs)).unwrap();
         array.write(..16_u64, &[3_u8; 16]).unwrap();
         array.read_chunk_bytes(&[0]).unwrap().map(|bytes| bytes.to_vec())
     };
@@ -202,7 +203,7 @@ fn a_file_that_is_replaced_is_read_as_it_was() {
     let [old, new] = two_states(64, &sharded(16));
     let folder = tempfile::tempdir().unwrap();
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
-    let array = zarr::create_array(&store, "/a", one_chunk(64, &sharded(16))).unwrap();
+    let array = zarr::create((&store, "/a")).array(one_chunk(64, &sharded(16))).unwrap();
     let key = Key::new("a/c/0").unwrap();
     let [old, new] = [old.unwrap(), new.unwrap()];
     let done = AtomicBool::new(false);

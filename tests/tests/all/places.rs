@@ -28,7 +28,8 @@ fn files_read_in_place_are_as_values_in_memory() {
             let elements: Vec<u16> = (0..6 * 40 * 50).map(|at| at as u16 ^ 0x1234).collect();
             let arrays = [&files, &memory].map(|store| {
                 let new = NewArray::new(&[6, 40, 50], "uint16").chunks(&chunks);
-                let array = zarr::create_array(store, "/a", new.codecs_json(&format!("[{codecs}]")).unwrap()).unwrap();
+                let array =
+                    zarr::create((store, "/a")).array(new.codecs_json(&format!("[{codecs}]")).unwrap()).unwrap();
                 array.write(.., &elements).unwrap();
                 array
             });
@@ -73,7 +74,7 @@ fn claiming(data_type: &str, codec: &str, len: u64, size: u64) -> (tempfile::Tem
     );
     let new = NewArray::new(&[4096], data_type).chunks(&[4096]).codecs_json(&sharding).unwrap();
     let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
-    zarr::create_array(&dynamic, "/", new).unwrap();
+    zarr::create(&dynamic).array(new).unwrap();
     let index: Vec<u8> = (0..4096).flat_map(|_| [0u64, len]).flat_map(u64::to_le_bytes).collect();
     // A file with a hole: it takes no more than its index.
     std::fs::create_dir(folder.path().join("c")).unwrap();
@@ -92,7 +93,7 @@ fn claiming(data_type: &str, codec: &str, len: u64, size: u64) -> (tempfile::Tem
 fn inner_chunks_that_are_too_long_for_their_codecs_are_not_read() {
     let (_folder, store) = claiming("uint8", "\"bytes\"", 1 << 30, 1 << 30);
     let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
-    let error = zarr::open_array(&dynamic, "/").unwrap().read::<u8>(..).unwrap_err();
+    let error = zarr::open(&dynamic).array().unwrap().read::<u8>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ShardIndex);
     assert!(error.message().contains("1073741824 bytes"), "{error}");
     assert!(store.take().bytes_read < 1 << 20);
@@ -103,7 +104,7 @@ fn inner_chunks_of_unknown_length_are_not_all_read_at_once() {
     // 128 GiB in all.
     let (_folder, store) = claiming("string", "\"vlen-utf8\"", 32 << 20, 32 << 20);
     let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
-    let error = zarr::open_array(&dynamic, "/").unwrap().read::<String>(..).unwrap_err();
+    let error = zarr::open(&dynamic).array().unwrap().read::<String>(..).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::CorruptChunk, "{error}");
     assert!(store.take().bytes_read < 4 << 30);
 }
@@ -121,7 +122,7 @@ fn inner_chunks_side_by_side_are_as_one_by_one() {
             );
             for store in [files, memory] {
                 let new = NewArray::new(&[50, 80], "uint16").chunks(&[24, 40]);
-                let array = zarr::create_array(&store, "/", new.codecs_json(&sharding).unwrap()).unwrap();
+                let array = zarr::create(&store).array(new.codecs_json(&sharding).unwrap()).unwrap();
                 let mut due = vec![0u16; 50 * 80];
                 // Not all inner chunks are stored, and of the third shard along the first axis two rows lie in the array.
                 for (rows, columns, first) in

@@ -7,13 +7,13 @@ use zarr_store::{Counted, Key, MemoryStore, Store, StoreExt};
 fn counted(new: NewArray) -> (Arc<Counted<MemoryStore>>, Array) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn Store> = Arc::clone(&store) as _;
-    zarr::create_array(&lent, "/a", new).unwrap();
-    let array = zarr::open_array(&lent, "/a").unwrap();
+    zarr::create((&lent, "/a")).array(new).unwrap();
+    let array = zarr::open((&lent, "/a")).array().unwrap();
     let len = array.shape().iter().product::<u64>();
     array.write(.., &(0..len as i32).collect::<Vec<_>>()).unwrap();
     store.take();
     // Opened again: no cache has the written data.
-    let array = zarr::open_array(&lent, "/a").unwrap();
+    let array = zarr::open((&lent, "/a")).array().unwrap();
     store.take();
     (store, array)
 }
@@ -102,7 +102,7 @@ fn whole_chunks_are_written_without_reading() {
 fn opening_asks_for_few_documents() {
     let (store, _) = counted(NewArray::new(&[4], "int32").chunks(&[2]));
     let lent: Arc<dyn Store> = Arc::clone(&store) as _;
-    zarr::open_array(&lent, "/a").unwrap();
+    zarr::open((&lent, "/a")).array().unwrap();
     let counts = store.take();
     assert!(counts.gets <= 4 && counts.lists == 0, "{counts:?}");
 }
@@ -111,14 +111,14 @@ fn opening_asks_for_few_documents() {
 fn the_directory_of_a_new_array_is_listed_once() {
     let (store, _) = counted(NewArray::new(&[4], "int32").chunks(&[2]));
     let lent: Arc<dyn Store> = Arc::clone(&store) as _;
-    zarr::create_array(&lent, "/b", NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
+    zarr::create((&lent, "/b")).array(NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
     let counts = store.take();
     // Where its chunks would lie, and where the first draft of version 3 would have documents.
     assert_eq!((counts.lists, counts.sets), (2, 1), "{counts:?}");
     // What is left of chunks is still found.
     store.set_all(&Key::new("c/c/0").unwrap(), b"left").unwrap();
     store.take();
-    zarr::create_array(&lent, "/c", NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
+    zarr::create((&lent, "/c")).array(NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
     let counts = store.take();
     assert_eq!((counts.lists, counts.erases), (4, 1), "{counts:?}");
 }

@@ -12,14 +12,14 @@ use zarr_store::{MemoryStore, Store};
 fn an_array_of_2_to_the_62_elements_reads_one() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[1 << 31, 1 << 31], "int8").chunks(&[2, 2]).codecs_json(r#"["bytes"]"#).unwrap();
-    zarr::create_array(&store, "/a", new).unwrap();
+    zarr::create((&store, "/a")).array(new).unwrap();
     let last = (1u64 << 31) - 1;
-    let array = zarr::open_array(&store, "/a").unwrap();
+    let array = zarr::open((&store, "/a")).array().unwrap();
     array.write((last, last), &[7i8]).unwrap();
     // The least of some times: others use the machine as well.
     let times = (0..20).map(|_| {
         let start = Instant::now();
-        let array = zarr::open_array(&store, "/a").unwrap();
+        let array = zarr::open((&store, "/a")).array().unwrap();
         assert_eq!(array.read::<i8>((last, last)).unwrap(), [7]);
         assert_eq!(array.read::<i8>((last - 1, last)).unwrap(), [0]);
         start.elapsed()
@@ -38,8 +38,8 @@ fn arrays_may_be_larger_than_any_memory() {
             let path = if dialect == V1 { "/" } else { "/a" };
             let chunks = vec![16; shape.len()];
             let new = NewArray::new(shape, "float64").chunks(&chunks).codecs_json(r#"["bytes"]"#).unwrap().fill(-1);
-            zarr::create_array(&store, path, new.dialect(dialect)).unwrap();
-            let array = zarr::open_array(&store, path).unwrap();
+            zarr::create((&store, path)).array(new.dialect(dialect)).unwrap();
+            let array = zarr::open((&store, path)).array().unwrap();
             let last: Vec<_> = shape.iter().map(|&len| len - 1..len).collect();
             array.write(Region::from_ranges(&last), &[7.0]).unwrap();
             let corner: Vec<_> = shape.iter().map(|&len| len - 2..len).collect();
@@ -57,11 +57,11 @@ fn arrays_may_be_larger_than_any_memory() {
 
             let options =
                 ConvertOptions { dialect: Some(V3), chunks: Some(vec![10; shape.len()]), ..ConvertOptions::default() };
-            let conversion = Conversion::plan(&store, &zarr::registry(), options).unwrap();
+            let conversion = Conversion::plan(&store, &zarr::registry::default(), options).unwrap();
             assert_eq!(conversion.size(), zarr_grid::total_size(shape, 8));
             let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
             conversion.run(&target, &|_| {}).unwrap();
-            let converted = zarr::open_array(&target, path).unwrap();
+            let converted = zarr::open((&target, path)).array().unwrap();
             assert_eq!(converted.read::<f64>(&corner).unwrap(), expected, "{dialect} {shape:?}");
 
             let mut array = converted;
@@ -108,7 +108,7 @@ fn check_readers(cache: Option<ChunkCache>) {
         r#"[{"name": "bytes",
         "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]"#,
     );
-    let array: Array = zarr::create_array(&store, "/a", new.unwrap()).unwrap();
+    let array: Array = zarr::create((&store, "/a")).array(new.unwrap()).unwrap();
     array.write(.., &(0..READERS as i32 / 4 * 8).collect::<Vec<_>>()).unwrap();
     let array = array.with(Options { cache, ..Options::default() }).unwrap();
     // Four of each chunk, all through one array.

@@ -13,7 +13,7 @@ fn conversions_ask_for_stored_chunks() {
         let store = Arc::new(Counted::new(MemoryStore::new()));
         let source: Arc<dyn Store> = Arc::clone(&store) as _;
         let new = NewArray::new(&[LEN], "float64").chunks(&[16]).codecs_json(r#"["bytes"]"#).unwrap();
-        let array = zarr::create_array(&source, "/a", new.fill(-1)).unwrap();
+        let array = zarr::create((&source, "/a")).array(new.fill(-1)).unwrap();
         let parts = [160..176, LEN / 2 + 160..LEN / 2 + 176];
         for (number, part) in parts.iter().enumerate() {
             array.write(part.clone(), &[number as f64; 16]).unwrap();
@@ -26,10 +26,10 @@ fn conversions_ask_for_stored_chunks() {
             ..ConvertOptions::default()
         };
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        Conversion::plan(&source, &zarr::registry(), options).unwrap().run(&target, &|_| {}).unwrap();
+        Conversion::plan(&source, &zarr::registry::default(), options).unwrap().run(&target, &|_| {}).unwrap();
         let gets = store.take().gets;
         assert!(gets < 20, "{gets} gets from the source, for {dialect} in shards of {shards:?}");
-        let converted = zarr::open_array(&target, "/a").unwrap();
+        let converted = zarr::open((&target, "/a")).array().unwrap();
         assert_eq!(converted.stored_chunks().unwrap().len(), 2, "chunks that meet one of the source");
         for (number, part) in parts.into_iter().enumerate() {
             let around = converted.read::<f64>(part.start - 1..part.end + 1).unwrap();

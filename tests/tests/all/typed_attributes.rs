@@ -34,11 +34,11 @@ fn attributes() -> Attributes {
 #[test]
 fn attributes_come_back_in_every_dialect() {
     for dialect in Dialect::ALL.into_iter().filter(|dialect| !dialect.holds_one_array()) {
-        let store = zarr::create_store("memory:").unwrap();
+        let store = zarr::store::create("memory:").unwrap();
         let new = NewArray::new(&[4], "int16").dialect(dialect);
-        let Ok(mut array) = zarr::create_array(&store, "/g/a", new) else { continue };
+        let Ok(mut array) = zarr::create((&store, "/g/a")).array(new) else { continue };
         array.set_attributes_from(&attributes()).unwrap();
-        let mut array = zarr::open_array(&store, "/g/a").unwrap();
+        let mut array = zarr::open((&store, "/g/a")).array().unwrap();
         assert_eq!(array.attributes_as::<Attributes>().unwrap(), attributes(), "{dialect}");
         assert_eq!(array.attributes().unwrap().get("exact").unwrap().to_string(), "1.50e2", "{dialect}");
 
@@ -47,7 +47,7 @@ fn attributes_come_back_in_every_dialect() {
         array.set_attribute("/encoding/scale", &0.5).unwrap();
         array.set_attribute("note", "x/y").unwrap();
         assert!(array.remove_attribute("/ranges").unwrap() && !array.remove_attribute("ranges").unwrap());
-        let array = zarr::open_array(&store, "/g/a").unwrap();
+        let array = zarr::open((&store, "/g/a")).array().unwrap();
         assert_eq!(array.attribute::<Encoding>("encoding").unwrap(), Some(Encoding { scale: 0.5 }));
         assert_eq!(array.attribute::<Value>("note").unwrap(), Some("x/y".into()));
         let names: Vec<&str> = array.attributes().unwrap().keys().collect();
@@ -57,8 +57,8 @@ fn attributes_come_back_in_every_dialect() {
 
 #[test]
 fn errors_name_the_node_and_the_attribute() {
-    let store = zarr::create_store("memory:").unwrap();
-    let mut array = zarr::create_array(&store, "/a", NewArray::new(&[4], "int16")).unwrap();
+    let store = zarr::store::create("memory:").unwrap();
+    let mut array = zarr::create((&store, "/a")).array(NewArray::new(&[4], "int16")).unwrap();
     array.set_attributes_from(&attributes()).unwrap();
     array.set_attribute("/ranges/1", "none").unwrap();
     let error = array.attributes_as::<Attributes>().unwrap_err().to_string();
@@ -74,17 +74,17 @@ fn errors_name_the_node_and_the_attribute() {
 
 #[test]
 fn groups_and_arrays_that_do_not_block_have_the_same() {
-    let store = zarr::create_store("memory:").unwrap();
-    let mut group = zarr::create_group(&store, "/g").unwrap();
+    let store = zarr::store::create("memory:").unwrap();
+    let mut group = zarr::create((&store, "/g")).group(zarr::NewGroup::default()).unwrap();
     group.set_attributes_from(&attributes()).unwrap();
     group.set_attribute("title", "a group").unwrap();
-    let group = zarr::open_group(&store, "/g").unwrap();
+    let group = zarr::open((&store, "/g")).group().unwrap();
     assert_eq!(group.attributes_as::<Attributes>().unwrap(), attributes());
     assert_eq!(group.attribute::<String>("title").unwrap().as_deref(), Some("a group"));
 
     let store: Arc<dyn zarr::AsyncStore> = Arc::new(zarr::store::SyncAsAsync::new(store));
     zarr::store::block_on(async {
-        let registry = zarr::registry();
+        let registry = zarr::registry::default();
         let mut array = AsyncArray::create(&store, "/a", NewArray::new(&[2], "int8"), &registry).await.unwrap();
         array.set_attributes_from(&attributes()).await.unwrap();
         array.set_attribute("title", "an array").await.unwrap();

@@ -16,7 +16,7 @@ fn memory() -> Arc<dyn Store> {
 
 fn create(store: &Arc<dyn Store>, dialect: Dialect) -> Array {
     let new = NewArray::new(&[3], "int32").chunks(&[2]).attribute("a", 1).attribute("b", 2).dialect(dialect);
-    zarr::create_array(store, "/a", new).unwrap()
+    zarr::create((store, "/a")).array(new).unwrap()
 }
 
 fn append(array: &mut Array, elements: &[i32]) {
@@ -35,7 +35,7 @@ fn change_attributes(store: &Arc<dyn Store>, threads: usize, changes: usize) {
     std::thread::scope(|scope| {
         for thread in 0..threads {
             scope.spawn(move || {
-                let mut array = zarr::open_array(store, "/a").unwrap();
+                let mut array = zarr::open((store, "/a")).array().unwrap();
                 for change in 0..changes {
                     let attributes = with(&array, &format!("{thread}.{change}"), change as u64);
                     array.set_attributes(attributes).unwrap();
@@ -43,7 +43,7 @@ fn change_attributes(store: &Arc<dyn Store>, threads: usize, changes: usize) {
             });
         }
     });
-    let attributes = zarr::open_array(store, "/a").unwrap().attributes().unwrap().clone();
+    let attributes = zarr::open((store, "/a")).array().unwrap().attributes().unwrap().clone();
     assert_eq!(attributes.len(), 2 + threads * changes);
 }
 
@@ -68,15 +68,15 @@ fn a_change_of_attributes_keeps_those_of_others() {
     for dialect in DIALECTS {
         let store = memory();
         create(&store, dialect).write(.., &[1, 2, 3]).unwrap();
-        let mut stale = zarr::open_array(&store, "/a").unwrap();
-        let mut other = zarr::open_array(&store, "/a").unwrap();
+        let mut stale = zarr::open((&store, "/a")).array().unwrap();
+        let mut other = zarr::open((&store, "/a")).array().unwrap();
         append(&mut other, &[4, 5]);
         let mut attributes = with(&other, "c", 3);
         attributes.remove("a");
         other.set_attributes(attributes).unwrap();
         stale.set_attributes(with(&stale, "b", 20)).unwrap();
         assert_eq!((stale.shape(), stale.read::<i32>(..).unwrap()), (&[5][..], vec![1, 2, 3, 4, 5]), "{dialect}");
-        let opened = zarr::open_array(&store, "/a").unwrap();
+        let opened = zarr::open((&store, "/a")).array().unwrap();
         assert_eq!(opened.attributes().unwrap(), stale.attributes().unwrap());
         assert_eq!(json::Value::from(stale.attributes().unwrap().clone()), json!({"b": 20, "c": 3}), "{dialect}");
     }
@@ -86,7 +86,7 @@ fn a_change_of_attributes_keeps_those_of_others() {
 fn the_same_attribute_changed_by_two_is_an_error_that_names_it() {
     for dialect in DIALECTS {
         let store = memory();
-        let (mut one, mut two) = (create(&store, dialect), zarr::open_array(&store, "/a").unwrap());
+        let (mut one, mut two) = (create(&store, dialect), zarr::open((&store, "/a")).array().unwrap());
         one.set_attributes(with(&one, "b", 3)).unwrap();
         let error = two.set_attributes(with(&two, "b", 4)).unwrap_err();
         assert_eq!((error.kind(), error.location().pointer.as_deref()), (ErrorKind::Conflict, Some("/attributes/b")));
@@ -98,9 +98,9 @@ fn the_same_attribute_changed_by_two_is_an_error_that_names_it() {
     }
     // As of groups.
     let store = memory();
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     Group::create(&store, "/g", NewGroup::default(), &registry).unwrap();
-    let (mut one, mut two) = (zarr::open_group(&store, "/g").unwrap(), zarr::open_group(&store, "/g").unwrap());
+    let (mut one, mut two) = (zarr::open((&store, "/g")).group().unwrap(), zarr::open((&store, "/g")).group().unwrap());
     let attributes = |value: json::Value| value.as_object().cloned().unwrap();
     one.set_attributes(attributes(json!({"a": 1}))).unwrap();
     two.set_attributes(attributes(json!({"b": 2}))).unwrap();
@@ -112,7 +112,7 @@ fn the_same_attribute_changed_by_two_is_an_error_that_names_it() {
 fn a_resize_of_an_array_that_another_reshaped_is_an_error() {
     let store = memory();
     let mut stale = create(&store, Dialect::V3);
-    append(&mut zarr::open_array(&store, "/a").unwrap(), &[4, 5]);
+    append(&mut zarr::open((&store, "/a")).array().unwrap(), &[4, 5]);
     for shape in [1, 3, 9] {
         let error = stale.resize(&[shape]).unwrap_err();
         assert_eq!((error.kind(), error.location().pointer.as_deref()), (ErrorKind::Conflict, Some("/shape")));
@@ -128,9 +128,9 @@ fn one_of_several_creators_of_a_node_succeeds() {
             let store = memory();
             let created = std::thread::scope(|scope| {
                 let store = &store;
-                let create = |thread: u64| {
+                let create = move |thread: u64| {
                     let new = NewArray::new(&[3], "int32").attribute("by", thread).dialect(dialect);
-                    zarr::create_array(store, "/g/a", new).map(|_| thread)
+                    zarr::create((store, "/g/a")).array(new).map(|_| thread)
                 };
                 let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || create(thread))).collect();
                 threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
@@ -140,7 +140,7 @@ fn one_of_several_creators_of_a_node_succeeds() {
             for error in created.iter().filter_map(|it| it.as_ref().err()) {
                 assert_eq!(error.kind(), ErrorKind::Exists, "{dialect} {error}");
             }
-            let array = zarr::open_array(&store, "/g/a").unwrap();
+            let array = zarr::open((&store, "/g/a")).array().unwrap();
             assert_eq!(array.attributes().unwrap().get("by"), Some(&winners[0].into()), "{dialect}");
         }
     }
@@ -150,17 +150,17 @@ fn one_of_several_creators_of_a_node_succeeds() {
 fn each_row_that_one_of_eight_appends_is_there_once() {
     let folder = tempfile::tempdir().unwrap();
     for store in [memory(), Arc::new(FilesystemStore::create(folder.path()).unwrap())] {
-        zarr::create_array(&store, "/a", NewArray::new(&[0], "int32").chunks(&[3])).unwrap();
+        zarr::create((&store, "/a")).array(NewArray::new(&[0], "int32").chunks(&[3])).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let store = &store;
                 scope.spawn(move || {
-                    let mut array = zarr::open_array(store, "/a").unwrap();
+                    let mut array = zarr::open((store, "/a")).array().unwrap();
                     (0..20).for_each(|row| append(&mut array, &[1 + thread * 100 + row]));
                 });
             }
         });
-        let mut rows = zarr::open_array(&store, "/a").unwrap().read::<i32>(..).unwrap();
+        let mut rows = zarr::open((&store, "/a")).array().unwrap().read::<i32>(..).unwrap();
         rows.sort_unstable();
         assert_eq!(rows, (0..8).flat_map(|thread| (0..20).map(move |row| 1 + thread * 100 + row)).collect::<Vec<_>>());
     }
@@ -170,18 +170,18 @@ fn each_row_that_one_of_eight_appends_is_there_once() {
 fn consolidated_metadata_of_a_group_does_not_undo_its_attributes() {
     let store = memory();
     create(&store, Dialect::V3);
-    let mut stale = zarr::open_group(&store, "/").unwrap();
-    zarr::consolidate(&*store, "/", None).unwrap();
+    let mut stale = zarr::open(&store).group().unwrap();
+    zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
     let attributes = json!({"title": "all"}).as_object().cloned().unwrap();
     stale.set_attributes(attributes).unwrap();
-    let root = zarr::open_group(&store, "/").unwrap();
+    let root = zarr::open(&store).group().unwrap();
     assert_eq!(root.attributes().unwrap().get("title"), Some(&"all".into()));
     // The copy is still there: it says nothing of this group.
-    assert!(zarr::staleness(&*store, "/", None).unwrap().is_some_and(|it| !it.is_stale()));
+    assert!(zarr::hierarchy::staleness(&*store, "/", None).unwrap().is_some_and(|it| !it.is_stale()));
     // A change below drops it, and keeps the attributes.
-    append(&mut zarr::open_array(&store, "/a").unwrap(), &[1]);
-    assert!(zarr::staleness(&*store, "/", None).unwrap().is_none());
-    assert_eq!(zarr::open_group(&store, "/").unwrap().attributes().unwrap().get("title"), Some(&"all".into()));
+    append(&mut zarr::open((&store, "/a")).array().unwrap(), &[1]);
+    assert!(zarr::hierarchy::staleness(&*store, "/", None).unwrap().is_none());
+    assert_eq!(zarr::open(&store).group().unwrap().attributes().unwrap().get("title"), Some(&"all".into()));
 }
 
 fn is_send<T: Send>(it: T) -> T {
@@ -191,7 +191,7 @@ fn is_send<T: Send>(it: T) -> T {
 #[test]
 fn arrays_that_do_not_block_change_their_shape_as_others_do() {
     let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(memory()));
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     block_on(is_send(async {
         let new = NewArray::new(&[3], "int8").chunks(&[4]);
         let mut array = AsyncArray::create(&store, "/a", new, &registry).await.unwrap();
@@ -215,19 +215,19 @@ fn arrays_that_do_not_block_change_their_shape_as_others_do() {
 #[test]
 fn appends_that_share_a_small_pool_do_not_wait_for_each_other_for_ever() {
     let store = memory();
-    zarr::create_array(&store, "/a", NewArray::new(&[0], "int32").chunks(&[3])).unwrap();
+    zarr::create((&store, "/a")).array(NewArray::new(&[0], "int32").chunks(&[3])).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let store = &store;
             scope.spawn(move || {
-                let array = zarr::open_array(store, "/a").unwrap();
+                let array = zarr::open((store, "/a")).array().unwrap();
                 let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
                 let mut array = array.with(options).unwrap();
                 (0..20).for_each(|row| append(&mut array, &[thread * 100 + row]));
             });
         }
     });
-    assert_eq!(zarr::open_array(&store, "/a").unwrap().shape(), [80]);
+    assert_eq!(zarr::open((&store, "/a")).array().unwrap().shape(), [80]);
 }
 
 #[test]
@@ -236,17 +236,17 @@ fn files_in_the_folder_of_a_store_are_no_leftovers_of_its_root() {
     let foreign = Key::new("1").unwrap();
     store.set_all(&foreign, b"mine").unwrap();
     let new = || NewArray::new(&[4], "int8").chunks(&[2]).dialect(Dialect::V2);
-    let error = zarr::create_array(&store, "/", new()).unwrap_err();
+    let error = zarr::create(&store).array(new()).unwrap_err();
     assert_eq!((error.kind(), error.location().key.as_deref()), (ErrorKind::Exists, Some("1")), "{error}");
     assert_eq!(store.list().unwrap(), [foreign]);
-    assert_eq!(zarr::create_array(&store, "/", new().overwrite(true)).unwrap().read::<i8>(..).unwrap(), [0; 4]);
+    assert_eq!(zarr::create(&store).array(new().overwrite(true)).unwrap().read::<i8>(..).unwrap(), [0; 4]);
 }
 
 #[test]
 fn leftovers_beyond_the_shape_of_a_new_array_are_erased_too() {
     let store = memory();
     store.set_all(&Key::new("a/c/7").unwrap(), b"chunk of a larger array").unwrap();
-    let mut array = zarr::create_array(&store, "/a", NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
+    let mut array = zarr::create((&store, "/a")).array(NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
     append(&mut array, &[7; 11]);
     assert_eq!(array.read::<i32>(4..).unwrap(), [7; 11]);
 }
@@ -254,17 +254,17 @@ fn leftovers_beyond_the_shape_of_a_new_array_are_erased_too() {
 #[test]
 fn a_node_made_in_the_source_during_a_move_is_not_erased() {
     let source = memory();
-    let array = zarr::create_array(&source, "/g/a", NewArray::new(&[4], "int8").chunks(&[2])).unwrap();
+    let array = zarr::create((&source, "/g/a")).array(NewArray::new(&[4], "int8").chunks(&[2])).unwrap();
     array.write(.., &[1_i8, 2, 3, 4]).unwrap();
     let target = memory();
     let options = ConvertOptions::default();
-    let registry = zarr::registry();
+    let registry = zarr::registry::default();
     let conversion = Conversion::plan_copy(&source, "/g", &target, "/g", &registry, options).unwrap();
-    zarr::create_array(&source, "/g/new", NewArray::new(&[1], "int8")).unwrap().write(.., &[5_i8]).unwrap();
+    zarr::create((&source, "/g/new")).array(NewArray::new(&[1], "int8")).unwrap().write(.., &[5_i8]).unwrap();
     let error = conversion.run_move(&target, &|_| {}).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Conflict, Some("/g/new")), "{error}");
-    assert_eq!(zarr::open_array(&source, "/g/new").unwrap().read::<i8>(..).unwrap(), [5]);
-    assert_eq!(zarr::open_array(&source, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
+    assert_eq!(zarr::open((&source, "/g/new")).array().unwrap().read::<i8>(..).unwrap(), [5]);
+    assert_eq!(zarr::open((&source, "/g/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
 }
 
 #[test]
@@ -283,9 +283,9 @@ fn a_node_made_in_the_source_while_a_move_erases_it_is_not_erased() {
     });
     let source: Arc<dyn Store> = Arc::new(source);
     let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs_json("bytes").unwrap();
-    zarr::create_array(&source, "/g/a", new).unwrap().write(.., &[1_i8, 2]).unwrap();
-    zarr::move_node(&source, "/g", &target, "/g", &zarr::registry(), false).unwrap();
+    zarr::create((&source, "/g/a")).array(new).unwrap().write(.., &[1_i8, 2]).unwrap();
+    zarr::convert::move_node(&source, "/g", &target, "/g", &zarr::registry::default(), false).unwrap();
     assert_eq!(source.get_all(&document).unwrap(), None);
-    assert_eq!(zarr::open_array(&source, "/g/new").unwrap().read::<i8>(..).unwrap(), [5, 6]);
-    assert_eq!(zarr::open_array(&target, "/g/a").unwrap().read::<i8>(..).unwrap(), [1, 2]);
+    assert_eq!(zarr::open((&source, "/g/new")).array().unwrap().read::<i8>(..).unwrap(), [5, 6]);
+    assert_eq!(zarr::open((&target, "/g/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);
 }

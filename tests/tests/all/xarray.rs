@@ -9,12 +9,12 @@ use zarr_store::{MemoryStore, Store};
 
 fn case(archive: &'static str, name: &str) -> Arc<dyn Store> {
     let cases = zarr_tests::cases(archive).unwrap();
-    zarr::open_store(&cases.iter().find(|case| case.name == name).unwrap().url()).unwrap()
+    zarr::store::open(&cases.iter().find(|case| case.name == name).unwrap().url()).unwrap()
 }
 
 fn converted(store: &Arc<dyn Store>, dialect: Dialect, fill_value_attribute: bool) -> (Arc<dyn Store>, Vec<String>) {
     let options = ConvertOptions { dialect: Some(dialect), fill_value_attribute, ..ConvertOptions::default() };
-    let conversion = Conversion::plan(store, &zarr::registry(), options).unwrap();
+    let conversion = Conversion::plan(store, &zarr::registry::default(), options).unwrap();
     let warnings = conversion.nodes().iter().filter_map(|node| node.warning.clone()).collect();
     let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
     conversion.run(&target, &|_| {}).unwrap();
@@ -28,9 +28,11 @@ fn missing_data_stays_missing() {
     assert_eq!(warnings, [""; 0]);
     // xarray itself wrote the same data set in both versions.
     let mut compared = 0;
-    for node in zarr::walk(&*v3, "/", None).unwrap().nodes.iter().filter(|node| node.node.as_array().is_some()) {
+    for node in
+        zarr::hierarchy::walk(&*v3, "/", None).unwrap().nodes.iter().filter(|node| node.node.as_array().is_some())
+    {
         let written = node.node.attributes().get(FILL_VALUE);
-        let found = zarr::open_node(&*kept, &node.path.to_string(), None).unwrap();
+        let found = zarr::hierarchy::open_node(&*kept, &node.path.to_string(), None).unwrap();
         assert_eq!(found.node.attributes().get(FILL_VALUE), written, "{}", node.path);
         compared += usize::from(written.is_some());
     }
@@ -38,10 +40,10 @@ fn missing_data_stays_missing() {
     // Without the option it is for the user to know.
     let (plain, warnings) = converted(&v2, Dialect::V3, false);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(!zarr::open_node(&*plain, "/t2m", None).unwrap().node.attributes().contains_key(FILL_VALUE));
+    assert!(!zarr::hierarchy::open_node(&*plain, "/t2m", None).unwrap().node.attributes().contains_key(FILL_VALUE));
     // On the way back the fill value says it again.
     let (back, warnings) = converted(&kept, Dialect::V2, true);
-    let t2m = zarr::open_node(&*back, "/t2m", None).unwrap();
+    let t2m = zarr::hierarchy::open_node(&*back, "/t2m", None).unwrap();
     assert!(!t2m.node.attributes().contains_key(FILL_VALUE));
     assert_eq!(t2m.node.as_array().unwrap().fill_value, Some(json!(-32768)));
     assert!(warnings.iter().all(|warning| !warning.contains("-32768")), "{warnings:?}");

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use zarr::{Array, Registry};
+use zarr::Array;
+use zarr::registry::Registry;
 use zarr_dtype::DataType;
 use zarr_json::Value;
 
@@ -32,8 +33,8 @@ pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> 
     python.write_codecs(folder, options.arrays, options.seed)?;
     let values = read(&folder.join("values.bin"))?;
     let lines = String::from_utf8(read(&folder.join("cases.jsonl"))?).map_err(|error| error.to_string())?;
-    let mut registry = Registry::clone(&zarr::registry());
-    registry.codecs.add(zarr::PICKLE);
+    let mut registry = Registry::clone(&zarr::registry::default());
+    registry.codecs.add(zarr::registry::PICKLE);
     let registry = Arc::new(registry);
     let mut counts = BTreeMap::<String, Count>::new();
     for line in lines.lines() {
@@ -122,8 +123,8 @@ impl<'v> Case<'v> {
 
     fn open(&self, folder: &Path, registry: &Arc<Registry>) -> Result<Array, String> {
         let text = |error: zarr::Error| error.to_string();
-        let store = zarr::create_store(&folder.display().to_string()).map_err(text)?;
-        let found = zarr::open_node(&*store, "/", None).map_err(text)?;
+        let store = zarr::store::create(&folder.display().to_string()).map_err(|error| text(error.into()))?;
+        let found = zarr::hierarchy::open_node(&*store, "/", None).map_err(text)?;
         let options = zarr::Options { write_empty_chunks: true, ..zarr::Options::default() };
         Array::from_found(&store, found, registry, options).map_err(text)
     }

@@ -58,12 +58,12 @@ pub(super) fn write(folder: &Path, peer: Peer, arrays: u64, seed: u64) -> Result
             _ => vec![("a".to_owned(), plan(&mut random, peer))],
         };
         let address = folder.join(&store).display().to_string();
-        let opened = zarr::create_store(&address).map_err(|error| error.to_string())?;
+        let opened = zarr::store::create(&address).map_err(|error| error.to_string())?;
         if peer == Peer::Xarray
             && let Some((_, plan)) = plans.first()
         {
             let group = NewGroup { dialect: Some(plan.dialect), ..NewGroup::default() };
-            let group = zarr::Group::create(&opened, "/", group, &zarr::registry());
+            let group = zarr::Group::create(&opened, "/", group, &zarr::registry::default());
             group.map_err(|error| error.to_string())?;
         }
         for (name, plan) in plans {
@@ -99,7 +99,7 @@ fn write_one(
     let fill = random.fill(&known);
     let value = FillValue::from_bytes(&known, &fill).map_err(|error| error.to_string())?.to_json(&known);
     let path = format!("/{name}");
-    let array = zarr::create_array(opened, &path, new.fill(value)).map_err(|error| format!("{about}: {error}"))?;
+    let array = zarr::create((opened, &path)).array(new.fill(value)).map_err(|error| format!("{about}: {error}"))?;
     let fill = if known.is_variable() { fill } else { turned(&known, fill) };
     let model = fill_in(&array, &fill, random).map_err(|error| format!("{about}: {error}"))?;
     let values = format!("{store}-{name}.bin");

@@ -22,8 +22,9 @@ pub(super) fn differences(line: &Line, folder: &Path, random: &mut Random) -> Ve
 
 fn compare(line: &Line, folder: &Path, random: &mut Random, found: &mut Vec<String>) -> Result<(), String> {
     let text = |error: zarr::Error| error.to_string();
-    let store = zarr::open_store(&folder.join(&line.store).display().to_string()).map_err(text)?;
-    let array = zarr::open_array(&store, &line.path).map_err(text)?;
+    let store =
+        zarr::store::open(&folder.join(&line.store).display().to_string()).map_err(|error| text(error.into()))?;
+    let array = zarr::open((&store, &line.path)).array().map_err(text)?;
     let mut differs = |what: &str, actual: String, expected: String| {
         if actual != expected {
             found.push(format!("{what} {actual}, expected {expected}"));
@@ -99,8 +100,8 @@ mod tests {
 
     #[test]
     fn a_single_wrong_element_is_found() {
-        let store = zarr::open_store("memory:").unwrap();
-        let array = zarr::create_array(&store, "/a", NewArray::new(&[3, 4], "int16").chunks(&[2, 3])).unwrap();
+        let store = zarr::store::open("memory:").unwrap();
+        let array = zarr::create((&store, "/a")).array(NewArray::new(&[3, 4], "int16").chunks(&[2, 3])).unwrap();
         let elements: Vec<i16> = (0..12).collect();
         array.write(.., &elements).unwrap();
         let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();

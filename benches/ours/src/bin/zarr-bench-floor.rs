@@ -46,8 +46,8 @@ struct Chunks {
 
 impl Chunks {
     fn open(directory: &Path) -> Result<Self, Failure> {
-        let store = zarr::open_store(&directory.display().to_string())?;
-        let array = zarr::open_array(&store, "/")?;
+        let store = zarr::store::open(&directory.display().to_string())?;
+        let array = zarr::open(&store).array()?;
         let listed = &array.metadata().codecs;
         let sharded = array.is_sharded();
         let inner = match listed.first().filter(|_| sharded) {

@@ -36,8 +36,8 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     for (name, value) in &args.set {
         attributes.insert(name.as_str(), value.clone());
     }
-    zarr::Migration::check_settled(&location.store)?;
-    zarr::set_attributes(&*location.store, &found, attributes)?;
+    zarr::convert::Migration::check_settled(&location.store)?;
+    zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?;
     Ok(())
 }
 

@@ -6,8 +6,9 @@ use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use clap::Args;
+use zarr::hierarchy::Staleness;
+use zarr::meta::NodePath;
 use zarr::meta::json::Value;
-use zarr::{NodePath, Staleness};
 
 /// Write consolidated metadata of a group, check whether it is stale, or drop it.
 #[derive(Debug, Args)]
@@ -26,16 +27,16 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     let location = context.locate(&args.node)?;
     let path = location.path.to_string();
     if !args.check {
-        zarr::Migration::check_settled(&location.store)?;
+        zarr::convert::Migration::check_settled(&location.store)?;
         context.check_all(&location)?;
     }
     if args.drop {
-        return Ok(zarr::drop_consolidated(&*location.store, &path, location.dialect)?);
+        return Ok(zarr::hierarchy::drop_consolidated(&*location.store, &path, location.dialect)?);
     }
     if !args.check {
-        return Ok(zarr::consolidate(&*location.store, &path, location.dialect)?);
+        return Ok(zarr::hierarchy::consolidate(&*location.store, &path, location.dialect)?);
     }
-    let stale = zarr::staleness(&*location.store, &path, location.dialect)?;
+    let stale = zarr::hierarchy::staleness(&*location.store, &path, location.dialect)?;
     context.print(|| json(stale.as_ref()), || text(stale.as_ref()))?;
     match stale.is_some_and(|stale| stale.is_stale()) {
         false => Ok(()),

@@ -13,8 +13,9 @@ use bar::Bar;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use zarr::Dialect;
+use zarr::convert::{Action, Conversion, ConvertOptions, Migration, PlannedNode, Progress, Shards};
 use zarr::meta::json::Map;
-use zarr::{Action, Conversion, ConvertOptions, Dialect, Migration, PlannedNode, Progress, Shards};
 
 /// In large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;

@@ -5,8 +5,8 @@ use crate::context::{Context, address};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use std::sync::Arc;
+use zarr::convert::{Conversion, ConvertOptions, Migration};
 use zarr::store::MemoryStore;
-use zarr::{Conversion, ConvertOptions, Migration};
 
 /// Copy a node with everything below it, within a store or to another.
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
         Err(error)
             if is_move
                 && matches!(error.kind, "not-found" | "exists")
-                && zarr::finish_move(&source, from, &target, to)? =>
+                && zarr::convert::finish_move(&source, from, &target, to)? =>
         {
             Ok(())
         }

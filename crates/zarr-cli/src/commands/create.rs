@@ -8,9 +8,10 @@ use crate::near::{near, question};
 use crate::number;
 use clap::Args;
 use std::sync::Arc;
+use zarr::convert::Migration;
 use zarr::meta::json::{Map, Value};
 use zarr::store::MemoryStore;
-use zarr::{Array, Dialect, Group, Migration, NewArray, NewGroup, Store};
+use zarr::{Array, Dialect, Group, NewArray, NewGroup, Store};
 
 /// Create an array, or with --group a group.
 #[derive(Debug, Args)]

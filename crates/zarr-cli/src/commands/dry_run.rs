@@ -5,8 +5,9 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
 use crate::object::object;
 use crate::{escape, number, report};
+use zarr::Error;
+use zarr::convert::{Action, Conversion, PlannedNode, StoredSize};
 use zarr::meta::json::Map;
-use zarr::{Action, Conversion, Error, PlannedNode, StoredSize};
 
 /// Prints the result and the cost for each node, and why others cannot be converted, which is then an error.
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {

@@ -7,7 +7,8 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::{number, output};
 use clap::Args;
-use zarr::{Action, Dialect, Migration};
+use zarr::Dialect;
+use zarr::convert::{Action, Migration};
 
 /// Convert a hierarchy into another format in place; the old documents stay until --finish.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use crate::context::{Context, NodeLocation, address};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use std::collections::BTreeSet;
-use zarr::StoredNode;
+use zarr::hierarchy::StoredNode;
 use zarr::meta::{Dialect, Documents, Node, consolidated, document_keys};
 use zarr::store::Prefix;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
     let location = context.locate(&NodeArgs { url: url.to_owned(), path: path.to_owned(), dialect: None })?;
     let found = context.node_with_warnings(&location)?;
     if let (Node::Group(_), false) = (&found.node, args.recursive) {
-        let below = zarr::children(&*location.store, &location.path.to_string(), None)?;
+        let below = zarr::hierarchy::children(&*location.store, &location.path.to_string(), None)?;
         let count = below.nodes.len() + below.broken.len();
         if count > 0 {
             let nodes = if count == 1 { "node" } else { "nodes" };
@@ -47,11 +47,11 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
             return Err(Failure::usage(message).with_hint("--recursive erases everything below it"));
         }
     }
-    zarr::Migration::check_settled(&location.store)?;
+    zarr::convert::Migration::check_settled(&location.store)?;
     // Looked up before anything is erased.
     let others = if args.recursive { other_roots(&location, &found)? } else { Vec::new() };
     for root in others.iter().chain([&found]) {
-        zarr::erase_node(&*location.store, root)?;
+        zarr::hierarchy::erase_node(&*location.store, root)?;
     }
     Ok(())
 }
@@ -62,9 +62,9 @@ fn other_roots(location: &NodeLocation, root: &StoredNode) -> Result<Vec<StoredN
     if !root.path.is_root() || root.node.as_array().is_some() {
         return Ok(Vec::new());
     }
-    let below = zarr::children(&*location.store, "/", None)?.nodes;
+    let below = zarr::hierarchy::children(&*location.store, "/", None)?.nodes;
     let dialects: BTreeSet<Dialect> = below.iter().map(|node| node.dialect).filter(|it| *it != root.dialect).collect();
-    let open = |dialect| zarr::open_node(&*location.store, "/", Some(dialect)).map_err(Failure::from);
+    let open = |dialect| zarr::hierarchy::open_node(&*location.store, "/", Some(dialect)).map_err(Failure::from);
     dialects.into_iter().map(open).collect()
 }
 

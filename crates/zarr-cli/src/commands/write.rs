@@ -14,7 +14,8 @@ use elements::Elements;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use zarr::{Array, Migration, Selection};
+use zarr::convert::Migration;
+use zarr::{Array, Selection};
 
 /// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;

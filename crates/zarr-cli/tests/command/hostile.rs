@@ -172,6 +172,7 @@ fn stored_names_keep_their_characters() {
     let attributes = Value::from_json(&folder.ok(&["attrs", "s"])).unwrap();
     assert_eq!(attributes.get("a").and_then(Value::as_str), Some(EVIL));
     assert_eq!(attributes.get(EVIL), Some(&json!([EVIL])));
-    let found = zarr::open_node(&*zarr::open_store(folder.path("s").to_str().unwrap()).unwrap(), "/", None).unwrap();
+    let found = zarr::hierarchy::open_node(&*zarr::store::open(folder.path("s").to_str().unwrap()).unwrap(), "/", None)
+        .unwrap();
     assert_eq!((found.dialect, found.node.attributes()), (Dialect::V3, attributes.as_object().unwrap()));
 }

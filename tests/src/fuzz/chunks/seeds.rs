@@ -94,9 +94,9 @@ fn of_fixtures(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     for archive in ARCHIVES {
         for case in cases(archive)? {
             let Outcome::Good(contents) = &case.expected.outcome else { continue };
-            let Ok(store) = zarr::open_store(&case.url()) else { continue };
+            let Ok(store) = zarr::store::open(&case.url()) else { continue };
             for path in contents.arrays.keys() {
-                let Ok(found) = zarr::open_node(&*store, path, None) else { continue };
+                let Ok(found) = zarr::hierarchy::open_node(&*store, path, None) else { continue };
                 let Ok(array) = Array::from_found(&store, found, &registry(), Options::default()) else { continue };
                 if has(&array.metadata().codecs, codec) {
                     inputs.extend(inputs_of(&array, OF_AN_ARRAY)?);

@@ -3,7 +3,7 @@
 use crate::escape;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use zarr::Progress;
+use zarr::convert::Progress;
 
 /// Shown on standard error if that is a terminal, else silent.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use crate::failure::{Failure, Result};
 use std::sync::Arc;
+use zarr::codec::View;
 use zarr::dtype::{DataType, Heap, HeapRef, npy_literal};
-use zarr::{Array, Selection, View};
+use zarr::{Array, Selection};
 
 /// How elements of a file become elements of an array.
 #[derive(Debug, PartialEq)]

@@ -7,9 +7,10 @@ use super::{Input, Source, Write};
 use crate::failure::{Failure, Result};
 use crate::{escape, number};
 use std::sync::Arc;
+use zarr::codec::View;
 use zarr::dtype::{Class, DataType, Heap, Unit, print};
 use zarr::meta::json::{self, Number, ParseOptions, Value};
-use zarr::{Array, Selection, View};
+use zarr::{Array, Selection};
 
 /// The form of a file, unless it is that of numpy.
 pub(super) fn form(args: &Write) -> Option<Source> {
