@@ -108,8 +108,8 @@ impl Open {
     /// # Errors
     /// As [`Array::open`], and those of opening the store.
     pub fn array(self) -> Result<Array> {
-        let (store, found, registry, options) = self.found()?;
-        Array::from_found(&store, found, &registry, options)
+        let Found { store, node, registry, options } = self.found()?;
+        Array::from_found(&store, node, &registry, options)
     }
 
     /// Opens the group.
@@ -117,8 +117,8 @@ impl Open {
     /// # Errors
     /// As [`Group::open`], and those of opening the store.
     pub fn group(self) -> Result<Group> {
-        let (store, found, registry, _) = self.found()?;
-        Group::from_found(&store, found, &registry)
+        let Found { store, node, registry, .. } = self.found()?;
+        Group::from_found(&store, node, &registry)
     }
 
     /// Opens the array or group, whichever there is.
@@ -126,23 +126,32 @@ impl Open {
     /// # Errors
     /// As [`array`](Self::array) and [`group`](Self::group).
     pub fn node(self) -> Result<Opened> {
-        let (store, found, registry, options) = self.found()?;
-        match found.node.as_array() {
-            Some(_) => Array::from_found(&store, found, &registry, options).map(Opened::Array),
-            None => Group::from_found(&store, found, &registry).map(Opened::Group),
+        let Found { store, node, registry, options } = self.found()?;
+        match node.node.as_array() {
+            Some(_) => Array::from_found(&store, node, &registry, options).map(Opened::Array),
+            None => Group::from_found(&store, node, &registry).map(Opened::Group),
         }
     }
 
-    fn found(self) -> Result<(Arc<dyn Store>, StoredNode, Arc<Registry>, Options)> {
+    fn found(self) -> Result<Found> {
         let (store, path) = self.location.open()?;
-        let found = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
-        self.options.check(&found).map_err(|error| with_location(error, &*store, &path))?;
-        Ok((store, found, self.registry.unwrap_or_else(registry::default), self.options))
+        let node = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
+        self.options.check(&node).map_err(|error| with_location(error, &*store, &path))?;
+        Ok(Found { store, node, registry: self.registry.unwrap_or_else(registry::default), options: self.options })
     }
+}
+
+/// A node that was found, and all that it takes to open it.
+struct Found {
+    store: Arc<dyn Store>,
+    node: StoredNode,
+    registry: Arc<Registry>,
+    options: Options,
 }
 
 /// A node that was opened.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "opened one at a time; a box would be in the way of who matches on it")]
 pub enum Opened {
     /// An array.
     Array(Array),

@@ -75,7 +75,7 @@ fn errors_name_the_node_and_the_attribute() {
 #[test]
 fn groups_and_arrays_that_do_not_block_have_the_same() {
     let store = zarr::store::create("memory:").unwrap();
-    let mut group = zarr::create((&store, "/g")).group(zarr::NewGroup::default()).unwrap();
+    let mut group = zarr::create((&store, "/g")).group(NewGroup::default()).unwrap();
     group.set_attributes_from(&attributes()).unwrap();
     group.set_attribute("title", "a group").unwrap();
     let group = zarr::open((&store, "/g")).group().unwrap();
