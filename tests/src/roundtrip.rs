@@ -153,14 +153,12 @@ impl Way<'_> {
         options: &Options,
         dialect: Dialect,
     ) -> Result<Result<(Arc<dyn Store>, Vec<String>), Error>, Fault> {
-        let options = ConvertOptions {
-            dialect: Some(dialect),
-            node: Some(path.clone()),
-            to: Some(NodePath::root()),
-            carry: self.carry,
-            options: options.clone(),
-            ..ConvertOptions::default()
-        };
+        let options = ConvertOptions::default()
+            .dialect(dialect)
+            .node(path.clone())
+            .to(NodePath::root())
+            .carry(self.carry)
+            .options(options.clone());
         let conversion = match Conversion::plan(store, &zarr::registry::default(), options) {
             Err(error) if error.kind() == ErrorKind::NotExpressible => return Ok(Err(error)),
             conversion => conversion.map_err(|error| format!("{}: {error}", error.kind().name()))?,
@@ -168,7 +166,7 @@ impl Way<'_> {
         let notes = conversion.nodes().iter().flat_map(|node| &node.notes);
         let notes = notes.map(|note| note.pointer.clone()).collect();
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        conversion.run(&target, &|_| {}).map_err(|error| format!("converting: {error}"))?;
+        conversion.run(&target, |_| {}).map_err(|error| format!("converting: {error}"))?;
         Ok(Ok((target, notes)))
     }
 }

@@ -142,7 +142,7 @@ impl From<zarr::Error> for Failure {
             ErrorKind::NotFound => Exit::NotFound,
             // No document has this path: an argument does.
             ErrorKind::Path if error.location().key.is_none() => Exit::Usage,
-            ErrorKind::Store | ErrorKind::Conflict => Exit::Io,
+            ErrorKind::Store | ErrorKind::Conflict | ErrorKind::Cancelled => Exit::Io,
             _ => Exit::Data,
         };
         let location = error.location();

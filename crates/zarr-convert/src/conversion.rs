@@ -8,7 +8,9 @@ mod destination;
 mod finish_move;
 mod links;
 mod migrate;
+mod options;
 mod plan;
+mod progress;
 mod reencode;
 mod slabs;
 mod sparse;
@@ -17,6 +19,7 @@ mod target;
 mod tests;
 mod transfer;
 
+use progress::Reporter;
 use std::sync::Arc;
 use zarr_array::{Options, Registry};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -27,57 +30,9 @@ use zarr_store::{Store, run};
 
 pub use finish_move::finish_move;
 pub use migrate::{Migration, MigrationState};
-pub use transfer::{copy_node, move_node};
-
-/// Options of a [`Conversion`]. A plain value: change what differs from the default.
-#[derive(Clone, Debug)]
-pub struct ConvertOptions {
-    /// The dialect to write. By default the one found, or Zarr v3 where that is older than v2.
-    pub dialect: Option<Dialect>,
-    /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
-    pub chunks: Option<Vec<u64>>,
-    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, but for those
-    /// that get other chunks, which are not sharded.
-    pub shards: Option<Shards>,
-    /// The codecs of chunks, as [`NewArray::codecs_json`](zarr_array::NewArray::codecs_json) takes them.
-    pub codecs: Option<String>,
-    /// Convert this node alone, with all below it. The groups above it are converted with it, unless it goes to a path of its
-    /// own.
-    pub node: Option<NodePath>,
-    /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
-    /// By default that in the source.
-    pub to: Option<NodePath>,
-    /// Whether what the dialect cannot say is kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from where a conversion back
-    /// takes it. Otherwise it is left out with a note, and dimension names are an error.
-    pub carry: bool,
-    /// Whether missing data stays missing to xarray. To it the fill value of version 2 marks missing data, that of version 3 does
-    /// not: there the attribute `_FillValue` is written, which goes again on the way back. Otherwise a warning says so.
-    pub fill_value_attribute: bool,
-    /// How many bytes of memory may be used for data. Default 1 GiB.
-    pub memory: u64,
-    /// Whether nodes that are in the way are erased.
-    pub overwrite: bool,
-    /// How arrays are read and written.
-    pub options: Options,
-}
-
-impl Default for ConvertOptions {
-    fn default() -> Self {
-        Self {
-            dialect: None,
-            chunks: None,
-            shards: None,
-            codecs: None,
-            node: None,
-            to: None,
-            carry: false,
-            fill_value_attribute: false,
-            memory: 1 << 30,
-            overwrite: false,
-            options: Options::default(),
-        }
-    }
-}
+pub use options::ConvertOptions;
+pub use progress::{IntoFlow, Progress};
+pub use transfer::Transfer;
 
 /// Whether arrays get shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,15 +79,6 @@ pub struct PlannedNode {
     pub size: u128,
 }
 
-/// What happens while a conversion runs.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// A node is begun.
-    Begin(&'a PlannedNode),
-    /// So many bytes of elements, as [`PlannedNode::size`] counts them, are done.
-    Done(u128),
-}
-
 /// A conversion of a hierarchy, or of one array in it.
 ///
 /// ```
@@ -148,13 +94,13 @@ pub enum Progress<'a> {
 /// let new = NewArray::new(&[100, 100], "int16").chunks(&[100, 1]).codecs_json("bytes")?;
 /// Array::create(&source, "/a", new, &registry)?.write(.., &vec![7_i16; 10_000])?;
 ///
-/// let options = ConvertOptions { chunks: Some(vec![1, 100]), ..ConvertOptions::default() };
+/// let options = ConvertOptions::default().chunks(vec![1, 100]);
 /// let conversion = Conversion::plan(&source, &registry, options)?;
 /// let planned: Vec<Action> = conversion.nodes().iter().map(|node| node.how).collect();
 /// assert_eq!(planned, [Action::Group, Action::Reencode]);
 ///
 /// let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// conversion.run(&target, &|_| {})?;
+/// conversion.run(&target, |_| {})?;
 /// assert_eq!(Array::open(&target, "/a", &registry)?.read::<i16>((0, 98..))?, [7, 7]);
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
@@ -267,15 +213,19 @@ impl Conversion {
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set,
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source or a chunk needs more memory than there may be;
-    /// those of reading and writing arrays.
-    pub fn run(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+    /// those of reading and writing arrays; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    pub fn run<F: IntoFlow>(&self, target: &Arc<dyn Store>, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
+        self.run_reporting(target, &Reporter::new(&|event| progress(event).into_flow()))
+    }
+
+    fn run_reporting(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
         if is_same(&self.source, target) {
             self.check_apart().map_err(|error| error.at(|location| location.store = Some(target.to_string())))?;
         }
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
         let place = destination::prepare(target, self).map_err(in_target)?;
         let mut finished = destination::Finished::new(target);
-        let written = self.write_nodes(target, &place, &mut finished, progress);
+        let written = self.write_nodes(target, &place, &mut finished, reporter);
         // Also those before the one that failed.
         let ended = finished.create().map_err(in_target);
         written.and(ended)?;
@@ -304,13 +254,13 @@ impl Conversion {
         target: &Arc<dyn Store>,
         place: &destination::Destination,
         finished: &mut destination::Finished<'_>,
-        progress: &(dyn Fn(Progress<'_>) + Sync),
+        reporter: &Reporter<'_>,
     ) -> Result<()> {
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
         for planned in &self.nodes {
-            progress(Progress::Begin(planned));
+            reporter.begin(planned)?;
             let documents = destination::NodeDocuments::new(planned, place.entry())?;
-            let advance = |bytes: u128| progress(Progress::Done(bytes));
+            let advance = |bytes: u128| reporter.done(bytes);
             if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
                 // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
                 destination::check_free(&**target, planned).map_err(in_target)?;

@@ -8,6 +8,6 @@
 mod conversion;
 
 pub use conversion::{
-    Action, Conversion, ConvertOptions, DryRun, Migration, MigrationState, PlannedNode, Progress, Shards, StoredSize,
-    copy_node, finish_move, move_node,
+    Action, Conversion, ConvertOptions, DryRun, IntoFlow, Migration, MigrationState, PlannedNode, Progress, Shards,
+    StoredSize, Transfer, finish_move,
 };

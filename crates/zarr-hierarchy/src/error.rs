@@ -78,6 +78,8 @@ pub enum ErrorKind {
     Conflict,
     /// The caller asked for what cannot be: a selection outside the array, elements of another type.
     Argument,
+    /// The caller cancelled it.
+    Cancelled,
     /// The store failed.
     Store,
     /// This library did: neither the caller nor what is stored is to blame.
@@ -104,6 +106,7 @@ impl ErrorKind {
             Self::Exists => "exists",
             Self::Conflict => "conflict",
             Self::Argument => "argument",
+            Self::Cancelled => "cancelled",
             Self::Store => "store",
             Self::Internal => "internal",
         }

@@ -25,7 +25,8 @@ pub(super) fn rename(store: &Arc<dyn Store>, mover: u64, from: u64) -> Result<()
     let registry = zarr::registry::default();
     for number in from.. {
         let (old, new) = (path_after(mover, number), path_after(mover, number + 1));
-        let rename = |overwrite| zarr::convert::move_node(store, &old, store, &new, &registry, overwrite);
+        let rename =
+            |overwrite| zarr::convert::Transfer::of(store, &old).to(&new).overwrite(overwrite).move_all(&registry);
         let done = match rename(false) {
             // A process was killed during this move: do as the hint says.
             Err(error) if error.kind() == ErrorKind::Exists && number == from => rename(true),

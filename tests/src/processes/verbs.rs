@@ -194,7 +194,7 @@ impl Scenario {
             Verb::MoveOver => self.make_group(store, "/h", 9)?,
             Verb::Append | Verb::Grow => self.leave_beyond(store)?,
             Verb::Finish | Verb::Undo => {
-                Migration::plan(store, &zarr::registry::default(), self.other_dialect())?.run(&|_| {})?;
+                Migration::plan(store, &zarr::registry::default(), self.other_dialect())?.run(|_| {})?;
             }
             _ => {}
         }
@@ -235,7 +235,9 @@ impl Scenario {
                 let new = self.new_array(2, self.rows()).map_err(|error| zarr::Error::argument(error.to_string()))?;
                 zarr::create((store, "/g/a")).array(new.overwrite(overwrite)).map(drop)
             }
-            Verb::Move | Verb::MoveOver => zarr::convert::move_node(store, "/g", store, "/h", &registry, overwrite),
+            Verb::Move | Verb::MoveOver => {
+                zarr::convert::Transfer::of(store, "/g").to("/h").overwrite(overwrite).move_all(&registry)
+            }
             Verb::Append => {
                 let mut array = zarr::open((store, "/g/a")).array()?;
                 let from = array.shape()[0] * COLUMNS;
@@ -253,10 +255,10 @@ impl Scenario {
             }
             Verb::Convert => {
                 let chunks = (self.layout != Layout::Sharded).then(|| vec![4, COLUMNS]);
-                let options = ConvertOptions { chunks, overwrite, ..ConvertOptions::default() };
-                Conversion::plan(store, &registry, options)?.run(&stores.target, &|_| {})
+                let options = ConvertOptions::default().chunks(chunks).overwrite(overwrite);
+                Conversion::plan(store, &registry, options)?.run(&stores.target, |_| {})
             }
-            Verb::Migrate => Migration::plan(store, &registry, self.other_dialect())?.run(&|_| {}),
+            Verb::Migrate => Migration::plan(store, &registry, self.other_dialect())?.run(|_| {}),
             Verb::Finish => Migration::finish(store, Some(self.other_dialect())),
             Verb::Undo => Migration::undo(store, Some(self.other_dialect())),
         }

@@ -358,7 +358,7 @@ fn a_copy_is_not_claimed_by_who_appends_to_the_source() {
     let key = Key::new("g/a/zarr.json").unwrap();
     let bare = store.get_all(&key).unwrap().unwrap();
     store.set_all(&key, &[&bare[..], b"\n", &[b'\t'; 64]].concat()).unwrap();
-    zarr::convert::copy_node(&store, "/g", &other, "/g", &registry, false).unwrap();
+    zarr::convert::Transfer::of(&store, "/g").in_store(&other).to("/g").copy(&registry).unwrap();
     assert!(!is_claimed(&other.get_all(&key).unwrap().unwrap()));
     // The rest of a move that was interrupted while it erased the source.
     store.erase(&Key::new("g/zarr.json").unwrap()).unwrap();

@@ -28,13 +28,13 @@ fn attributes(store: &Arc<dyn Store>) -> String {
 
 /// What is stored, and whether there was a warning of it.
 fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn Store>, bool) {
-    let options = ConvertOptions { dialect: Some(dialect), carry, ..ConvertOptions::default() };
+    let options = ConvertOptions::default().dialect(dialect).carry(carry);
     let conversion = Conversion::plan(source, &zarr::registry::default(), options).unwrap();
     let noted = conversion.nodes().iter().flat_map(|node| &node.notes).any(|note| note.pointer == "/attributes/a");
     let warned = conversion.nodes().iter().any(|node| node.warning.is_some());
     assert_eq!(warned, noted);
     let target = store(&[]);
-    conversion.run(&target, &|_| {}).unwrap();
+    conversion.run(&target, |_| {}).unwrap();
     (target, noted)
 }
 
@@ -89,11 +89,11 @@ fn documents_of_2023_become_version_3_without_nan_literals() {
     let source = store(&[("a/zarr.json", document)]);
     assert_eq!(zarr::hierarchy::open_node(&*source, "/a", None).unwrap().dialect, Dialect::V3Provisional2023);
     assert_eq!(attributes(&source), ATTRIBUTES);
-    let options = ConvertOptions { dialect: Some(Dialect::V3), node: Some(path("/a")), ..ConvertOptions::default() };
+    let options = ConvertOptions::default().dialect(Dialect::V3).node(path("/a"));
     let conversion = Conversion::plan(&source, &zarr::registry::default(), options).unwrap();
     assert!(conversion.nodes().iter().any(|node| node.warning.is_some()));
     let target = store(&[]);
-    conversion.run(&target, &|_| {}).unwrap();
+    conversion.run(&target, |_| {}).unwrap();
     let texts = ATTRIBUTES.replace("NaN", "\"NaN\"").replace("-Infinity", "\"-Infinity\"");
     assert_eq!(attributes(&target), texts);
 }
@@ -116,7 +116,7 @@ fn strict_opening_refuses_documents_with_warnings() {
     assert_eq!((walk.nodes.len(), walk.broken.len()), (2, 0));
     let walk = walk.strictly("memory");
     assert_eq!((walk.nodes.len(), walk.broken.len()), (1, 1));
-    let options = ConvertOptions { options: strict.clone(), ..ConvertOptions::default() };
+    let options = ConvertOptions::default().options(strict.clone());
     assert_eq!(
         Conversion::plan(&store, &zarr::registry::default(), options).unwrap_err().kind(),
         ErrorKind::InvalidMetadata

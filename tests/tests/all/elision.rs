@@ -135,9 +135,9 @@ fn convert(source: &Arc<dyn Store>, chunks: Option<u64>, dialect: Dialect) -> (A
     let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let chunks = chunks.map(|len| vec![len]);
     // Slabs of all of the array.
-    let options = ConvertOptions { chunks, dialect: Some(dialect), ..ConvertOptions::default() };
+    let options = ConvertOptions::default().chunks(chunks).dialect(dialect);
     let conversion = Conversion::plan(source, &zarr::registry::default(), options).unwrap();
-    conversion.run(&target, &|_| {}).unwrap();
+    conversion.run(&target, |_| {}).unwrap();
     (target, conversion.nodes()[0].how)
 }
 

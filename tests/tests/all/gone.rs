@@ -53,7 +53,7 @@ fn an_array_that_was_moved_or_replaced_does_not_read_fill_values() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(&store, "/a", Dialect::V3);
     array.write(.., &[7_i16; 8]).unwrap();
-    zarr::convert::move_node(&store, "/a", &store, "/b", &zarr::registry::default(), false).unwrap();
+    zarr::convert::Transfer::of(&store, "/a").to("/b").move_all(&zarr::registry::default()).unwrap();
     assert_eq!(array.read::<i16>(..).unwrap_err().kind(), ErrorKind::NotFound);
 
     let array = zarr::open((&store, "/b")).array().unwrap();

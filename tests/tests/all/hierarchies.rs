@@ -107,8 +107,8 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
                 }
             }
             Step::Copy { from, to, moves } => {
-                let act = if *moves { zarr::convert::move_node } else { zarr::convert::copy_node };
-                let done = act(store, from, store, to, &registry, false);
+                let transfer = zarr::convert::Transfer::of(store, from).to(to);
+                let done = if *moves { transfer.move_all(&registry) } else { transfer.copy(&registry) };
                 let (from, to) = (NodePath::parse(from).unwrap(), NodePath::parse(to).unwrap());
                 let nodes = all(&model, false);
                 let apart = !from.is_within(&to) && !to.is_within(&from);

@@ -232,7 +232,7 @@ fn documents() {
         let folder = tempfile::tempdir().unwrap();
         let target: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
         let registry = Arc::new(zarr::registry::default());
-        zarr::convert::copy_node(&store, "/v2", &target, "/v2", &registry, false).map(drop).unwrap_err()
+        zarr::convert::Transfer::of(&store, "/v2").in_store(&target).to("/v2").copy(&registry).map(drop).unwrap_err()
     });
     is_limit(&migrated);
     let asynchronous: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(store));

@@ -366,7 +366,7 @@ fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
         let through: Arc<dyn Store> =
             Arc::new(Interrupted { store: Arc::clone(&store), left: AtomicU64::new(1), at_once: true });
         // Renamed, and nothing else.
-        zarr::convert::move_node(&through, "/g/a", &through, "/g/b", &zarr::registry::default(), false).unwrap();
+        zarr::convert::Transfer::of(&through, "/g/a").to("/g/b").move_all(&zarr::registry::default()).unwrap();
         assert_eq!(read(&open(&store, "/g/b").unwrap()), [1; 127]);
     }
 }

@@ -59,7 +59,7 @@ impl Store for Failing {
 }
 
 fn migrate(store: &Arc<dyn Store>, to: Dialect) -> Result<()> {
-    Migration::plan(store, &zarr::registry::default(), to)?.run(&|_| {})
+    Migration::plan(store, &zarr::registry::default(), to)?.run(|_| {})
 }
 
 fn failing(store: &Arc<dyn Store>, left: u64, done: bool) -> Arc<dyn Store> {

@@ -19,7 +19,10 @@ fn a_move_leaves_the_node_whole_at_one_place() {
                 if first && from == "/g" && dialect.implies_groups() {
                     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
                     prepare(&store).unwrap();
-                    let refused = zarr::convert::move_node(&store, from, &store, to, &zarr::registry::default(), true)
+                    let refused = zarr::convert::Transfer::of(&store, from)
+                        .to(to)
+                        .overwrite(true)
+                        .move_all(&zarr::registry::default())
                         .unwrap_err();
                     assert_eq!(refused.kind(), ErrorKind::Exists);
                     assert!(is_whole(&store, "/g/a") && open(&store, "/h/x").is_some());
@@ -27,11 +30,15 @@ fn a_move_leaves_the_node_whole_at_one_place() {
                 }
                 // Run again, it is run as the hint says.
                 let moved = |store: &Arc<dyn Store>| {
-                    let done = zarr::convert::move_node(store, from, store, to, &zarr::registry::default(), first);
+                    let done = zarr::convert::Transfer::of(store, from)
+                        .to(to)
+                        .overwrite(first)
+                        .move_all(&zarr::registry::default());
                     match done {
-                        Err(error) if error.kind() == ErrorKind::Exists => {
-                            zarr::convert::move_node(store, from, store, to, &zarr::registry::default(), true)
-                        }
+                        Err(error) if error.kind() == ErrorKind::Exists => zarr::convert::Transfer::of(store, from)
+                            .to(to)
+                            .overwrite(true)
+                            .move_all(&zarr::registry::default()),
                         done => done,
                     }
                 };
@@ -68,7 +75,10 @@ fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
                     (source, target)
                 };
                 let moved = |source: &Arc<dyn Store>, target: &Arc<dyn Store>| {
-                    zarr::convert::move_node(source, from, target, to, &zarr::registry::default(), false)
+                    zarr::convert::Transfer::of(source, from)
+                        .in_store(target)
+                        .to(to)
+                        .move_all(&zarr::registry::default())
                 };
                 let whole =
                     |store: &Arc<dyn Store>, at| names.iter().all(|name| is_whole(store, &format!("{at}{name}")));
@@ -100,7 +110,7 @@ fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
 #[test]
 fn a_leftover_that_differs_from_the_copy_of_a_move_is_not_erased() {
     let moved =
-        |store: &Arc<dyn Store>| zarr::convert::move_node(store, "/a", store, "/b", &zarr::registry::default(), false);
+        |store: &Arc<dyn Store>| zarr::convert::Transfer::of(store, "/a").to("/b").move_all(&zarr::registry::default());
     let document = Key::new("a/zarr.json").unwrap();
     let interrupted_move = || {
         let begun = (0..).map(|left| {
@@ -127,7 +137,7 @@ fn a_leftover_that_differs_from_the_copy_of_a_move_is_not_erased() {
     assert_eq!(moved(&store).unwrap_err().kind(), ErrorKind::Exists);
     assert_eq!(store.list().unwrap(), keys);
     // What was never there is not found, whatever lies at the other place.
-    let error = zarr::convert::move_node(&store, "/none", &store, "/b", &zarr::registry::default(), false).unwrap_err();
+    let error = zarr::convert::Transfer::of(&store, "/none").to("/b").move_all(&zarr::registry::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
 }
 
@@ -137,7 +147,7 @@ fn a_copy_is_on_the_disk_before_the_rest_of_the_source_is_erased() {
     create(&source, "/a", Dialect::V3, &OLD).unwrap();
     let target = Arc::new(Counted::new(MemoryStore::new()));
     let copy: Arc<dyn Store> = Arc::clone(&target) as Arc<dyn Store>;
-    zarr::convert::copy_node(&source, "/a", &copy, "/a", &zarr::registry::default(), false).unwrap();
+    zarr::convert::Transfer::of(&source, "/a").in_store(&copy).to("/a").copy(&zarr::registry::default()).unwrap();
     source.erase(&Key::new("a/zarr.json").unwrap()).unwrap();
     let before = target.counts().flushes;
     assert!(zarr::convert::finish_move(&source, "/a", &copy, "/a").unwrap());
@@ -158,7 +168,11 @@ fn a_node_in_the_way_stays_where_a_move_is_refused() {
             store.set_all(key, &other.get_all(key).unwrap().unwrap()).unwrap();
         }
         let keys = store.list().unwrap();
-        let error = zarr::convert::move_node(&store, "/g", &store, "/h", &zarr::registry::default(), true).unwrap_err();
+        let error = zarr::convert::Transfer::of(&store, "/g")
+            .to("/h")
+            .overwrite(true)
+            .move_all(&zarr::registry::default())
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert_eq!(store.list().unwrap(), keys);
         assert!(is_whole(&store, "/h"));

@@ -9,6 +9,7 @@ mod blocks;
 mod bombs;
 mod cached_requests;
 mod caches;
+mod cancelled;
 mod codec_names;
 mod concurrent;
 mod conformance;

@@ -73,7 +73,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             if (from, to) == (Dialect::V2, Dialect::V3) {
                 assert_eq!(how, [Action::Group, Action::Keep, Action::Group, Action::Keep]);
             }
-            migration.run(&|_| {}).unwrap();
+            migration.run(|_| {}).unwrap();
             assert_eq!(Migration::state(&store).unwrap(), Some(MigrationState::Done));
             let both = contents(&*store);
             assert!(before.iter().all(|(key, bytes)| both.get(key) == Some(bytes)), "{from} to {to}");
@@ -87,7 +87,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             assert_eq!(undone.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "{from} to {to}");
             assert!(undone == before, "{from} to {to}");
 
-            Migration::plan(&store, &zarr::registry::default(), to).unwrap().run(&|_| {}).unwrap();
+            Migration::plan(&store, &zarr::registry::default(), to).unwrap().run(|_| {}).unwrap();
             Migration::finish(&store, None).unwrap();
             check(&store, to);
             let after = contents(&*store);
@@ -104,7 +104,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
 #[test]
 fn nothing_is_dropped_before_all_nodes_have_a_new_document() {
     let store = hierarchy(Dialect::V2);
-    Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
+    Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(|_| {}).unwrap();
     store.erase(&Key::new("g/a/zarr.json").unwrap()).unwrap();
     let before = contents(&*store);
     let error = Migration::finish(&store, None).unwrap_err();
@@ -122,7 +122,7 @@ fn chunks_stay_where_they_really_are() {
     store.set_all(&Key::new("0/0").unwrap(), &[1, 2]).unwrap();
     let migration = Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap();
     assert_eq!(migration.nodes()[0].how, Action::Keep);
-    migration.run(&|_| {}).unwrap();
+    migration.run(|_| {}).unwrap();
     Migration::finish(&store, None).unwrap();
     assert_eq!(contents(&*store).keys().map(String::as_str).collect::<Vec<_>>(), ["0/0", "zarr.json"]);
     assert_eq!(zarr::open(&store).array().unwrap().read::<i8>(..).unwrap(), [1, 2, 0, 0]);
@@ -161,7 +161,7 @@ fn consolidated_metadata_stands_for_the_nodes() {
 fn consolidated_metadata_stays() {
     let store = hierarchy(Dialect::V2);
     zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
-    Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(&|_| {}).unwrap();
+    Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(|_| {}).unwrap();
     Migration::finish(&store, None).unwrap();
     assert_eq!(zarr::hierarchy::staleness(&*store, "/", None).unwrap(), Some(zarr::hierarchy::Staleness::default()));
     assert!(!contents(&*store).contains_key(".zmetadata"));
@@ -191,8 +191,15 @@ fn a_store_by_another_name_is_the_same_store() {
     let store = open("s");
     Array::create(&store, "/a", NewArray::new(&[2], "int8"), &registry).unwrap().write(.., &[1_i8, 2]).unwrap();
     let other = open("x/../s");
-    assert!(zarr::convert::move_node(&store, "/a", &other, "/a", &registry, true).is_err());
+    assert!(
+        zarr::convert::Transfer::of(&store, "/a")
+            .in_store(&other)
+            .to("/a")
+            .overwrite(true)
+            .move_all(&registry)
+            .is_err()
+    );
     assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);
-    zarr::convert::move_node(&store, "/a", &other, "/b", &registry, true).unwrap();
+    zarr::convert::Transfer::of(&store, "/a").in_store(&other).to("/b").overwrite(true).move_all(&registry).unwrap();
     assert_eq!(zarr::open((&store, "/b")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);
 }

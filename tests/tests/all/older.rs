@@ -182,13 +182,9 @@ fn a_hierarchy_of_the_drafts_that_is_converted_keeps_its_form() {
         let source = store(&[("zarr.json", entry)]);
         let new = NewArray::new(&[3], "int32").chunks(&[3]).dialect(Dialect::V3Protocol2020);
         Array::create(&source, "/a", new, &zarr::registry::default()).unwrap().write(.., &[1, 2, 3]).unwrap();
-        let options = ConvertOptions {
-            dialect: Some(Dialect::V3Protocol2020),
-            chunks: Some(vec![2]),
-            ..ConvertOptions::default()
-        };
+        let options = ConvertOptions::default().dialect(Dialect::V3Protocol2020).chunks(vec![2]);
         let target = store(&[]);
-        Conversion::plan(&source, &zarr::registry::default(), options).unwrap().run(&target, &|_| {}).unwrap();
+        Conversion::plan(&source, &zarr::registry::default(), options).unwrap().run(&target, |_| {}).unwrap();
         assert_eq!(target.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap(), entry);
         let array = zarr::open((&target, "/a")).array().unwrap();
         assert_eq!(array.read::<i32>(..).unwrap().into_iter().collect::<Vec<_>>(), [1, 2, 3]);
@@ -205,7 +201,7 @@ fn fallbacks_of_data_types_are_reported_and_may_be_refused() {
     let refusing = Options { refuse_fallbacks: true, ..Options::default() };
     let error = array.with(refusing.clone()).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::UnknownExtension, Some("/unknown_one")));
-    let options = ConvertOptions { node: Some(array.path().clone()), options: refusing.clone(), ..Default::default() };
+    let options = ConvertOptions::default().node(array.path().clone()).options(refusing.clone());
     let error = Conversion::plan(&source, &zarr::registry::default(), options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
     // The user may know better.
@@ -234,8 +230,8 @@ fn dates_as_fill_values_of_version_2_are_counted() {
         let read = |store| zarr::open(store).array().unwrap().read::<i64>(..).unwrap();
         assert_eq!(read(&store), [count; 2]);
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let options = ConvertOptions { dialect: Some(Dialect::V3), ..ConvertOptions::default() };
-        Conversion::plan(&store, &zarr::registry::default(), options).unwrap().run(&target, &|_| {}).unwrap();
+        let options = ConvertOptions::default().dialect(Dialect::V3);
+        Conversion::plan(&store, &zarr::registry::default(), options).unwrap().run(&target, |_| {}).unwrap();
         assert_eq!(read(&target), [count; 2]);
         let array = zarr::open(&target).array().unwrap();
         assert_eq!(array.metadata().fill_value, Some(json!(count)));

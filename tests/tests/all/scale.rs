@@ -55,12 +55,11 @@ fn arrays_may_be_larger_than_any_memory() {
                 assert!(error.to_string().contains(&format!("{size} bytes")), "{error}");
             }
 
-            let options =
-                ConvertOptions { dialect: Some(V3), chunks: Some(vec![10; shape.len()]), ..ConvertOptions::default() };
+            let options = ConvertOptions::default().dialect(V3).chunks(vec![10; shape.len()]);
             let conversion = Conversion::plan(&store, &zarr::registry::default(), options).unwrap();
             assert_eq!(conversion.size(), zarr_grid::total_size(shape, 8));
             let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-            conversion.run(&target, &|_| {}).unwrap();
+            conversion.run(&target, |_| {}).unwrap();
             let converted = zarr::open((&target, path)).array().unwrap();
             assert_eq!(converted.read::<f64>(&corner).unwrap(), expected, "{dialect} {shape:?}");
 

@@ -19,14 +19,12 @@ fn conversions_ask_for_stored_chunks() {
             array.write(part.clone(), &[number as f64; 16]).unwrap();
         }
         store.take();
-        let options = ConvertOptions {
-            dialect: Some(dialect),
-            chunks: Some(vec![1000]),
-            shards: shards.map(|len| Shards::Of(vec![len])),
-            ..ConvertOptions::default()
-        };
+        let options = ConvertOptions::default()
+            .dialect(dialect)
+            .chunks(vec![1000])
+            .shards(shards.map(|len| Shards::Of(vec![len])));
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        Conversion::plan(&source, &zarr::registry::default(), options).unwrap().run(&target, &|_| {}).unwrap();
+        Conversion::plan(&source, &zarr::registry::default(), options).unwrap().run(&target, |_| {}).unwrap();
         let gets = store.take().gets;
         assert!(gets < 20, "{gets} gets from the source, for {dialect} in shards of {shards:?}");
         let converted = zarr::open((&target, "/a")).array().unwrap();

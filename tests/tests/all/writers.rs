@@ -261,7 +261,7 @@ fn a_node_made_in_the_source_during_a_move_is_not_erased() {
     let registry = zarr::registry::default();
     let conversion = Conversion::plan_copy(&source, "/g", &target, "/g", &registry, options).unwrap();
     zarr::create((&source, "/g/new")).array(NewArray::new(&[1], "int8")).unwrap().write(.., &[5_i8]).unwrap();
-    let error = conversion.run_move(&target, &|_| {}).unwrap_err();
+    let error = conversion.run_move(&target, |_| {}).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Conflict, Some("/g/new")), "{error}");
     assert_eq!(zarr::open((&source, "/g/new")).array().unwrap().read::<i8>(..).unwrap(), [5]);
     assert_eq!(zarr::open((&source, "/g/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
@@ -284,7 +284,7 @@ fn a_node_made_in_the_source_while_a_move_erases_it_is_not_erased() {
     let source: Arc<dyn Store> = Arc::new(source);
     let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs_json("bytes").unwrap();
     zarr::create((&source, "/g/a")).array(new).unwrap().write(.., &[1_i8, 2]).unwrap();
-    zarr::convert::move_node(&source, "/g", &target, "/g", &zarr::registry::default(), false).unwrap();
+    zarr::convert::Transfer::of(&source, "/g").in_store(&target).to("/g").move_all(&zarr::registry::default()).unwrap();
     assert_eq!(source.get_all(&document).unwrap(), None);
     assert_eq!(zarr::open((&source, "/g/new")).array().unwrap().read::<i8>(..).unwrap(), [5, 6]);
     assert_eq!(zarr::open((&target, "/g/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);

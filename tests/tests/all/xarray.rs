@@ -13,11 +13,11 @@ fn case(archive: &'static str, name: &str) -> Arc<dyn Store> {
 }
 
 fn converted(store: &Arc<dyn Store>, dialect: Dialect, fill_value_attribute: bool) -> (Arc<dyn Store>, Vec<String>) {
-    let options = ConvertOptions { dialect: Some(dialect), fill_value_attribute, ..ConvertOptions::default() };
+    let options = ConvertOptions::default().dialect(dialect).fill_value_attribute(fill_value_attribute);
     let conversion = Conversion::plan(store, &zarr::registry::default(), options).unwrap();
     let warnings = conversion.nodes().iter().filter_map(|node| node.warning.clone()).collect();
     let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    conversion.run(&target, &|_| {}).unwrap();
+    conversion.run(&target, |_| {}).unwrap();
     (target, warnings)
 }
 

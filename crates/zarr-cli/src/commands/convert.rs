@@ -62,15 +62,14 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
     refuse_overlap(&args.source, &args.target)?;
     let shards = args.shards.as_ref().map(|shards| shards.0.clone().map_or(Shards::None, Shards::Of));
-    let options = ConvertOptions {
-        dialect: args.dialect,
-        chunks: args.chunks.as_ref().map(|chunks| chunks.0.clone()),
-        shards,
-        codecs: args.codecs.as_deref().map(|text| codecs::expand(text, &context.registry)).transpose()?,
-        node: args.node.as_deref().map(node_path).transpose()?,
-        overwrite: args.overwrite,
-        ..context.convert_options(args.loss, args.memory)
-    };
+    let options = context
+        .convert_options(args.loss, args.memory)
+        .dialect(args.dialect)
+        .chunks(args.chunks.as_ref().map(|chunks| chunks.0.clone()))
+        .shards(shards)
+        .codecs(args.codecs.as_deref().map(|text| codecs::expand(text, &context.registry)).transpose()?)
+        .node(args.node.as_deref().map(node_path).transpose()?)
+        .overwrite(args.overwrite);
     let source = context.open_store(&args.source)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options)?;

@@ -65,7 +65,7 @@ fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
     if is_move {
         Migration::check_settled(&source)?;
     }
-    let options = ConvertOptions { overwrite: args.overwrite, options: context.options(), ..ConvertOptions::default() };
+    let options = ConvertOptions::default().overwrite(args.overwrite).options(context.options());
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(to_url)? } else { target };

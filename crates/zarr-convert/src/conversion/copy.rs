@@ -15,7 +15,7 @@ pub(super) fn copy(
     planned: &PlannedNode,
     written: &StoredNode,
     target: &Arc<dyn Store>,
-    advance: &(dyn Fn(u128) + Sync),
+    advance: &(dyn Fn(u128) -> Result<()> + Sync),
 ) -> Result<()> {
     let source = &conversion.source;
     let locate = |error: Error| {
@@ -39,13 +39,11 @@ pub(super) fn copy(
             let set = target.set(&to.key(chunk)?, fetched.part(0), &Precondition::None);
             set.map_err(|error| located(error.into()))?;
         }
-        advance(share(chunk));
-        Ok(())
+        advance(share(chunk))
     };
     let done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
     in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
-    advance(planned.size.saturating_sub(done));
-    Ok(())
+    advance(planned.size.saturating_sub(done))
 }
 
 /// Checks that a value may be held in memory.

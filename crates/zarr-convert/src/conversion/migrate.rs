@@ -7,7 +7,8 @@ pub use record::MigrationState;
 
 use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
-use super::{Action, Conversion, ConvertOptions, PlannedNode, Progress, copy, plan, reencode, target};
+use super::progress::Reporter;
+use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, reencode, target};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::Registry;
@@ -42,7 +43,7 @@ use zarr_store::{Key, Precondition, Store};
 /// let new = NewArray::new(&[2], "int8").codecs_json("bytes")?.dialect(Dialect::V2);
 /// Array::create(&store, "/a", new, &registry)?.write(.., &[1_i8, 2])?;
 ///
-/// Migration::plan(&store, &registry, Dialect::V3)?.run(&|_| {})?;
+/// Migration::plan(&store, &registry, Dialect::V3)?.run(|_| {})?;
 /// let array = Array::open(&store, "/a", &registry)?;
 /// assert_eq!((array.dialect(), array.read::<i8>(..)?), (Dialect::V3, vec![1, 2]));
 /// Migration::finish(&store, None)?;
@@ -81,7 +82,12 @@ impl Migration {
     ) -> Result<Self> {
         let ConvertOptions { memory, carry, fill_value_attribute, options, .. } = options;
         let plain = ConvertOptions::default();
-        let options = ConvertOptions { dialect: Some(dialect), memory, carry, fill_value_attribute, options, ..plain };
+        let options = plain
+            .dialect(dialect)
+            .memory(memory)
+            .carry(carry)
+            .fill_value_attribute(fill_value_attribute)
+            .options(options);
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let interrupted = Record::read(&**store).map_err(in_store)?;
         let root = match &interrupted {
@@ -138,8 +144,13 @@ impl Migration {
     /// # Errors
     /// Those of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the migration,
     /// [`undo`](Self::undo) drops what was written. [`ErrorKind::Exists`] if somebody else began one meanwhile;
-    /// [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach.
-    pub fn run(&self, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+    /// [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach; [`ErrorKind::Cancelled`] if
+    /// `progress` cancels.
+    pub fn run<F: IntoFlow>(&self, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
+        self.run_reporting(&Reporter::new(&|event| progress(event).into_flow()))
+    }
+
+    fn run_reporting(&self, reporter: &Reporter<'_>) -> Result<()> {
         let Self { conversion, record, interrupted } = self;
         let store = &conversion.source;
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
@@ -154,13 +165,13 @@ impl Migration {
         let record = record.write(&**store, MigrationState::Running).map_err(in_store)?;
         let mut written = Vec::new();
         for planned in conversion.nodes().iter().rev() {
-            progress(Progress::Begin(planned));
+            reporter.begin(planned)?;
             let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
-            let advance = |bytes: u128| progress(Progress::Done(bytes));
+            let advance = |bytes: u128| reporter.done(bytes);
             match planned.how {
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group => {}
-                Action::Keep => advance(planned.size),
+                Action::Keep => advance(planned.size)?,
                 Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &advance)?,
                 Action::Reencode => reencode::reencode(conversion, planned, documents.found(), store, &advance)?,
             }

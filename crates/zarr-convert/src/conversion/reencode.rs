@@ -32,7 +32,7 @@ pub(super) fn reencode(
     planned: &PlannedNode,
     written: &StoredNode,
     target: &Arc<dyn Store>,
-    advance: &(dyn Fn(u128) + Sync),
+    advance: &(dyn Fn(u128) -> Result<()> + Sync),
 ) -> Result<()> {
     let open = |store: &Arc<dyn Store>, found: &StoredNode, options: &Options| {
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
@@ -57,16 +57,15 @@ pub(super) fn reencode(
     let mut advanced = |region: &Region| {
         let bytes = zarr_grid::total_size(&region.shape(), logical);
         done = done.saturating_add(bytes);
-        advance(bytes);
+        advance(bytes)
     };
     let Some(stored) = stored else {
         for slab in plan.slabs.all() {
             let region = plan.slabs.region(&slab);
             sink.write(&region, source.read_data(&region)?.view())?;
-            advanced(&region);
+            advanced(&region)?;
         }
-        advance(planned.size.saturating_sub(done));
-        return Ok(());
+        return advance(planned.size.saturating_sub(done));
     };
     let mut parts =
         SparseParts::new(source.chunk_grid(), stored, &plan.slabs, item, written.may_omit_empty_chunks).peekable();
@@ -83,10 +82,9 @@ pub(super) fn reencode(
         let regions: Vec<Region> = batch.iter().map(|part| part.region.clone()).collect();
         let reencoded = source.map_parallel(batch, |part| reencode_part(&source, &sink, &part))?;
         reencoded.into_iter().collect::<Result<()>>()?;
-        regions.iter().for_each(&mut advanced);
+        regions.iter().try_for_each(&mut advanced)?;
     }
-    advance(planned.size.saturating_sub(done));
-    Ok(())
+    advance(planned.size.saturating_sub(done))
 }
 
 /// Reads what is stored of a part, and writes the chunks that are met by it.

@@ -41,12 +41,7 @@ proptest! {
         array.write(&region, &(0..count as i16).collect::<Vec<_>>()).unwrap();
         let expected = array.read::<i16>(..).unwrap();
 
-        let options = ConvertOptions {
-            chunks: Some(other.clone()),
-            dialect: v2.then_some(Dialect::V2),
-            memory: memory_size,
-            ..ConvertOptions::default()
-        };
+        let options = ConvertOptions::default().chunks(other.clone()).dialect(v2.then_some(Dialect::V2)).memory(memory_size);
         let Ok(conversion) = Conversion::plan(&source, &registry, options) else {
             let size = |shape: &[u64]| 2 * shape.iter().product::<u64>();
             prop_assert!(size(&chunks).max(size(&other)) * 3 > memory_size * 3 / 4);
@@ -54,7 +49,7 @@ proptest! {
         };
         let target = memory();
         let done = AtomicU64::new(0);
-        conversion.run(&target, &|progress| {
+        conversion.run(&target, |progress| {
             if let super::Progress::Done(bytes) = progress {
                 done.fetch_add(bytes as u64, Ordering::Relaxed);
             }
@@ -77,9 +72,9 @@ fn a_store_is_not_converted_onto_itself() {
     let (registry, store) = (registry(), memory());
     let new = NewArray::new(&[4], "int8").codecs_json("bytes").unwrap();
     Array::create(&store, "/a", new, &registry).unwrap().write(.., &[1_i8, 2, 3, 4]).unwrap();
-    let options = ConvertOptions { overwrite: true, ..ConvertOptions::default() };
+    let options = ConvertOptions::default().overwrite(true);
     let conversion = Conversion::plan(&store, &registry, options).unwrap();
-    assert!(conversion.run(&store, &|_| {}).is_err());
+    assert!(conversion.run(&store, |_| {}).is_err());
     assert_eq!(Array::open(&store, "/a", &registry).unwrap().read::<i8>(..).unwrap(), [1, 2, 3, 4]);
 }
 
@@ -103,12 +98,12 @@ fn data_types_of_ones_own_are_converted_by_name() {
     Array::create(&source, "/a", new, &known).unwrap().write(0..3, &[1_i16, 2, 3]).unwrap();
     let convert = |options: ConvertOptions, registry: &Arc<Registry>| {
         let target = memory();
-        Conversion::plan(&source, registry, options)?.run(&target, &|_| {})?;
+        Conversion::plan(&source, registry, options)?.run(&target, |_| {})?;
         Array::open(&target, "/a", &known)
     };
 
     // Chunks that stay as they are need nobody who knows the type; others do.
-    let chunks = || ConvertOptions { chunks: Some(vec![3]), ..ConvertOptions::default() };
+    let chunks = || ConvertOptions::default().chunks(vec![3]);
     for (options, registry) in [(ConvertOptions::default(), &unknown), (chunks(), &known)] {
         let array = convert(options, registry).unwrap();
         assert_eq!(array.read::<i16>(..).unwrap(), [1, 2, 3, -3, -3]);
@@ -117,7 +112,7 @@ fn data_types_of_ones_own_are_converted_by_name() {
     let error = convert(chunks(), &unknown).unwrap_err();
     assert!(error.to_string().ends_with("/data_type: unknown data type level"), "{error}");
 
-    let v2 = ConvertOptions { dialect: Some(Dialect::V2), ..ConvertOptions::default() };
+    let v2 = ConvertOptions::default().dialect(Dialect::V2);
     let error = convert(v2, &known).unwrap_err();
     assert_eq!(error.kind(), zarr_hierarchy::ErrorKind::NotExpressible);
     assert!(error.to_string().contains("/data_type"), "{error}");

@@ -1,7 +1,8 @@
 //! Copying and moving nodes, within a store or from one to another.
 
 use super::links::check_links;
-use super::{Action, Conversion, ConvertOptions, PlannedNode, Progress, destination, finish_move, is_same};
+use super::progress::Reporter;
+use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, destination, finish_move, is_same};
 use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_hierarchy::in_store;
@@ -50,64 +51,93 @@ impl Conversion {
     }
 }
 
-/// Copies the node at `from`, with all below it, to `to` in a store which may be the same; groups above are made where there
-/// are none. Chunks are copied as they are stored, unless the hierarchy there is of a dialect that stores them in another way.
+/// A node that is to be copied or moved, with all below it.
 ///
-/// # Errors
-/// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at `from`; [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is
-/// something at `to` and it is not to be replaced; those of [`Conversion::plan`] and [`Conversion::run`]. An array is there
-/// once it is complete.
-///
-/// # Example
 /// ```
 /// # use std::sync::Arc;
 /// use zarr_array::{Array, NewArray, Registry, Store};
-/// use zarr_convert::{copy_node, move_node};
+/// use zarr_convert::Transfer;
 /// # let mut registry = Registry::default();
 /// # registry.codecs.add(zarr_codec_bytes::BYTES);
 /// # let registry = Arc::new(registry);
 /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
 /// let array = Array::create(&store, "/raw/a", NewArray::new(&[2], "int8").codecs_json("bytes")?, &registry)?;
 /// array.write(.., &[1_i8, 2])?;
-/// copy_node(&store, "/raw", &store, "/kept", &registry, false)?;
-/// move_node(&store, "/raw/a", &store, "/b", &registry, false)?;
+/// Transfer::of(&store, "/raw").to("/kept").copy(&registry)?;
+/// Transfer::of(&store, "/raw/a").to("/b").move_all(&registry)?;
 /// assert_eq!(Array::open(&store, "/b", &registry)?.read::<i8>(..)?, [1, 2]);
 /// assert_eq!(Array::open(&store, "/kept/a", &registry)?.read::<i8>(..)?, [1, 2]);
 /// assert!(Array::open(&store, "/raw/a", &registry).is_err());
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
-pub fn copy_node(
-    source: &Arc<dyn Store>,
-    from: &str,
-    target: &Arc<dyn Store>,
-    to: &str,
-    registry: &Arc<Registry>,
-    overwrite: bool,
-) -> Result<()> {
-    let options = ConvertOptions { overwrite, ..ConvertOptions::default() };
-    Conversion::plan_copy(source, from, target, to, registry, options)?.run(target, &|_| {})
+#[derive(Clone, Debug)]
+#[must_use = "nothing is copied until `copy` or `move_all`"]
+pub struct Transfer {
+    source: Arc<dyn Store>,
+    from: String,
+    target: Arc<dyn Store>,
+    to: String,
+    options: ConvertOptions,
 }
 
-/// Moves the node at `from`, with all below it, as [`Conversion::run_move`] does, or finishes a move that was interrupted, as
-/// [`finish_move`] does. Consolidated metadata of groups above either place, which becomes stale, is dropped.
-///
-/// # Errors
-/// As [`copy_node`], [`Conversion::run_move`] and [`finish_move`].
-pub fn move_node(
-    source: &Arc<dyn Store>,
-    from: &str,
-    target: &Arc<dyn Store>,
-    to: &str,
-    registry: &Arc<Registry>,
-    overwrite: bool,
-) -> Result<()> {
-    let options = ConvertOptions { overwrite, ..ConvertOptions::default() };
-    let planned = Conversion::plan_copy(source, from, target, to, registry, options);
-    match planned.and_then(|conversion| conversion.run_move(target, &|_| {})) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists) => {
-            if finish_move(source, from, target, to)? { Ok(()) } else { Err(error) }
+impl Transfer {
+    /// Of the node at `from`. It goes to the same path, in the store that [`in_store`](Self::in_store) names.
+    pub fn of(source: &Arc<dyn Store>, from: &str) -> Self {
+        Self {
+            source: Arc::clone(source),
+            from: from.to_owned(),
+            target: Arc::clone(source),
+            to: from.to_owned(),
+            options: ConvertOptions::default(),
         }
-        done => done,
+    }
+
+    /// To another store. By default it stays in its own.
+    pub fn in_store(mut self, target: &Arc<dyn Store>) -> Self {
+        self.target = Arc::clone(target);
+        self
+    }
+
+    /// To another path.
+    pub fn to(mut self, path: &str) -> Self {
+        path.clone_into(&mut self.to);
+        self
+    }
+
+    /// Whether a node that is there is erased first. By default it is an error.
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.options.overwrite = overwrite;
+        self
+    }
+
+    /// Copies it; groups above are made where there are none. Chunks are copied as they are stored, unless the hierarchy there is of
+    /// a dialect that stores them in another way. [`Conversion::plan_copy`] and [`Conversion::run`] report progress as well.
+    ///
+    /// # Errors
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at the path;
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is something where it goes and it is not to be replaced; those of
+    /// [`Conversion::plan`] and [`Conversion::run`]. An array is there once it is complete.
+    pub fn copy(&self, registry: &Arc<Registry>) -> Result<()> {
+        self.plan(registry)?.run(&self.target, |_| {})
+    }
+
+    /// Moves it, as [`Conversion::run_move`] does, or finishes a move that was interrupted, as [`finish_move`] does. Consolidated
+    /// metadata of groups above either path, which becomes stale, is dropped.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy), [`Conversion::run_move`] and [`finish_move`].
+    pub fn move_all(&self, registry: &Arc<Registry>) -> Result<()> {
+        match self.plan(registry).and_then(|conversion| conversion.run_move(&self.target, |_| {})) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists) => {
+                if finish_move(&self.source, &self.from, &self.target, &self.to)? { Ok(()) } else { Err(error) }
+            }
+            done => done,
+        }
+    }
+
+    fn plan(&self, registry: &Arc<Registry>) -> Result<Conversion> {
+        let options = self.options.clone();
+        Conversion::plan_copy(&self.source, &self.from, &self.target, &self.to, registry, options)
     }
 }
 
@@ -124,8 +154,17 @@ impl Conversion {
     /// # Errors
     /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node); [`Exists`](zarr_hierarchy::ErrorKind::Exists) if what is in the way
     /// may be the whole of a node, of which an interrupted move left a part in the source;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic link that lies below the node, or that the node is.
-    pub fn run_move(&self, target: &Arc<dyn Store>, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<()> {
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic link that lies below the node, or that the node is;
+    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels before anything is erased.
+    pub fn run_move<F: IntoFlow>(
+        &self,
+        target: &Arc<dyn Store>,
+        progress: impl Fn(Progress<'_>) -> F + Sync,
+    ) -> Result<()> {
+        self.move_reporting(target, &Reporter::new(&|event| progress(event).into_flow()))
+    }
+
+    fn move_reporting(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
         let (from, to) = self.paths();
         if is_same(&self.source, target) {
             self.check_apart().map_err(|error| in_store(target, error))?;
@@ -142,16 +181,16 @@ impl Conversion {
             self.check_complete().map_err(|error| in_store(&self.source, error))?;
         }
         if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
-            for planned in &self.nodes {
-                progress(Progress::Begin(planned));
-                progress(Progress::Done(planned.size));
-            }
             self.list_in(&**target, true).map_err(in_target)?;
-            return target.flush().map_err(|error| in_target(error.into()));
+            target.flush().map_err(|error| in_target(error.into()))?;
+            // It is done: there is nothing left to be cancelled.
+            let report = |planned| reporter.begin(planned).and_then(|()| reporter.done(planned.size));
+            let _ = self.nodes.iter().try_for_each(report);
+            return Ok(());
         }
         check_links()?;
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
-        self.run(target, progress)?;
+        self.run_reporting(target, reporter)?;
         let source = &*self.source;
         let copied = self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         self.list_in(source, false).map_err(|error| in_store(source, error))?;

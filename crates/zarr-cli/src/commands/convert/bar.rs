@@ -32,6 +32,7 @@ impl Bar {
         match progress {
             Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
             Progress::Done(bytes) => bar.inc(counted(bytes)),
+            _ => {}
         }
     }
 

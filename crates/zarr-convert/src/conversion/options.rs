@@ -1,0 +1,143 @@
+//! Options of conversions.
+
+use super::Shards;
+use zarr_array::Options;
+use zarr_meta::{Dialect, NodePath};
+
+/// Options of a [`Conversion`](super::Conversion): a default, and a method for each.
+///
+/// ```
+/// use zarr_convert::ConvertOptions;
+/// use zarr_meta::Dialect;
+///
+/// let options = ConvertOptions::default().dialect(Dialect::V3).chunks(vec![100, 100]).overwrite(true);
+/// assert_eq!(options.chunks, Some(vec![100, 100]));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// The dialect to write. By default the one found, or Zarr v3 where that is older than v2.
+    pub dialect: Option<Dialect>,
+    /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
+    pub chunks: Option<Vec<u64>>,
+    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, but for those
+    /// that get other chunks, which are not sharded.
+    pub shards: Option<Shards>,
+    /// The codecs of chunks, as [`NewArray::codecs_json`](zarr_array::NewArray::codecs_json) takes them.
+    pub codecs: Option<String>,
+    /// Convert this node alone, with all below it. The groups above it are converted with it, unless it goes to a path of its
+    /// own.
+    pub node: Option<NodePath>,
+    /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
+    /// By default that in the source.
+    pub to: Option<NodePath>,
+    /// Whether what the dialect cannot say is kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from where a conversion back
+    /// takes it. Otherwise it is left out with a note, and dimension names are an error.
+    pub carry: bool,
+    /// Whether missing data stays missing to xarray. To it the fill value of version 2 marks missing data, that of version 3 does
+    /// not: there the attribute `_FillValue` is written, which goes again on the way back. Otherwise a warning says so.
+    pub fill_value_attribute: bool,
+    /// How many bytes of memory may be used for data. Default 1 GiB.
+    pub memory: u64,
+    /// Whether nodes that are in the way are erased.
+    pub overwrite: bool,
+    /// How arrays are read and written.
+    pub options: Options,
+}
+
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        Self {
+            dialect: None,
+            chunks: None,
+            shards: None,
+            codecs: None,
+            node: None,
+            to: None,
+            carry: false,
+            fill_value_attribute: false,
+            memory: 1 << 30,
+            overwrite: false,
+            options: Options::default(),
+        }
+    }
+}
+
+impl ConvertOptions {
+    /// Sets [`dialect`](Self#structfield.dialect).
+    #[must_use]
+    pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
+        self.dialect = dialect.into();
+        self
+    }
+
+    /// Sets [`chunks`](Self#structfield.chunks).
+    #[must_use]
+    pub fn chunks(mut self, chunks: impl Into<Option<Vec<u64>>>) -> Self {
+        self.chunks = chunks.into();
+        self
+    }
+
+    /// Sets [`shards`](Self#structfield.shards).
+    #[must_use]
+    pub fn shards(mut self, shards: impl Into<Option<Shards>>) -> Self {
+        self.shards = shards.into();
+        self
+    }
+
+    /// Sets [`codecs`](Self#structfield.codecs).
+    #[must_use]
+    pub fn codecs(mut self, codecs: impl Into<Option<String>>) -> Self {
+        self.codecs = codecs.into();
+        self
+    }
+
+    /// Sets [`node`](Self#structfield.node).
+    #[must_use]
+    pub fn node(mut self, node: impl Into<Option<NodePath>>) -> Self {
+        self.node = node.into();
+        self
+    }
+
+    /// Sets [`to`](Self#structfield.to).
+    #[must_use]
+    pub fn to(mut self, to: impl Into<Option<NodePath>>) -> Self {
+        self.to = to.into();
+        self
+    }
+
+    /// Sets [`carry`](Self#structfield.carry).
+    #[must_use]
+    pub fn carry(mut self, carry: bool) -> Self {
+        self.carry = carry;
+        self
+    }
+
+    /// Sets [`fill_value_attribute`](Self#structfield.fill_value_attribute).
+    #[must_use]
+    pub fn fill_value_attribute(mut self, fill_value_attribute: bool) -> Self {
+        self.fill_value_attribute = fill_value_attribute;
+        self
+    }
+
+    /// Sets [`memory`](Self#structfield.memory).
+    #[must_use]
+    pub fn memory(mut self, memory: u64) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Sets [`overwrite`](Self#structfield.overwrite).
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Sets [`options`](Self#structfield.options).
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+}

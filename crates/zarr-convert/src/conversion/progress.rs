@@ -1,0 +1,62 @@
+//! What a conversion reports while it runs, and how it is cancelled.
+
+use super::PlannedNode;
+use std::ops::ControlFlow;
+use zarr_hierarchy::{Error, ErrorKind, Result};
+
+/// What happens while a conversion runs.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// A node is begun.
+    Begin(&'a PlannedNode),
+    /// So many bytes of elements, as [`PlannedNode::size`] counts them, are done.
+    Done(u128),
+}
+
+/// What a function that is told of progress returns: nothing, or [`ControlFlow`], by which it cancels.
+///
+/// A conversion that is cancelled ends with [`ErrorKind::Cancelled`], in the state that an error of a store leaves: the arrays that are
+/// there are complete, and the source is as it was.
+pub trait IntoFlow {
+    /// [`ControlFlow::Break`] to cancel.
+    fn into_flow(self) -> ControlFlow<()>;
+}
+
+impl IntoFlow for () {
+    fn into_flow(self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl IntoFlow for ControlFlow<()> {
+    fn into_flow(self) -> ControlFlow<()> {
+        self
+    }
+}
+
+/// The function that is told of progress.
+pub(super) struct Reporter<'a>(&'a (dyn Fn(Progress<'_>) -> ControlFlow<()> + Sync));
+
+impl<'a> Reporter<'a> {
+    pub(super) fn new(report: &'a (dyn Fn(Progress<'_>) -> ControlFlow<()> + Sync)) -> Self {
+        Self(report)
+    }
+
+    /// Tells of a node that is begun.
+    pub(super) fn begin(&self, node: &PlannedNode) -> Result<()> {
+        self.report(Progress::Begin(node))
+    }
+
+    /// Tells of so many bytes of elements that are done.
+    pub(super) fn done(&self, bytes: u128) -> Result<()> {
+        self.report(Progress::Done(bytes))
+    }
+
+    fn report(&self, progress: Progress<'_>) -> Result<()> {
+        match (self.0)(progress) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::new(ErrorKind::Cancelled, "cancelled by the caller")),
+        }
+    }
+}
