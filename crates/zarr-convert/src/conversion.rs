@@ -21,7 +21,7 @@ mod transfer;
 
 use progress::Reporter;
 use std::sync::Arc;
-use zarr_array::{Options, Registry};
+use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, Result, consolidate};

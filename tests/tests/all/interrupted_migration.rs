@@ -333,7 +333,7 @@ fn a_migration_that_is_running_is_not_taken_for_an_interrupted_one() {
             assert_eq!(contents(&*other), before);
             seen.fetch_add(1, Ordering::Relaxed);
         };
-        Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(&beside).unwrap();
+        Migration::plan(&store, &zarr::registry::default(), Dialect::V3).unwrap().run(beside).unwrap();
         assert!(seen.into_inner() > 1);
         Migration::finish(&other, None).unwrap();
         assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i8>(..).unwrap(), [1, 2]);

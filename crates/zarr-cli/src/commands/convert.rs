@@ -14,7 +14,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zarr::Dialect;
-use zarr::convert::{Action, Conversion, ConvertOptions, Migration, PlannedNode, Progress, Shards};
+use zarr::convert::{Action, Conversion, Migration, PlannedNode, Progress, Shards};
 use zarr::meta::json::Map;
 
 /// In large hierarchies every array may have the same warnings.
