@@ -43,7 +43,7 @@ use zarr_store::{Bytes, Durability, Key, Store, block_on};
 /// assert_eq!(array.read::<i16>("::-2, 0")?, [18, 6]);
 /// # Ok::<(), zarr_array::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Array {
     store: Arc<dyn Store>,
     pub(crate) core: Arc<ArrayCore>,

@@ -20,7 +20,7 @@ use zarr_store::{AsyncStore, Bytes, Durability, Job, Key, run_async};
 ///
 /// Requests run at the same time, up to a bound; chunks are decoded where the future is polled, so a runtime with
 /// several threads should poll reads of much data on one that may be kept busy.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AsyncArray {
     store: Arc<dyn AsyncStore>,
     pub(crate) core: Arc<ArrayCore>,

@@ -15,7 +15,6 @@ use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::Key;
 
 /// An opened array without its store.
-#[derive(Debug)]
 pub(crate) struct ArrayCore {
     pub(crate) found: StoredNode,
     pub(crate) store: String,

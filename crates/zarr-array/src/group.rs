@@ -34,7 +34,7 @@ pub struct NewGroup {
 /// assert_eq!(paths, ["/", "/a", "/a/b"]);
 /// # Ok::<(), zarr_array::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Group {
     store: Arc<dyn Store>,
     registry: Arc<Registry>,

@@ -15,6 +15,7 @@ mod chunk_keys;
 mod core;
 mod create;
 mod data;
+mod display;
 mod drive;
 mod element;
 mod elements;
