@@ -96,7 +96,7 @@ pub(crate) fn box_size(overlap: &ChunkOverlap, item: usize) -> u64 {
 }
 
 /// The finest grid whose chunks can be read on their own: a bounding box in a whole shard might span most of it.
-fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
+pub(crate) fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
     let Some(chunk) = core.grid.regular_chunk_shape() else { return Ok(core.grid.clone()) };
     match core.codecs.part_shape(chunk).filter(|_| core.codecs.is_sharded(chunk)) {
         Some(part) => Ok(ChunkGrid::regular(core.grid.shape(), &part)?),

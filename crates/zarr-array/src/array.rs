@@ -206,7 +206,7 @@ impl Array {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
-    /// broken chunks, [`crate::ErrorKind::CorruptChunk`] among them if others change a chunk again and again while it is read;
+    /// broken chunks; [`crate::ErrorKind::Conflict`] if others change a chunk again and again while it is read;
     /// [`crate::ErrorKind::NotFound`] if chunks are not stored and the array is gone; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;

@@ -94,6 +94,11 @@ impl AsyncArray {
         &self.core.metadata().shape
     }
 
+    /// The store it lies in.
+    pub fn store(&self) -> &Arc<dyn AsyncStore> {
+        &self.store
+    }
+
     /// The type of its elements.
     pub fn data_type(&self) -> &DataType {
         self.core.data_type()

@@ -142,6 +142,11 @@ impl ArrayData {
         self
     }
 
+    /// Puts elements of variable length that are read into another heap.
+    pub(crate) fn share_heap(&mut self, heap: Option<Arc<Heap>>) {
+        self.heap = heap;
+    }
+
     fn dims(&self) -> Vec<usize> {
         self.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
     }

@@ -29,6 +29,7 @@ mod options;
 #[cfg(feature = "parallel")]
 mod pool;
 mod read;
+mod read_many;
 mod reshape;
 mod selected_memory;
 mod typed;

@@ -132,7 +132,7 @@ impl Array {
     /// assert_eq!(column.to_vec(), [15, 25]);
     ///
     /// // Into part of an array that is there.
-    /// let mut larger = Array2::zeros((10, 10));
+    /// let mut larger = Array2::<i32>::zeros((10, 10));
     /// array.read_into(.., larger.slice_mut(ndarray::s![2..6, 1..7;-1]))?;
     /// assert_eq!(larger[[2, 6]], 0);
     /// assert_eq!(larger[[5, 1]], 35);

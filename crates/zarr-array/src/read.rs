@@ -1,7 +1,7 @@
 //! Reading as jobs: a region is divided into spans of chunks, each decoded into its own windows of the output.
 //!
 //! ```text
-//! ReadPlan      which chunks are read, and the windows of the output that they go to; attempts again (execution, attempt, selection_batch)
+//! ReadPlan      which chunks are read, and the windows of the output that they go to; attempts again (execution, attempt, selection_batch, many)
 //!    │
 //! ChunkSpan     a run of chunks: more than a group forks into spans
 //!    │
@@ -21,11 +21,13 @@ mod chunk_read;
 mod context;
 mod execution;
 mod inner_chunks;
+mod many;
 mod requests;
 mod selection_batch;
 mod shard;
 mod shard_regions;
 mod span;
+mod staged_boxes;
 mod still_there;
 
 use crate::Error;

@@ -4,6 +4,7 @@ use ndarray::{Array1, Array2, Array3, ArrayD, ArrayView2, Axis, Ix2, IxDyn, s};
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr::prelude::*;
+use zarr::store::{Counted, MemoryStore};
 use zarr::{AsyncArray, Cast};
 
 /// An array of two dimensions in chunks that do not divide it, each element `100 * row + column`.
@@ -172,8 +173,7 @@ fn each_chunk_has_one_region() {
 
 #[test]
 fn arrays_that_do_not_block_have_the_same_verbs() {
-    let store: Arc<dyn zarr::AsyncStore> =
-        Arc::new(zarr::store::SyncAsAsync::new(Arc::new(zarr::store::MemoryStore::new())));
+    let store: Arc<dyn zarr::AsyncStore> = Arc::new(zarr::store::SyncAsAsync::new(Arc::new(MemoryStore::new())));
     zarr::store::block_on(async {
         let new = NewArray::new(&[2, 2], "float32").chunks(&[1, 2]);
         let mut array = AsyncArray::create(&store, "/a", new, &zarr::registry::default()).await.unwrap();
@@ -203,4 +203,81 @@ fn views_of_no_elements_and_of_one_are_memory_too() {
     let rows: ArrayView2<'_, i32> = row.broadcast((7, 9)).unwrap();
     array.write(.., rows).unwrap();
     assert!(array.read_array::<i32, Ix2>(..).unwrap().axis_iter(Axis(0)).all(|read| read == row));
+}
+
+/// An array of two dimensions, plain, in shards, or in shards of shards; and how often its store was asked.
+fn counted(kind: usize) -> (Array, Array2<i32>, Arc<Counted<MemoryStore>>) {
+    let counted = Arc::new(Counted::new(MemoryStore::new()));
+    let store: Arc<dyn Store> = counted.clone();
+    let new = NewArray::new(&[20, 30], "int32").chunks(&[4, 5]);
+    let new = if kind == 0 { new } else { new.shards(&[8, 10]) };
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
+    let model = Array2::from_shape_fn((20, 30), |(row, column)| (100 * row + column) as i32);
+    array.write(.., &model).unwrap();
+    // Some chunks hold nothing but the fill value, and are not stored.
+    array.fill((12..16, ..), 0).unwrap();
+    let mut model = model;
+    model.slice_mut(s![12..16, ..]).fill(0);
+    counted.take();
+    (array, model, counted)
+}
+
+proptest! {
+    #[test]
+    fn several_regions_are_read_at_once(
+        kind in 0..2_usize,
+        regions in prop::collection::vec((0..20_u64, 0..21_u64, 0..30_u64, 0..31_u64, 1..4_u64, any::<bool>()), 0..8),
+    ) {
+        let (array, ..) = counted(kind);
+        let mut parts = Vec::new();
+        for &(top, height, left, width, step, flipped) in &regions {
+            let (bottom, right) = ((top + height).min(20), (left + width).min(30));
+            let rows = if flipped { format!("{}:{}:-{step}", bottom as i64 - 21, top as i64 - 21) } else { format!("{top}:{bottom}:{step}") };
+            let selection = format!("{rows}, {left}:{right}");
+            let expected = array.read_array::<i32, Ix2>(selection.as_str()).unwrap();
+            parts.push((selection, expected));
+        }
+        let mut outputs: Vec<Array2<i32>> = parts.iter().map(|(_, expected)| Array2::from_elem(expected.dim(), -1)).collect();
+        let pairs = parts.iter().map(|(selection, _)| selection.as_str()).zip(&mut outputs);
+        array.read_many(pairs).unwrap();
+        for ((selection, expected), read) in parts.iter().zip(&outputs) {
+            prop_assert_eq!(read, expected, "{}", selection);
+        }
+    }
+}
+
+#[test]
+fn each_chunk_and_index_is_asked_for_once() {
+    for kind in 0..2 {
+        let (array, model, counted) = counted(kind);
+        let mut outputs = vec![Array2::<i32>::zeros((10, 12)); 16];
+        let corner = |number: usize| ((number % 4) * 2, (number / 4) * 3);
+        let windows = (0..16).map(|number| {
+            let (y, x) = corner(number);
+            (y as u64..y as u64 + 10, x as u64..x as u64 + 12)
+        });
+        array.read_many(windows.zip(&mut outputs)).unwrap();
+        for (number, window) in outputs.iter().enumerate() {
+            let (y, x) = corner(number);
+            assert_eq!(window, model.slice(s![y..y + 10, x..x + 12]));
+        }
+        let requests = counted.take().gets;
+        // 4 x 5 chunks, or 2 x 3 shards with one request for the index and one for inner chunks; and the document, since some chunks
+        // are not stored.
+        assert!(requests <= if kind == 0 { 20 + 1 } else { 12 + 1 }, "{requests} requests for kind {kind}");
+    }
+}
+
+#[test]
+fn several_regions_of_texts_are_converted() {
+    let store = zarr::store::create("memory:").unwrap();
+    let words = zarr::create((&store, "/words")).array(NewArray::new(&[6], "string").chunks(&[4])).unwrap();
+    words.write(.., &["a", "b", "c", "d", "e", "f"]).unwrap();
+    let mut outputs = vec![vec![String::new(); 3]; 3];
+    words.read_many([0..3_u64, 2..5, 3..6].into_iter().zip(&mut outputs)).unwrap();
+    assert_eq!(outputs, [["a", "b", "c"], ["c", "d", "e"], ["d", "e", "f"]]);
+    let error = words.read_many([((vec![0_i64, 3, 4],), &mut vec![String::new(); 3])]).unwrap_err().to_string();
+    assert!(error.contains("selection 0: found lists"), "{error}");
+    let error = words.read_many([(0..3_u64, &mut vec![String::new(); 2])]).unwrap_err().to_string();
+    assert!(error.contains("found memory for 2 elements, expected 3"), "{error}");
 }

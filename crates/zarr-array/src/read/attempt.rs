@@ -70,7 +70,7 @@ impl Attempt {
             Ok(()) if replaced.is_empty() => Self::Done,
             Ok(()) if tries >= MAX_TRIES => {
                 let message = format!("the chunk was replaced each of the {MAX_TRIES} times that it was read");
-                let error = Error::new(ErrorKind::CorruptChunk, message);
+                let error = Error::new(ErrorKind::Conflict, message);
                 return Err(error.at(|location| {
                     location.chunk = replaced.into_iter().next();
                     let key = location.chunk.as_ref().and_then(|chunk| policy.again.core.key(chunk).ok());

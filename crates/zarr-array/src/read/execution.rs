@@ -6,11 +6,12 @@
 
 use super::ReadJob;
 use super::attempt::{Attempt, RetryPolicy};
+use super::many::{ManyRead, ManyRegions};
 use super::selection_batch::SelectionBatchRead;
-use crate::Result;
 use crate::advanced_selection::{AdvancedSelection, SelectionBatches};
 use crate::core::ArrayCore;
 use crate::selected_memory::{self, ContiguousOutput};
+use crate::{Error, Result};
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region, Resolved};
 use zarr_store::AccessProfile;
@@ -35,6 +36,8 @@ enum ReadTarget<'c> {
     Chunks(&'c Region, &'c [ChunkIndex]),
     /// An advanced selection, through a staging buffer.
     Advanced(Box<AdvancedSelection>),
+    /// Several regions, through a staging buffer.
+    Many(ManyRegions),
 }
 
 impl<'c> ReadPlan<'c> {
@@ -78,6 +81,28 @@ impl<'c> ReadPlan<'c> {
         Self::of(core, profile, ReadTarget::Chunks(region, chunks), size, false)
     }
 
+    /// Of several regions, into memory of `size` bytes in all.
+    pub(crate) fn many<'r>(
+        core: &'c ArrayCore,
+        profile: &AccessProfile,
+        regions: impl IntoIterator<Item = &'r Region>,
+        size: usize,
+    ) -> Result<Self> {
+        // The staging buffer is fresh memory.
+        Ok(Self::of(core, profile, ReadTarget::Many(ManyRegions::new(core, regions)?), size, true))
+    }
+
+    /// Begins to read several regions into `outputs` of their shapes.
+    pub(crate) fn begin_many<'p>(&'p self, outputs: Vec<ViewMut<'p>>) -> Result<ReadExecution<'p>> {
+        match &self.target {
+            ReadTarget::Many(regions) => {
+                let state = State::Many(ManyRead::new(regions, outputs));
+                Ok(ReadExecution { plan: self, state, checked: false })
+            }
+            _ => Err(Error::internal("several outputs for a read of one selection")),
+        }
+    }
+
     fn of(core: &'c ArrayCore, profile: &AccessProfile, target: ReadTarget<'c>, size: usize, zeroed: bool) -> Self {
         Self { core, policy: RetryPolicy::new(core, profile, zeroed, size), target }
     }
@@ -97,6 +122,7 @@ impl<'c> ReadPlan<'c> {
                 let out = ContiguousOutput::new(out)?;
                 State::Advanced { batches: selection.batches(), batch: None, out }
             }
+            ReadTarget::Many(regions) => State::Many(ManyRead::new(regions, vec![out])),
         };
         Ok(ReadExecution { plan: self, state, checked: false })
     }
@@ -122,13 +148,19 @@ struct Individually<'p> {
 #[derive(Debug)]
 enum State<'p> {
     /// A region and its output; `individually` if not all of its chunks are read.
-    Region { region: &'p Region, out: ViewMut<'p>, attempt: Attempt, individually: Option<Individually<'p>> },
+    Region {
+        region: &'p Region,
+        out: ViewMut<'p>,
+        attempt: Attempt,
+        individually: Option<Individually<'p>>,
+    },
     Advanced {
         batches: SelectionBatches<'p>,
         /// The current one.
         batch: Option<SelectionBatchRead<'p>>,
         out: ContiguousOutput<'p>,
     },
+    Many(ManyRead<'p>),
 }
 
 impl ReadExecution<'_> {
@@ -139,6 +171,7 @@ impl ReadExecution<'_> {
             return Ok(None);
         }
         let job = match &mut self.state {
+            State::Many(many) => many.job(policy)?,
             State::Region { region, out, attempt, individually } => {
                 if let (Some(chunks), Attempt::Done) = (&mut *individually, &*attempt)
                     && !chunks.later.is_empty()
@@ -186,6 +219,7 @@ impl ReadExecution<'_> {
         let policy = &self.plan.policy;
         match &mut self.state {
             State::Region { attempt, .. } => attempt.ended_in_turn(policy, result)?,
+            State::Many(many) => many.ended(policy, result)?,
             State::Advanced { batch, out, .. } => {
                 if let Some(current) = batch
                     && current.ended(policy, result)?

@@ -1,0 +1,166 @@
+//! A read of several regions at once: each chunk (inner chunk, if the array is sharded) that they meet is read once, and copied from
+//! there to every output that has a part of it.
+
+use super::ReadJob;
+use super::attempt::RetryPolicy;
+use super::staged_boxes::StagedBoxes;
+use crate::Result;
+use crate::advanced_selection::finest_grid;
+use crate::core::ArrayCore;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use zarr_codec::{View, ViewMut};
+use zarr_grid::{AxisRange, ChunkIndex, Region};
+
+/// The bytes after which a batch ends at the next chunk of the array, and those after which it ends anyway.
+const BATCH_SIZE: Range<u128> = 64 << 20..256 << 20;
+
+/// The boxes of chunks that some regions meet, sorted by chunk of the array: what is read, and where it is copied to.
+#[derive(Debug)]
+pub(crate) struct ManyRegions {
+    boxes: Vec<ChunkBox>,
+    item: usize,
+}
+
+/// The part of a chunk that regions meet.
+#[derive(Debug)]
+struct ChunkBox {
+    /// The chunk of the array (the shard, if it is sharded).
+    chunk: ChunkIndex,
+    /// The box as a region of the array, the smallest that has all parts.
+    region: Region,
+    copies: Vec<Part>,
+}
+
+/// The part of a box that goes to an output.
+#[derive(Debug)]
+struct Part {
+    output: usize,
+    /// In the box.
+    from: Region,
+    to: Region,
+}
+
+impl ManyRegions {
+    pub(crate) fn new<'r>(core: &ArrayCore, regions: impl IntoIterator<Item = &'r Region>) -> Result<Self> {
+        let grid = finest_grid(core)?;
+        let mut met: BTreeMap<ChunkIndex, Vec<(usize, Region, Region)>> = BTreeMap::new();
+        for (output, region) in regions.into_iter().enumerate() {
+            for overlap in &grid.intersect(region) {
+                let to = overlap.output();
+                met.entry(overlap.index).or_default().push((output, overlap.region, to));
+            }
+        }
+        let mut boxes = Vec::with_capacity(met.len());
+        for (index, parts) in met {
+            let bounds = bounds(parts.iter().map(|(_, region, _)| region))?;
+            let inside = |region: &Region| {
+                let axes = region.axes().iter().zip(bounds.axes());
+                Region::new(axes.map(|(axis, bound)| AxisRange {
+                    start: (axis.start - bound.start) / bound.step,
+                    len: axis.len,
+                    step: axis.step.div_ceil(bound.step),
+                }))
+            };
+            let copies = parts
+                .iter()
+                .map(|(output, region, to)| Ok(Part { output: *output, from: inside(region)?, to: to.clone() }));
+            let copies = copies.collect::<Result<Vec<_>>>()?;
+            let start = grid.chunk_region(&index);
+            let axes = start.axes().iter().zip(bounds.axes());
+            let region =
+                Region::new(axes.map(|(chunk, bound)| AxisRange { start: chunk.start + bound.start, ..*bound }))?;
+            let chunk = core.grid.intersect(&region).get(0).index;
+            boxes.push(ChunkBox { chunk, region, copies });
+        }
+        // Inner chunks of one shard come together, so that its index is asked for once.
+        boxes.sort_by(|a, b| a.chunk.cmp(&b.chunk));
+        Ok(Self { boxes, item: core.element().item_size() })
+    }
+
+    /// The next boxes from `start` that are read together; an empty range at the end.
+    fn batch(&self, start: usize) -> Range<usize> {
+        let mut size = 0_u128;
+        let mut end = start;
+        while let Some(next) = self.boxes.get(end) {
+            let is_other =
+                end.checked_sub(1).and_then(|last| self.boxes.get(last)).is_none_or(|last| last.chunk != next.chunk);
+            if end > start && ((is_other && size >= BATCH_SIZE.start) || size >= BATCH_SIZE.end) {
+                break;
+            }
+            size += zarr_grid::total_size(&next.region.shape(), self.item as u64);
+            end += 1;
+        }
+        start..end
+    }
+}
+
+/// The smallest region that has all regions: a single one as it is, of several the box of step 1.
+fn bounds<'r>(mut regions: impl Iterator<Item = &'r Region>) -> Result<Region> {
+    let Some(first) = regions.next() else { return Ok(Region::default()) };
+    let mut bounds = first.clone();
+    for region in regions.filter(|region| *region != first) {
+        let axes = bounds.axes().iter().zip(region.axes());
+        bounds = Region::new(axes.map(|(a, b)| {
+            let start = a.start.min(b.start);
+            let last = a.last().max(b.last()).unwrap_or(start);
+            AxisRange::new(start, last - start + 1)
+        }))?;
+    }
+    Ok(bounds)
+}
+
+/// A read of several regions under way.
+#[derive(Debug)]
+pub(super) struct ManyRead<'p> {
+    regions: &'p ManyRegions,
+    outputs: Vec<ViewMut<'p>>,
+    /// The boxes of the current batch, or before the next one.
+    range: Range<usize>,
+    staged: Option<StagedBoxes>,
+}
+
+impl<'p> ManyRead<'p> {
+    /// Reads into outputs of the shapes of the regions.
+    pub(super) fn new(regions: &'p ManyRegions, outputs: Vec<ViewMut<'p>>) -> Self {
+        Self { regions, outputs, range: 0..0, staged: None }
+    }
+
+    /// The next job; `None` if all is read.
+    pub(super) fn job<'a>(&'a mut self, policy: &'a RetryPolicy<'a>) -> Result<Option<ReadJob<'a>>> {
+        if self.staged.is_none() {
+            self.range = self.regions.batch(self.range.end);
+            let boxes = self.regions.boxes.get(self.range.clone()).unwrap_or_default();
+            if boxes.is_empty() {
+                return Ok(None);
+            }
+            // Elements of variable length of all outputs go into one heap.
+            let heap = self.outputs.iter().find_map(|out| out.heap().cloned());
+            let regions = boxes.iter().map(|chunk| chunk.region.clone());
+            self.staged = Some(StagedBoxes::new(regions, self.regions.item, heap)?);
+        }
+        match &mut self.staged {
+            Some(staged) => staged.read_job(policy),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes the result of the last job.
+    pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<()> {
+        let Some(staged) = &mut self.staged else { return result };
+        if staged.ended(policy, result)? {
+            let boxes = self.regions.boxes.get(self.range.clone()).unwrap_or_default();
+            for (chunk, bytes) in boxes.iter().zip(staged.bytes()) {
+                let shape = chunk.region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
+                let source = View::new(bytes, self.regions.item, &shape)?;
+                for part in &chunk.copies {
+                    if let Some(out) = self.outputs.get_mut(part.output) {
+                        out.reborrow().window(&part.to).copy_from(&source.window(&part.from));
+                    }
+                }
+            }
+            self.staged = None;
+        }
+        Ok(())
+    }
+}

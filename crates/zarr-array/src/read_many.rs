@@ -1,0 +1,175 @@
+//! Reading several regions at once.
+
+use crate::elements::Destination;
+use crate::read::ReadPlan;
+use crate::{Array, ArrayData, AsyncArray, Error, ReadInto, Result, selected_memory};
+use std::sync::Arc;
+use zarr_codec::ViewMut;
+use zarr_grid::{IntoSelection, Resolved};
+
+/// The selections and outputs of a read of several regions.
+struct Regions<O> {
+    selections: Vec<Resolved>,
+    outputs: Vec<O>,
+    /// In place of an output that elements are converted for.
+    data: Vec<Option<ArrayData>>,
+}
+
+impl<O: ReadInto> Regions<O> {
+    fn new<S: IntoSelection>(core: &crate::core::ArrayCore, parts: impl IntoIterator<Item = (S, O)>) -> Result<Self> {
+        let mut regions = Self { selections: Vec::new(), outputs: Vec::new(), data: Vec::new() };
+        for (selection, mut output) in parts {
+            let resolved = selected_memory::resolve(core, selection)?;
+            if !matches!(resolved, Resolved::Box(_)) {
+                let number = regions.selections.len();
+                return Err(Error::argument(format!(
+                    "selection {number}: found lists, masks or coordinates, expected ranges"
+                )));
+            }
+            let element = core.element();
+            let data = match output.destination(&element.data_type)? {
+                Some(destination) => destination.selected(element, &resolved).map(|_| None)?,
+                None => {
+                    selected_memory::len(&resolved, element.item_size())?;
+                    Some(ArrayData::zeroed(element, &resolved.output_shape())?)
+                }
+            };
+            regions.selections.push(resolved);
+            regions.outputs.push(output);
+            regions.data.push(data);
+        }
+        // Elements of variable length of all regions are in one heap: chunks that several regions meet are decoded once.
+        if let Some(first) = regions.data.iter().flatten().next() {
+            let heap = first.heap().cloned();
+            regions.data.iter_mut().flatten().for_each(|data| data.share_heap(heap.clone()));
+        }
+        Ok(regions)
+    }
+
+    fn regions(&self) -> impl Iterator<Item = &zarr_grid::Region> {
+        self.selections.iter().filter_map(|resolved| match resolved {
+            Resolved::Box(selected) => Some(&selected.region),
+            _ => None,
+        })
+    }
+
+    fn size(&self, item: usize) -> usize {
+        let size = |resolved: &Resolved| zarr_grid::total_size(&resolved.output_shape(), item as u64);
+        usize::try_from(self.selections.iter().map(size).fold(0, u128::saturating_add)).unwrap_or(usize::MAX)
+    }
+}
+
+/// The memory of all outputs, in the output shapes of their selections.
+fn views<'a, O: ReadInto>(
+    core: &crate::core::ArrayCore,
+    selections: &[Resolved],
+    outputs: &'a mut [O],
+    data: &'a mut [Option<ArrayData>],
+) -> Result<Vec<ViewMut<'a>>> {
+    let mut views = Vec::with_capacity(selections.len());
+    for ((resolved, output), data) in selections.iter().zip(outputs).zip(data) {
+        let view = match data {
+            Some(data) => data.view_mut(),
+            None => {
+                let missing = || Error::internal("memory that elements were decoded to takes none any more");
+                let destination: Destination<'_> = output.destination(core.data_type())?.ok_or_else(missing)?;
+                destination.selected(core.element(), resolved)?
+            }
+        };
+        let flipped: &[bool] = if let Resolved::Box(selected) = resolved { &selected.flipped } else { &[] };
+        views.push(selected_memory::flipped(view, flipped));
+    }
+    let mut heaps = views.iter().filter_map(ViewMut::heap);
+    if let Some(first) = heaps.next()
+        && heaps.any(|heap| !Arc::ptr_eq(heap, first))
+    {
+        return Err(Error::argument("memory with several heaps, expected one heap for all regions"));
+    }
+    Ok(views)
+}
+
+/// Gives elements that have to be converted to their outputs.
+fn assign<O: ReadInto>(regions: Regions<O>) -> Result<()> {
+    let Regions { selections, outputs, data } = regions;
+    for ((resolved, mut output), data) in selections.into_iter().zip(outputs).zip(data) {
+        if let Some(data) = data {
+            output.assign(&data.reshaped(resolved.result_shape()))?;
+        }
+    }
+    Ok(())
+}
+
+impl Array {
+    /// Reads several regions, each into memory of its own, as one read: each chunk (inner chunk, if the array is sharded) and each
+    /// index of a shard is fetched and decoded once, however many of the regions meet it, and all of them at the same time.
+    ///
+    /// For training data, tiles and windows that overlap. Up to some 64 MiB of chunks are held beside the outputs.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use zarr_array::{Array, NewArray, Registry, Store};
+    ///
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// # let registry = Arc::new(registry);
+    /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// let new = NewArray::new(&[100, 100], "uint8").chunks(&[50, 50]).codecs_json(r#"["bytes"]"#)?;
+    /// let array = Array::create(&store, "/a", new, &registry)?;
+    /// array.fill((.., 50..), 7_u8)?;
+    /// // A batch of four windows, one after the other in one vector.
+    /// let corners = [(0_u64, 0_u64), (0, 40), (45, 45), (60, 2)];
+    /// let mut batch = vec![0_u8; 4 * 32 * 32];
+    /// let windows = corners.map(|(y, x)| (y..y + 32, x..x + 32));
+    /// array.read_many(windows.into_iter().zip(batch.chunks_exact_mut(32 * 32)))?;
+    /// assert_eq!(batch.iter().filter(|&&value| value == 7).count(), (22 + 27) * 32);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a selection by lists, masks or
+    /// coordinates.
+    pub fn read_many<S: IntoSelection, O: ReadInto>(&self, parts: impl IntoIterator<Item = (S, O)>) -> Result<()> {
+        let locate = |error| self.core.locate(error);
+        let mut regions = Regions::new(&self.core, parts).map_err(locate)?;
+        let size = regions.size(self.core.element().item_size());
+        let profile = self.store().access_profile();
+        let plan = ReadPlan::many(&self.core, &profile, regions.regions(), size).map_err(locate)?;
+        let outputs =
+            views(&self.core, &regions.selections, &mut regions.outputs, &mut regions.data).map_err(locate)?;
+        let mut execution = plan.begin_many(outputs)?;
+        while let Some(job) = execution.job()? {
+            let done = self.run(job);
+            execution.ended(done)?;
+        }
+        drop(execution);
+        drop(plan);
+        assign(regions).map_err(locate)
+    }
+}
+
+impl AsyncArray {
+    /// Reads several regions as one read, as [`Array::read_many`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_many<S: IntoSelection, O: ReadInto>(
+        &self,
+        parts: impl IntoIterator<Item = (S, O)>,
+    ) -> Result<()> {
+        let locate = |error| self.core.locate(error);
+        let mut regions = Regions::new(&self.core, parts).map_err(locate)?;
+        let size = regions.size(self.core.element().item_size());
+        let profile = self.store().access_profile();
+        let plan = ReadPlan::many(&self.core, &profile, regions.regions(), size).map_err(locate)?;
+        let outputs =
+            views(&self.core, &regions.selections, &mut regions.outputs, &mut regions.data).map_err(locate)?;
+        let mut execution = plan.begin_many(outputs)?;
+        while let Some(job) = execution.job()? {
+            let done = self.run(job).await;
+            execution.ended(done)?;
+        }
+        drop(execution);
+        drop(plan);
+        assign(regions).map_err(locate)
+    }
+}
