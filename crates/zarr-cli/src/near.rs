@@ -1,35 +1,8 @@
 //! Known names that are similar to an unknown one.
 
-/// The name nearest to `word`, if one is so near that it may be meant.
-pub(crate) fn near<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let word = word.to_lowercase();
-    let may_differ = (word.chars().count() / 3).max(1);
-    let distances = names.into_iter().map(|name| {
-        // Letters are changed about more often than they are left out.
-        let longer = name.len().abs_diff(word.len());
-        ((strsim::damerau_levenshtein(&word, &name.to_lowercase()), longer), name)
-    });
-    let near = distances.filter(|((distance, _), _)| *distance <= may_differ).min_by_key(|(distance, _)| *distance);
-    near.map(|(_, name)| name)
-}
+pub(crate) use zarr::json::nearest_name as near;
 
 /// Asks whether this name was meant.
 pub(crate) fn question(name: &str) -> String {
     format!("is {name:?} meant?")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_names_are_few_letters_apart() {
-        let names = ["float16", "float32", "int8", "string"];
-        assert_eq!(near("flaot32", names), Some("float32"));
-        assert_eq!(near("Float16", names), Some("float16"));
-        assert_eq!(near("in8", names), Some("int8"));
-        assert_eq!(near("int23", ["int2", "int32"]), Some("int32"));
-        assert_eq!(near("text", names), None);
-        assert_eq!(near("", names), None);
-    }
 }

@@ -6,7 +6,8 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, Vie
 use zarr_grid::Shape;
 
 /// The codec, for the table of codecs.
-pub const TRANSPOSE: CodecEntry = CodecEntry::array_to_array("transpose", build).example(r#"{"order": [1, 0]}"#);
+pub const TRANSPOSE: CodecEntry =
+    CodecEntry::array_to_array("transpose", build).list_argument("order").example(r#"{"order": [1, 0]}"#);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[TRANSPOSE];

@@ -69,7 +69,7 @@ pub enum Error {
         size: u64,
     },
     /// A codec's configuration, or the order of codecs, breaks the specification.
-    #[error("{pointer}: {what}")]
+    #[error("{}{what}", at(pointer))]
     Metadata {
         /// JSON pointer to the member, from the list of codecs: `/1/configuration/level`.
         pointer: String,
@@ -77,7 +77,7 @@ pub enum Error {
         what: String,
     },
     /// No codec of this name is in the table.
-    #[error("{pointer}: unknown codec {name:?}{}", hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
+    #[error("{}unknown codec {name:?}{}", at(pointer), hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
     Unknown {
         /// JSON pointer to the codec, from the list of codecs.
         pointer: String,
@@ -102,6 +102,15 @@ pub enum Error {
         /// The elements that it cannot encode, and why.
         what: String,
     },
+    /// What a program asked of a codec cannot be.
+    #[error("{what}")]
+    Argument {
+        /// What was found and expected, and of which codec.
+        what: String,
+    },
+    /// Elements of a Rust type that cannot be those of the data type, or the other way round.
+    #[error(transparent)]
+    Element(#[from] zarr_dtype::Error),
     /// Memory of another size than its shape says.
     #[error("{found} bytes for {shape:?} items of {item} bytes, or items outside of them")]
     Buffer {
@@ -151,6 +160,7 @@ impl Error {
             Self::Metadata { .. } => ErrorKind::InvalidMetadata,
             Self::Unknown { .. } | Self::Unsupported { .. } => ErrorKind::UnknownExtension,
             Self::Encode { .. } | Self::Buffer { .. } | Self::Windows { .. } => ErrorKind::Argument,
+            Self::Argument { .. } | Self::Element(_) => ErrorKind::Argument,
         }
     }
 
@@ -161,4 +171,9 @@ impl Error {
         }
         self
     }
+}
+
+/// A pointer in front of a message; nothing for the whole of a document.
+fn at(pointer: &str) -> String {
+    if pointer.is_empty() { String::new() } else { format!("{pointer}: ") }
 }

@@ -7,6 +7,7 @@
 //! Knows no key, no store, no dialect and no concrete codec: each is a crate of its own that exports a [`CodecEntry`].
 
 mod blocks;
+mod chain;
 mod codec;
 mod config;
 pub mod decode;
@@ -14,6 +15,7 @@ mod dims;
 mod element;
 mod element_offsets;
 mod error;
+mod list;
 mod numbers;
 mod pipeline;
 mod scratch;
@@ -21,11 +23,14 @@ mod sink;
 mod size;
 mod table;
 pub mod testing;
+mod text;
+mod typed;
 mod variable;
 mod view;
 mod warnings;
 
 pub use blocks::{Blocks, Source};
+pub use chain::{Chain, ChunkCodec};
 pub use codec::{ArrayToArray, ArrayToBytes, BytesToBytes, Codec};
 pub use config::Config;
 pub use decode::{Access, Decode, InnerChunkIndex, Split, Step};
@@ -33,11 +38,13 @@ pub use dims::{Dims, Strides};
 pub use element::ElementSpec;
 pub use element_offsets::ElementOffsets;
 pub use error::{Error, ErrorKind};
+pub use list::{CodecList, IntoCodecs};
 pub use pipeline::{Pipeline, chunk_view};
 pub use scratch::Scratch;
 pub use sink::{Piece, Sink};
 pub use size::{Limits, Size};
 pub use table::{BuildContext, CodecEntry, Codecs, Kind, add_missing};
+pub use typed::{IntoTypedCodecs, TypedCodec};
 pub use variable::{place_variable, read_variable, write_variable};
 pub use view::{AxisWindows, View, ViewMut, Windows};
 pub use warnings::{Warning, Warnings};

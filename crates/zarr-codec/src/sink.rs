@@ -46,6 +46,12 @@ impl<'a> Sink<'a> {
         Self { codec: "", target: SinkBuffer::Slice(target), len: 0, exact: Some(size), bound: size }
     }
 
+    /// A sink that may be filled in part.
+    pub fn within(target: &'a mut [u8]) -> Self {
+        let bound = target.len();
+        Self { codec: "", target: SinkBuffer::Slice(target), len: 0, exact: None, bound }
+    }
+
     /// A sink that overwrites and grows `target` up to `size`, or to `limit` bytes where `size` is not known.
     ///
     /// # Errors
@@ -217,7 +223,9 @@ impl<'a> Sink<'a> {
         if let SinkBuffer::Vec(vec) = &mut self.target
             && vec.len() < size
         {
-            vec.try_reserve(size - vec.len()).map_err(|_| Error::Allocation { size: size as u64 })?;
+            // Twice what there is, as vectors grow, but never more than may come.
+            let room = vec.capacity().saturating_mul(2).min(self.bound).max(size);
+            vec.try_reserve_exact(room - vec.len()).map_err(|_| Error::Allocation { size: size as u64 })?;
             vec.resize(size, 0);
         }
         Ok(())

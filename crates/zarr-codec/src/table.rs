@@ -57,6 +57,8 @@ pub struct CodecEntry {
     pub id: Option<&'static str>,
     /// The members of the configuration that users give behind the name, in this order, with the JSON that is written without them.
     pub arguments: &'static [(&'static str, Option<&'static str>)],
+    /// A member that takes all values that users give behind the name, as a list: the axes of `transpose(1,0)`.
+    pub list_argument: Option<&'static str>,
     /// A configuration as JSON, with all members that have to be given.
     pub example: &'static str,
     short_name: Option<&'static str>,
@@ -87,6 +89,7 @@ impl CodecEntry {
             only_read: &[],
             id: None,
             arguments: &[],
+            list_argument: None,
             example: "{}",
             short_name: None,
             complete: |_, _| {},
@@ -122,6 +125,12 @@ impl CodecEntry {
     #[must_use]
     pub const fn arguments(self, arguments: &'static [(&'static str, Option<&'static str>)]) -> Self {
         Self { arguments, ..self }
+    }
+
+    /// With a member that takes all values that users give behind the name, as a list.
+    #[must_use]
+    pub const fn list_argument(self, member: &'static str) -> Self {
+        Self { list_argument: Some(member), ..self }
     }
 
     /// With a function that adds to a configuration the members that its specification demands, for elements of a data type.

@@ -1,0 +1,206 @@
+//! Chains of typed codecs, bound to the elements and the shape of a chunk: codecs without an array and without a table.
+
+use crate::typed::IntoTypedCodecs;
+use crate::{Codecs, ElementSpec, Error, Limits, Pipeline, View, ViewMut, Warnings};
+use std::sync::Arc;
+use zarr_dtype::{DataType, Element, FillValue, Heap};
+use zarr_grid::{Region, Shape};
+use zarr_json::NamedConfig;
+
+/// Codecs in the order in which a chunk goes through them, from which [`build`](Self::build) makes a [`ChunkCodec`].
+///
+/// ```
+/// # // Codec crates build on this one.
+/// # use zarr_codec::{Chain, Error, IntoTypedCodecs};
+/// # fn chain(transpose: impl IntoTypedCodecs, bytes: impl IntoTypedCodecs, zstd: impl IntoTypedCodecs) -> Result<(), Error> {
+/// use zarr_dtype::DataType;
+///
+/// // transpose = Transpose::new([1, 0]), bytes = Bytes::little_endian(), zstd = Zstd::level(3)
+/// let codec = Chain::new(&DataType::Float32, &[100, 200]).then(transpose).then(bytes).then(zstd).build()?;
+/// let encoded = codec.encode_elements(&vec![1.5_f32; 20_000])?;
+/// assert_eq!(codec.decode_elements::<f32>(&encoded)?, [1.5; 20_000]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Chain {
+    element: ElementSpec,
+    shape: Shape,
+    codecs: Vec<NamedConfig>,
+    /// The entries of the codecs.
+    table: Codecs,
+    limits: Limits,
+}
+
+impl Chain {
+    /// A chain without codecs, for chunks of `shape`.
+    pub fn new(data_type: &DataType, shape: &[u64]) -> Self {
+        let mut table = Codecs::default();
+        table.add_hint("crc32c", "a chain knows the typed codecs in it: name those of the index, too");
+        table.add_hint("bytes", "a chain knows the typed codecs in it: name those of the index, too");
+        Self {
+            element: ElementSpec::new(data_type.clone(), FillValue::zero(data_type)),
+            shape: Shape::from_slice(shape),
+            codecs: Vec::new(),
+            table,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Adds codecs behind those that are there.
+    #[must_use]
+    pub fn then(mut self, codecs: impl IntoTypedCodecs) -> Self {
+        for codec in codecs.into_typed_codecs() {
+            codec.add_to(&mut self.table);
+            self.codecs.push(codec.config().clone());
+        }
+        self
+    }
+
+    /// With a fill value other than zero: inner chunks of a shard that hold nothing else are not stored.
+    #[must_use]
+    pub fn fill_value(mut self, fill: FillValue) -> Self {
+        self.element.fill = fill;
+        self
+    }
+
+    /// With other limits on what is decoded.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Binds the codecs to the data type and the shape.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a wrong configuration or order of codecs, [`Error::Unsupported`] for elements that a codec does not
+    /// take.
+    pub fn build(&self) -> Result<ChunkCodec, Error> {
+        let built = Pipeline::build(&self.codecs, &self.element, &self.table, &self.limits, 0, &Warnings::default());
+        let pipeline = built.and_then(|pipeline| pipeline.check(&self.shape).map(|()| pipeline));
+        let pipeline = pipeline.map_err(|error| error.of_codecs(&self.codecs))?;
+        let dims = self.shape.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>();
+        let size = pipeline.decoded_size(&self.shape);
+        let (Ok(dims), true) = (dims, size <= self.limits.max_chunk) else {
+            return Err(Error::Limit { what: "decoded chunk", found: size, limit: self.limits.max_chunk });
+        };
+        Ok(ChunkCodec { pipeline: Arc::new(pipeline), shape: self.shape.clone(), dims })
+    }
+}
+
+/// Codecs that are bound to the data type and the shape of a chunk. Made by [`Chain::build`].
+///
+/// Chunks are their elements in C order: as bytes, native-endian, or as values of a Rust type.
+#[derive(Clone, Debug)]
+pub struct ChunkCodec {
+    pipeline: Arc<Pipeline>,
+    shape: Shape,
+    dims: Vec<usize>,
+}
+
+impl ChunkCodec {
+    /// The chain that does the work, for views and parts of chunks.
+    pub fn pipeline(&self) -> &Arc<Pipeline> {
+        &self.pipeline
+    }
+
+    /// The number of bytes of a chunk that is not encoded. Of elements of variable length only references count.
+    pub fn decoded_size(&self) -> usize {
+        // `Chain::build` refuses sizes that memory does not hold.
+        usize::try_from(self.pipeline.decoded_size(&self.shape)).unwrap_or(usize::MAX)
+    }
+
+    /// Encodes the bytes of a chunk's elements.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] unless `items` has [`decoded_size`](Self::decoded_size), [`Error::Encode`] for values that cannot be encoded,
+    /// [`Error::Argument`] for elements of variable length, whose bytes are elsewhere:
+    /// [`encode_elements`](Self::encode_elements) takes them.
+    pub fn encode(&self, items: &[u8]) -> Result<Vec<u8>, Error> {
+        self.check_fixed()?;
+        self.encode_items(items, None)
+    }
+
+    /// Decodes the bytes of a chunk's elements.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`] or [`Error::Corrupt`] if `encoded` is no such chunk,
+    /// [`Error::Argument`] for elements of variable length, which [`decode_elements`](Self::decode_elements) gives.
+    pub fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Error> {
+        self.check_fixed()?;
+        let mut items = u8::zeroed_vec(self.decoded_size())?;
+        self.decode_items(encoded, &mut items, None)?;
+        Ok(items)
+    }
+
+    /// As [`decode`](Self::decode), into `items`.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] unless `items` has [`decoded_size`](Self::decoded_size), and as [`decode`](Self::decode).
+    pub fn decode_into(&self, encoded: &[u8], items: &mut [u8]) -> Result<(), Error> {
+        self.check_fixed()?;
+        self.decode_items(encoded, items, None)
+    }
+
+    /// Encodes the elements of a chunk, of fixed or variable length.
+    ///
+    /// # Errors
+    /// [`Error::Element`] if `T` is not for the data type, and as [`encode`](Self::encode).
+    pub fn encode_elements<T: Element>(&self, elements: &[T]) -> Result<Vec<u8>, Error> {
+        let data_type = self.data_type().as_taken_by::<T>()?;
+        if let Some(items) = T::as_bytes(elements) {
+            return self.encode_items(items, None);
+        }
+        let heap = Arc::new(Heap::new());
+        let items = T::to_items(data_type, elements, &heap)?;
+        self.encode_items(&items, self.data_type().is_variable().then_some(heap))
+    }
+
+    /// Decodes the elements of a chunk, of fixed or variable length.
+    ///
+    /// # Errors
+    /// [`Error::Element`] if `T` is not for the data type or an element is no value of it, and as [`decode`](Self::decode).
+    pub fn decode_elements<T: Element>(&self, encoded: &[u8]) -> Result<Vec<T>, Error> {
+        let data_type = self.data_type().as_taken_by::<T>()?;
+        if T::as_bytes_mut(&mut []).is_some() {
+            let count = self.dims.iter().product();
+            let mut elements = T::zeroed_vec(count)?;
+            if let Some(items) = T::as_bytes_mut(&mut elements) {
+                self.decode_items(encoded, items, None)?;
+            }
+            return Ok(elements);
+        }
+        let mut items = u8::zeroed_vec(self.decoded_size())?;
+        let heap = self.pipeline.element().new_heap();
+        self.decode_items(encoded, &mut items, heap.clone())?;
+        Ok(match heap {
+            Some(heap) => T::from_items(data_type, &items, &heap)?,
+            None => T::from_item_vec(data_type, items)?,
+        })
+    }
+
+    fn data_type(&self) -> &DataType {
+        &self.pipeline.element().data_type
+    }
+
+    fn check_fixed(&self) -> Result<(), Error> {
+        if !self.data_type().is_variable() {
+            return Ok(());
+        }
+        let what = format!("elements of data type {} are no bytes of one length, but Rust values", self.data_type());
+        Err(Error::Argument { what })
+    }
+
+    fn encode_items(&self, items: &[u8], heap: Option<Arc<Heap>>) -> Result<Vec<u8>, Error> {
+        let chunk = View::new(items, self.pipeline.element().item_size(), &self.dims)?.with_heap(heap);
+        let mut encoded = Vec::new();
+        self.pipeline.encode(&chunk, &mut encoded)?;
+        Ok(encoded)
+    }
+
+    fn decode_items(&self, encoded: &[u8], items: &mut [u8], heap: Option<Arc<Heap>>) -> Result<(), Error> {
+        let mut chunk = ViewMut::new(items, self.pipeline.element().item_size(), &self.dims)?.with_heap(heap);
+        self.pipeline.decode(encoded, &self.shape, &Region::whole(&self.shape), &mut chunk)
+    }
+}
