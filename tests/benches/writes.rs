@@ -39,7 +39,7 @@ fn main() {
 /// An array of one uncompressed chunk of so many bytes.
 fn one_chunk(folder: &Path, size: u64) -> Array {
     let store = zarr::store::create(folder.to_str().expect("UTF-8")).expect("a store");
-    let new = NewArray::new(&[size], "uint8").chunks(&[size]).codecs_json("bytes").expect("codecs");
+    let new = NewArray::new(&[size], "uint8").chunks(&[size]).codecs("bytes").expect("codecs");
     let array = zarr::create((&store, "/a")).array(new).expect("an array");
     array.write(.., &vec![1_u8; size as usize]).expect("writes");
     array

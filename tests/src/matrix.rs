@@ -167,7 +167,7 @@ fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Op
     let Some(codec) = column.codec(&values.data_type) else { return Ok(None) };
     let registry = zarr::registry::default();
     let new = NewArray::new(&SHAPE, values.data_type.to_config().short_value().to_string().trim_matches('"'));
-    let new = new.chunks(&CHUNKS).codecs(vec![codec]).dialect(column.dialect);
+    let new = new.chunks(&CHUNKS).codecs(vec![codec]).map_err(|error| error.to_string())?.dialect(column.dialect);
     let array = match Array::create(store, "/", new, &registry) {
         Ok(array) => array,
         Err(error) => {

@@ -72,7 +72,7 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
 fn open_and_read(shape: &[u64], codecs: &str, cache: Option<&ChunkCache>) -> (u64, Taken) {
     let counted = Arc::new(Counted::new(MemoryStore::new()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
-    let new = NewArray::new(shape, "int8").chunks(&[2148, 2148]).codecs_json(codecs).unwrap();
+    let new = NewArray::new(shape, "int8").chunks(&[2148, 2148]).codecs(codecs).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     let last = (shape[0] - 1, shape[1] - 1);
     array.write(last, &[7i8]).unwrap();
@@ -108,7 +108,7 @@ fn opening_and_reading_an_element_does_not_depend_on_the_size() {
 /// Reads a million chunks of an element each, of which one is stored.
 fn read_a_million(cache: Option<ChunkCache>) -> Taken {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs_json(r#"["bytes"]"#).unwrap().fill(3);
+    let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs(r#"["bytes"]"#).unwrap().fill(3);
     let array: Array = zarr::create((&store, "/a")).array(new).unwrap();
     let array = array.with(Options { cache, ..Options::default() }).unwrap();
     array.write((999, 998), &[9u8]).unwrap();
@@ -145,7 +145,7 @@ fn an_index_that_says_too_much_takes_little() {
     }}]"#;
     let folder = tempfile::tempdir().unwrap();
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
-    let new = NewArray::new(&[CHUNKS], "string").chunks(&[CHUNKS]).codecs_json(codecs).unwrap();
+    let new = NewArray::new(&[CHUNKS], "string").chunks(&[CHUNKS]).codecs(codecs).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     // Each inner chunk lies a byte behind the one before it, and all say that they have ten mebibytes.
     let mut shard = vec![0; (CLAIMED + CHUNKS) as usize];
@@ -160,5 +160,36 @@ fn an_index_that_says_too_much_takes_little() {
         let points = (0..CHUNKS as i64).rev().collect();
         let (read, picks) = taken(|| array.read_data(Selection::coordinates(vec![points])).map(drop));
         assert!(read.is_err() && picks.peak < bound, "{read:?} {picks:?}");
+    }
+}
+
+/// What is decoded beyond the bound that a caller gives is an error, whatever memory it would take.
+#[test]
+fn decoding_slices_takes_no_more_than_its_bound() {
+    use zarr::codecs::*;
+    const SIZE: usize = 64 << 20;
+    const BOUND: usize = 1 << 20;
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let zeros = vec![0; SIZE];
+    let codecs: [(&str, TypedCodec); 9] = [
+        ("zstd", Zstd::level(1).into()),
+        ("gzip", Gzip::level(1).into()),
+        ("zlib", Zlib::level(1).into()),
+        ("bz2", Bz2::level(1).into()),
+        ("lz4", Lz4::acceleration(1).into()),
+        ("lzma", Lzma::preset(0).into()),
+        ("blosc", Blosc::lz4().into()),
+        ("base64", Base64.into()),
+        ("conditional", Conditional::of((Shuffle::element_size(1), Gzip::level(1))).into()),
+    ];
+    for (name, codec) in codecs {
+        let encoded = codec.encode(&zeros).unwrap();
+        let (decoded, taken) = taken(|| codec.decode(&encoded, BOUND));
+        assert!(decoded.is_err(), "{name}");
+        // Decoders have tables and windows of their own; 4 MB of blocks in bz2.
+        assert!(taken.peak < BOUND + (6 << 20), "{name}: {taken:?}");
+        let small = codec.encode(&zeros[..BOUND]).unwrap();
+        let decoded = codec.decode(&small, BOUND).unwrap();
+        assert_eq!((decoded.len(), decoded.capacity() <= BOUND), (BOUND, true), "{name}");
     }
 }

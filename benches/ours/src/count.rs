@@ -68,7 +68,7 @@ fn texts() -> Result<(), Failure> {
 
 fn array(data_type: &str, shape: &[u64], chunks: &[u64], codecs: &str) -> Result<Array, Failure> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(shape, data_type).chunks(chunks).codecs_json(&format!("[{codecs}]"))?;
+    let new = NewArray::new(shape, data_type).chunks(chunks).codecs(format!("[{codecs}]"))?;
     let registry: Arc<Registry> = zarr::registry::default();
     Ok(Array::create(&store, "/", new, &registry)?)
 }

@@ -25,7 +25,7 @@ impl Tables {
     ) -> Result<(), Failure> {
         let bytes = if data_type == "string" { r#"{"name":"vlen-utf8"}"# } else { crate::cases::LITTLE };
         let codecs = format!("[{bytes},{}]", self.codec);
-        let new = NewArray::new(shape, data_type).chunks(chunk).codecs_json(&codecs)?.dialect(Dialect::V2);
+        let new = NewArray::new(shape, data_type).chunks(chunk).codecs(&codecs)?.dialect(Dialect::V2);
         Ok(zarr::create((&self.store, path)).array(new)?.write(.., elements)?)
     }
 }

@@ -205,7 +205,7 @@ mod tests {
         let mut registry = Registry::default();
         registry.codecs.add(zarr_codec_bytes::BYTES);
         let len = 2 * MAX_BATCH_CHUNKS as u64 + 5;
-        let new = NewArray::new(&[len], "uint8").chunks(&[1]).codecs_json("bytes").unwrap().fill(7);
+        let new = NewArray::new(&[len], "uint8").chunks(&[1]).codecs("bytes").unwrap().fill(7);
         let array = Array::create(&store, "/", new, &Arc::new(registry)).unwrap();
         let coordinates = Selection::coordinates(vec![(0..len as i64).rev().collect()]);
         let resolved = coordinates.resolve(&[len]).unwrap();

@@ -36,7 +36,7 @@ use zarr_store::{Bytes, Durability, Key, Store, block_on};
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
 /// let new = NewArray::new(&[4, 6], "int16")
 ///     .chunks(&[2, 3])
-///     .codecs_json(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
+///     .codecs(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
 /// let array = Array::create(&store, "/a", new, &registry)?;
 /// array.write(.., &(0..24).collect::<Vec<i16>>())?;
 /// assert_eq!(array.read::<i16>((1..3, 5))?, [11, 17]);

@@ -50,7 +50,7 @@ use nodes::{Node, Nodes};
 /// # let registry = Arc::new(registry);
 /// # let counted = Arc::new(Counted::new(MemoryStore::new()));
 /// # let store: Arc<dyn Store> = Arc::clone(&counted) as _;
-/// # let new = NewArray::new(&[100, 100], "int16").chunks(&[50, 50]).codecs_json(r#"["bytes"]"#)?;
+/// # let new = NewArray::new(&[100, 100], "int16").chunks(&[50, 50]).codecs(r#"["bytes"]"#)?;
 /// # Array::create(&store, "/a", new, &registry)?.write(.., &[7i16; 10_000])?;
 /// let cache = ChunkCache::new(256 << 20);
 /// let array = Array::open(&store, "/a", &registry)?;

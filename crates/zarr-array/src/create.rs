@@ -3,7 +3,7 @@
 use crate::core::ArrayCore;
 use crate::{Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, Codec, Config, ElementSpec, Warnings};
+use zarr_codec::{BuildContext, Codec, CodecList, Config, ElementSpec, IntoCodecs, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
 use zarr_hierarchy::node::{self, CreateNode, FindDialect};
@@ -33,9 +33,7 @@ pub struct NewArray {
     chunks: Option<Vec<u64>>,
     shards: Option<Vec<u64>>,
     grid: Option<NamedConfig>,
-    codecs: Option<Vec<NamedConfig>>,
-    /// Whether the codecs have the names that users give, not those of documents.
-    has_short_names: bool,
+    codecs: Option<CodecList>,
     fill: Option<Value>,
     dimension_names: Option<Vec<Option<String>>>,
     attributes: Map,
@@ -57,7 +55,6 @@ impl NewArray {
             shards: None,
             grid: None,
             codecs: None,
-            has_short_names: false,
             fill: None,
             dimension_names: None,
             attributes: Map::new(),
@@ -88,28 +85,24 @@ impl NewArray {
 
     /// The codecs of chunks (of inner chunks, if there are shards). One that turns the array into bytes is put in where
     /// there is none. By default chunks are compressed.
-    pub fn codecs(mut self, codecs: Vec<NamedConfig>) -> Self {
-        self.codecs = Some(codecs);
-        self.has_short_names = false;
-        self
-    }
-
-    /// The codecs, as the JSON list of a Zarr v3 document, or as names divided by commas.
+    ///
+    /// They are given as [text](zarr_codec::CodecList), `"delta,zstd(3)"`; as JSON text, the `codecs` of a Zarr v3 document; as typed
+    /// codecs, one, or a tuple, an array or a vector of them: `(Delta::new(), Zstd::level(3))`; or as names with configurations.
+    ///
+    /// ```
+    /// # use zarr_array::NewArray;
+    /// let new = NewArray::new(&[1000], "int32").codecs("delta,zstd(3)")?;
+    /// let new = NewArray::new(&[1000], "int32").codecs(r#"["bytes", {"name": "gzip", "configuration": {"level": 1}}]"#)?;
+    /// assert!(NewArray::new(&[1000], "int32").codecs("zstd(3").is_err());
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if it is neither.
-    pub fn codecs_json(self, text: &str) -> Result<Self> {
-        let text = text.trim();
-        if !text.starts_with('[') {
-            let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-            let codecs = names.map(NamedConfig::new).collect();
-            return Ok(Self { has_short_names: true, ..self.codecs(codecs) });
-        }
-        let list = Value::from_json(text).map_err(|error| Error::argument(format!("codecs: {error}")))?;
-        let codecs: Option<_> = list.as_array().and_then(|list| list.iter().map(NamedConfig::from_value).collect());
-        Ok(self.codecs(
-            codecs.ok_or_else(|| Error::argument("codecs: expected an array of names, or objects with a name"))?,
-        ))
+    /// [`ErrorKind::Argument`] for text that is no codecs, and for typed codecs of bytes whose configuration is wrong. What only the
+    /// registry and the data type show is said when the array is created.
+    pub fn codecs(mut self, codecs: impl IntoCodecs) -> Result<Self> {
+        self.codecs = Some(codecs.into_codecs()?);
+        Ok(self)
     }
 
     /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero. In dialects that
@@ -234,8 +227,13 @@ impl NewArray {
     ) -> Result<Vec<NamedConfig>> {
         let defaults = &registry.defaults;
         let data_type = &element.data_type;
-        let of_dialect = dialect.default_codecs();
-        let Some(given) = self.codecs.as_ref().or(of_dialect.as_ref()) else {
+        let given = match &self.codecs {
+            Some(codecs) => Some(codecs.to_configs(&registry.codecs)?),
+            None => dialect.default_codecs(),
+        };
+        let is_text = self.codecs.as_ref().is_some_and(CodecList::is_text);
+        let is_of_document = self.codecs.as_ref().is_none_or(CodecList::is_of_document);
+        let Some(given) = given else {
             let serializer = defaults.serializer.map(|serializer| serializer(data_type, order));
             let compressor = defaults.compressor.map(|compressor| compressor(data_type));
             return Ok(serializer.into_iter().chain(compressor.into_iter().flatten()).collect());
@@ -248,18 +246,19 @@ impl NewArray {
         let mut order = order;
         let mut is_bytes = false;
         for (at, codec) in given.iter().enumerate() {
-            let typed = registry.codecs.typed(&codec.name).filter(|_| self.has_short_names);
-            let name = typed.map_or(codec.name.as_str(), |entry| entry.name);
             // A name that only this library reads is not written.
-            let mut codec = NamedConfig { name: written_name(name, has_ids).to_owned(), ..codec.clone() };
+            let mut codec = NamedConfig { name: written_name(&codec.name, has_ids).to_owned(), ..codec.clone() };
             let is_numcodecs = codec.name.starts_with(NUMCODECS);
             // Where codecs have ids, what they lack is added when the document is written.
             if !(is_numcodecs && has_ids) {
                 let stored = current.data_type == *element.data_type.storage();
                 codec = registry.codecs.complete(codec, if stored { data_type } else { &current.data_type });
             }
-            // Behind one that turns the array into bytes nothing has to be known.
-            match if is_bytes { None } else { kind(&codec, &current, registry)? } {
+            let built = built(&codec, &current, registry, is_text).map_err(|error| match is_of_document {
+                true => error.under(&format!("/codecs/{at}")),
+                false => error.of_codec(&codec.name),
+            })?;
+            match built.filter(|_| !is_bytes) {
                 Some(Codec::ArrayToBytes(_)) => is_bytes = true,
                 Some(Codec::BytesToBytes(_)) => position = position.min(at),
                 Some(Codec::ArrayToArray(built)) => {
@@ -285,19 +284,30 @@ impl NewArray {
     }
 }
 
-/// Builds a codec to see of what kind it is; `None` if it is not known, which is for the pipeline to say.
-fn kind(codec: &NamedConfig, element: &ElementSpec, registry: &Registry) -> Result<Option<Codec>> {
+/// Builds a codec to see what is wrong with it, and of what kind it is; `None` if it is not known, which is for the pipeline to
+/// say. With `knows_members`, members that it does not read are mistakes.
+fn built(
+    codec: &NamedConfig,
+    element: &ElementSpec,
+    registry: &Registry,
+    knows_members: bool,
+) -> Result<Option<Codec>, zarr_codec::Error> {
     let Some(entry) = registry.codecs.get(&codec.name) else { return Ok(None) };
+    let config = Config::new(&codec.configuration);
     let context = BuildContext {
         name: &codec.name,
-        config: &Config::new(&codec.configuration),
+        config: &config,
         element,
         codecs: &registry.codecs,
         limits: &zarr_codec::Limits::default(),
         nesting: 0,
         warnings: &Warnings::default(),
     };
-    Ok(Some(entry.build(&context)?))
+    let built = entry.build(&context)?;
+    match config.unread().first().filter(|_| knows_members) {
+        Some(member) => Err(config.error(member, "unknown member".to_owned())),
+        None => Ok(Some(built)),
+    }
 }
 
 fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {

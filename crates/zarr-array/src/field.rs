@@ -35,7 +35,7 @@ impl Array {
     /// # let registry = Arc::new(registry);
     /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     /// let new = NewArray::new(&[3], r#"[["x", "<f4"], ["y", "<f4"]]"#)
-    ///     .codecs_json(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
+    ///     .codecs(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#)?;
     /// let array = Array::create(&store, "/a", new, &registry)?;
     /// array.write(.., &[Point { x: 1.0, y: 2.0 }, Point { x: 3.0, y: 4.0 }, Point { x: 5.0, y: 6.0 }])?;
     /// assert_eq!(array.read::<Point>(1)?[0].x, 3.0);

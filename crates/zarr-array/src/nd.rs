@@ -124,7 +124,7 @@ impl Array {
     /// # registry.codecs.add(zarr_codec_bytes::BYTES);
     /// # let registry = Arc::new(registry);
     /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-    /// let new = NewArray::new(&[4, 6], "int32").codecs_json(r#"["bytes"]"#)?;
+    /// let new = NewArray::new(&[4, 6], "int32").codecs(r#"["bytes"]"#)?;
     /// let array = Array::create(&store, "/a", new, &registry)?;
     /// let data = Array2::from_shape_fn((4, 6), |(y, x)| (10 * y + x) as i32);
     /// array.write(.., &data)?;

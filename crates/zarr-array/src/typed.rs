@@ -40,7 +40,7 @@ impl Array {
     /// # registry.codecs.add(zarr_codec_bytes::BYTES);
     /// # let registry = Arc::new(registry);
     /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-    /// let array = Array::create(&store, "/a", NewArray::new(&[3], "int16").codecs_json(r#"["bytes"]"#)?, &registry)?;
+    /// let array = Array::create(&store, "/a", NewArray::new(&[3], "int16").codecs(r#"["bytes"]"#)?, &registry)?;
     /// array.write(.., &[1_i16, -300, 5])?;
     /// assert_eq!(array.read_as::<f64>(.., Cast::Exact)?, [1.0, -300.0, 5.0]);
     /// assert!(array.read_as::<u8>(.., Cast::Exact).is_err(), "-300 is no u8");
@@ -82,7 +82,7 @@ impl Array {
     /// # registry.codecs.add(zarr_codec_bytes::BYTES);
     /// # let registry = Arc::new(registry);
     /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-    /// let new = NewArray::new(&[100, 100], "float32").chunks(&[30, 100]).codecs_json(r#"["bytes"]"#)?;
+    /// let new = NewArray::new(&[100, 100], "float32").chunks(&[30, 100]).codecs(r#"["bytes"]"#)?;
     /// let array = Array::create(&store, "/a", new, &registry)?;
     /// array.for_each_chunk(.., |region| {
     ///     let row = region.axes()[0].start as f32;

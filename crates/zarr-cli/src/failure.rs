@@ -147,11 +147,14 @@ impl From<zarr::Error> for Failure {
         };
         let location = error.location();
         let causes = causes(&error);
+        // The hint has a line of its own.
+        let hinted = error.hint().map(|hint| format!(" ({hint})"));
+        let plain = |text: String| hinted.as_ref().map_or(text.clone(), |hint| text.replace(hint, ""));
         Self(Box::new(Facts {
             kind: error.kind().name(),
             exit,
-            line: whole(&error, &causes),
-            message: error.message().to_owned(),
+            line: plain(whole(&error, &causes)),
+            message: plain(error.message().to_owned()),
             store: location.store.clone(),
             path: location.path.clone(),
             key: location.key.clone(),

@@ -6,13 +6,10 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Size, testing};
+//! use zarr_codec_base64::Base64;
 //!
-//! let codec = testing::bytes_to_bytes(&zarr_codec_base64::BASE64, "{}", &testing::element("uint8"));
-//! let mut encoded = Vec::new();
-//! codec.encode(b"zarr", &mut encoded)?;
-//! assert_eq!(encoded, b"emFycg==");
-//! assert_eq!(testing::decode_bytes(&*codec, &encoded, Size::Exact(4))?, b"zarr");
+//! assert_eq!(Base64.encode(b"zarr")?, b"emFycg==");
+//! assert_eq!(Base64.decode(b"emFycg==", 100)?, b"zarr");
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -20,8 +17,10 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod typed;
 
 pub use codec::{BASE64, CODECS};
+pub use typed::Base64;
 
 #[cfg(test)]
 mod tests;

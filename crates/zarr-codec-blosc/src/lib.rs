@@ -5,15 +5,13 @@
 //! zarr-python 3 writes with numcodecs' codec. Decoding needs nothing of the configuration, since the frames tell all.
 //!
 //! ```
-//! use zarr_codec::testing::{build, element};
-//! let configuration = r#"{
-//!     "cname": "zstd",
-//!     "clevel": 5,
-//!     "shuffle": "bitshuffle",
-//!     "typesize": 4,
-//!     "blocksize": 0
-//! }"#;
-//! build(&zarr_codec_blosc::BLOSC, configuration, &element("float32"))?;
+//! use zarr_codec_blosc::Blosc;
+//!
+//! let numbers: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
+//! let codec = Blosc::lz4().level(5).shuffle().type_size(4);
+//! let encoded = codec.encode(&numbers)?;
+//! assert!(encoded.len() < 2000);
+//! assert_eq!(codec.decode(&encoded, 20_000)?, numbers);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -44,6 +42,7 @@ mod error;
 mod frame;
 mod inner;
 mod shuffle;
+mod typed;
 
 pub use codec::{BLOSC, BloscCodec, CODECS};
 pub use decode::{Frame, decode, decode_range};
@@ -51,3 +50,4 @@ pub use encode::{Options, compress};
 pub use error::Error;
 pub use frame::{HEADER_SIZE, Header, MAX_DECODED, Shuffle};
 pub use inner::{Compressor, Format};
+pub use typed::Blosc;

@@ -15,15 +15,13 @@
 //! Fetches no bytes: a part of a chunk is decoded by saying which ranges of bytes it needs.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
-//! let chain = testing::pipeline(json, &testing::element("int16"), &codecs)?;
-//!
-//! let items: Vec<u8> = [1i16, -2].iter().flat_map(|item| item.to_ne_bytes()).collect();
-//! assert_eq!(testing::chunk_round_trip(&chain, &[2], &items), [0x00, 0x01, 0xff, 0xfe]);
+//! let codec = Chain::new(&DataType::Int16, &[2]).then(Bytes::big_endian()).build()?;
+//! let encoded = codec.encode_elements(&[1_i16, -2])?;
+//! assert_eq!(encoded, [0x00, 0x01, 0xff, 0xfe]);
+//! assert_eq!(codec.decode_elements::<i16>(&encoded)?, [1, -2]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -33,9 +31,11 @@
 mod codec;
 mod config;
 mod slab;
+mod typed;
 
 pub use codec::{BYTES, CODECS};
 pub use config::BytesConfig;
+pub use typed::Bytes;
 
 #[cfg(test)]
 mod tests;

@@ -8,13 +8,12 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Size, testing};
+//! use zarr_codec_bz2::Bz2;
 //!
-//! let codec = testing::bytes_to_bytes(&zarr_codec_bz2::BZ2, r#"{"level": 9}"#, &testing::element("uint8"));
-//! let mut encoded = Vec::new();
-//! codec.encode(&[7; 5000], &mut encoded)?;
+//! let codec = Bz2::level(9);
+//! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.starts_with(b"BZh9") && encoded.len() < 100);
-//! assert_eq!(testing::decode_bytes(&*codec, &encoded, Size::Exact(5000))?, [7; 5000]);
+//! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -23,8 +22,10 @@
 
 mod codec;
 mod stream;
+mod typed;
 
 pub use codec::{BZ2, Bz2Config, CODECS};
+pub use typed::Bz2;
 
 #[cfg(test)]
 mod tests;

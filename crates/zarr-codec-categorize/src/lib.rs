@@ -12,29 +12,24 @@
 //! nothing is lost silently.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use zarr_codec::{Codecs, View, testing};
-//! use zarr_dtype::{DataType, Element, Heap};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_categorize::Categorize;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_categorize::CATEGORIZE);
-//! let json = r#"[{"name": "numcodecs.categorize", "configuration": {"labels": ["red", "blue"], "dtype": "|O"}}]"#;
-//! let chain = testing::pipeline(json, &testing::element("string"), &codecs)?;
-//!
-//! let heap = Arc::new(Heap::new());
-//! let items = Element::to_items(&DataType::String, &["blue", "", "red"].map(str::to_owned), &heap)?;
-//! let mut encoded = Vec::new();
-//! chain.encode(&View::new(&items, 16, &[3])?.with_heap(Some(heap)), &mut encoded)?;
-//! assert_eq!(encoded, [2, 0, 1]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let codec = Chain::new(&DataType::String, &[3]).then(Categorize::labels(["red", "blue"])).build()?;
+//! let texts = ["blue", "", "red"].map(str::to_owned);
+//! assert_eq!(codec.encode_elements(&texts)?, [2, 0, 1]);
+//! assert_eq!(codec.decode_elements::<String>(&[2, 0, 1])?, texts);
+//! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
 //! <https://numcodecs.readthedocs.io/en/stable/filter/categorize.html>
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod typed;
 
 pub use codec::{CATEGORIZE, CODECS};
+pub use typed::Categorize;
 
 #[cfg(test)]
 mod tests;

@@ -14,16 +14,14 @@
 //! Copies no data to verify it: decoding cuts the checksum off where the bytes lie.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec_checksum::{Adler32, Crc32c, Location};
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_checksum::CRC32C);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[{"name": "bytes"}, {"name": "crc32c"}]"#;
-//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
-//!
-//! let encoded = testing::chunk_round_trip(&chain, &[9], b"123456789");
+//! let encoded = Crc32c.encode(b"123456789")?;
 //! assert_eq!(encoded, b"123456789\x83\x92\x06\xe3");
+//! assert_eq!(Crc32c.decode(&encoded, 9)?, b"123456789");
+//! assert!(Crc32c.decode(b"123456788\x83\x92\x06\xe3", 9).is_err());
+//!
+//! assert!(Adler32::new().location(Location::End).encode(b"zarr")?.starts_with(b"zarr"));
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -36,9 +34,11 @@ mod config;
 mod crc;
 mod fletcher;
 mod jenkins;
+mod typed;
 
 pub use codec::{ADLER32, CODECS, CRC32, CRC32C, FLETCHER32, JENKINS_LOOKUP3};
 pub use config::{JenkinsConfig, Location};
+pub use typed::{Adler32, Crc32, Crc32c, Fletcher32, JenkinsLookup3};
 
 #[cfg(test)]
 mod tests;

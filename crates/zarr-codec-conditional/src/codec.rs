@@ -101,7 +101,7 @@ impl BytesToBytes for Conditional {
         let applied = self.applied(header)?;
         let Some((first, others)) = applied.split_first() else { return out.extend(body) };
         // sizes[i]: of what codec i of the others decodes to.
-        let whole = out.expected().map_or(Size::Unknown, |size| Size::Exact(size as u64));
+        let whole = out.expected().map_or(Size::AtMost(out.bound() as u64), |size| Size::Exact(size as u64));
         let mut size = first.encoded_size(whole);
         let mut sizes = Vec::new();
         for codec in others {
@@ -111,6 +111,10 @@ impl BytesToBytes for Conditional {
         let mut decoded: Option<Scratch> = None;
         for (codec, size) in others.iter().zip(sizes).rev() {
             let mut next = Scratch::take();
+            let size = match size {
+                Size::AtMost(size) => Size::AtMost(size.min(self.max_chunk)),
+                size => size,
+            };
             let mut sink = Sink::growing(&mut next, size, self.max_chunk)?.of(codec.name());
             codec.decode(decoded.as_deref().map_or(body, |bytes| bytes), &mut sink)?;
             let len = sink.finish()?;

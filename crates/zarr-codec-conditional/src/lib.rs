@@ -9,17 +9,15 @@
 //! Knows no other codec: those that it applies are looked up in the table.
 //!
 //! ```
-//! use zarr_codec::{Codecs, View, testing};
+//! use zarr_codec_conditional::Conditional;
+//! use zarr_codec_gzip::Gzip;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_conditional::CONDITIONAL);
-//! codecs.add(zarr_codec_bytes::BYTES);
-//! codecs.add(zarr_codec_gzip::GZIP);
-//! let list = r#"[{"name": "bytes"}, {"name": "conditional", "configuration": {"codecs": [{"name": "gzip", "configuration": {"level": 1}}]}}]"#;
-//! let chain = testing::pipeline(list, &testing::element("uint8"), &codecs)?;
-//! let mut encoded = Vec::new();
-//! chain.encode(&View::new(&[1, 2, 3], 1, &[3])?, &mut encoded)?;
-//! assert_eq!(encoded, [0, 1, 2, 3]);
+//! let codec = Conditional::of(Gzip::level(1));
+//! // One byte in front says that what follows is compressed, or not.
+//! assert_eq!(codec.encode(b"zarr")?, b"\0zarr");
+//! let encoded = codec.encode(&[7; 5000])?;
+//! assert_eq!(encoded[0], 1);
+//! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -27,8 +25,10 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod typed;
 
 pub use codec::{CODECS, CONDITIONAL};
+pub use typed::Conditional;
 
 #[cfg(test)]
 mod tests;

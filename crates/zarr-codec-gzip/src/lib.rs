@@ -17,20 +17,17 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec_gzip::{Gzip, Zlib};
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_gzip::GZIP);
-//! codecs.add(zarr_codec_gzip::ZLIB);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[
-//!     {"name": "bytes", "configuration": {"endian": "little"}},
-//!     {"name": "gzip", "configuration": {"level": 5}}
-//! ]"#;
-//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
-//!
-//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &[7; 5000]);
+//! let codec = Gzip::level(5);
+//! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.len() < 100);
+//! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
+//!
+//! let encoded = Zlib::level(1).encode(b"zarr")?;
+//! let mut buffer = [0; 10];
+//! assert_eq!(Zlib::level(1).decode_into(&encoded, &mut buffer)?, 4);
+//! assert!(buffer.starts_with(b"zarr"));
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -46,11 +43,13 @@ mod gzip;
 mod inflate;
 #[cfg(feature = "libdeflate")]
 mod libdeflate;
+mod typed;
 mod zlib;
 
 pub use codecs::CODECS;
 pub use config::DeflateConfig;
 pub use gzip::GZIP;
+pub use typed::{Gzip, Zlib};
 pub use zlib::ZLIB;
 
 #[cfg(test)]

@@ -8,20 +8,13 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec_lz4::Lz4;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_lz4::LZ4);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[
-//!     {"name": "bytes", "configuration": {"endian": "little"}},
-//!     {"name": "numcodecs.lz4", "configuration": {"acceleration": 1}}
-//! ]"#;
-//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
-//!
-//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &[7; 5000]);
+//! let codec = Lz4::acceleration(1);
+//! let encoded = codec.encode(&[7; 5000])?;
 //! assert_eq!(encoded[..4], 5000u32.to_le_bytes());
 //! assert!(encoded.len() < 100);
+//! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -30,8 +23,10 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod typed;
 
 pub use codec::{CODECS, LZ4, Lz4Config};
+pub use typed::Lz4;
 
 #[cfg(test)]
 mod tests;

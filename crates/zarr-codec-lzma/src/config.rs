@@ -1,6 +1,6 @@
 //! The configuration in the metadata.
 
-use crate::filter::{self, Dictionary, Filter, Lzma};
+use crate::filter::{self, Dictionary, Filter, LzmaVersion};
 use zarr_codec::{BuildContext, Config, Error};
 
 /// The name in errors.
@@ -66,7 +66,7 @@ impl LzmaConfig {
             }
         };
         let chain = config.value("filters").filter(|value| value.as_array().is_none_or(|list| !list.is_empty()));
-        let lzma = if format == Format::Xz { Lzma::Two } else { Lzma::One };
+        let lzma = if format == Format::Xz { LzmaVersion::Two } else { LzmaVersion::One };
         let Some(chain) = chain else {
             if format == Format::Raw {
                 let what = "missing, and raw data is not to be understood without".to_owned();
@@ -84,7 +84,7 @@ impl LzmaConfig {
             return Err(config.error("filters/0/id", "expected LZMA1, the only filter that the format has".to_owned()));
         }
         if format != Format::Raw && dictionary.lzma != lzma {
-            let expected = if lzma == Lzma::One { "LZMA1" } else { "LZMA2" };
+            let expected = if lzma == LzmaVersion::One { "LZMA1" } else { "LZMA2" };
             let what = format!("expected {expected} as the last filter of the format");
             return Err(config.error(&format!("filters/{last}/id"), what));
         }

@@ -1,7 +1,7 @@
 //! Decompressing.
 
 use crate::config::{Format, LzmaConfig, NAME};
-use crate::filter::{Branch, Filter, Lzma};
+use crate::filter::{Branch, Filter, LzmaVersion};
 use lzma_rust2::filter::bcj::BcjReader;
 use lzma_rust2::filter::delta::DeltaReader;
 use lzma_rust2::{Lzma2Reader, LzmaReader, XzReader};
@@ -75,8 +75,10 @@ impl<'b> Source<'b> {
     fn raw(config: &LzmaConfig, bytes: &'b [u8]) -> io::Result<Self> {
         let by = &config.dictionary;
         Ok(match by.lzma {
-            Lzma::One => Self::One(strict(LzmaReader::new(bytes, UNKNOWN, by.lc, by.lp, by.pb, by.dict_size, None)?)),
-            Lzma::Two => Self::Two(Box::new(Lzma2Reader::new(bytes, by.dict_size, None))),
+            LzmaVersion::One => {
+                Self::One(strict(LzmaReader::new(bytes, UNKNOWN, by.lc, by.lp, by.pb, by.dict_size, None)?))
+            }
+            LzmaVersion::Two => Self::Two(Box::new(Lzma2Reader::new(bytes, by.dict_size, None))),
         })
     }
 

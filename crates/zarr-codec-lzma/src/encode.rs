@@ -1,7 +1,7 @@
 //! Compressing.
 
 use crate::config::{Check, Format, LzmaConfig};
-use crate::filter::{Branch, Dictionary, Filter, Lzma};
+use crate::filter::{Branch, Dictionary, Filter, LzmaVersion};
 use lzma_rust2::filter::bcj::BcjWriter;
 use lzma_rust2::filter::delta::DeltaWriter;
 use lzma_rust2::{
@@ -53,14 +53,14 @@ pub(crate) fn encode(config: &LzmaConfig, bytes: &[u8], out: &mut Vec<u8>) -> io
     Ok(())
 }
 
-fn raw(lzma: Lzma, options: LzmaOptions, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+fn raw(lzma: LzmaVersion, options: LzmaOptions, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     match lzma {
-        Lzma::One => {
+        LzmaVersion::One => {
             let mut writer = LzmaWriter::new_no_header(out, &options, true)?;
             writer.write_all(bytes)?;
             writer.finish()?;
         }
-        Lzma::Two => {
+        LzmaVersion::Two => {
             let mut writer = Lzma2Writer::new(out, Lzma2Options { lzma_options: options, chunk_size: None });
             writer.write_all(bytes)?;
             writer.finish()?;

@@ -53,7 +53,7 @@ impl Branch {
 
 /// The two forms of compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lzma {
+pub enum LzmaVersion {
     /// One run of symbols.
     One,
     /// Chunks with headers, which may be stored.
@@ -64,7 +64,7 @@ pub enum Lzma {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dictionary {
     /// In which form.
-    pub lzma: Lzma,
+    pub lzma: LzmaVersion,
     /// How far back repetitions are found, in bytes.
     pub dict_size: u32,
     /// Bits of the byte before that a literal's probabilities depend on.
@@ -103,7 +103,7 @@ pub(crate) fn preset(value: &Value) -> Option<u32> {
 
 impl Dictionary {
     /// What liblzma has for a preset.
-    pub(crate) fn from_preset(lzma: Lzma, preset: u32) -> Self {
+    pub(crate) fn from_preset(lzma: LzmaVersion, preset: u32) -> Self {
         let extreme = u64::from(preset) & EXTREME != 0;
         let level = preset & 15;
         let dict_log = match level {
@@ -146,8 +146,8 @@ pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, 
         let id = options.integer("id", 0..=i64::MAX)?;
         let id = id.ok_or_else(|| config.error(&format!("{}/id", options.name), "missing".to_owned()))?;
         let lzma = match id {
-            LZMA1 => Lzma::One,
-            LZMA2 => Lzma::Two,
+            LZMA1 => LzmaVersion::One,
+            LZMA2 => LzmaVersion::Two,
             _ => {
                 filters.push(options.filter(id)?);
                 continue;
@@ -204,7 +204,7 @@ impl Options<'_> {
         Ok(Filter::Branch { branch, start })
     }
 
-    fn dictionary(&self, lzma: Lzma) -> Result<Dictionary, Error> {
+    fn dictionary(&self, lzma: LzmaVersion) -> Result<Dictionary, Error> {
         let preset = match self.map.get("preset").filter(|value| !value.is_null()) {
             None => 6,
             Some(value) => preset(value).ok_or_else(|| self.unexpected("preset", PRESETS, value))?,

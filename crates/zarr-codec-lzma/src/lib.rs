@@ -19,14 +19,12 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Size, testing};
+//! use zarr_codec_lzma::{Format, Lzma};
 //!
-//! let json = r#"{"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 1}]}"#;
-//! let codec = testing::bytes_to_bytes(&zarr_codec_lzma::LZMA, json, &testing::element("uint8"));
-//! let mut encoded = Vec::new();
-//! codec.encode(&[7; 5000], &mut encoded)?;
+//! let codec = Lzma::preset(6).format(Format::Alone);
+//! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.len() < 100);
-//! assert_eq!(testing::decode_bytes(&*codec, &encoded, Size::Exact(5000))?, [7; 5000]);
+//! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -39,10 +37,12 @@ mod config;
 mod decode;
 mod encode;
 mod filter;
+mod typed;
 
 pub use codec::{CODECS, LZMA};
 pub use config::{Check, Format, LzmaConfig};
-pub use filter::{Branch, Dictionary, Filter, Lzma};
+pub use filter::{Branch, Dictionary, Filter, LzmaVersion};
+pub use typed::Lzma;
 
 #[cfg(test)]
 mod tests;

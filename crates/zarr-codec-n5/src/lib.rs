@@ -12,19 +12,15 @@
 //! Knows nothing of N5's metadata: the array has a document of Zarr.
 //!
 //! ```
-//! use zarr_codec::{Codecs, View, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_n5::N5Default;
+//! use zarr_codec_transpose::Transpose;
 //!
-//! let mut codecs = Codecs::default();
-//! [zarr_codec_n5::N5_DEFAULT, zarr_codec_transpose::TRANSPOSE, zarr_codec_bytes::BYTES].into_iter().for_each(|it| codecs.add(it));
-//! let chain = r#"[{"name": "n5_default", "configuration": {"codecs": [
-//!     {"name": "transpose", "configuration": {"order": [1, 0]}},
-//!     {"name": "bytes", "configuration": {"endian": "big"}}
-//! ]}}]"#;
-//! let chain = testing::pipeline(chain, &testing::element("uint16"), &codecs)?;
-//! let items = [1_u16, 2, 3, 4].map(u16::to_ne_bytes).concat();
-//! let mut block = Vec::new();
-//! chain.encode(&View::new(&items, 2, &[2, 2])?, &mut block)?;
-//! assert_eq!(block, b"\0\0\0\x02\0\0\0\x02\0\0\0\x02\0\x01\0\x03\0\x02\0\x04");
+//! let block = N5Default::of((Transpose::new([1, 0]), Bytes::big_endian()));
+//! let codec = Chain::new(&DataType::Int16, &[2, 3]).then(block).build()?;
+//! let encoded = codec.encode_elements(&[1_i16, 2, 3, 4, 5, 6])?;
+//! assert_eq!(codec.decode_elements::<i16>(&encoded)?, [1, 2, 3, 4, 5, 6]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -33,8 +29,10 @@
 
 mod codec;
 mod header;
+mod typed;
 
 pub use codec::{CODECS, N5_DEFAULT};
+pub use typed::N5Default;
 
 #[cfg(test)]
 mod tests;

@@ -18,36 +18,20 @@
 //! Keeps shapes: a codec that changes how many elements there are is elsewhere.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_numeric::{CastValue, Delta, ScaleOffset};
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_numeric::SCALE_OFFSET);
-//! codecs.add(zarr_codec_numeric::CAST_VALUE);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[{"name": "scale_offset", "configuration": {"offset": 100, "scale": 2}},
-//!                {"name": "cast_value", "configuration": {"data_type": "uint8", "out_of_range": "clamp",
-//!                                                         "scalar_map": {"encode": [["NaN", 255]], "decode": [[255, "NaN"]]}}},
-//!                {"name": "bytes"}]"#;
-//! let mut element = testing::element("float32");
-//! element.fill = zarr_dtype::FillValue::from_bytes(&element.data_type, &f32::NAN.to_ne_bytes()).expect("a float");
-//! let chain = testing::pipeline(json, &element, &codecs)?;
+//! let cast = CastValue::to(&DataType::UInt8).clamp().encode_as("NaN", 255).decode_as(255, "NaN");
+//! let chain = Chain::new(&DataType::Float32, &[4]).then((ScaleOffset::new(100, 2), cast, Bytes::little_endian()));
+//! let chain = chain.fill_value(zarr_dtype::FillValue::parse(&DataType::Float32, &"NaN".into()).expect("a float"));
+//! let codec = chain.build()?;
+//! assert_eq!(codec.encode_elements(&[100.0_f32, 112.5, f32::NAN, 101.5])?, [0, 25, 255, 3]);
+//! assert_eq!(codec.decode_elements::<f32>(&[0, 25, 255, 3])?[1], 112.5);
 //!
-//! let items: Vec<u8> = [100.0_f32, 112.5, f32::NAN, 101.5].iter().flat_map(|value| value.to_ne_bytes()).collect();
-//! assert_eq!(testing::chunk_round_trip(&chain, &[4], &items), [0, 25, 255, 3]);
-//! # Ok::<(), zarr_codec::Error>(())
-//! ```
-//!
-//! ```
-//! use zarr_codec::{Codecs, testing};
-//!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_numeric::DELTA);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[{"name": "numcodecs.delta", "configuration": {"dtype": "<i8", "astype": "|i1"}}, {"name": "bytes"}]"#;
-//! let chain = testing::pipeline(json, &testing::element("int64"), &codecs)?;
-//!
-//! let items: Vec<u8> = [100_i64, 102, 104, 103].iter().flat_map(|value| value.to_ne_bytes()).collect();
-//! assert_eq!(testing::chunk_round_trip(&chain, &[2, 2], &items), [100, 2, 2, 255]);
+//! let delta = Delta::new().astype(&DataType::Int8);
+//! let codec = Chain::new(&DataType::Int64, &[2, 2]).then((delta, Bytes::little_endian())).build()?;
+//! assert_eq!(codec.encode_elements(&[100_i64, 102, 104, 103])?, [100, 2, 2, 255]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -69,6 +53,7 @@ mod number;
 mod quantize;
 mod real;
 mod scale_offset;
+mod typed;
 
 pub use astype::ASTYPE;
 pub use bitround::BITROUND;
@@ -78,6 +63,7 @@ pub use delta::DELTA;
 pub use fixed_scale_offset::FIXED_SCALE_OFFSET;
 pub use quantize::QUANTIZE;
 pub use scale_offset::SCALE_OFFSET;
+pub use typed::{AsType, Bitround, CastValue, Delta, FixedScaleOffset, Quantize, ScaleOffset};
 
 #[cfg(test)]
 mod tests;

@@ -252,15 +252,15 @@ fn fill_values_go_through() {
     };
     assert_eq!(
         refused(r#"{"data_type": "int16"}"#, "\"float64\"", "0.5"),
-        ": codec cast_value cannot encode the fill value: 0.5 comes back as 0.0"
+        "codec cast_value cannot encode the fill value: 0.5 comes back as 0.0"
     );
     assert_eq!(
         refused(r#"{"data_type": "int16"}"#, "\"float64\"", "\"NaN\""),
-        ": codec cast_value cannot encode the fill value: NaN is out of the range of int16"
+        "codec cast_value cannot encode the fill value: NaN is out of the range of int16"
     );
     assert_eq!(
         refused(r#"{"data_type": "uint8", "out_of_range": "clamp"}"#, "\"int32\"", "-1"),
-        ": codec cast_value cannot encode the fill value: -1 comes back as 0"
+        "codec cast_value cannot encode the fill value: -1 comes back as 0"
     );
 }
 

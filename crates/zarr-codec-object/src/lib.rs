@@ -25,21 +25,16 @@
 //! Knows no Python: nothing that is read is executed.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use zarr_codec::{Codecs, View, testing};
-//! use zarr_dtype::{DataType, Element, Heap};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_object::Json2;
 //! use zarr_json::json;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_object::JSON2);
-//! let chain = testing::pipeline(r#"[{"name": "numcodecs.json2"}]"#, &testing::element("v2_object"), &codecs)?;
-//!
-//! let heap = Arc::new(Heap::new());
-//! let items = Element::to_items(&DataType::Object, &[json!("a"), json!({"b": [1, 2.5]})], &heap)?;
-//! let mut encoded = Vec::new();
-//! chain.encode(&View::new(&items, 16, &[2])?.with_heap(Some(heap)), &mut encoded)?;
+//! let codec = Chain::new(&DataType::Object, &[2]).then(Json2::new()).build()?;
+//! let objects = [json!("a"), json!({"b": [1, 2.5]})];
+//! let encoded = codec.encode_elements(&objects)?;
 //! assert_eq!(encoded, br#"["a",{"b":[1,2.5]},"|O",[2]]"#);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! assert_eq!(codec.decode_elements::<zarr_json::Value>(&encoded)?, objects);
+//! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
 //! <https://numcodecs.readthedocs.io/en/stable/other/json.html>,
@@ -53,11 +48,13 @@ mod msgpack;
 mod objects;
 mod pickle;
 mod special;
+mod typed;
 
 pub use codecs::CODECS;
 pub use json::{JSON, JSON2};
 pub use msgpack::{MSGPACK, MSGPACK2};
 pub use pickle::PICKLE;
+pub use typed::{Json, Json2, MsgPack, MsgPack2};
 
 #[cfg(test)]
 mod tests;

@@ -11,17 +11,26 @@
 //! Knows no other codec, and no data type beside its own.
 //!
 //! ```
-//! use zarr_codec_optional::DATA_TYPE;
+//! use zarr_codec::Chain;
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_optional::{DATA_TYPE, Optional};
+//! use zarr_codec_packbits::Packbits;
 //! use zarr_dtype::{DataTypes, FillValue};
 //! use zarr_json::{NamedConfig, json};
 //!
 //! let mut types = DataTypes::default();
 //! types.add(DATA_TYPE);
-//! let named = json!({"name": "optional", "configuration": {"name": "uint8"}});
-//! let data_type = types.from_config(&NamedConfig::from_value(&named).expect("a name"))?;
-//! assert_eq!(FillValue::parse(&data_type, &json!([42]))?.bytes(), [1, 42]);
-//! assert_eq!(FillValue::parse(&data_type, &json!(null))?.bytes(), [0, 0]);
-//! # Ok::<(), zarr_dtype::Error>(())
+//! let named = json!({"name": "optional", "configuration": {"name": "int16"}});
+//! let data_type = types.from_config(&NamedConfig::from_value(&named).expect("a name")).expect("a data type");
+//! assert_eq!(FillValue::parse(&data_type, &json!(null)).expect("nothing").bytes(), [0, 0, 0]);
+//!
+//! let codec = Chain::new(&data_type, &[3]).then(Optional::of(Packbits::new(), Bytes::little_endian())).build()?;
+//! // Bools that say what is there, and numbers: 0x0201, nothing, 0x0403.
+//! let items = [&[1][..], &0x0201_i16.to_ne_bytes(), &[0, 0, 0], &[1], &0x0403_i16.to_ne_bytes()].concat();
+//! let encoded = codec.encode(&items)?;
+//! assert_eq!(encoded[16..], [0b101, 1, 2, 3, 4]);
+//! assert_eq!(codec.decode(&encoded)?, items);
+//! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
 //! <https://github.com/zarr-developers/zarr-extensions/tree/main/data-types/optional>,
@@ -30,9 +39,11 @@
 
 mod codec;
 mod data_type;
+mod typed;
 
 pub use codec::{CODECS, OPTIONAL};
 pub use data_type::{DATA_TYPE, NAMES, value_type};
+pub use typed::Optional;
 
 #[cfg(test)]
 mod tests;

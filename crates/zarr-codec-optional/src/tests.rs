@@ -103,7 +103,7 @@ fn elements_come_back() {
     let (store, registry) = (memory(), registry());
     let int16 = optional(&json!({"name": "int16"})).to_string();
     let new = NewArray::new(&[3, 7], int16.as_str()).chunks(&[2, 4]).fill(json!([9]));
-    let array = Array::create(&store, "/a", new.codecs_json(&codec(PACKED, BYTES)).unwrap(), &registry).unwrap();
+    let array = Array::create(&store, "/a", new.codecs(codec(PACKED, BYTES)).unwrap(), &registry).unwrap();
     let items: Vec<u8> = (0..21_i16).flat_map(|i| if i % 4 == 1 { [0; 3] } else { [1, i as u8, 1] }).collect();
     let data = zarr_array::ArrayData::from_items(array.data_type(), &[3, 7], &items, None).unwrap();
     array.write(.., data.view()).unwrap();
@@ -162,7 +162,7 @@ fn data_types_are_checked() {
 
 #[test]
 fn other_elements_are_refused() {
-    let new = NewArray::new(&[2], "int16").codecs_json(&codec(PACKED, BYTES)).unwrap();
+    let new = NewArray::new(&[2], "int16").codecs(codec(PACKED, BYTES)).unwrap();
     let error = Array::create(&memory(), "/a", new, &registry()).unwrap_err().to_string();
     assert!(error.contains("elements of data type int16, expected optional"), "{error}");
 }

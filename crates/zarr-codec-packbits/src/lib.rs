@@ -12,21 +12,20 @@
 //! Packs one bit after the other: no run lengths, as TIFF's PackBits has.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_packbits::{NumcodecsPackbits, Packbits, Padding};
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_packbits::PACKBITS);
-//! codecs.add(zarr_codec_packbits::NUMCODECS_PACKBITS);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let bools = [1, 1, 0, 0, 0, 0, 0, 0, 1, 0];
+//! let bools = [true, true, false, false, false, false, false, false, true, false];
+//! let chain = || Chain::new(&DataType::Bool, &[2, 5]);
 //!
-//! let json = r#"[{"name": "packbits", "configuration": {"padding_encoding": "first_byte"}}]"#;
-//! let chain = testing::pipeline(json, &testing::element("bool"), &codecs)?;
-//! assert_eq!(testing::chunk_round_trip(&chain, &[2, 5], &bools), [6, 0b0000_0011, 0b0000_0001]);
+//! let codec = chain().then(Packbits::new().padding(Padding::FirstByte)).build()?;
+//! let encoded = codec.encode_elements(&bools)?;
+//! assert_eq!(encoded, [6, 0b0000_0011, 0b0000_0001]);
+//! assert_eq!(codec.decode_elements::<bool>(&encoded)?, bools);
 //!
-//! let json = r#"[{"name": "numcodecs.packbits"}, {"name": "bytes"}]"#;
-//! let chain = testing::pipeline(json, &testing::element("bool"), &codecs)?;
-//! assert_eq!(testing::chunk_round_trip(&chain, &[2, 5], &bools), [6, 0b1100_0000, 0b1000_0000]);
+//! let codec = chain().then((NumcodecsPackbits, Bytes::little_endian())).build()?;
+//! assert_eq!(codec.encode_elements(&bools)?, [6, 0b1100_0000, 0b1000_0000]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -42,11 +41,13 @@ mod filter;
 mod packed;
 mod partial;
 mod positions;
+mod typed;
 
 pub use codec::PACKBITS;
 pub use codecs::CODECS;
 pub use config::{PackbitsConfig, Padding};
 pub use filter::NUMCODECS_PACKBITS;
+pub use typed::{NumcodecsPackbits, Packbits};
 
 #[cfg(test)]
 mod tests;

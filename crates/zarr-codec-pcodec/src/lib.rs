@@ -18,16 +18,14 @@
 //! Knows no byte order: numbers are native ones in memory, and pco's in the file.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_pcodec::Pcodec;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_pcodec::PCODEC);
-//! let json = r#"[{"name": "numcodecs.pcodec", "configuration": {"level": 8}}]"#;
-//! let chain = testing::pipeline(json, &testing::element("int32"), &codecs)?;
-//!
-//! let items: Vec<u8> = (0..5000i32).flat_map(|number| (number * 10).to_ne_bytes()).collect();
-//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &items);
+//! let codec = Chain::new(&DataType::Int32, &[50, 100]).then(Pcodec::level(8)).build()?;
+//! let numbers: Vec<i32> = (0..5000).map(|number| number * 10).collect();
+//! let encoded = codec.encode_elements(&numbers)?;
 //! assert!(encoded.starts_with(b"pco!") && encoded.len() < 100);
+//! assert_eq!(codec.decode_elements::<i32>(&encoded)?, numbers);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -39,9 +37,11 @@ mod claims;
 mod codec;
 mod config;
 mod numbers;
+mod typed;
 
 pub use codec::{CODECS, PCODEC};
 pub use config::{Delta, PcodecConfig};
+pub use typed::Pcodec;
 
 #[cfg(test)]
 mod tests;

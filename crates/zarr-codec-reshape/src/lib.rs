@@ -7,15 +7,16 @@
 //! Moves no element: a decoded chunk is the encoded one with other axes.
 //!
 //! ```
-//! use zarr_codec::testing;
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_reshape::{Reshape, ReshapeAxis};
 //!
-//! let codec = testing::array_to_array(
-//!     &zarr_codec_reshape::RESHAPE,
-//!     r#"{"shape": [[0, 1], [2], 3]}"#,
-//!     &testing::element("uint8"),
-//! );
-//! assert_eq!(codec.encoded_shape(&[100, 50, 64, 3])?.as_slice(), [5000, 64, 3]);
-//! assert!(codec.encoded_shape(&[100, 50, 64, 4]).is_err());
+//! let reshape = Reshape::to([ReshapeAxis::Axes(vec![0, 1]), ReshapeAxis::Length(3)]);
+//! let chain = |shape: &[u64]| Chain::new(&DataType::UInt8, shape).then((reshape.clone(), Bytes::little_endian()));
+//! let codec = chain(&[2, 1, 3]).build()?;
+//! assert_eq!(codec.decode(&codec.encode(&[1, 2, 3, 4, 5, 6])?)?, [1, 2, 3, 4, 5, 6]);
+//! // The last axis must be 3 long.
+//! assert!(chain(&[2, 1, 4]).build().is_err());
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -23,8 +24,10 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod typed;
 
 pub use codec::{CODECS, RESHAPE};
+pub use typed::{Reshape, ReshapeAxis};
 
 #[cfg(test)]
 mod tests;

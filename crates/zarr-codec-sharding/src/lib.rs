@@ -5,23 +5,19 @@
 //! layout is the storage transformer "sharding", whose index has no checksum.
 //!
 //! ```
-//! # use zarr_codec::{Codecs, testing};
-//! # let mut codecs = Codecs::default();
-//! # codecs.add(zarr_codec_sharding::SHARDING_INDEXED);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! # codecs.add(zarr_codec_checksum::CRC32C);
-//! let chain = r#"[{
-//!     "name": "sharding_indexed",
-//!     "configuration": {
-//!         "chunk_shape": [32, 32],
-//!         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
-//!         "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
-//!         "index_location": "end"
-//!     }
-//! }]"#;
-//! let pipeline = testing::pipeline(chain, &testing::element("float32"), &codecs)?;
-//! assert!(pipeline.check(&[64, 32]).is_ok());
-//! assert!(pipeline.check(&[64, 40]).is_err());
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_checksum::Crc32c;
+//! use zarr_codec_sharding::Sharding;
+//!
+//! let sharding = Sharding::of([2, 2], Bytes::little_endian()).index_codecs((Bytes::little_endian(), Crc32c));
+//! let codec = Chain::new(&DataType::UInt8, &[4, 2]).then(sharding.clone()).build()?;
+//! let encoded = codec.encode(&[1, 2, 3, 4, 0, 0, 0, 0])?;
+//! // The second inner chunk is nothing but fill values, and not stored; the index has 16 bytes for each, and a checksum.
+//! assert_eq!(encoded.len(), 4 + 2 * 16 + 4);
+//! assert_eq!(codec.decode(&encoded)?, [1, 2, 3, 4, 0, 0, 0, 0]);
+//! // Inner chunks divide the shard.
+//! assert!(Chain::new(&DataType::UInt8, &[3, 2]).then(sharding).build().is_err());
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -33,6 +29,8 @@ mod codec;
 mod index;
 mod read;
 mod sharding;
+mod typed;
 mod write;
 
 pub use build::{CODECS, SHARDING_INDEXED};
+pub use typed::Sharding;

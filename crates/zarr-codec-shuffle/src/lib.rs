@@ -9,13 +9,11 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Size, testing};
+//! use zarr_codec_shuffle::Shuffle;
 //!
-//! let codec = testing::bytes_to_bytes(&zarr_codec_shuffle::SHUFFLE, r#"{"elementsize": 2}"#, &testing::element("int16"));
-//! let mut encoded = Vec::new();
-//! codec.encode(b"a1b2c3", &mut encoded)?;
-//! assert_eq!(encoded, b"abc123");
-//! assert_eq!(testing::decode_bytes(&*codec, &encoded, Size::Exact(6))?, b"a1b2c3");
+//! let codec = Shuffle::element_size(4);
+//! assert_eq!(codec.encode(b"abcdABCD")?, b"aAbBcCdD");
+//! assert_eq!(codec.decode(b"aAbBcCdD", 8)?, b"abcdABCD");
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -23,8 +21,10 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod typed;
 
 pub use codec::{CODECS, SHUFFLE, ShuffleConfig};
+pub use typed::Shuffle;
 
 #[cfg(test)]
 mod tests;

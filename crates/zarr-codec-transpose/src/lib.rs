@@ -9,15 +9,14 @@
 //! Moves no bytes by itself: it says how axes are permuted, and the views permute theirs.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_bytes::Bytes;
+//! use zarr_codec_transpose::Transpose;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_transpose::TRANSPOSE);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#;
-//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
-//!
-//! assert_eq!(testing::chunk_round_trip(&chain, &[2, 3], &[1, 2, 3, 4, 5, 6]), [1, 4, 2, 5, 3, 6]);
+//! let chain = Chain::new(&DataType::UInt8, &[2, 3]).then(Transpose::new([1, 0])).then(Bytes::little_endian());
+//! let codec = chain.build()?;
+//! assert_eq!(codec.encode(&[1, 2, 3, 4, 5, 6])?, [1, 4, 2, 5, 3, 6]);
+//! assert_eq!(codec.decode(&[1, 4, 2, 5, 3, 6])?, [1, 2, 3, 4, 5, 6]);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -26,9 +25,11 @@
 
 mod codec;
 mod config;
+mod typed;
 
 pub use codec::{CODECS, TRANSPOSE};
 pub use config::{Order, TransposeConfig};
+pub use typed::Transpose;
 
 #[cfg(test)]
 mod tests;

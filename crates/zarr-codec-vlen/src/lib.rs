@@ -22,21 +22,14 @@
 //! one block.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use zarr_codec::{Codecs, View, testing};
-//! use zarr_dtype::{Heap, HeapRef};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_vlen::VlenUtf8;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_vlen::VLEN_UTF8);
-//! let chain = testing::pipeline(r#"[{"name": "vlen-utf8"}]"#, &testing::element("string"), &codecs)?;
-//!
-//! let heap = Heap::new();
-//! let block = heap.add(b"onetwo".to_vec());
-//! let items = [HeapRef { block, offset: 3, len: 3 }, HeapRef::default()].map(HeapRef::to_bytes).concat();
-//! let chunk = View::new(&items, HeapRef::SIZE, &[2])?.with_heap(Some(Arc::new(heap)));
-//! let mut encoded = Vec::new();
-//! chain.encode(&chunk, &mut encoded)?;
+//! let codec = Chain::new(&DataType::String, &[2]).then(VlenUtf8).build()?;
+//! let texts = ["two".to_owned(), String::new()];
+//! let encoded = codec.encode_elements(&texts)?;
 //! assert_eq!(encoded, b"\x02\0\0\0\x03\0\0\0two\0\0\0\0");
+//! assert_eq!(codec.decode_elements::<String>(&encoded)?, texts);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -49,10 +42,12 @@ mod codec;
 mod codecs;
 mod elements;
 mod offsets;
+mod typed;
 
 pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8};
 pub use codecs::CODECS;
 pub use offsets::ZARRS_VLEN;
+pub use typed::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen};
 
 #[cfg(test)]
 mod tests;

@@ -20,16 +20,18 @@
 //! Knows no byte order: numbers are native ones in memory, and streams are words of 64 bits, little-endian.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec::{Chain, DataType};
+//! use zarr_codec_zfp::Zfp;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_zfp::ZFP);
-//! let json = r#"[{"name": "zfp", "configuration": {"mode": "reversible"}}]"#;
-//! let chain = testing::pipeline(json, &testing::element("float32"), &codecs)?;
+//! let numbers: Vec<f32> = (0..5000_u16).map(f32::from).collect();
+//! let codec = Chain::new(&DataType::Float32, &[50, 100]).then(Zfp::reversible()).build()?;
+//! let encoded = codec.encode_elements(&numbers)?;
+//! assert!(encoded.len() < 10_000);
+//! assert_eq!(codec.decode_elements::<f32>(&encoded)?, numbers);
 //!
-//! let items: Vec<u8> = (0..5000u16).flat_map(|number| f32::from(number).to_ne_bytes()).collect();
-//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &items);
-//! assert!(encoded.len() < items.len() / 2);
+//! // 8 bits for each number.
+//! let codec = Chain::new(&DataType::Float32, &[52, 100]).then(Zfp::rate(8.0)).build()?;
+//! assert_eq!(codec.encode_elements(&[1.5_f32; 5200])?.len(), 5200);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -43,9 +45,11 @@ mod form;
 mod item;
 mod numbers;
 mod stream;
+mod typed;
 
 pub use codec::{CODECS, ZFP, ZFPY};
 pub use config::Mode;
+pub use typed::{Zfp, Zfpy};
 
 #[cfg(test)]
 mod tests;

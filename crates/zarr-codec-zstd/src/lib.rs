@@ -9,19 +9,14 @@
 //! Knows no array: bytes in, bytes out.
 //!
 //! ```
-//! use zarr_codec::{Codecs, testing};
+//! use zarr_codec_zstd::Zstd;
 //!
-//! let mut codecs = Codecs::default();
-//! codecs.add(zarr_codec_zstd::ZSTD);
-//! # codecs.add(zarr_codec_bytes::BYTES);
-//! let json = r#"[
-//!     {"name": "bytes", "configuration": {"endian": "little"}},
-//!     {"name": "zstd", "configuration": {"level": 5, "checksum": true}}
-//! ]"#;
-//! let chain = testing::pipeline(json, &testing::element("uint8"), &codecs)?;
-//!
-//! let encoded = testing::chunk_round_trip(&chain, &[50, 100], &[7; 5000]);
+//! let codec = Zstd::level(5).checksum(true);
+//! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.len() < 100);
+//! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
+//! // No more is decoded than the caller allows.
+//! assert!(codec.decode(&encoded, 4999).is_err());
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
 //!
@@ -32,9 +27,11 @@ mod codec;
 mod config;
 mod decode;
 mod encode;
+mod typed;
 
 pub use codec::{CODECS, ZSTD};
 pub use config::ZstdConfig;
+pub use typed::Zstd;
 
 #[cfg(test)]
 mod tests;

@@ -129,7 +129,7 @@ impl ChunkCodec {
     /// [`Error::Argument`] for elements of variable length, which [`decode_elements`](Self::decode_elements) gives.
     pub fn decode(&self, encoded: &[u8]) -> Result<Vec<u8>, Error> {
         self.check_fixed()?;
-        let mut items = u8::zeroed_vec(self.decoded_size())?;
+        let mut items = u8::zeroed_vec(self.decoded_size()).map_err(Error::Element)?;
         self.decode_items(encoded, &mut items, None)?;
         Ok(items)
     }
@@ -148,12 +148,12 @@ impl ChunkCodec {
     /// # Errors
     /// [`Error::Element`] if `T` is not for the data type, and as [`encode`](Self::encode).
     pub fn encode_elements<T: Element>(&self, elements: &[T]) -> Result<Vec<u8>, Error> {
-        let data_type = self.data_type().as_taken_by::<T>()?;
+        let data_type = self.data_type().as_taken_by::<T>().map_err(Error::Element)?;
         if let Some(items) = T::as_bytes(elements) {
             return self.encode_items(items, None);
         }
         let heap = Arc::new(Heap::new());
-        let items = T::to_items(data_type, elements, &heap)?;
+        let items = T::to_items(data_type, elements, &heap).map_err(Error::Element)?;
         self.encode_items(&items, self.data_type().is_variable().then_some(heap))
     }
 
@@ -162,22 +162,23 @@ impl ChunkCodec {
     /// # Errors
     /// [`Error::Element`] if `T` is not for the data type or an element is no value of it, and as [`decode`](Self::decode).
     pub fn decode_elements<T: Element>(&self, encoded: &[u8]) -> Result<Vec<T>, Error> {
-        let data_type = self.data_type().as_taken_by::<T>()?;
+        let data_type = self.data_type().as_taken_by::<T>().map_err(Error::Element)?;
         if T::as_bytes_mut(&mut []).is_some() {
             let count = self.dims.iter().product();
-            let mut elements = T::zeroed_vec(count)?;
+            let mut elements = T::zeroed_vec(count).map_err(Error::Element)?;
             if let Some(items) = T::as_bytes_mut(&mut elements) {
                 self.decode_items(encoded, items, None)?;
             }
             return Ok(elements);
         }
-        let mut items = u8::zeroed_vec(self.decoded_size())?;
+        let mut items = u8::zeroed_vec(self.decoded_size()).map_err(Error::Element)?;
         let heap = self.pipeline.element().new_heap();
         self.decode_items(encoded, &mut items, heap.clone())?;
-        Ok(match heap {
-            Some(heap) => T::from_items(data_type, &items, &heap)?,
-            None => T::from_item_vec(data_type, items)?,
-        })
+        let elements = match heap {
+            Some(heap) => T::from_items(data_type, &items, &heap),
+            None => T::from_item_vec(data_type, items),
+        };
+        elements.map_err(Error::Element)
     }
 
     fn data_type(&self) -> &DataType {

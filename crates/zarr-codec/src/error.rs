@@ -110,7 +110,7 @@ pub enum Error {
     },
     /// Elements of a Rust type that cannot be those of the data type, or the other way round.
     #[error(transparent)]
-    Element(#[from] zarr_dtype::Error),
+    Element(zarr_dtype::Error),
     /// Memory of another size than its shape says.
     #[error("{found} bytes for {shape:?} items of {item} bytes, or items outside of them")]
     Buffer {

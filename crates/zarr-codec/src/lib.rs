@@ -4,6 +4,10 @@
 //! ([`Pipeline`]). Decoding ends in a strided window of the caller's memory ([`ViewMut`]). What can be decoded in part
 //! says which bytes it wants ([`Decode`]).
 //!
+//! A program that wants codecs and no array names them by the types of their crates: one codec of bytes encodes slices
+//! ([`TypedCodec`]), several are bound to a data type and the shape of a chunk ([`Chain`]). Text and JSON name codecs, too
+//! ([`CodecList`]), which a table knows ([`Codecs`]).
+//!
 //! Knows no key, no store, no dialect and no concrete codec: each is a crate of its own that exports a [`CodecEntry`].
 
 mod blocks;
@@ -48,3 +52,4 @@ pub use typed::{IntoTypedCodecs, TypedCodec};
 pub use variable::{place_variable, read_variable, write_variable};
 pub use view::{AxisWindows, View, ViewMut, Windows};
 pub use warnings::{Warning, Warnings};
+pub use zarr_dtype::DataType;

@@ -56,6 +56,17 @@ impl CodecList {
         Ok(Self(list.iter().enumerate().map(named).collect::<Result<_, _>>()?))
     }
 
+    /// Whether all codecs were given as text other than JSON: then a member that the codec does not know is a mistake, where
+    /// documents have such of other software.
+    pub fn is_text(&self) -> bool {
+        self.0.iter().all(|given| matches!(given, Given::Text(_)))
+    }
+
+    /// Whether some were given as documents have them: as JSON, or as names with configurations.
+    pub fn is_of_document(&self) -> bool {
+        self.0.iter().any(|given| matches!(given, Given::Named(_)))
+    }
+
     /// The names and configurations that documents have, where the codecs of `table` are known.
     ///
     /// # Errors

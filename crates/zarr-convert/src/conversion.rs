@@ -91,7 +91,7 @@ pub struct PlannedNode {
 /// # registry.codecs.add(zarr_codec_bytes::BYTES);
 /// # let registry = Arc::new(registry);
 /// let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// let new = NewArray::new(&[100, 100], "int16").chunks(&[100, 1]).codecs_json("bytes")?;
+/// let new = NewArray::new(&[100, 100], "int16").chunks(&[100, 1]).codecs("bytes")?;
 /// Array::create(&source, "/a", new, &registry)?.write(.., &vec![7_i16; 10_000])?;
 ///
 /// let options = ConvertOptions::default().chunks(vec![1, 100]);

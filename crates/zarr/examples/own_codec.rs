@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
+use zarr::codecs::TypedCodec;
 use zarr::prelude::*;
 
 /// Turns the bits of every byte that its `mask` has.
@@ -47,8 +48,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let registry = Arc::new(registry);
 
     let store: Arc<dyn Store> = Arc::new(zarr::store::MemoryStore::new());
-    let codecs = r#"["bytes", {"name": "example.invert", "configuration": {"mask": 15}}, "gzip"]"#;
-    let new = NewArray::new(&[4], "uint8").codecs_json(codecs)?;
+    let invert = TypedCodec::new(INVERT).with("mask", 15);
+    assert_eq!(invert.encode(&[1, 2])?, [14, 13]);
+    let new = NewArray::new(&[4], "uint8").codecs(invert)?;
     Array::create(&store, "/a", new, &registry)?.write(.., &[1u8, 2, 3, 4])?;
 
     // Whoever opens the array needs the codec, and hears of it if it is not there.

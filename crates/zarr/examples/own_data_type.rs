@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store: Arc<dyn Store> = Arc::new(zarr::store::MemoryStore::new());
     let new = NewArray::new(&[4], r#"{"name": "example.temperature", "configuration": {"steps": 10}}"#)
         .fill(-273.1)
-        .codecs_json(r#"[{"name": "numcodecs.delta", "configuration": {"dtype": "<i2"}}, "bytes", "gzip"]"#)?;
+        .codecs(r#"[{"name": "numcodecs.delta", "configuration": {"dtype": "<i2"}}, "bytes", "gzip"]"#)?;
     let array = Array::create(&store, "/a", new, &registry)?;
     array.write(0..3, &[Celsius(21.5), Celsius(21.7), Celsius(-3.0)])?;
 

@@ -45,6 +45,7 @@
 //! `zarr-store` and a crate for each kind, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,
 //! conversions in `zarr-convert`. Each can be used alone.
 
+pub mod codecs;
 pub mod convert;
 pub mod hierarchy;
 mod location;

@@ -76,7 +76,7 @@ fn write(path: &Path, type_name: &str, values: &Values, typed: &Typed, entry: &C
         configuration => format!(r#"[{{"name": "{}", "configuration": {configuration}}}]"#, entry.name),
     };
     let new = NewArray::new(&SHAPE, &typed.data_type).chunks(&CHUNKS).dialect(typed.dialect);
-    let created = new.codecs_json(&codecs).and_then(|new| Array::create(&store, "/", new, &zarr::registry::default()));
+    let created = new.codecs(&codecs).and_then(|new| Array::create(&store, "/", new, &zarr::registry::default()));
     let Some(array) = created.ok().filter(|array| array.data_type() == &values.data_type) else {
         discard(Some(path))?;
         return Ok(false);

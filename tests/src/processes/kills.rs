@@ -116,7 +116,7 @@ pub(super) fn of_partial_writes(scale: Scale) -> Result<Tally> {
         let folder = tempfile::tempdir()?;
         let address = text(folder.path())?;
         // The larger the chunk, the longer the moment in which its temporary file has a name.
-        let new = NewArray::new(&[1 << 16], "int32").codecs_json("bytes")?;
+        let new = NewArray::new(&[1 << 16], "int32").codecs("bytes")?;
         let new = if round % 2 == 0 { new.chunks(&[1 << 16]) } else { new.chunks(&[1 << 10]).shards(&[1 << 16]) };
         let array = zarr::create((&zarr::store::create(address)?, "/a")).array(new)?;
         let lines = killed(&["part", address, "0", "1", "0", "1000000"], &mut random)?;

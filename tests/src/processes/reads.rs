@@ -69,7 +69,7 @@ impl Case {
     /// Makes the array, at `/alternating`.
     pub(super) fn create(self, store: &Arc<dyn Store>) -> Result<Array> {
         let (part, chunk) = (self.part as u64, self.chunk() as u64);
-        let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs_json(self.codecs)?;
+        let new = NewArray::new(&[CHUNKS as u64 * chunk], "int32").codecs(self.codecs)?;
         let new = if self.sharded { new.chunks(&[part]).shards(&[chunk]) } else { new.chunks(&[chunk]) };
         let array = zarr::create((store, PATH)).array(new)?;
         self.write(&array)?;

@@ -24,7 +24,7 @@ fn own_row(found: &[i64; ROW]) -> [i64; ROW] {
 
 /// The array that rows are appended to.
 pub(super) fn new_rows() -> Result<NewArray> {
-    Ok(NewArray::new(&[0, ROW as u64], "int64").chunks(&[16, ROW as u64]).fill(-1).codecs_json("bytes")?)
+    Ok(NewArray::new(&[0, ROW as u64], "int64").chunks(&[16, ROW as u64]).fill(-1).codecs("bytes")?)
 }
 
 /// Appends rows to one array. Even writers open the array once, the others for each row.

@@ -124,7 +124,7 @@ impl Soak<'_> {
     }
 
     fn prepare(&self, renamers: u64) -> Result<()> {
-        let new = NewArray::new(&[self.writers.max(1) * SHARE], "int32").codecs_json("bytes")?;
+        let new = NewArray::new(&[self.writers.max(1) * SHARE], "int32").codecs("bytes")?;
         zarr::create((&self.store, "/a")).array(new.chunks(&[100]).shards(&[self.writers.max(1) * SHARE]))?;
         zarr::create((&self.store, "/rows")).array(rows::new_rows()?)?;
         READ.create(&self.store)?;

@@ -49,7 +49,7 @@ pub(super) fn lost_parts(elements: &[i32], writer: u64, writers: u64, acknowledg
 pub(super) fn parts(sharded: bool, scale: Scale) -> Result<Tally> {
     let (setup, count) = (Setup::new(Writers::Processes)?, scale.of(40, 1000));
     let len = WRITERS * count;
-    let new = NewArray::new(&[len], "int32").codecs_json("bytes")?;
+    let new = NewArray::new(&[len], "int32").codecs("bytes")?;
     let new = if sharded { new.chunks(&[count / 10]).shards(&[len]) } else { new.chunks(&[len]) };
     let array = zarr::create((&setup.store, "/a")).array(new)?;
     let (of, end) = (WRITERS.to_string(), count.to_string());

@@ -156,9 +156,9 @@ impl Scenario {
         let new = new.attribute("generation", generation);
         let chunk = [CHUNK_ROWS, COLUMNS];
         Ok(match self.layout {
-            Layout::V2 => new.chunks(&chunk).codecs_json("zstd")?,
-            Layout::V3 => new.chunks(&chunk).codecs_json("bytes")?,
-            Layout::Sharded => new.chunks(&[3, 2]).shards(&chunk).codecs_json("bytes")?,
+            Layout::V2 => new.chunks(&chunk).codecs("zstd")?,
+            Layout::V3 => new.chunks(&chunk).codecs("bytes")?,
+            Layout::Sharded => new.chunks(&[3, 2]).shards(&chunk).codecs("bytes")?,
         })
     }
 

@@ -113,9 +113,9 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
         };
         let new = NewArray::new(&[7, 5], "int32").fill(FILL);
         let new = match seed % 3 {
-            0 => new.chunks(&[3, 2]).dialect(Dialect::V2).codecs_json("zstd")?,
-            1 => new.chunks(&[3, 2]).codecs_json("bytes")?,
-            _ => new.chunks(&[2, 2]).shards(&[4, 4]).codecs_json("bytes")?,
+            0 => new.chunks(&[3, 2]).dialect(Dialect::V2).codecs("zstd")?,
+            1 => new.chunks(&[3, 2]).codecs("bytes")?,
+            _ => new.chunks(&[2, 2]).shards(&[4, 4]).codecs("bytes")?,
         };
         zarr::create((&store, "/a")).array(new)?;
         let mut model = Model { shape: [7, 5], elements: vec![FILL; 35] };

@@ -28,7 +28,7 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
 fn made(codecs: &str) -> (Arc<Counted<MemoryStore>>, Array) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn Store> = Arc::clone(&store) as _;
-    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json(codecs).unwrap();
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs(codecs).unwrap();
     let array = zarr::create((&lent, "/a")).array(new).unwrap();
     array.write(.., &(0..128 * 128).collect::<Vec<i32>>()).unwrap();
     store.take();
@@ -101,7 +101,7 @@ fn arrays_of_equivalent_metadata_share_chunks() {
     assert_eq!(third.read::<i32>((0, 0)).unwrap(), [-1]);
     assert_eq!(store.take().gets, 1);
     // A new array that replaces another one begins with an empty cache.
-    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json("zstd").unwrap().overwrite(true);
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs("zstd").unwrap().overwrite(true);
     let new = new.options(first.options().clone());
     let made = Array::create(plain.store(), "/a", new, plain.registry()).unwrap();
     assert_eq!(made.read::<i32>((0, 0)).unwrap(), [0]);
@@ -143,7 +143,7 @@ fn an_outdated_index_is_noticed_in_files() {
     {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
-        let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(&codecs).unwrap();
+        let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs(&codecs).unwrap();
         let plain = zarr::create((&store, "/a")).array(new).unwrap();
         plain.write(.., &(1..=64 * 64).collect::<Vec<i32>>()).unwrap();
         let cached = with(&plain, &ChunkCache::new(1 << 20));
@@ -232,7 +232,7 @@ fn an_error_comes_back_each_time() {
 fn waiting_arrays_are_cached_as_well() {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&store) as _));
-    let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(SHARD).unwrap();
+    let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs(SHARD).unwrap();
     let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
     block_on(async {
         let array = AsyncArray::create(&lent, "/a", new.options(options), &zarr::registry::default()).await.unwrap();

@@ -13,7 +13,7 @@ const SHARD: &str = r#"[{"name": "sharding_indexed", "configuration": {
 
 /// 64 threads write an element each, several times over.
 fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array + Sync) {
-    let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs_json(codecs).unwrap();
+    let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs(codecs).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     std::thread::scope(|scope| {
         for element in 0..64_i32 {
@@ -32,7 +32,7 @@ fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array +
 /// 32 threads write two elements each, between which those of others lie.
 fn check_points(codecs: &str) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs_json(codecs).unwrap();
+    let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs(codecs).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     std::thread::scope(|scope| {
         for element in 0..32 {

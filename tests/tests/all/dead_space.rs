@@ -21,7 +21,7 @@ const INDEX: usize = 32;
 #[test]
 fn inner_shards_may_have_any_of_it() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[8], "uint8").chunks(&[8]).codecs_json(NESTED).unwrap();
+    let new = NewArray::new(&[8], "uint8").chunks(&[8]).codecs(NESTED).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     array.write(.., &[1u8, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     let key = Key::new("a/c/0").unwrap();
@@ -60,7 +60,7 @@ fn an_index_that_points_beyond_its_shard_is_an_error_for_points_too() {
         "chunk_shape": [2], "index_location": "end",
         "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "codecs": ["bytes"]
     }}]"#;
-    let new = NewArray::new(&[4], "uint8").chunks(&[4]).codecs_json(codecs).unwrap();
+    let new = NewArray::new(&[4], "uint8").chunks(&[4]).codecs(codecs).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     array.write(.., &[1u8, 2, 3, 4]).unwrap();
     let key = Key::new("a/c/0").unwrap();

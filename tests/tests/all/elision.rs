@@ -170,7 +170,7 @@ fn missing_chunks_stay_missing_where_the_fill_value_was_undefined() {
 #[test]
 fn missing_chunks_are_written_where_others_would_read_them_otherwise() {
     let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[6], "bytes").chunks(&[2]).codecs_json("vlen-bytes").unwrap();
+    let new = NewArray::new(&[6], "bytes").chunks(&[2]).codecs("vlen-bytes").unwrap();
     let array = Array::create(&source, "/", new, &zarr::registry::default()).unwrap();
     array.write(0..2, &[b"a".to_vec(), b"".to_vec()]).unwrap();
     assert_eq!(chunks(&source), ["c/0"]);

@@ -25,7 +25,7 @@ impl Layout {
     pub(crate) fn new_array<T: Sample>(&self) -> NewArray {
         let fill = T::sample(self.fill);
         let new = NewArray::new(&self.shape, T::TYPE)
-            .codecs_json(&Value::Array(self.codecs.clone()).to_string())
+            .codecs(Value::Array(self.codecs.clone()).to_string())
             .expect("an array of codecs")
             .fill(fill.json())
             .dialect(self.dialect)

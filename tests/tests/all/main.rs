@@ -41,5 +41,6 @@ mod scale;
 mod selections;
 mod sparse;
 mod typed_attributes;
+mod typed_codecs;
 mod writers;
 mod xarray;

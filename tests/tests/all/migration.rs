@@ -28,7 +28,7 @@ pub(crate) fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     .unwrap();
     let new = |shape: &[u64]| {
         let new = NewArray::new(shape, "int16").dialect(dialect).attribute("units", "K").fill(-1);
-        new.codecs_json("gzip").unwrap()
+        new.codecs("gzip").unwrap()
     };
     let array = Array::create(&store, "/g/a", new(&[4, 6]).chunks(&[2, 3]), &registry).unwrap();
     array.write((0..2, ..), &(0..12).collect::<Vec<i16>>()).unwrap();

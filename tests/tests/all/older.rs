@@ -34,7 +34,8 @@ fn codec(name: &str, configuration: Value) -> NamedConfig {
 fn the_session_of_version_1() {
     let store = store(&[]);
     let zlib = codec("numcodecs.zlib", json!({"level": 1}));
-    let new = NewArray::new(&[20, 20], "<i4").chunks(&[10, 10]).codecs(vec![zlib]).fill(42).dialect(Dialect::V1);
+    let new =
+        NewArray::new(&[20, 20], "<i4").chunks(&[10, 10]).codecs(vec![zlib]).unwrap().fill(42).dialect(Dialect::V1);
     let mut array = Array::create(&store, "/", new, &zarr::registry::default()).unwrap();
     assert_eq!(keys(&store), ["attrs", "meta"]);
     let meta = json!({

@@ -50,7 +50,7 @@ fn changing<S: Store>(store: S, states: States) -> Altered<S> {
 
 /// One chunk of so many bytes.
 fn one_chunk(len: u64, codecs: &str) -> NewArray {
-    NewArray::new(&[len], "uint8").chunks(&[len]).codecs_json(codecs).unwrap()
+    NewArray::new(&[len], "uint8").chunks(&[len]).codecs(codecs).unwrap()
 }
 
 /// An array of one chunk in a store in memory that is read in slabs, as files are.
@@ -160,7 +160,7 @@ fn among_others(counts: &Arc<AtomicUsize>) -> Array {
         found
     });
     let store: Arc<dyn Store> = Arc::new(store.with_profile(slabs));
-    let new = NewArray::new(&[40, 64], "uint8").chunks(&[4, 64]).codecs_json(BYTES).unwrap();
+    let new = NewArray::new(&[40, 64], "uint8").chunks(&[4, 64]).codecs(BYTES).unwrap();
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     array.write(.., &[1_u8; 40 * 64]).unwrap();
     array

@@ -28,8 +28,7 @@ fn files_read_in_place_are_as_values_in_memory() {
             let elements: Vec<u16> = (0..6 * 40 * 50).map(|at| at as u16 ^ 0x1234).collect();
             let arrays = [&files, &memory].map(|store| {
                 let new = NewArray::new(&[6, 40, 50], "uint16").chunks(&chunks);
-                let array =
-                    zarr::create((store, "/a")).array(new.codecs_json(&format!("[{codecs}]")).unwrap()).unwrap();
+                let array = zarr::create((store, "/a")).array(new.codecs(format!("[{codecs}]")).unwrap()).unwrap();
                 array.write(.., &elements).unwrap();
                 array
             });
@@ -72,7 +71,7 @@ fn claiming(data_type: &str, codec: &str, len: u64, size: u64) -> (tempfile::Tem
         r#"[{{"name": "sharding_indexed", "configuration": {{
             "chunk_shape": [1], "codecs": [{codec}], "index_codecs": [{LITTLE}], "index_location": "end"}}}}]"#
     );
-    let new = NewArray::new(&[4096], data_type).chunks(&[4096]).codecs_json(&sharding).unwrap();
+    let new = NewArray::new(&[4096], data_type).chunks(&[4096]).codecs(&sharding).unwrap();
     let dynamic: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
     zarr::create(&dynamic).array(new).unwrap();
     let index: Vec<u8> = (0..4096).flat_map(|_| [0u64, len]).flat_map(u64::to_le_bytes).collect();
@@ -122,7 +121,7 @@ fn inner_chunks_side_by_side_are_as_one_by_one() {
             );
             for store in [files, memory] {
                 let new = NewArray::new(&[50, 80], "uint16").chunks(&[24, 40]);
-                let array = zarr::create(&store).array(new.codecs_json(&sharding).unwrap()).unwrap();
+                let array = zarr::create(&store).array(new.codecs(&sharding).unwrap()).unwrap();
                 let mut due = vec![0u16; 50 * 80];
                 // Not all inner chunks are stored, and of the third shard along the first axis two rows lie in the array.
                 for (rows, columns, first) in

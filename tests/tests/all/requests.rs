@@ -30,7 +30,7 @@ const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
 
 #[test]
 fn an_element_of_a_nested_shard_is_three_gets() {
-    let (store, array) = counted(NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs_json(NESTED).unwrap());
+    let (store, array) = counted(NewArray::new(&[128, 128], "int32").chunks(&[64, 64]).codecs(NESTED).unwrap());
     assert_eq!(array.read::<i32>((100, 77)).unwrap(), [100 * 128 + 77]);
     let counts = store.take();
     // Two indexes of 16 entries with checksums, and a chunk of 64 bytes.
@@ -45,7 +45,7 @@ fn an_element_of_a_shard_with_its_index_in_front_is_two_gets() {
         "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]
     }}]"#;
-    let (store, array) = counted(NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs_json(codecs).unwrap());
+    let (store, array) = counted(NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs(codecs).unwrap());
     assert_eq!(array.read::<i32>((63, 0)).unwrap(), [63 * 64]);
     let counts = store.take();
     assert!(counts.gets <= 2 && counts.bytes_read <= 64 * 16 + 4 + 256, "{counts:?}");
@@ -53,7 +53,7 @@ fn an_element_of_a_shard_with_its_index_in_front_is_two_gets() {
 
 #[test]
 fn a_region_of_an_uncompressed_chunk_reads_only_its_bytes() {
-    let (store, array) = counted(NewArray::new(&[100, 100], "int32").chunks(&[100, 100]).codecs_json("bytes").unwrap());
+    let (store, array) = counted(NewArray::new(&[100, 100], "int32").chunks(&[100, 100]).codecs("bytes").unwrap());
     let found = array.read::<i32>((50, 10..20)).unwrap();
     assert_eq!(found, (5010..5020).collect::<Vec<_>>());
     let counts = store.take();
@@ -66,7 +66,7 @@ fn a_region_of_an_uncompressed_chunk_reads_only_its_bytes() {
 
 #[test]
 fn a_compressed_chunk_is_one_get_and_a_missing_one_is_no_data() {
-    let (store, array) = counted(NewArray::new(&[20, 20], "int32").chunks(&[10, 10]).codecs_json("zstd").unwrap());
+    let (store, array) = counted(NewArray::new(&[20, 20], "int32").chunks(&[10, 10]).codecs("zstd").unwrap());
     array.read::<i32>((0..3, 0..3)).unwrap();
     assert_eq!(store.take().gets, 1);
     array.read::<i32>(..).unwrap();
@@ -83,7 +83,7 @@ fn a_compressed_chunk_is_one_get_and_a_missing_one_is_no_data() {
 
 #[test]
 fn whole_chunks_are_written_without_reading() {
-    let (store, array) = counted(NewArray::new(&[25, 25], "int32").chunks(&[10, 10]).codecs_json("gzip").unwrap());
+    let (store, array) = counted(NewArray::new(&[25, 25], "int32").chunks(&[10, 10]).codecs("gzip").unwrap());
     // Chunks at the edge are covered as far as the array goes.
     array.write((10.., 10..), &vec![7; 15 * 15]).unwrap();
     let counts = store.take();

@@ -11,7 +11,7 @@ use zarr_store::{MemoryStore, Store};
 #[test]
 fn an_array_of_2_to_the_62_elements_reads_one() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let new = NewArray::new(&[1 << 31, 1 << 31], "int8").chunks(&[2, 2]).codecs_json(r#"["bytes"]"#).unwrap();
+    let new = NewArray::new(&[1 << 31, 1 << 31], "int8").chunks(&[2, 2]).codecs(r#"["bytes"]"#).unwrap();
     zarr::create((&store, "/a")).array(new).unwrap();
     let last = (1u64 << 31) - 1;
     let array = zarr::open((&store, "/a")).array().unwrap();
@@ -37,7 +37,7 @@ fn arrays_may_be_larger_than_any_memory() {
             let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
             let path = if dialect == V1 { "/" } else { "/a" };
             let chunks = vec![16; shape.len()];
-            let new = NewArray::new(shape, "float64").chunks(&chunks).codecs_json(r#"["bytes"]"#).unwrap().fill(-1);
+            let new = NewArray::new(shape, "float64").chunks(&chunks).codecs(r#"["bytes"]"#).unwrap().fill(-1);
             zarr::create((&store, path)).array(new.dialect(dialect)).unwrap();
             let array = zarr::open((&store, path)).array().unwrap();
             let last: Vec<_> = shape.iter().map(|&len| len - 1..len).collect();
@@ -103,7 +103,7 @@ fn readers_with_a_cache_do_not_wait_for_each_other() {
 fn check_readers(cache: Option<ChunkCache>) {
     const READERS: usize = 64;
     let store: Arc<dyn Store> = Arc::new(meeting(READERS));
-    let new = NewArray::new(&[READERS as u64 / 4 * 8], "int32").chunks(&[8]).codecs_json(
+    let new = NewArray::new(&[READERS as u64 / 4 * 8], "int32").chunks(&[8]).codecs(
         r#"[{"name": "bytes",
         "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]"#,
     );

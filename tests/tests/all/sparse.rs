@@ -12,7 +12,7 @@ fn conversions_ask_for_stored_chunks() {
     for (dialect, shards) in [(Dialect::V2, None), (Dialect::V3, None), (Dialect::V3, Some(1_000_000))] {
         let store = Arc::new(Counted::new(MemoryStore::new()));
         let source: Arc<dyn Store> = Arc::clone(&store) as _;
-        let new = NewArray::new(&[LEN], "float64").chunks(&[16]).codecs_json(r#"["bytes"]"#).unwrap();
+        let new = NewArray::new(&[LEN], "float64").chunks(&[16]).codecs(r#"["bytes"]"#).unwrap();
         let array = zarr::create((&source, "/a")).array(new.fill(-1)).unwrap();
         let parts = [160..176, LEN / 2 + 160..LEN / 2 + 176];
         for (number, part) in parts.iter().enumerate() {

@@ -282,7 +282,7 @@ fn a_node_made_in_the_source_while_a_move_erases_it_is_not_erased() {
         Ok(found)
     });
     let source: Arc<dyn Store> = Arc::new(source);
-    let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs_json("bytes").unwrap();
+    let new = NewArray::new(&[2], "int8").chunks(&[2]).codecs("bytes").unwrap();
     zarr::create((&source, "/g/a")).array(new).unwrap().write(.., &[1_i8, 2]).unwrap();
     zarr::convert::Transfer::of(&source, "/g").in_store(&target).to("/g").move_all(&zarr::registry::default()).unwrap();
     assert_eq!(source.get_all(&document).unwrap(), None);

@@ -90,7 +90,7 @@ fn write_one(
         .dialect(plan.dialect)
         .separator(plan.separator)
         .attributes(plan.attributes.clone())
-        .codecs_json(&plan.codecs)
+        .codecs(&plan.codecs)
         .map_err(text)?;
     if let Some(names) = &plan.dimension_names {
         new = new.dimension_names(names);

@@ -37,7 +37,7 @@ pub(crate) fn each(name: &str, shape: &[u64], chunks: &[u64], codecs: &str, meas
         }
         let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
         let new = NewArray::new(shape, "uint16").chunks(chunks).options(options);
-        let new = new.codecs_json(&format!("[{codecs}]")).expect("codecs");
+        let new = new.codecs(format!("[{codecs}]")).expect("codecs");
         let array = Array::create(&store, "/", new, &registry()).expect("an array");
         let wave = |i: u64| (i as f64 / 900.0).sin() * 300.0 + 400.0 + ((i * i) % 13) as f64;
         let elements: Vec<u16> = (0..shape.iter().product()).map(|i| wave(i) as u16).collect();

@@ -12,7 +12,7 @@ fn array() -> Array {
     let new = NewArray::new(&[20, 30], r#"[["a", "<u2"], ["b", [["x", "|u1"], ["y", "<i2"]], [1, 3]], ["c", "|V2"]]"#)
         .chunks(&[7, 4])
         .dialect(Dialect::V2)
-        .codecs_json(r#"[{"name": "bytes", "configuration": {"field_endian": ["little", [null, "big"], null]}}]"#)
+        .codecs(r#"[{"name": "bytes", "configuration": {"field_endian": ["little", [null, "big"], null]}}]"#)
         .unwrap();
     let array = Array::create(&store, "/a", new, &registry).unwrap();
     let items: Vec<u8> = (0..20 * 30 * 13).map(|i| (i * 31 + i / 256) as u8).collect();
@@ -74,7 +74,7 @@ fn names_may_have_points() {
     registry.codecs.add(zarr_codec_bytes::BYTES);
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let fields = r#"[["a", [["b", "|u1"]], 2], ["a.b", "|u1"], ["a.c", [["d.e", "|u1"]]]]"#;
-    let new = NewArray::new(&[2], fields).dialect(Dialect::V2).codecs_json("bytes").unwrap();
+    let new = NewArray::new(&[2], fields).dialect(Dialect::V2).codecs("bytes").unwrap();
     let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
     let data = ArrayData::from_items(array.data_type(), &[2], &[1, 2, 3, 4, 5, 6, 7, 8], None).unwrap();
     let items = |name: &str| data.field(name).unwrap().items().to_vec();

@@ -17,7 +17,7 @@ fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&'static A
     let attempt = |right| {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let array = NewArray::new(&[5], "int8").chunks(&[2]).attribute("a", 1).dialect(Dialect::V2);
-        let array = Array::create(&store, "/a", array.codecs_json("bytes").unwrap(), &registry).unwrap();
+        let array = Array::create(&store, "/a", array.codecs("bytes").unwrap(), &registry).unwrap();
         array.write(.., &[1_i8; 5]).unwrap();
         let core = Box::leak(Box::new(array.core.with_found(array.core.found.clone()).unwrap()));
         run(&*store, WrongReplies::new(new(core), right))

@@ -359,7 +359,7 @@ mod tests {
             let mut registry = Registry::default();
             registry.codecs.add(zarr_codec_bytes::BYTES);
             let new = NewArray::new(&[2 * size as u64], "uint8").chunks(&[size as u64]);
-            let new = new.codecs_json(r#"[{"name": "bytes"}]"#).unwrap();
+            let new = new.codecs(r#"[{"name": "bytes"}]"#).unwrap();
             let array = Array::create(&store, "/", new, &Arc::new(registry)).unwrap();
             let elements: Vec<u8> = (0..2 * size).map(|at| (at % 251) as u8).collect();
             array.write(.., &elements).unwrap();

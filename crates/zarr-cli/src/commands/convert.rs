@@ -38,7 +38,7 @@ pub(crate) struct Convert {
     /// The shape of shards, for arrays of as many dimensions; `none`: no shards.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none)]
     shards: Option<number::LengthsOrNone>,
-    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, `none`, or the JSON array of a Zarr v3
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
     /// document.
     #[arg(long, value_name = "CODECS")]
     codecs: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .dialect(args.dialect)
         .chunks(args.chunks.as_ref().map(|chunks| chunks.0.clone()))
         .shards(shards)
-        .codecs(args.codecs.as_deref().map(|text| codecs::expand(text, &context.registry)).transpose()?)
+        .codecs(args.codecs.as_deref().map(|text| codecs::parse(text, &context.registry)).transpose()?)
         .node(args.node.as_deref().map(node_path).transpose()?)
         .overwrite(args.overwrite);
     let source = context.open_store(&args.source)?;

@@ -37,7 +37,7 @@ pub(crate) struct Create {
     /// The shape of shards, a multiple of that of chunks.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
     shards: Option<number::Lengths>,
-    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, `none`, or the JSON array of a Zarr v3
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
     /// document.
     #[arg(long, value_name = "CODECS")]
     codecs: Option<String>,
@@ -133,7 +133,7 @@ fn array(
         new = new.shards(&shards.0);
     }
     if let Some(codecs) = &args.codecs {
-        new = new.codecs_json(&codecs::expand(codecs, &context.registry)?)?;
+        new = new.codecs(codecs::parse(codecs, &context.registry)?)?;
     }
     if let Some(fill) = &args.fill {
         new = new.fill(fill_value(fill, data_type));

@@ -40,7 +40,7 @@ use zarr_store::{Key, Precondition, Store};
 /// # registry.codecs.add(zarr_codec_bytes::BYTES);
 /// # let registry = Arc::new(registry);
 /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-/// let new = NewArray::new(&[2], "int8").codecs_json("bytes")?.dialect(Dialect::V2);
+/// let new = NewArray::new(&[2], "int8").codecs("bytes")?.dialect(Dialect::V2);
 /// Array::create(&store, "/a", new, &registry)?.write(.., &[1_i8, 2])?;
 ///
 /// Migration::plan(&store, &registry, Dialect::V3)?.run(|_| {})?;

@@ -2,6 +2,7 @@
 
 use super::Shards;
 use zarr_array::Options;
+use zarr_codec::CodecList;
 use zarr_meta::{Dialect, NodePath};
 
 /// Options of a [`Conversion`](super::Conversion): a default, and a method for each.
@@ -23,8 +24,8 @@ pub struct ConvertOptions {
     /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, but for those
     /// that get other chunks, which are not sharded.
     pub shards: Option<Shards>,
-    /// The codecs of chunks, as [`NewArray::codecs_json`](zarr_array::NewArray::codecs_json) takes them.
-    pub codecs: Option<String>,
+    /// The codecs of chunks, as [`NewArray::codecs`](zarr_array::NewArray::codecs) takes them.
+    pub codecs: Option<CodecList>,
     /// Convert this node alone, with all below it. The groups above it are converted with it, unless it goes to a path of its
     /// own.
     pub node: Option<NodePath>,
@@ -87,7 +88,7 @@ impl ConvertOptions {
 
     /// Sets [`codecs`](Self#structfield.codecs).
     #[must_use]
-    pub fn codecs(mut self, codecs: impl Into<Option<String>>) -> Self {
+    pub fn codecs(mut self, codecs: impl Into<Option<CodecList>>) -> Self {
         self.codecs = codecs.into();
         self
     }

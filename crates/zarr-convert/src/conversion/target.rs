@@ -214,8 +214,8 @@ fn rechunk(array: &mut ArrayMetadata, dialect: Dialect, options: &ConvertOptions
     }
     let mut new = NewArray::new(&array.shape, array.data_type.to_value().to_string());
     new = match &options.codecs {
-        Some(codecs) => new.codecs_json(codecs)?,
-        None => new.codecs(flat.codecs),
+        Some(codecs) => new.codecs(codecs.clone())?,
+        None => new.codecs(flat.codecs)?,
     };
     let chunk = chunks.cloned().or(flat.chunk);
     let shard = match shards {

@@ -32,7 +32,7 @@ proptest! {
         let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
         let (chunks, other): (Vec<u64>, Vec<u64>) = axes.iter().map(|axis| (axis.1, axis.2)).unzip();
         let source = memory();
-        let new = NewArray::new(&shape, "int16").chunks(&chunks).codecs_json("bytes").unwrap().fill(-3);
+        let new = NewArray::new(&shape, "int16").chunks(&chunks).codecs("bytes").unwrap().fill(-3);
         let array = Array::create(&source, "/g/a", new, &registry).unwrap();
         // A part is written, so that some chunks are missing.
         let ranges: Vec<_> = shape.iter().zip(&written).map(|(&len, &(start, count))| start.min(len)..(start + count).min(len)).collect();
@@ -70,7 +70,7 @@ proptest! {
 #[test]
 fn a_store_is_not_converted_onto_itself() {
     let (registry, store) = (registry(), memory());
-    let new = NewArray::new(&[4], "int8").codecs_json("bytes").unwrap();
+    let new = NewArray::new(&[4], "int8").codecs("bytes").unwrap();
     Array::create(&store, "/a", new, &registry).unwrap().write(.., &[1_i8, 2, 3, 4]).unwrap();
     let options = ConvertOptions::default().overwrite(true);
     let conversion = Conversion::plan(&store, &registry, options).unwrap();
@@ -94,7 +94,7 @@ fn data_types_of_ones_own_are_converted_by_name() {
     known.data_types.add(zarr_dtype::DataTypeEntry { names: &["level"], build: |_, _| Ok(Arc::new(Level)) });
     let (known, unknown, source) = (Arc::new(known), registry(), memory());
     let level = r#"{"name":"level","configuration":{"of":["sea",1.50]}}"#;
-    let new = NewArray::new(&[5], level).chunks(&[2]).codecs_json("bytes").unwrap().fill(-3);
+    let new = NewArray::new(&[5], level).chunks(&[2]).codecs("bytes").unwrap().fill(-3);
     Array::create(&source, "/a", new, &known).unwrap().write(0..3, &[1_i16, 2, 3]).unwrap();
     let convert = |options: ConvertOptions, registry: &Arc<Registry>| {
         let target = memory();

@@ -61,7 +61,7 @@ impl Conversion {
 /// # registry.codecs.add(zarr_codec_bytes::BYTES);
 /// # let registry = Arc::new(registry);
 /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-/// let array = Array::create(&store, "/raw/a", NewArray::new(&[2], "int8").codecs_json("bytes")?, &registry)?;
+/// let array = Array::create(&store, "/raw/a", NewArray::new(&[2], "int8").codecs("bytes")?, &registry)?;
 /// array.write(.., &[1_i8, 2])?;
 /// Transfer::of(&store, "/raw").to("/kept").copy(&registry)?;
 /// Transfer::of(&store, "/raw/a").to("/b").move_all(&registry)?;

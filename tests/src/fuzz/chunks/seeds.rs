@@ -158,7 +158,8 @@ fn of_objects(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     let mut inputs = Vec::new();
     for shape in [&[2, 3][..], &[6]] {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let new = NewArray::new(shape, "v2_object").chunks(shape).codecs(vec![NamedConfig::new(codec)]);
+        let new =
+            NewArray::new(shape, "v2_object").chunks(shape).codecs(vec![NamedConfig::new(codec)]).map_err(fault)?;
         let array = Array::create(&store, "/", new.dialect(Dialect::V2), &registry()).map_err(fault)?;
         array.write(Selection::all(), &values).map_err(fault)?;
         inputs.extend(inputs_of(&array, 1)?);

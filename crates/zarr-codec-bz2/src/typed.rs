@@ -1,0 +1,17 @@
+//! The codec by its type.
+
+use crate::BZ2;
+use zarr_codec::{TypedCodec, bytes_codec};
+
+/// Codec `bz2`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bz2(TypedCodec);
+
+impl Bz2 {
+    /// Compression in blocks of `level` times 100 kB, 1 to 9.
+    pub fn level(level: u32) -> Self {
+        Self(TypedCodec::new(BZ2).with("level", level))
+    }
+}
+
+bytes_codec!(Bz2);
