@@ -113,7 +113,7 @@ impl Array {
     /// # registry.codecs.add(zarr_codec_bytes::BYTES);
     /// # let registry = Arc::new(registry);
     /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-    /// let new = NewArray::new(&[100, 100], "uint8").chunks(&[50, 50]).codecs_json(r#"["bytes"]"#)?;
+    /// let new = NewArray::new(&[100, 100], "uint8").chunks(&[50, 50]).codecs("bytes")?;
     /// let array = Array::create(&store, "/a", new, &registry)?;
     /// array.fill((.., 50..), 7_u8)?;
     /// // A batch of four windows, one after the other in one vector.
