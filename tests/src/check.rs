@@ -126,7 +126,7 @@ pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &
     if !by_convention || expected.dimension_names.is_some() {
         same("dimension names", &metadata.dimension_names, &expected.dimension_names)?;
     }
-    let options = Options { v1_f_order_is_c: case.expected.v1_f_order_is_c, ..Options::default() };
+    let options = Options::default().v1_f_order_is_c(case.expected.v1_f_order_is_c);
     let opened = Array::from_found(&store, found.clone(), &zarr::registry::default(), options);
     let Some(data) = &expected.data else {
         // Its elements must never be decoded; its metadata was read.

@@ -60,7 +60,7 @@ pub fn roundtrip_archive(archive: &'static str, roundtrips: &mut Roundtrips) -> 
 
 fn roundtrip_array(case: &Case, path: &str, roundtrips: &mut Roundtrips) -> Result<(), Fault> {
     let named = |fault: &str| format!("{}/{} {path}: {fault}", case.archive, case.name);
-    let options = Options { v1_f_order_is_c: case.expected.v1_f_order_is_c, ..Options::default() };
+    let options = Options::default().v1_f_order_is_c(case.expected.v1_f_order_is_c);
     let store = zarr::store::open(&case.url()).map_err(|error| named(&error.to_string()))?;
     let path = NodePath::parse(path).map_err(|error| named(&error.to_string()))?;
     let Some(before) = Subject::read(&store, &path, &options).map_err(|fault| named(&fault))? else { return Ok(()) };

@@ -78,7 +78,7 @@ fn open_and_read(shape: &[u64], codecs: &str, cache: Option<&ChunkCache>) -> (u6
     array.write(last, &[7i8]).unwrap();
     let read = || {
         let array = zarr::open((&store, "/a")).array().unwrap();
-        let array = array.with(Options { cache: cache.cloned(), ..Options::default() }).unwrap();
+        let array = array.with(Options::default().cache(cache.cloned())).unwrap();
         assert_eq!(array.read::<i8>(last).unwrap(), [7]);
         assert_eq!(array.read::<i8>((last.0 - 2148, last.1)).unwrap(), [0]);
     };
@@ -110,7 +110,7 @@ fn read_a_million(cache: Option<ChunkCache>) -> Taken {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[1000, 1000], "uint8").chunks(&[1, 1]).codecs(r#"["bytes"]"#).unwrap().fill(3);
     let array: Array = zarr::create((&store, "/a")).array(new).unwrap();
-    let array = array.with(Options { cache, ..Options::default() }).unwrap();
+    let array = array.with(Options::default().cache(cache)).unwrap();
     array.write((999, 998), &[9u8]).unwrap();
     let mut out = vec![0; 1_000_000];
     array.read_into((..1, ..), ViewMut::new(&mut out[..1000], 1, &[1, 1000]).unwrap()).unwrap();
@@ -154,7 +154,7 @@ fn an_index_that_says_too_much_takes_little() {
     drop(shard);
     let bound = 100 << 20;
     for cache in [None, Some(ChunkCache::new(1 << 20))] {
-        let array = array.with(Options { cache, threads: NonZeroUsize::new(1), ..Options::default() }).unwrap();
+        let array = array.with(Options::default().cache(cache).threads(NonZeroUsize::new(1))).unwrap();
         let (read, all) = taken(|| array.read_data(..).map(drop));
         assert!(read.is_err() && all.peak < bound, "{read:?} {all:?}");
         let points = (0..CHUNKS as i64).rev().collect();

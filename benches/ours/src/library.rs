@@ -66,7 +66,7 @@ impl Library for Ours {
     fn open_cached(&self, directory: &Path) -> Result<Option<Array>, Failure> {
         let array = self.open(directory)?;
         let cache = Some(ChunkCache::new(CACHE));
-        Ok(Some(array.with(Options { cache, ..array.options().clone() })?))
+        Ok(Some(array.with(array.options().clone().cache(cache))?))
     }
 
     fn open_in_memory(&self, files: Files) -> Result<Array, Failure> {

@@ -31,7 +31,7 @@ fn main() {
                 println!("{name:46} {ours:6.2} GB/s, values alone {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
             };
             for threads in [NonZeroUsize::new(1), None] {
-                let array = array.with(Options { threads, ..Options::default() }).expect("an array");
+                let array = array.with(Options::default().threads(threads)).expect("an array");
                 let name = format!("{name}, {}", threads.map_or("all threads", |_| "one thread"));
                 let ours = || {
                     let view = ViewMut::new(&mut out, 2, &SHAPE.map(|len| len as usize)).expect("fits");

@@ -54,7 +54,7 @@ use nodes::{Node, Nodes};
 /// # Array::create(&store, "/a", new, &registry)?.write(.., &[7i16; 10_000])?;
 /// let cache = ChunkCache::new(256 << 20);
 /// let array = Array::open(&store, "/a", &registry)?;
-/// let array = array.with(Options { cache: Some(cache.clone()), ..array.options().clone() })?;
+/// let array = array.with(array.options().clone().cache(cache.clone()))?;
 /// # counted.take();
 /// assert_eq!(array.read::<i16>((3, 5..8))?, [7; 3]);
 /// assert_eq!(array.read::<i16>((40.., 1))?[..10], [7; 10]);

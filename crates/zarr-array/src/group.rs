@@ -5,12 +5,13 @@ use std::sync::Arc;
 use zarr_hierarchy::node::{self, FindDialect};
 use zarr_hierarchy::open_node;
 use zarr_hierarchy::{WalkJob, in_store};
-use zarr_json::Map;
+use zarr_json::{Map, Value};
 use zarr_meta::{Dialect, GroupMetadata, Node, NodePath, StoredNode};
 use zarr_store::{Store, run};
 
 /// What a new group is to be like.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct NewGroup {
     /// Its attributes.
     pub attributes: Map,
@@ -19,6 +20,42 @@ pub struct NewGroup {
     pub dialect: Option<Dialect>,
     /// Whether a node that is there already is erased first, with all that lies below it.
     pub overwrite: bool,
+}
+
+impl NewGroup {
+    /// A group without attributes, in the dialect of the hierarchy.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets one attribute.
+    #[must_use]
+    pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.attributes.insert(name, value);
+        self
+    }
+
+    /// Sets all attributes.
+    #[must_use]
+    pub fn attributes(mut self, attributes: Map) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// Sets the dialect to store it in; see [`dialect`](Self#structfield.dialect).
+    #[must_use]
+    pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
+        self.dialect = dialect.into();
+        self
+    }
+
+    /// Sets whether a node that is there already is erased first, with all that lies below it.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
 }
 
 /// A Zarr group in a store: a node that has others below it.

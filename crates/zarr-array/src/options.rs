@@ -1,5 +1,7 @@
 //! How arrays are read and written.
 
+mod setters;
+
 use crate::{ChunkCache, Result};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -11,14 +13,15 @@ use zarr_hierarchy::check_strictly;
 use zarr_json::NamedConfig;
 use zarr_meta::StoredNode;
 
-/// How an array is read and written. A plain value: change what differs from the default.
+/// How an array is read and written: a default, and a method for each option that is to be another.
 ///
 /// ```
 /// use zarr_array::{MissingChunks, Options};
-/// let options = Options { missing_chunks: MissingChunks::Error, ..Options::default() };
+/// let options = Options::default().missing_chunks(MissingChunks::Error);
 /// assert!(!options.write_empty_chunks);
 /// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// What a chunk that is not stored means.
     pub missing_chunks: MissingChunks,
@@ -92,7 +95,7 @@ pub enum MissingChunks {
 /// ```
 /// use zarr_array::{MissingChunks, MissingReport, Options};
 /// let report = MissingReport::default();
-/// let options = Options { missing_chunks: MissingChunks::Report(report.clone()), ..Options::default() };
+/// let options = Options::default().missing_chunks(MissingChunks::Report(report.clone()));
 /// // ... arrays are opened with these options, and read ...
 /// assert!(report.take().is_empty());
 /// ```

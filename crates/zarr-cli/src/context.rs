@@ -78,7 +78,12 @@ impl Context {
         let (v1_f_order_is_c, refuse_fallbacks) = (self.global.v1_f_order_is_c, self.global.refuse_fallbacks);
         let (threads, strict) = (self.global.threads, self.global.strict);
         let fallback_type = self.global.fallback_type.clone();
-        Options { threads, v1_f_order_is_c, refuse_fallbacks, fallback_type, strict, ..Options::default() }
+        Options::default()
+            .threads(threads)
+            .v1_f_order_is_c(v1_f_order_is_c)
+            .refuse_fallbacks(refuse_fallbacks)
+            .fallback_type(fallback_type)
+            .strict(strict)
     }
 
     /// The options of a conversion that may take so many bytes of memory.

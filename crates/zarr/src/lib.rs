@@ -31,7 +31,7 @@
 //! # zarr::create((&store, "/temperature")).array(NewArray::new(&[365, 18, 36], "float32").chunks(&[30, 18, 36]))?;
 //! let cache = ChunkCache::new(256 << 20);
 //! let array = zarr::open((&store, "/temperature")).array()?;
-//! let array = array.with(Options { cache: Some(cache.clone()), ..array.options().clone() })?;
+//! let array = array.with(array.options().clone().cache(cache.clone()))?;
 //! for day in 0..365_u64 {
 //!     // Decodes 13 chunks, each once.
 //!     array.read::<f32>((day, 7, 7))?;

@@ -46,7 +46,7 @@ pub(super) fn limited() -> Options {
     let mut limits = Limits::default();
     limits.max_chunk = 32 << 20;
     limits.max_index = 16 << 20;
-    Options { limits, ..Options::default() }
+    Options::default().limits(limits)
 }
 
 /// The array that a document describes. Those opened last are kept, since most inputs have the document of a seed.

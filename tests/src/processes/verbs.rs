@@ -164,7 +164,7 @@ impl Scenario {
 
     /// Makes a group of two arrays of a generation.
     pub(super) fn make_group(self, store: &Arc<dyn Store>, path: &str, generation: u64) -> Result<()> {
-        let new = NewGroup { dialect: Some(self.dialect()), ..NewGroup::default() };
+        let new = NewGroup::default().dialect(self.dialect());
         Group::create(store, path, new, &zarr::registry::default())?;
         for name in ["a", "b"] {
             let array =

@@ -105,7 +105,7 @@ fn path(text: &str) -> NodePath {
 #[test]
 fn strict_opening_refuses_documents_with_warnings() {
     let store = v2();
-    let strict = Options { strict: true, ..Options::default() };
+    let strict = Options::default().strict(true);
     let array = zarr::open((&store, "/a")).array().unwrap();
     assert!(!array.warnings().is_empty());
     let error = array.with(strict.clone()).unwrap_err();
@@ -135,7 +135,7 @@ fn strict_opening_refuses_odd_codecs_and_attributes_that_are_no_json() {
         "codecs":["bytes",{"name":"gzip","configuration":{"level":1,"odd":true}}]}"#;
     let store =
         store(&[("a/zarr.json", document), ("b/.zarray", &ZARRAY.replace("NaN", "0")), ("b/.zattrs", "{\"a\":")]);
-    let strict = Options { strict: true, ..Options::default() };
+    let strict = Options::default().strict(true);
     let array = zarr::open((&store, "/a")).array().unwrap();
     let [warning] = array.warnings() else { panic!("{:?}", array.warnings()) };
     assert_eq!((warning.key.as_str(), warning.pointer.as_str()), ("a/zarr.json", "/codecs/1/configuration/odd"));

@@ -36,7 +36,7 @@ fn made(codecs: &str) -> (Arc<Counted<MemoryStore>>, Array) {
 }
 
 fn with(array: &Array, cache: &ChunkCache) -> Array {
-    array.with(Options { cache: Some(cache.clone()), ..array.options().clone() }).unwrap()
+    array.with(array.options().clone().cache(cache.clone())).unwrap()
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn chunks_that_are_missing_are_kept_as_such() {
     store.take();
     assert_eq!(array.read::<i32>((1, 100)).unwrap(), [0]);
     assert_eq!(store.take().gets, 0);
-    let options = Options { missing_chunks: MissingChunks::Error, ..array.options().clone() };
+    let options = array.options().clone().missing_chunks(MissingChunks::Error);
     let strict = array.with(options).unwrap();
     assert_eq!(strict.read::<i32>((1, 100)).unwrap_err().kind(), ErrorKind::MissingChunk);
     array.write((1, 100), &[3]).unwrap();
@@ -233,7 +233,7 @@ fn waiting_arrays_are_cached_as_well() {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let lent: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&store) as _));
     let new = NewArray::new(&[64, 64], "int32").chunks(&[64, 64]).codecs(SHARD).unwrap();
-    let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
+    let options = Options::default().cache(ChunkCache::new(1 << 20));
     block_on(async {
         let array = AsyncArray::create(&lent, "/a", new.options(options), &zarr::registry::default()).await.unwrap();
         array.write(.., &(0..64 * 64).collect::<Vec<i32>>()).await.unwrap();

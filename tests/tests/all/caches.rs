@@ -5,7 +5,7 @@ use crate::model::{Model, Sample};
 use crate::selections::selection;
 use proptest::prelude::*;
 use std::sync::Arc;
-use zarr_array::{Array, AsyncArray, ChunkCache, Options};
+use zarr_array::{Array, AsyncArray, ChunkCache};
 use zarr_grid::{Region, Selection};
 use zarr_store::{AsyncStore, MemoryStore, Store, SyncAsAsync, block_on};
 use zarr_tests::Random;
@@ -30,7 +30,7 @@ impl<T: Sample> Trial<T> {
         let cache = if revalidates { ChunkCache::revalidating(max_bytes) } else { ChunkCache::new(max_bytes) };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let other = Array::create(&store, "/a", new.clone(), &registry).expect("a new array");
-        let options = Options { cache: Some(cache.clone()), ..other.options().clone() };
+        let options = other.options().clone().cache(cache.clone());
         let open =
             |_| zarr::open((&store, "/a")).array().expect("it was made").with(options.clone()).expect("an array");
         let cached = (0..2).map(open).collect();

@@ -25,7 +25,7 @@ fn new(dialect: Option<Dialect>) -> NewArray {
 }
 
 fn group(dialect: Option<Dialect>) -> NewGroup {
-    NewGroup { dialect, ..NewGroup::default() }
+    NewGroup::default().dialect(dialect)
 }
 
 /// An array and a group of a dialect; of those without hierarchies, the array is the root.

@@ -44,7 +44,7 @@ fn inner_shards_may_have_any_of_it() {
     store.set_all(&key, &changed).unwrap();
 
     for cache in [None, Some(ChunkCache::new(1 << 20))] {
-        let array = array.with(Options { cache, ..Options::default() }).unwrap();
+        let array = array.with(Options::default().cache(cache)).unwrap();
         for _ in 0..2 {
             assert_eq!(array.read::<u8>(5_u64).unwrap(), [6]);
             assert_eq!(array.read::<u8>(Selection::coordinates(vec![vec![7, 0, 2]])).unwrap(), [8, 1, 3]);
@@ -68,7 +68,7 @@ fn an_index_that_points_beyond_its_shard_is_an_error_for_points_too() {
     value[4..12].copy_from_slice(&35_u64.to_le_bytes());
     store.set_all(&key, &value).unwrap();
     for cache in [None, Some(ChunkCache::new(1 << 20))] {
-        let array = array.with(Options { cache, ..Options::default() }).unwrap();
+        let array = array.with(Options::default().cache(cache)).unwrap();
         for selection in [Selection::coordinates(vec![vec![1, 0]]), Selection::coordinates(vec![vec![3, 1]])] {
             let error = array.read::<u8>(selection).unwrap_err();
             assert!(error.to_string().contains("inner chunk [0] at bytes 35..37 of a shard of 36 bytes"), "{error}");

@@ -197,7 +197,7 @@ fn chunks_that_may_be_left_out_are_kept_if_so_asked() {
     let store = store(".zarray", &zarray(&json!("<i2"), &json!(0), &json!(null)));
     let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
     assert!(found.may_omit_empty_chunks);
-    let options = Options { write_empty_chunks: true, ..Options::default() };
+    let options = Options::default().write_empty_chunks(true);
     let array = Array::from_found(&store, found, &zarr::registry::default(), options).unwrap();
     array.write(.., &[0_i16; 4]).unwrap();
     assert_eq!(chunks(&store), ["0", "1"]);

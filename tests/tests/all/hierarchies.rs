@@ -81,8 +81,7 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
                     let new = NewArray::new(&[3], "int8").chunks(&[2]).dialect(dialect);
                     Array::create(store, text, new, &registry).and_then(|array| array.write(.., &[1_i8, 2, 3]))
                 } else {
-                    Group::create(store, text, NewGroup { dialect: Some(dialect), ..NewGroup::default() }, &registry)
-                        .map(drop)
+                    Group::create(store, text, NewGroup::default().dialect(dialect), &registry).map(drop)
                 };
                 prop_assert_eq!(created.is_ok(), !below_array && !exists, "{} {:?} {:?}", dialect, step, created);
                 if created.is_ok() {

@@ -227,7 +227,7 @@ fn a_group_that_replaces_another_has_none_of_its_nodes() {
         };
         let registry = zarr::registry::default();
         let overwrite = |store: &Arc<dyn Store>| {
-            let new = NewGroup { dialect: Some(dialect), overwrite: true, ..NewGroup::default() };
+            let new = NewGroup::default().dialect(dialect).overwrite(true);
             Group::create(store, "/g", new, &registry).map(drop)
         };
         let check = |store: &Arc<dyn Store>| {

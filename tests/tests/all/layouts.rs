@@ -30,7 +30,7 @@ impl Layout {
             .fill(fill.json())
             .dialect(self.dialect)
             .separator(self.separator)
-            .options(Options { write_empty_chunks: self.write_empty_chunks, ..Options::default() });
+            .options(Options::default().write_empty_chunks(self.write_empty_chunks));
         match &self.grid {
             Grid::Regular(chunk) => new.chunks(chunk),
             Grid::Rectilinear(axes) => {

@@ -19,13 +19,7 @@ pub(crate) fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let registry = zarr::registry::default();
     let attributes = || [("x".to_owned(), 1.into())].into_iter().collect();
-    Group::create(
-        &store,
-        "/g",
-        NewGroup { dialect: Some(dialect), attributes: attributes(), ..NewGroup::default() },
-        &registry,
-    )
-    .unwrap();
+    Group::create(&store, "/g", NewGroup::default().dialect(dialect).attributes(attributes()), &registry).unwrap();
     let new = |shape: &[u64]| {
         let new = NewArray::new(shape, "int16").dialect(dialect).attribute("units", "K").fill(-1);
         new.codecs("gzip").unwrap()

@@ -83,7 +83,7 @@ fn the_order_of_version_1_is_as_given() {
     let store = store(&[("meta", meta), ("attrs", b"{}"), ("0.0", &[1, 2, 3, 4])]);
     let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
     for (v1_f_order_is_c, values) in [(false, [1, 3, 2, 4]), (true, [1, 2, 3, 4])] {
-        let options = Options { v1_f_order_is_c, ..Options::default() };
+        let options = Options::default().v1_f_order_is_c(v1_f_order_is_c);
         let array = Array::from_found(&store, found.clone(), &zarr::registry::default(), options).unwrap();
         assert_eq!(array.read::<u8>(..).unwrap().into_iter().collect::<Vec<_>>(), values);
         assert_eq!(array.warnings().is_empty(), v1_f_order_is_c);
@@ -117,13 +117,7 @@ fn a_hierarchy_of_the_protocol_drafts_is_extended_in_its_own_form() {
             Some(4)
         );
         zarr::open((&store, "/g/t")).array().unwrap().erase().unwrap();
-        Group::create(
-            &store,
-            "/h",
-            NewGroup { dialect: Some(Dialect::V3Protocol2020), ..NewGroup::default() },
-            &registry,
-        )
-        .unwrap();
+        Group::create(&store, "/h", NewGroup::default().dialect(Dialect::V3Protocol2020), &registry).unwrap();
         let mut expected = vec![
             "zarr.json".to_owned(),
             array_key.to_owned(),
@@ -199,14 +193,14 @@ fn fallbacks_of_data_types_are_reported_and_may_be_refused() {
     let source = zarr::store::open(&url).unwrap();
     let array = zarr::open((&source, "/unknown_one")).array().unwrap();
     assert!(array.warnings().iter().any(|warning| warning.what.contains("fallback")), "{:?}", array.warnings());
-    let refusing = Options { refuse_fallbacks: true, ..Options::default() };
+    let refusing = Options::default().refuse_fallbacks(true);
     let error = array.with(refusing.clone()).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::UnknownExtension, Some("/unknown_one")));
     let options = ConvertOptions::default().node(array.path().clone()).options(refusing.clone());
     let error = Conversion::plan(&source, &zarr::registry::default(), options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
     // The user may know better.
-    let of = |name: &str| Options { fallback_type: Some(NamedConfig::new(name)), ..Options::default() };
+    let of = |name: &str| Options::default().fallback_type(NamedConfig::new(name));
     let better = array.with(of("float16")).unwrap();
     assert_eq!((better.data_type(), better.metadata()), (&DataType::Float16, array.metadata()));
     let items = |array: &Array| array.read_data(..).unwrap().items().to_vec();

@@ -119,7 +119,7 @@ fn a_replaced_shard_is_read_again() {
     assert_eq!(once().read::<u8>(..40_u64).unwrap(), [2; 40]);
     assert_eq!(once().read::<u8>(3_u64).unwrap(), [2]);
     assert_eq!(once().read::<u8>(Selection::coordinates(vec![vec![60, 1, 2]])).unwrap(), [2; 3]);
-    let options = Options { cache: Some(ChunkCache::new(1 << 20)), ..Options::default() };
+    let options = Options::default().cache(ChunkCache::new(1 << 20));
     assert_eq!(once().with(options).unwrap().read::<u8>(..40_u64).unwrap(), [2; 40]);
 
     let erased = || array(64, &codecs, Once(vec![old.clone(), None]));

@@ -76,7 +76,7 @@ fn a_compressed_chunk_is_one_get_and_a_missing_one_is_no_data() {
     assert_eq!(array.read::<i32>((19, 19)).unwrap(), [0]);
     // The array is looked at, whether it is still there.
     assert_eq!(store.take().gets, 2);
-    let trusting = array.with(Options { trust_missing: true, ..Options::default() }).unwrap();
+    let trusting = array.with(Options::default().trust_missing(true)).unwrap();
     assert_eq!(trusting.read::<i32>((19, 19)).unwrap(), [0]);
     assert_eq!((store.counts().gets, store.take().bytes_read), (1, 0));
 }

@@ -109,7 +109,7 @@ fn check_readers(cache: Option<ChunkCache>) {
     );
     let array: Array = zarr::create((&store, "/a")).array(new.unwrap()).unwrap();
     array.write(.., &(0..READERS as i32 / 4 * 8).collect::<Vec<_>>()).unwrap();
-    let array = array.with(Options { cache, ..Options::default() }).unwrap();
+    let array = array.with(Options::default().cache(cache)).unwrap();
     // Four of each chunk, all through one array.
     std::thread::scope(|scope| {
         for reader in 0..READERS {

@@ -221,7 +221,7 @@ fn appends_that_share_a_small_pool_do_not_wait_for_each_other_for_ever() {
             let store = &store;
             scope.spawn(move || {
                 let array = zarr::open((store, "/a")).array().unwrap();
-                let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+                let options = Options::default().threads(NonZeroUsize::new(1));
                 let mut array = array.with(options).unwrap();
                 (0..20).for_each(|row| append(&mut array, &[thread * 100 + row]));
             });

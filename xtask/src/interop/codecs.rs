@@ -125,7 +125,7 @@ impl<'v> Case<'v> {
         let text = |error: zarr::Error| error.to_string();
         let store = zarr::store::create(&folder.display().to_string()).map_err(|error| text(error.into()))?;
         let found = zarr::hierarchy::open_node(&*store, "/", None).map_err(text)?;
-        let options = zarr::Options { write_empty_chunks: true, ..zarr::Options::default() };
+        let options = zarr::Options::default().write_empty_chunks(true);
         Array::from_found(&store, found, registry, options).map_err(text)
     }
 

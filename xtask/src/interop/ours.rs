@@ -62,7 +62,7 @@ pub(super) fn write(folder: &Path, peer: Peer, arrays: u64, seed: u64) -> Result
         if peer == Peer::Xarray
             && let Some((_, plan)) = plans.first()
         {
-            let group = NewGroup { dialect: Some(plan.dialect), ..NewGroup::default() };
+            let group = NewGroup::default().dialect(plan.dialect);
             let group = zarr::Group::create(&opened, "/", group, &zarr::registry::default());
             group.map_err(|error| error.to_string())?;
         }

@@ -35,7 +35,7 @@ pub(crate) fn each(name: &str, shape: &[u64], chunks: &[u64], codecs: &str, meas
         if !zarr_bench_protocol::wanted(&name) {
             continue;
         }
-        let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+        let options = Options::default().threads(NonZeroUsize::new(1));
         let new = NewArray::new(shape, "uint16").chunks(chunks).options(options);
         let new = new.codecs(format!("[{codecs}]")).expect("codecs");
         let array = Array::create(&store, "/", new, &registry()).expect("an array");

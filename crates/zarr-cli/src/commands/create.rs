@@ -72,11 +72,8 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
             create(context, args, |store| Array::create(store, &path, new.clone(), &context.registry).map(drop))
         }
         _ => {
-            let new = NewGroup {
-                attributes: attributes.unwrap_or_default(),
-                dialect: args.dialect,
-                overwrite: args.overwrite,
-            };
+            let new = NewGroup::new().attributes(attributes.unwrap_or_default());
+            let new = new.dialect(args.dialect).overwrite(args.overwrite);
             create(context, args, |store| Group::create(store, &path, new.clone(), &context.registry).map(drop))
         }
     }

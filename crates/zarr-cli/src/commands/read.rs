@@ -10,7 +10,7 @@ use crate::pieces::Pieces;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use zarr::grid::{ChunkIndex, total_size};
-use zarr::{ArrayData, MissingChunks, MissingReport, Options, Selection};
+use zarr::{ArrayData, MissingChunks, MissingReport, Selection};
 
 /// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;
@@ -57,7 +57,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Missing::Report => MissingChunks::Report(report.clone()),
     };
     let array = context.array(&context.locate(&args.node)?)?;
-    let array = array.with(Options { missing_chunks, ..array.options().clone() })?;
+    let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
     let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
     let resolved = selection.resolve_on(array.chunk_grid())?;

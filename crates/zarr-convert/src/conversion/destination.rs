@@ -68,7 +68,7 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
         && !dialect.implies_groups()
         && !destination.is_there(&parent)
     {
-        let new = NewGroup { dialect: Some(dialect), ..NewGroup::default() };
+        let new = NewGroup::default().dialect(dialect);
         Group::create(target, &parent.to_string(), new, &conversion.registry)?;
     }
     Ok(destination)

@@ -43,7 +43,7 @@ pub(super) fn reencode(
     let item = item_size(&source)?;
     let too_large = || too_large(&sink, item, conversion.options.memory);
     let plan = ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
-    let options = Options { threads: plan.threads.or(options.threads), ..options.clone() };
+    let options = options.clone().threads(plan.threads.or(options.threads));
     let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
     let same_fill = source.fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
