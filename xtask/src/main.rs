@@ -1,5 +1,6 @@
 //! Tasks of the workspace, run as `cargo xtask TASK`. Builds and tests of the crates do not need them.
 
+mod api;
 mod bench;
 mod cargo;
 mod ci;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
+  api           compares the public items of all crates with docs/api (--bless: makes the lists)
   bench         measures reads and writes, beside other software if asked to
   ci            runs .ci/run (--long: other systems, each feature alone, long forms of the tests)
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     zarr_tests::processes::work_if_worker();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
+        Some((task, rest)) if task == "api" => api::run(rest),
         Some((task, rest)) if task == "bench" => bench::run(rest),
         Some((task, rest)) if task == "ci" => ci::run(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),

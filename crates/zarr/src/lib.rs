@@ -51,6 +51,7 @@ pub mod hierarchy;
 mod location;
 pub mod meta;
 mod open;
+pub mod options;
 pub mod prelude;
 pub mod registry;
 pub mod store;
@@ -61,8 +62,8 @@ pub use location::Location;
 pub use ndarray;
 pub use open::{Create, Open, Opened, create, open};
 pub use zarr_array::{
-    Array, ArrayData, AsyncArray, AsyncStore, Cast, Checksums, ChunkCache, Dialect, Group, IntoSelection,
-    MissingChunks, MissingReport, NewArray, NewGroup, Options, ReadInto, Selection, Store, WriteFrom,
+    Array, ArrayData, AsyncArray, AsyncStore, ChunkCache, Dialect, Group, IntoSelection, MissingChunks, NewArray,
+    NewGroup, Options, ReadInto, Selection, Store, WriteFrom,
 };
 pub use zarr_codec as codec;
 pub use zarr_dtype as dtype;

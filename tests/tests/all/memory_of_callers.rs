@@ -3,9 +3,10 @@
 use ndarray::{Array1, Array2, Array3, ArrayD, ArrayView2, Axis, Ix2, IxDyn, s};
 use proptest::prelude::*;
 use std::sync::Arc;
+use zarr::AsyncArray;
+use zarr::dtype::Cast;
 use zarr::prelude::*;
 use zarr::store::{Counted, MemoryStore};
-use zarr::{AsyncArray, Cast};
 
 /// An array of two dimensions in chunks that do not divide it, each element `100 * row + column`.
 fn numbers(rows: usize, columns: usize) -> (Array, Array2<i32>) {

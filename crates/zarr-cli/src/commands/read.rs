@@ -10,7 +10,8 @@ use crate::pieces::Pieces;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use zarr::grid::{ChunkIndex, total_size};
-use zarr::{ArrayData, MissingChunks, MissingReport, Selection};
+use zarr::options::MissingReport;
+use zarr::{ArrayData, MissingChunks, Selection};
 
 /// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;

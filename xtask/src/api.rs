@@ -1,0 +1,139 @@
+//! `cargo xtask api`: the public items of each crate beside those in `docs/api`, so that no change of the surface goes unseen.
+
+use crate::tidy;
+use public_api::Builder;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use zarr_json::{ParseOptions, Value};
+
+/// Compares the public items of all crates that are published with the lists, or makes the lists.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let bless = match arguments {
+        [] => false,
+        [bless] if bless == "--bless" => true,
+        _ => return Err("usage: cargo xtask api [--bless]".to_owned()),
+    };
+    let root = tidy::root();
+    let lists = root.join("docs/api");
+    std::fs::create_dir_all(&lists).map_err(|error| format!("{}: {error}", lists.display()))?;
+    let rustdoc = wrapper(&root)?;
+    let mut faults = Vec::new();
+    let mut names = BTreeSet::new();
+    for package in libraries(&root)? {
+        let items = public_items(&root, &rustdoc, &package)?;
+        let path = lists.join(format!("{package}.txt"));
+        names.insert(path.clone());
+        if bless {
+            std::fs::write(&path, items).map_err(|error| format!("{}: {error}", path.display()))?;
+        } else {
+            let listed = std::fs::read_to_string(&path).unwrap_or_default();
+            faults.extend(differences(&package, &listed, &items));
+        }
+    }
+    for entry in std::fs::read_dir(&lists).map_err(|error| error.to_string())?.flatten() {
+        if !names.contains(&entry.path()) {
+            faults.push(format!("{}: no crate has this name", entry.path().display()));
+        }
+    }
+    faults.iter().for_each(|fault| println!("{fault}"));
+    match faults.len() {
+        0 => Ok(()),
+        count => Err(format!(
+            "{count} differences of the public items from docs/api: cargo xtask api --bless lists them; an item that goes or \
+             changes breaks programs, and CHANGELOG.md says so"
+        )),
+    }
+}
+
+/// Lines that are not in both lists.
+fn differences(package: &str, listed: &str, found: &str) -> Vec<String> {
+    let (listed, found): (BTreeSet<&str>, BTreeSet<&str>) = (listed.lines().collect(), found.lines().collect());
+    let gone = listed.difference(&found).map(|line| format!("{package}: gone: {line}"));
+    gone.chain(found.difference(&listed).map(|line| format!("{package}: new: {line}"))).collect()
+}
+
+/// A script that runs rustdoc with the permission to write JSON, which is not stable. The permission is not given to cargo: crates
+/// that look for it would be built again.
+fn wrapper(root: &Path) -> Result<PathBuf, String> {
+    let path = root.join("target/rustdoc-json");
+    let write = || {
+        std::fs::create_dir_all(root.join("target"))?;
+        std::fs::write(&path, "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n")?;
+        #[cfg(unix)]
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        Ok::<(), std::io::Error>(())
+    };
+    write().map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(path)
+}
+
+/// The names of the packages that are published and have a library.
+fn libraries(root: &Path) -> Result<Vec<String>, String> {
+    let output =
+        Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root).output();
+    let output = output.map_err(|error| format!("cargo metadata: {error}"))?;
+    let metadata = zarr_json::parse(&output.stdout, ParseOptions::default()).map_err(|error| error.to_string())?.value;
+    let packages = metadata.get("packages").and_then(Value::as_array).unwrap_or_default();
+    let has_library = |package: &&Value| {
+        let targets = package.get("targets").and_then(Value::as_array).unwrap_or_default();
+        let is_private = package.get("publish").is_some_and(|publish| !publish.is_null());
+        let kinds = targets.iter().filter_map(|target| target.get("kind")?.as_array());
+        !is_private && kinds.flatten().any(|kind| kind.as_str() == Some("lib"))
+    };
+    let names = packages.iter().filter(has_library).filter_map(|package| package.get("name")?.as_str());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// The public items of a package with all features, one on a line.
+fn public_items(root: &Path, rustdoc: &Path, package: &str) -> Result<String, String> {
+    let arguments = ["rustdoc", "--quiet", "--lib", "--all-features", "-p", package];
+    let json = ["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"];
+    let status = Command::new("cargo").args(arguments).args(json).env("RUSTDOC", rustdoc).current_dir(root).status();
+    if !status.map_err(|error| format!("cargo rustdoc: {error}"))?.success() {
+        return Err(format!("cargo rustdoc -p {package} failed"));
+    }
+    let path = root.join("target/doc").join(format!("{}.json", package.replace('-', "_")));
+    let api = Builder::from_rustdoc_json(path)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .omit_auto_derived_impls(true)
+        .build()
+        .map_err(|error| format!("{package}: {error}"))?;
+    Ok(api.items().map(|item| format!("{item}\n")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_named() {
+        assert!(differences("a", "pub fn x()\n", "pub fn x()\n").is_empty());
+        let found = differences("a", "pub fn x()\npub fn y()\n", "pub fn x(u8)\npub fn y()\n");
+        assert_eq!(found, ["a: gone: pub fn x()", "a: new: pub fn x(u8)"]);
+    }
+
+    #[test]
+    fn libraries_are_found() {
+        let libraries = libraries(&tidy::root()).unwrap_or_default();
+        assert!(["zarr", "zarr-codec-zstd"].iter().all(|name| libraries.iter().any(|library| library == name)));
+        assert!(!libraries.iter().any(|name| name == "xtask" || name == "zarr-tests"));
+    }
+
+    #[test]
+    fn the_root_of_the_facade_stays_small() {
+        let list = std::fs::read_to_string(tidy::root().join("docs/api/zarr.txt")).unwrap_or_default();
+        let is_root = |line: &&str| {
+            let name = line.split_once(" zarr::").map_or("", |(_, name)| name);
+            let kind = ["pub use ", "pub mod ", "pub fn ", "pub struct ", "pub enum ", "pub macro "];
+            kind.iter().any(|kind| line.starts_with(kind))
+                && !name.split(['(', '<']).next().unwrap_or_default().contains("::")
+        };
+        // A module and a macro of one name are one.
+        let root: BTreeSet<&str> = list.lines().filter(is_root).collect();
+        assert!((20..=40).contains(&root.len()), "{} items: {root:#?}", root.len());
+        let functions: Vec<_> = root.iter().filter(|line| line.starts_with("pub fn ")).collect();
+        assert_eq!(functions.len(), 2, "{functions:?}");
+    }
+}
