@@ -4,7 +4,7 @@ use crate::core::ArrayCore;
 use crate::{Error, ErrorKind, Options, Registry, Result};
 use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, CodecList, Config, ElementSpec, IntoCodecs, Warnings};
-use zarr_dtype::{ByteOrder, DataType, DataTypes, FillValue, Spelling, from_npy_descr, from_npy_value};
+use zarr_dtype::{ByteOrder, DataType, DataTypes, Element, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
 use zarr_hierarchy::node::{self, CreateNode, FindDialect};
 use zarr_json::{Map, NamedConfig, Value};
@@ -63,6 +63,20 @@ impl NewArray {
             overwrite: false,
             options: Options::default(),
         }
+    }
+
+    /// An array of `shape` of the Rust type `T`: its elements are of the data type that `T` stands for.
+    ///
+    /// ```
+    /// # use zarr_array::NewArray;
+    /// let new = NewArray::of::<f32>(&[1000, 1000])?.chunks(&[100, 100]);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if `T` stands for no data type of its own; see [`Element::default_data_type`].
+    pub fn of<T: Element>(shape: &[u64]) -> Result<Self> {
+        Ok(Self::new(shape, T::default_data_type()?.to_string()))
     }
 
     /// The shape of chunks: of inner chunks, if there are shards. By default chunks have about 1 MiB.

@@ -52,7 +52,12 @@ impl<T: Element> Memory<T> {
     pub(crate) fn zeroed(data_type: &DataType, len: usize) -> Result<Self> {
         let is_byte = size_of::<T>() == 1 && data_type.item_size() == 1 && !data_type.is_variable();
         let is_checked_byte = is_byte && T::as_bytes_mut(&mut []).is_none();
-        Ok(if is_checked_byte { Self::Items(u8::zeroed_vec(len)?) } else { Self::Elements(T::zeroed_vec(len)?) })
+        Ok(match is_checked_byte {
+            true => Self::Items(u8::zeroed_vec(len)?),
+            // What has to be converted is read elsewhere.
+            false if T::as_bytes_mut(&mut []).is_none() => Self::Elements(Vec::new()),
+            false => Self::Elements(T::zeroed_vec(len)?),
+        })
     }
 
     /// `None` if elements are not read into memory of the type.

@@ -1,5 +1,7 @@
 //! Rust types that are elements of arrays.
 
+pub mod derive;
+mod field;
 mod list;
 mod object;
 mod plain;
@@ -7,6 +9,7 @@ mod structure;
 mod text;
 mod write;
 
+pub use field::{FieldValue, Offsets};
 pub use structure::{FieldElement, StructElement, StructField};
 pub use write::WriteElement;
 
@@ -55,7 +58,7 @@ use crate::{DataType, Error, Heap};
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
 /// | [`json::Value`](zarr_json::Value) | `v2_object` |
-/// | a [`StructElement`] | struct |
+/// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
 /// All of them also take an [extension](DataType::Extension) that is stored as such a data type, as what is stored. A type for
 /// what the extension means implements this trait: it accepts the data type by its name and converts elements of its
@@ -90,6 +93,22 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
         } else {
             Err(Error::Mismatch { element: Self::name(), data_type: data_type.to_string() })
         }
+    }
+
+    /// The data type that arrays of this type are created with.
+    ///
+    /// ```
+    /// # use zarr_dtype::{DataType, Element};
+    /// assert_eq!(f32::default_data_type()?, DataType::Float32);
+    /// assert_eq!(String::default_data_type()?, DataType::String);
+    /// # Ok::<(), zarr_dtype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoDataType`] for a type that stands for none of its own, as by default; for a struct those of
+    /// [`StructType::new`](crate::StructType::new).
+    fn default_data_type() -> Result<DataType, Error> {
+        Err(Error::NoDataType { element: Self::name() })
     }
 
     /// A vector of `len` zeros, false, or empty texts. Where the system provides zeroed memory it is not touched.
@@ -223,6 +242,30 @@ mod tests {
         check(DataType::RawBits(3), &[[1_u8, 2, 3], [4, 5, 6]]);
         check(DataType::RawBytes { len: 1 }, &[[1_u8], [2]]);
         check(DataType::FixedBytes { len: 2 }, &[*b"ab"]);
+    }
+
+    #[test]
+    fn types_take_the_data_type_that_they_stand_for() {
+        fn stands_for<T: Element>(data_type: DataType) {
+            assert_eq!(T::default_data_type().unwrap(), data_type);
+            T::check(&data_type).unwrap();
+        }
+        stands_for::<bool>(DataType::Bool);
+        stands_for::<i8>(DataType::Int8);
+        stands_for::<u8>(DataType::UInt8);
+        stands_for::<i64>(DataType::Int64);
+        stands_for::<bf16>(DataType::BFloat16);
+        stands_for::<f64>(DataType::Float64);
+        stands_for::<Complex<f32>>(DataType::Complex64);
+        stands_for::<[u8; 3]>(DataType::RawBytes { len: 3 });
+        stands_for::<String>(DataType::String);
+        stands_for::<Vec<u8>>(DataType::Bytes { name: BytesName::Bytes });
+        stands_for::<Vec<i16>>(DataType::VlenArray(Box::new(DataType::Int16)));
+        stands_for::<zarr_json::Value>(DataType::Object);
+        assert_eq!(
+            <[u8; 0]>::default_data_type().unwrap_err().to_string(),
+            "the Rust type [u8; 0] does not say of which data type elements are"
+        );
     }
 
     #[test]

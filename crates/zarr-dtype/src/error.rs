@@ -40,6 +40,24 @@ pub enum Error {
         /// The data type of the array.
         data_type: String,
     },
+    /// A field of the data type does not fit the Rust struct.
+    #[error("elements do not fit the Rust type {element}: field {field}: found {found}, expected {expected}")]
+    Field {
+        /// The Rust type asked for.
+        element: String,
+        /// The name of the field, behind those of the fields that it lies in: `position.x`.
+        field: String,
+        /// The data type of the field, or that there is none.
+        found: String,
+        /// The data type that the Rust type stands for, or that there should be none.
+        expected: String,
+    },
+    /// A Rust type stands for no data type of its own.
+    #[error("the Rust type {element} does not say of which data type elements are")]
+    NoDataType {
+        /// The Rust type.
+        element: String,
+    },
     /// A buffer does not hold a whole number of elements.
     #[error("{found} bytes are not a whole number of elements of {item_size} bytes")]
     Size {
@@ -88,7 +106,9 @@ impl Error {
         match self {
             Self::Unknown { .. } => ErrorKind::Unsupported,
             Self::Invalid { .. } | Self::Item { .. } => ErrorKind::Invalid,
-            Self::Mismatch { .. } | Self::Size { .. } => ErrorKind::Argument,
+            Self::Mismatch { .. } | Self::Field { .. } | Self::NoDataType { .. } | Self::Size { .. } => {
+                ErrorKind::Argument
+            }
             Self::Limit { .. } | Self::Memory { .. } => ErrorKind::Limit,
         }
     }

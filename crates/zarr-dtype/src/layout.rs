@@ -284,7 +284,7 @@ impl Layout {
 }
 
 /// The error about a part of element `index`.
-fn at(index: usize, mut error: Error) -> Error {
+pub(crate) fn at(index: usize, mut error: Error) -> Error {
     if let Error::Item { index: position, .. } = &mut error {
         *position = index;
     }

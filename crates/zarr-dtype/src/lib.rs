@@ -26,7 +26,9 @@ mod time;
 pub use cast::{Cast, CastElement, cast_items};
 pub use data_type::{BytesName, Class, DataType};
 pub use data_type_serde::TypedFillValue;
-pub use element::{Element, FieldElement, StructElement, StructField, WriteElement};
+#[doc(hidden)]
+pub use element::derive;
+pub use element::{Element, FieldElement, FieldValue, Offsets, StructElement, StructField, WriteElement};
 pub use error::{Error, ErrorKind};
 pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};
 pub use fill::FillValue;

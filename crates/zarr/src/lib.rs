@@ -66,7 +66,13 @@ pub use zarr_array::{
     NewGroup, Options, ReadInto, Selection, Store, WriteFrom,
 };
 pub use zarr_codec as codec;
-pub use zarr_dtype as dtype;
+/// Makes a struct an [`Element`](trait@Element).
+#[cfg(feature = "derive")]
+pub use zarr_derive::Element;
+#[cfg(feature = "derive")]
+#[doc(hidden)]
+pub use zarr_dtype::derive;
+pub use zarr_dtype::{self as dtype, Element};
 pub use zarr_grid as grid;
 pub use zarr_hierarchy::{Error, ErrorKind, Result};
 pub use zarr_json::{self as json, json};

@@ -15,6 +15,7 @@ mod concurrent;
 mod conformance;
 mod creating;
 mod dead_space;
+mod derived;
 mod elision;
 mod foreign;
 mod fuzz;

@@ -18,6 +18,10 @@ macro_rules! lists {
                 matches!(data_type, DataType::VlenArray(item) if <$rust>::accepts(item))
             }
 
+            fn default_data_type() -> Result<DataType, Error> {
+                Ok(DataType::VlenArray(Box::new(<$rust>::default_data_type()?)))
+            }
+
             fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
                 empty(len)
             }

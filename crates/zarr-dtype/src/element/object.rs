@@ -15,6 +15,10 @@ impl Element for Value {
         *data_type == DataType::Object
     }
 
+    fn default_data_type() -> Result<DataType, Error> {
+        Ok(DataType::Object)
+    }
+
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
         empty(len)
     }

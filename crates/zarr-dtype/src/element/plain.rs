@@ -46,6 +46,10 @@ macro_rules! plain {
                 *data_type == DataType::$data_type $(|| matches!(data_type, $other))?
             }
 
+            fn default_data_type() -> Result<DataType, Error> {
+                Ok(DataType::$data_type)
+            }
+
             methods!();
         }
     )* };
@@ -65,6 +69,13 @@ impl<const N: usize> Element for [u8; N] {
         N > 0 && has_size(data_type, N)
     }
 
+    fn default_data_type() -> Result<DataType, Error> {
+        match u32::try_from(N) {
+            Ok(len @ 1..) => Ok(DataType::RawBytes { len }),
+            _ => Err(Error::NoDataType { element: Self::name() }),
+        }
+    }
+
     methods!();
 }
 
@@ -75,6 +86,10 @@ impl Element for bool {
 
     fn accepts(data_type: &DataType) -> bool {
         *data_type == DataType::Bool
+    }
+
+    fn default_data_type() -> Result<DataType, Error> {
+        Ok(DataType::Bool)
     }
 
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {

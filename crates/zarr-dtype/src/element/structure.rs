@@ -9,6 +9,9 @@ use std::any::TypeId;
 
 /// A Rust struct that elements of a `struct` data type are read into and written from, as they lie in memory.
 ///
+/// Elements of such a struct are not copied on their way from the codecs to the program, and its memory is that of the array:
+/// for any other struct there is `#[derive(zarr::Element)]`, which copies each field and asks for nothing of this.
+///
 /// Fields of elements lie one after another without gaps, so the struct must be `#[repr(C)]` and have none either, or be
 /// `#[repr(C, packed)]`; `bytemuck`'s `Pod` sees to that. [`struct_element!`](crate::struct_element) implements this trait
 /// from the names of the fields. Whether they are those of the data type is checked when elements are read or written: as
@@ -46,7 +49,7 @@ pub trait StructElement: Pod + Send + Sync {
     fn fields() -> Vec<StructField>;
 
     /// The data type whose elements this struct is made for: each Rust type stands for the first data type that it takes,
-    /// `[u8; N]` for `r*`.
+    /// `[u8; N]` for `raw_bytes`.
     ///
     /// # Errors
     /// As [`StructType::new`].
@@ -144,7 +147,7 @@ impl<T: FieldElement, const N: usize> FieldElement for [T; N] {
     }
 }
 
-fn is<A: 'static, B: 'static>() -> bool {
+pub(super) fn is<A: 'static, B: 'static>() -> bool {
     TypeId::of::<A>() == TypeId::of::<B>()
 }
 
@@ -173,6 +176,10 @@ impl<T: StructElement> Element for T {
         size_of::<T>() == fields.item_size()
             && own.len() == fields.fields().len()
             && own.iter().zip(fields.placed()).all(fits)
+    }
+
+    fn default_data_type() -> Result<DataType, Error> {
+        Ok(DataType::Struct(T::struct_type()?))
     }
 
     plain::methods!();
@@ -256,7 +263,7 @@ mod tests {
         let wrong = Record { flag: 2, ..one };
         let error = Record::to_items(&data_type, &[one, wrong], &heap).unwrap_err();
         assert_eq!(error.to_string(), "element 1: found byte 0x02, expected a bool: 0x00 or 0x01");
-        let own = DataType::Struct(Record::struct_type().unwrap());
+        let own = Record::default_data_type().unwrap();
         assert!(Record::accepts(&own));
         assert_eq!(own.item_size(), 68);
     }

@@ -4,7 +4,7 @@ use super::{Element, count, with_room};
 use crate::heap::content;
 use crate::parse::utf32;
 use crate::print::{code_points, without_nuls};
-use crate::{DataType, Error, Heap, HeapRef};
+use crate::{BytesName, DataType, Error, Heap, HeapRef};
 
 impl Element for String {
     fn name() -> String {
@@ -13,6 +13,10 @@ impl Element for String {
 
     fn accepts(data_type: &DataType) -> bool {
         matches!(data_type, DataType::String | DataType::FixedUtf32 { .. } | DataType::FixedBytes { .. })
+    }
+
+    fn default_data_type() -> Result<DataType, Error> {
+        Ok(DataType::String)
     }
 
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
@@ -50,6 +54,10 @@ impl Element for Vec<u8> {
             data_type,
             DataType::Bytes { .. } | DataType::RawBits(_) | DataType::RawBytes { .. } | DataType::FixedBytes { .. }
         ) || matches!(data_type, DataType::VlenArray(item) if **item == DataType::UInt8)
+    }
+
+    fn default_data_type() -> Result<DataType, Error> {
+        Ok(DataType::Bytes { name: BytesName::default() })
     }
 
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error> {
