@@ -1,5 +1,7 @@
 //! Rust types that are elements of arrays.
 
+#[cfg(feature = "jiff")]
+mod dates;
 pub mod derive;
 mod field;
 mod list;
@@ -58,6 +60,8 @@ use crate::{DataType, Error, Heap};
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
 /// | [`json::Value`](zarr_json::Value) | `v2_object` |
+/// | with the feature `jiff`: `Timestamp`, `civil::DateTime`, `civil::Date`, and `Option` of them, which has `None` for NaT | `numpy.datetime64` with a unit |
+/// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
 /// All of them also take an [extension](DataType::Extension) that is stored as such a data type, as what is stored. A type for
@@ -76,6 +80,22 @@ use crate::{DataType, Error, Heap};
 /// assert_eq!(numbers, [1.5, 0.0]);
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
+///
+/// Points in time of the crate jiff are instants in UTC. A count that such a type has no value for, as it has parts of nanoseconds,
+/// is in the year 10000, or not a time, and a value that is no count of the unit, is [`Error::Item`]:
+#[cfg_attr(feature = "jiff", doc = "```")]
+#[cfg_attr(not(feature = "jiff"), doc = "```ignore")]
+/// # use zarr_dtype::{DataType, Element, Heap, TimeUnit, Unit};
+/// use jiff::civil::{Date, date};
+///
+/// let (data_type, heap) = (DataType::DateTime64(TimeUnit::new(Unit::Month)), Heap::new());
+/// let items = Option::to_items(&data_type, &[Some(date(1970, 3, 1)), None], &heap)?;
+/// assert_eq!(i64::from_items(&data_type, &items, &heap)?, [2, i64::MIN]);
+/// assert_eq!(<Option<Date>>::from_items(&data_type, &items, &heap)?, [Some(date(1970, 3, 1)), None]);
+/// let error = Date::to_items(&data_type, &[date(1970, 3, 2)], &heap).expect_err("not the first of a month");
+/// assert_eq!(error.to_string(), "element 0: found 1970-03-02, expected a multiple of 1 M that has 64 bits");
+/// # Ok::<(), zarr_dtype::Error>(())
+/// ```
 pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// The type's name in messages.
     fn name() -> String;
@@ -88,11 +108,7 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// # Errors
     /// [`Error::Mismatch`] with both names.
     fn check(data_type: &DataType) -> Result<(), Error> {
-        if Self::accepts(data_type) {
-            Ok(())
-        } else {
-            Err(Error::Mismatch { element: Self::name(), data_type: data_type.to_string() })
-        }
+        if Self::accepts(data_type) { Ok(()) } else { Err(mismatch::<Self>(data_type)) }
     }
 
     /// The data type that arrays of this type are created with.
@@ -151,6 +167,11 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Item`] for a value that is not of the data
     /// type, such as a text that is too long, [`Error::Memory`].
     fn to_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error>;
+}
+
+/// The error about a data type whose elements are no values of the type.
+fn mismatch<T: Element>(data_type: &DataType) -> Error {
+    Error::Mismatch { element: T::name(), data_type: data_type.to_string() }
 }
 
 /// How many elements `items` are.

@@ -14,6 +14,7 @@ mod codec_names;
 mod concurrent;
 mod conformance;
 mod creating;
+mod dates;
 mod dead_space;
 mod derived;
 mod elision;

@@ -4,7 +4,7 @@ pub use super::{Element, FieldValue, Offsets};
 pub use crate::{DataType, Error, Heap};
 
 use super::field::text;
-use super::{count, with_room};
+use super::{count, mismatch, with_room};
 use crate::layout::at;
 use crate::{Field, StructType};
 
@@ -89,7 +89,7 @@ pub fn struct_type(fields: Vec<Field>) -> Result<DataType, Error> {
 /// Where the fields of `T` are in elements of `data_type`.
 fn offsets<T: FieldValue + Element>(data_type: &DataType) -> Result<Vec<usize>, Error> {
     if !matches!(data_type, DataType::Struct(_)) || T::SIZE == 0 {
-        return Err(Error::Mismatch { element: T::name(), data_type: data_type.to_string() });
+        return Err(mismatch::<T>(data_type));
     }
     let mut offsets = Vec::with_capacity(T::PARTS);
     T::offsets(data_type, &[], &mut offsets).map_err(|error| match error {

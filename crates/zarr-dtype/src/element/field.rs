@@ -14,6 +14,7 @@ use num_complex::Complex;
 /// | `[T; N]` | array of N elements that `T` is a field for |
 /// | `[u8; N]` | also `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
 /// | `[u32; N]` | also `fixed_length_utf32` of N code points |
+/// | with the feature `jiff`: points in time and lengths of it, and `Option` of them | as for [`Element`](crate::Element) |
 /// | another such struct, a [`StructElement`] | struct |
 ///
 /// All of them also take an [extension](DataType::Extension) that is stored as such a data type.
@@ -60,7 +61,8 @@ pub trait FieldValue: Sized + Clone + Send + Sync + 'static {
     /// Bytes of a value in elements.
     const SIZE: usize;
 
-    /// How many offsets say where the parts of a value are in its bytes: none for a type without fields of its own.
+    /// How many offsets say where the parts of a value are in its bytes: none for a type without fields of its own. A type whose
+    /// values depend on the configuration of the data type may have other numbers among them.
     const PARTS: usize;
 
     /// Checks that a field of `data_type`, and of `shape` if it is an array, is a value of this type, and appends
