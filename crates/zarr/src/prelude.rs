@@ -1,3 +1,4 @@
 //! What most programs use: `use zarr::prelude::*;`.
 
-pub use crate::{Array, ArrayData, ChunkCache, ErrorKind, Group, MissingChunks, NewArray, NewGroup, Options, Store};
+pub use crate::options::MissingChunks;
+pub use crate::{Array, ArrayData, ChunkCache, ErrorKind, Group, NewArray, NewGroup, Options, Store};

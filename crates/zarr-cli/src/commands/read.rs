@@ -10,8 +10,9 @@ use crate::pieces::Pieces;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use zarr::grid::{ChunkIndex, total_size};
+use zarr::options::MissingChunks;
 use zarr::options::MissingReport;
-use zarr::{ArrayData, MissingChunks, Selection};
+use zarr::{ArrayData, Selection};
 
 /// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;
