@@ -66,7 +66,7 @@ fn fields_go_by_name() {
     let new = NewArray::new(&[3], descr.to_string()).dialect(Dialect::V2);
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     let reading = Reading { values: [[1, 2], [3, -4]], time: -1, name: [0x61, 0x62] };
-    array.write(1, &[reading.clone()]).unwrap();
+    array.write(1, std::slice::from_ref(&reading)).unwrap();
     assert_eq!(array.read::<Reading>(1).unwrap(), [reading]);
     assert_eq!(array.read_data(1).unwrap().text(0), r#"("ab", 1969-12-31T23:59:59, [[1, 2], [3, -4]])"#);
     assert_eq!(array.read::<Reading>(0).unwrap()[0].values, [[0; 2]; 2]);
