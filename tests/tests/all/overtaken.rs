@@ -62,7 +62,7 @@ fn array(len: u64, codecs: &str, states: States) -> Array {
 
 fn check_fails(read: zarr_array::Result<Vec<u8>>) {
     let error = read.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::CorruptChunk);
+    assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(error.message().contains("replaced each of the 1000 times that it was read"), "{error}");
     assert_eq!(error.location().key.as_deref(), Some("a/c/0"));
 }
