@@ -8,6 +8,7 @@ mod conformance;
 mod expected;
 mod fixtures;
 pub mod fuzz;
+mod guide;
 pub mod matrix;
 mod mutate;
 pub mod processes;

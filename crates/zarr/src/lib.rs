@@ -40,6 +40,8 @@
 //! # }
 //! ```
 //!
+//! The [guide](https://github.com/zarr-rs/zarr/blob/main/docs/guide/README.md) has a page for each question, and recipes.
+//!
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,

@@ -1,0 +1,41 @@
+//! The pages of `docs/guide`, whose programs are tests of this crate's documentation.
+#![cfg(doctest)]
+
+#[doc = include_str!("../../docs/guide/open-and-read.md")]
+mod open_and_read {}
+
+#[doc = include_str!("../../docs/guide/create.md")]
+mod create {}
+
+#[doc = include_str!("../../docs/guide/parallel.md")]
+mod parallel {}
+
+#[doc = include_str!("../../docs/guide/append.md")]
+mod append {}
+
+#[doc = include_str!("../../docs/guide/groups-and-attributes.md")]
+mod groups_and_attributes {}
+
+#[doc = include_str!("../../docs/guide/data-types.md")]
+mod data_types {}
+
+#[doc = include_str!("../../docs/guide/own-codec.md")]
+mod own_codec {}
+
+#[doc = include_str!("../../docs/guide/own-store.md")]
+mod own_store {}
+
+#[doc = include_str!("../../docs/guide/async.md")]
+mod asynchronous {}
+
+#[doc = include_str!("../../docs/guide/errors.md")]
+mod errors {}
+
+#[doc = include_str!("../../docs/guide/from-zarr-python.md")]
+mod from_zarr_python {}
+
+#[doc = include_str!("../../docs/guide/from-zarrs.md")]
+mod from_zarrs {}
+
+#[doc = include_str!("../../docs/guide/recipes.md")]
+mod recipes {}
