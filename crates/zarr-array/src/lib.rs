@@ -4,6 +4,23 @@
 //! [`AsyncArray`] the same ones on stores that do not block.
 //!
 //! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], documents are `zarr-meta`'s.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_array::{Array, NewArray, Registry, Store};
+//!
+//! // The facade crate `zarr` has a registry of all codecs of its features.
+//! let mut registry = Registry::default();
+//! registry.codecs.add(zarr_codec_bytes::BYTES);
+//! let registry = Arc::new(registry);
+//!
+//! let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+//! let new = NewArray::new(&[4, 6], "int32").chunks(&[2, 3]).codecs("bytes")?;
+//! let array = Array::create(&store, "/a", new, &registry)?;
+//! array.write((0..2, ..), &[7; 12])?;
+//! assert_eq!(array.read::<i32>((1..3, 5))?, [7, 0]);
+//! # Ok::<(), zarr_array::Error>(())
+//! ```
 
 mod advanced_selection;
 mod array;

@@ -9,6 +9,20 @@
 //! ([`CodecList`]), which a table knows ([`Codecs`]).
 //!
 //! Knows no key, no store, no dialect and no concrete codec: each is a crate of its own that exports a [`CodecEntry`].
+//!
+//! ```
+//! use zarr_codec::{View, ViewMut};
+//! use zarr_grid::Region;
+//!
+//! // Rows 1 and 2 of four, copied to the right half of another buffer: no element is touched in between.
+//! let source: Vec<u8> = (0..8).collect();
+//! let mut target = [0_u8; 8];
+//! let rows = View::new(&source, 1, &[4, 2])?.window(&Region::from_ranges(&[1..3, 0..2]));
+//! let mut right = ViewMut::new(&mut target, 1, &[2, 4])?.window(&Region::from_ranges(&[0..2, 2..4]));
+//! right.copy_from(&rows);
+//! assert_eq!(target, [0, 0, 2, 3, 0, 0, 4, 5]);
+//! # Ok::<(), zarr_codec::Error>(())
+//! ```
 
 mod blocks;
 mod chain;

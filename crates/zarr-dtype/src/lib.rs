@@ -1,6 +1,17 @@
 //! Zarr data types: names, memory layouts, fill values and Rust element types.
 //!
 //! Does no I/O, and knows neither codecs nor arrays: one element at a time, or a run of them in memory.
+//!
+//! ```
+//! use zarr_dtype::{DataType, Element, Heap};
+//!
+//! let heap = Heap::new();
+//! let words = ["one".to_owned(), "two".to_owned()];
+//! let items = String::to_items(&DataType::String, &words, &heap)?;
+//! assert_eq!(String::from_items(&DataType::String, &items, &heap)?, words);
+//! assert!(i64::accepts(&DataType::Int64) && !i64::accepts(&DataType::Float64));
+//! # Ok::<(), zarr_dtype::Error>(())
+//! ```
 
 mod cast;
 mod data_type;

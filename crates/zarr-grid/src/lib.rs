@@ -1,6 +1,17 @@
 //! Geometry of chunked arrays: shapes, regions, selections, chunk grids, chunk keys.
 //!
 //! It does no I/O and knows neither codecs nor element types: everything here is arithmetic on positions.
+//!
+//! ```
+//! use zarr_grid::{ChunkGrid, Region};
+//!
+//! let grid = ChunkGrid::regular(&[1000, 1000], &[100, 400])?;
+//! let overlaps = grid.intersect(&Region::from_ranges(&[150..310, 390..410]));
+//! assert_eq!(overlaps.len(), 6);
+//! assert_eq!(overlaps.get(0).index.as_slice(), [1, 0]);
+//! assert_eq!(overlaps.get(0).region, Region::from_ranges(&[50..100, 390..400]));
+//! # Ok::<(), zarr_grid::Error>(())
+//! ```
 
 mod chunk_selections;
 mod config;

@@ -2,6 +2,23 @@
 //!
 //! Never does I/O, and never interprets a codec beyond translating its name and configuration. A data type that is not known is
 //! no error: it is carried as it stands.
+//!
+//! ```
+//! use zarr_meta::{Dialect, Documents, NodePath, StoredNode, documents, for_dialect};
+//!
+//! let path = NodePath::parse("/a")?;
+//! let mut found = Documents::new();
+//! found.insert(
+//!     "a/.zarray",
+//!     r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4", "fill_value": 0.0, "order": "C",
+//!         "compressor": null, "filters": null}"#,
+//! );
+//! let v2 = StoredNode::read(Dialect::V2, path.clone(), &found)?.expect("an array");
+//! let (v3, _) = for_dialect(&v2.node, Dialect::V3)?;
+//! let written = documents(Dialect::V3, &path, &v3, None)?;
+//! assert_eq!(written[0].0, "a/zarr.json");
+//! # Ok::<(), zarr_meta::Error>(())
+//! ```
 
 pub mod as_v2;
 pub mod consolidated;

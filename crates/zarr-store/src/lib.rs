@@ -1,6 +1,18 @@
 //! Keys, byte ranges, stores and the jobs that run on them.
 //!
 //! Knows no Zarr document, no codec and no array: values are bytes.
+//!
+//! ```
+//! use zarr_store::{ByteRange, Fetched, Key, MemoryStore, Store, StoreExt};
+//!
+//! let store = MemoryStore::new();
+//! let key = Key::new("a/c/0")?;
+//! store.set_all(&key, b"0123456789")?;
+//! let mut fetched = Fetched::new();
+//! assert!(store.get(&key, &[ByteRange::Range(2..4), ByteRange::Suffix(1)], &mut fetched)?);
+//! assert_eq!((fetched.part(0), fetched.part(1)), (&b"23"[..], &b"9"[..]));
+//! # Ok::<(), zarr_store::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -42,6 +42,33 @@
 //!
 //! The [guide](https://github.com/zarr-rs/zarr/blob/main/docs/guide/README.md) has a page for each question, and recipes.
 //!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |---|---|---|
+//! | `filesystem` | stores in directories | yes |
+//! | `zip` | stores in zip files, to be read | yes |
+//! | `cached` | `store::Cached`, a store that keeps values of another in memory | yes |
+//! | `parallel` | decoding and encoding on several threads | yes |
+//! | `ndarray` | reads into and writes from arrays of `ndarray` | yes |
+//! | `blosc`, `gzip` (and zlib), `zstd` | compression that most data has | yes |
+//! | `libdeflate` | gzip and zlib by libdeflate, in C, instead of in Rust | yes |
+//! | `checksum` | crc32c, crc32, adler32, fletcher32, jenkins_lookup3 | yes |
+//! | `sharding` | shards | yes |
+//! | `shuffle` | shuffle | yes |
+//! | `vlen` | texts, bytes and lists of any length | yes |
+//! | `bz2`, `lz4`, `lzma` | further compression | |
+//! | `pcodec`, `zfp` | compression of numbers; zfp may lose precision | |
+//! | `numeric` | delta, scale_offset, fixedscaleoffset, quantize, bitround, astype, cast_value | |
+//! | `packbits` | numbers of few bits without gaps | |
+//! | `base64`, `categorize`, `object` | filters and object codecs of numcodecs | |
+//! | `conditional`, `n5`, `optional`, `reshape`, `view` | the codecs of these names | |
+//! | `full` | all of them | |
+//!
+//! A codec that is not in the build is an error that names its feature.
+//!
+//! # Crates
+//!
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,

@@ -37,6 +37,7 @@ mod model;
 mod objects;
 mod older;
 mod overtaken;
+mod packages;
 mod places;
 mod requests;
 mod scale;
