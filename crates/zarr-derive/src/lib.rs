@@ -1,4 +1,20 @@
 //! `#[derive(zarr::Element)]`: Rust structs as elements of arrays of structs.
+//!
+//! ```
+//! use zarr::prelude::*;
+//!
+//! #[derive(Clone, Debug, PartialEq, zarr::Element)]
+//! struct Point {
+//!     x: f32,
+//!     y: f32,
+//! }
+//!
+//! let store = zarr::store::create("memory:")?;
+//! let array = zarr::create((&store, "/points")).array(NewArray::of::<Point>(&[2])?)?;
+//! array.write(.., &[Point { x: 1.0, y: 2.0 }, Point { x: 3.0, y: 4.0 }])?;
+//! assert_eq!(array.read::<Point>(1)?, [Point { x: 3.0, y: 4.0 }]);
+//! # Ok::<(), zarr::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

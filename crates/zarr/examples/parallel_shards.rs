@@ -7,9 +7,8 @@ use zarr::prelude::*;
 fn main() -> zarr::Result<()> {
     let store = zarr::store::create("memory:")?;
     let new = NewArray::new(&[80, 100], "uint16").chunks(&[5, 10]).shards(&[10, 50]);
-    let array = zarr::create((&store, "/image"))
-        .array(new)?
-        .with(Options { threads: 8.try_into().ok(), ..Options::default() })?;
+    zarr::create((&store, "/image")).array(new)?;
+    let array = zarr::open((&store, "/image")).threads(8).array()?;
     array.for_each_chunk(.., |shard| {
         let (y, x) = (shard.axes()[0].start, shard.axes()[1].start);
         // What a program would compute here.

@@ -57,6 +57,8 @@
 //! | `sharding` | shards | yes |
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | texts, bytes and lists of any length | yes |
+//! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
+//! | `jiff` | dates and time spans of `jiff` as elements | |
 //! | `bz2`, `lz4`, `lzma` | further compression | |
 //! | `pcodec`, `zfp` | compression of numbers; zfp may lose precision | |
 //! | `numeric` | delta, scale_offset, fixedscaleoffset, quantize, bitround, astype, cast_value | |
