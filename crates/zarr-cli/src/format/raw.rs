@@ -5,7 +5,7 @@ use crate::failure::Result;
 use crate::output::Output;
 use std::borrow::Cow;
 use zarr::ArrayData;
-use zarr::dtype::ByteOrder;
+use zarr::dtype::{ByteOrder, DataType};
 
 /// Prints a header, then bytes.
 #[derive(Debug)]
@@ -24,20 +24,38 @@ impl Format for Raw {
                 // Elements are at most 4 GiB long.
                 let len = u32::try_from(element.len()).unwrap_or(u32::MAX);
                 out.write(&len.to_le_bytes())?;
-                out.write(element)?;
+                out.write(&little(data.data_type(), element))?;
             }
             return Ok(());
         }
-        out.write(&little(data))
+        out.write(&little(data.data_type(), data.items()))
     }
 }
 
-/// Elements as they lie in memory, their numbers made little-endian.
-fn little(data: &ArrayData) -> Cow<'_, [u8]> {
+/// Elements as they lie in memory, or the items of one that is a list, their numbers made little-endian.
+fn little<'e>(data_type: &DataType, elements: &'e [u8]) -> Cow<'e, [u8]> {
     if cfg!(target_endian = "little") {
-        return Cow::Borrowed(data.items());
+        return Cow::Borrowed(elements);
     }
-    let mut swapped = data.items().to_vec();
-    data.data_type().layout().swap(&ByteOrder::Little, &mut swapped);
+    let numbers = match data_type.storage() {
+        DataType::VlenArray(items) => &**items,
+        whole => whole,
+    };
+    let mut swapped = elements.to_vec();
+    numbers.layout().swap(&ByteOrder::Little, &mut swapped);
     Cow::Owned(swapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_little_endian() {
+        let numbers = [1_i16, -2].map(i16::to_ne_bytes).concat();
+        for data_type in [DataType::Int16, DataType::VlenArray(Box::new(DataType::Int16))] {
+            assert_eq!(*little(&data_type, &numbers), [1, 0, 0xfe, 0xff], "{data_type}");
+        }
+        assert_eq!(*little(&DataType::String, b"text"), *b"text");
+    }
 }
