@@ -24,8 +24,12 @@ pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -
         }
         Encoding::Variable => {
             let file = variable(&file)?;
+            let items = match found.data_type() {
+                DataType::VlenArray(items) => items,
+                whole => whole,
+            };
             let found: Vec<_> = found.variable().ok_or("elements of fixed size")?.collect();
-            let pairs = file.iter().zip(&found).map(|(file, found)| file == found);
+            let pairs = file.iter().zip(&found).map(|(file, found)| **file == little_endian(items, found));
             differing(file.len(), found.len(), pairs, counts)
         }
         Encoding::Json => {
