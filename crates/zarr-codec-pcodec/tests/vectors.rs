@@ -3,7 +3,6 @@
 use zarr_codec::testing::vectors::of_numbers;
 
 #[test]
-#[cfg(target_endian = "little")]
 fn numcodecs_arrays_decode() {
     of_numbers(&[zarr_codec_pcodec::PCODEC], include_str!("vectors.jsonl"));
 }

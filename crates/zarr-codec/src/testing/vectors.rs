@@ -7,7 +7,7 @@ use super::{array_to_bytes, bytes_to_bytes, decode_bytes, element, pipeline, rea
 use crate::{CodecEntry, Codecs, ElementSpec, Size, View, ViewMut};
 use std::fmt::Write;
 use std::sync::Arc;
-use zarr_dtype::{DataType, FillValue, Heap, HeapRef, print};
+use zarr_dtype::{ByteOrder, DataType, FillValue, Heap, HeapRef, print};
 use zarr_grid::Region;
 use zarr_json::{NamedConfig, Value};
 
@@ -44,7 +44,7 @@ pub fn of_bytes(entry: &CodecEntry, cases: &str, written: Written) {
 
 /// Decodes arrays of numbers, whole and in parts, and encodes them to the same bytes: a line each with `name` and
 /// `configuration` of one of the codecs, `dtype`, `shape`, `decoded` and `encoded`, and where the codec loses something `data`,
-/// what was encoded. Bytes are those of a little-endian machine.
+/// what was encoded. Their numbers are little-endian, and are turned to the order of this machine.
 ///
 /// # Panics
 /// If anything differs.
@@ -59,8 +59,13 @@ pub fn of_numbers(entries: &[CodecEntry], cases: &str) {
         let chain = pipeline(&chain, &element, &codecs).expect("a chain");
         chain.check(&shape).expect("a shape that it takes");
 
-        let (encoded, decoded) = (bytes(case, "encoded"), bytes(case, "decoded"));
-        let data = if case.get("data").is_some() { bytes(case, "data") } else { decoded.clone() };
+        let native = |name| {
+            let mut items = bytes(case, name);
+            element.data_type.layout().swap(&ByteOrder::Little, &mut items);
+            items
+        };
+        let (encoded, decoded) = (bytes(case, "encoded"), native("decoded"));
+        let data = if case.get("data").is_some() { native("data") } else { decoded.clone() };
         let items = |data| View::new(data, element.item_size(), &dims).expect("items of the shape");
         for region in regions(&shape) {
             let mut due = Vec::new();
