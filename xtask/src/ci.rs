@@ -1,5 +1,7 @@
 //! `cargo xtask ci`: the script that runs before a change lands, and with `--long` all checks that take too long for it.
 
+mod machines;
+
 use crate::tidy;
 use std::process::Command;
 use std::time::Instant;
@@ -42,6 +44,9 @@ fn long_checks() -> Result<(), String> {
             ["clippy", "-p", "zarr", "--no-default-features", "--features", &feature, "--", "-D", "warnings"];
         step(format!("feature {feature}"), cargo(&arguments));
     }
+    for (name, result) in machines::checks() {
+        step(name, result);
+    }
     let processes = ["test", "-p", "zarr-tests", "--test", "processes", "--", "--long"];
     step("processes".to_owned(), cargo(&processes));
     step("fuzz".to_owned(), cargo(&["xtask", "fuzz", "--inputs", "3000"]));
@@ -63,13 +68,19 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
     command("cargo", arguments)
 }
 
-/// Runs a program at the root of the workspace, and says how long it took.
+/// Runs a program with arguments.
 fn command(program: &str, arguments: &[&str]) -> Result<(), String> {
-    let name = format!("{program} {}", arguments.join(" "));
+    timed(Command::new(program).args(arguments))
+}
+
+/// Runs a program at the root of the workspace, and says how long it took.
+fn timed(command: &mut Command) -> Result<(), String> {
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
+    let words: Vec<_> = std::iter::once(command.get_program().to_string_lossy()).chain(arguments).collect();
+    let name = words.join(" ");
     println!("== {name}");
     let begin = Instant::now();
-    let status = Command::new(program).args(arguments).current_dir(tidy::root()).status();
-    let status = status.map_err(|error| format!("{name}: {error}"))?;
+    let status = command.current_dir(tidy::root()).status().map_err(|error| format!("{name}: {error}"))?;
     println!("== {name}: {} s", begin.elapsed().as_secs());
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
 }

@@ -19,7 +19,7 @@ usage: cargo xtask TASK
 
   api           compares the public items of all crates with docs/api (--bless: makes the lists)
   bench         measures reads and writes, beside other software if asked to
-  ci            runs .ci/run (--long: other systems, each feature alone, long forms of the tests)
+  ci            runs .ci/run (--long: other systems and machines, each feature alone, long forms of the tests)
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around

@@ -1,0 +1,106 @@
+//! Tests for machines of another byte order and of narrower addresses. An emulator runs them, or this processor.
+
+use super::{command, timed};
+use crate::tidy;
+use std::process::{Command, Stdio};
+
+/// A machine that tests are compiled for.
+struct Machine {
+    target: &'static str,
+    compiler: &'static str,
+    /// What runs its programs. Empty if this processor does.
+    runner: &'static str,
+    /// Whether programs have the libraries of their system in them, since its loader is not where they look for it.
+    is_static: bool,
+    /// The Debian packages that have the compiler, the system's libraries, and what runs programs.
+    packages: &'static [&'static str],
+}
+
+const BIG_ENDIAN: Machine = Machine {
+    target: "s390x-unknown-linux-gnu",
+    compiler: "s390x-linux-gnu-gcc",
+    runner: "qemu-s390x -L /usr/s390x-linux-gnu",
+    is_static: false,
+    packages: &["gcc-s390x-linux-gnu", "libc6-dev-s390x-cross", "qemu-user"],
+};
+
+const NARROW: Machine = Machine {
+    target: "i686-unknown-linux-gnu",
+    compiler: "i686-linux-gnu-gcc",
+    runner: if cfg!(target_arch = "x86_64") { "" } else { "qemu-i386" },
+    is_static: true,
+    packages: &["gcc-i686-linux-gnu", "libc6-dev-i386-cross", "qemu-user"],
+};
+
+/// Crates whose tests start programs, which no emulator does, or that are not needed to read or write an array.
+const EXCLUDED: [&str; 4] = ["xtask", "zarr-bench", "zarr-cli", "zarr-tests"];
+
+/// The tests of `zarr-tests` that go through all codecs and data types.
+const ACROSS: [&str; 2] = ["conformance::", "matrix::"];
+
+/// Runs the tests for each machine: names, and what came of them.
+pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
+    let mut checks = Vec::new();
+    for machine in [BIG_ENDIAN, NARROW] {
+        let named = |tests: &str| format!("{tests} on {}", machine.target);
+        if let Err(error) = machine.prepare() {
+            checks.push((named("tests"), Err(error)));
+            continue;
+        }
+        let across = [&["-p", "zarr-tests", "--test", "all", "--"], &ACROSS[..]].concat();
+        checks.push((named("tests across crates"), machine.test(&across)));
+        checks.push((named("tests of the command"), machine.test(&["-p", "zarr-cli", "--bins"])));
+        let excluded: Vec<&str> = EXCLUDED.iter().flat_map(|name| ["--exclude", name]).collect();
+        let crates = [&["--workspace", "--lib", "--tests", "--no-fail-fast"], &excluded[..]].concat();
+        checks.push((named("tests of crates"), machine.test(&crates)));
+    }
+    checks
+}
+
+impl Machine {
+    /// Installs what compiles and runs its programs, if it is not here.
+    fn prepare(&self) -> Result<(), String> {
+        command("rustup", &["target", "add", self.target])?;
+        if self.runs_programs() {
+            return Ok(());
+        }
+        let install = [&["install", "--yes", "--no-install-recommends"], self.packages].concat();
+        let installed = command("apt-get", &["update"]).and_then(|()| command("apt-get", &install));
+        if self.runs_programs() {
+            return Ok(());
+        }
+        let error = installed.err().map_or_else(String::new, |error| format!("{error}: "));
+        let packages = self.packages.join(", ");
+        Err(format!("{error}not run: needs {} and what runs its programs (Debian: {packages})", self.compiler))
+    }
+
+    /// Whether a program in C is compiled and runs, as those that are to be tested.
+    fn runs_programs(&self) -> bool {
+        let folder = tidy::root().join("target").join(self.target);
+        let linked = if self.is_static { "-static" } else { "" };
+        let (compiler, runner) = (self.compiler, self.runner);
+        let script = format!(
+            "mkdir -p \"$0\" && echo 'int main(void) {{ return 0; }}' | {compiler} {linked} -x c - -o \"$0/runs\" && {runner} \"$0/runs\""
+        );
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    /// Runs `cargo test` for it.
+    fn test(&self, arguments: &[&str]) -> Result<(), String> {
+        let mut command = Command::new("cargo");
+        command.args(["test", "--target", self.target]).args(arguments);
+        let name = self.target.replace('-', "_");
+        command.env(format!("CC_{name}"), self.compiler);
+        let name = format!("CARGO_TARGET_{}", name.to_uppercase());
+        command.env(format!("{name}_LINKER"), self.compiler);
+        if !self.runner.is_empty() {
+            command.env(format!("{name}_RUNNER"), self.runner);
+        }
+        if self.is_static {
+            command.env(format!("{name}_RUSTFLAGS"), "-C target-feature=+crt-static");
+        }
+        timed(&mut command)
+    }
+}
