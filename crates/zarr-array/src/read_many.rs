@@ -101,9 +101,11 @@ fn assign<O: ReadInto>(regions: Regions<O>) -> Result<()> {
 
 impl Array {
     /// Reads several regions, each into memory of its own, as one read: each chunk (inner chunk, if the array is sharded) and each
-    /// index of a shard is fetched and decoded once, however many of the regions meet it, and all of them at the same time.
+    /// index of a shard is fetched and decoded once, however many of the regions meet it, and many of them at the same time.
     ///
-    /// For training data, tiles and windows that overlap. Up to some 64 MiB of chunks are held beside the outputs.
+    /// For training data, tiles and windows that overlap. Chunks are read in batches: 64 MiB of them are held beside the outputs, up to
+    /// 256 MiB where they lie in one shard, or one chunk that is larger. The index of a shard with more than that is fetched for each
+    /// batch, unless there is a cache.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -109,12 +109,12 @@ fn member(argument: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, value.trim()))
 }
 
-/// A number, `true`, `false`, a list, an object or a text in quotes as in JSON; or a word.
+/// A number, `true`, `false`, `null`, a list, an object or a text in quotes as in JSON; or a word.
 fn value(codec: &str, text: &str) -> Result<Value, Error> {
     if text.starts_with(['[', '{', '"']) {
         return Value::from_json(text).map_err(|error| wrong(codec, &format!("{text}: {error}")));
     }
-    let plain = |value: &Value| value.as_number().is_some() || matches!(value, Value::Bool(_));
+    let plain = |value: &Value| value.as_number().is_some() || matches!(value, Value::Bool(_) | Value::Null);
     Ok(Value::from_json(text).ok().filter(plain).unwrap_or_else(|| Value::from(text)))
 }
 

@@ -134,12 +134,14 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     fn zeroed_vec(len: usize) -> Result<Vec<Self>, Error>;
 
     /// The memory of elements to be filled with items; `None`, as by default, if not all bit patterns are values of the type.
+    /// Whether there is memory is the same for all elements of the type.
     fn as_bytes_mut(elements: &mut [Self]) -> Option<&mut [u8]> {
         let _ = elements;
         None
     }
 
     /// The elements as items in memory form; `None`, as by default, if they do not lie in memory like that.
+    /// The answer is the same for all elements of the type: if it is bytes, they are all of the memory of the elements.
     fn as_bytes(elements: &[Self]) -> Option<&[u8]> {
         let _ = elements;
         None

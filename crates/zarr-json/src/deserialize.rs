@@ -6,13 +6,14 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::spelling::{NumberText, VALUE, number_of_map};
+use crate::spelling::{NumberText, VALUE, number_of_variant};
 use crate::{Map, NamedConfig, Number, SerdeError, Value};
 
 /// Converts a JSON value into any type that serde deserializes.
 ///
 /// Integers keep all their digits up to 128 bits; `NaN`, `Infinity` and `-Infinity` are floats; a field of type [`Value`] or
-/// [`Number`] keeps the spelling of numbers (not below `#[serde(flatten)]`, which goes through types of serde).
+/// [`Number`] keeps the spelling of numbers. Below `#[serde(flatten)]` and in untagged enums values go through types of serde, which
+/// have no spelling, and no integers of more than 64 bits: those are an error there.
 ///
 /// # Errors
 /// [`SerdeError`] with the JSON pointer of the value that does not fit, the value found and the type expected.
@@ -351,14 +352,13 @@ impl<'de> Visitor<'de> for AnyValue {
         Ok(Value::Array(array))
     }
 
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
+        number_of_variant(access).map(Value::Number)
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut collected = Vec::new();
         while let Some(name) = members.next_key::<String>()? {
-            if collected.is_empty()
-                && let Some(number) = number_of_map(&name, &mut members)?
-            {
-                return Ok(Value::Number(number));
-            }
             collected.push((name, members.next_value::<Value>()?));
         }
         Ok(Value::Object(collected.into_iter().collect()))

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, EnumAccess, VariantAccess, Visitor};
 use serde::ser::{Error, Serialize, Serializer};
 
 use crate::{Number, SerdeError, Value};
@@ -81,18 +81,15 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// The number that a map of this crate's deserializer holds under [`NUMBER`], if it is such a map: any other begins with another name.
-pub(crate) fn number_of_map<'de, A: MapAccess<'de>>(first: &str, map: &mut A) -> Result<Option<Number>, A::Error> {
-    if first != NUMBER {
-        return Ok(None);
-    }
-    let text: String = map.next_value()?;
-    Number::from_spelling(&text)
-        .map(Some)
-        .ok_or_else(|| de::Error::custom(format!("found {text:?}, expected a number")))
+/// The number that this crate's deserializer gives as a variant named [`NUMBER`]; no JSON value is one.
+pub(crate) fn number_of_variant<'de, A: EnumAccess<'de>>(access: A) -> Result<Number, A::Error> {
+    let (name, content): (String, _) = access.variant()?;
+    let text: String = content.newtype_variant()?;
+    let number = if name == NUMBER { Number::from_spelling(&text) } else { None };
+    number.ok_or_else(|| de::Error::custom(format!("found variant {name:?}, expected a JSON value")))
 }
 
-/// A number as a map of its name to its text, which [`number_of_map`] reads.
+/// A number as a variant with its text, which [`number_of_variant`] reads.
 pub(crate) struct NumberText<'de>(pub(crate) &'de Number);
 
 impl<'de> Deserializer<'de> for NumberText<'de> {
@@ -100,7 +97,7 @@ impl<'de> Deserializer<'de> for NumberText<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SerdeError> {
         let member = std::iter::once((NUMBER, self.0.as_str()));
-        visitor.visit_map(de::value::MapDeserializer::new(member))
+        visitor.visit_enum(de::value::MapAccessDeserializer::new(de::value::MapDeserializer::new(member)))
     }
 
     serde::forward_to_deserialize_any! {

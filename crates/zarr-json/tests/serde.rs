@@ -100,6 +100,10 @@ fn spellings_survive_in_both_directions() {
     assert_eq!(to_value(&attributes).unwrap().to_string(), text);
     assert_eq!(to_value(&value(text)).unwrap(), value(text));
     assert_eq!(from_value::<Value>(&value(text)).unwrap(), value(text));
+    // No object is taken for a number.
+    let object = r#"{"$zarr_json::Number":"5"}"#;
+    assert_eq!(from_value::<Value>(&value(object)).unwrap(), value(object));
+    assert_eq!(serde_json::from_str::<Value>(object).unwrap(), value(object));
 }
 
 #[test]

@@ -1,29 +1,28 @@
 //! Where a node is: a store, and a path in it.
 
-use crate::{ErrorKind, Result, store};
-use std::path::{Path, PathBuf};
+use crate::{Error, ErrorKind, Result, store};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use zarr_hierarchy::node::OpenNode;
-use zarr_meta::NodePath;
-use zarr_store::{Store, run};
+use store::Address;
+use zarr_store::Store;
 
 /// A node's store and path, as [`open`](crate::open) and [`create`](crate::create) take them.
 ///
 /// | given | store and path |
 /// |---|---|
-/// | `"x.zarr/a/b"`, a [`Path`] | the directory or zip file in which the hierarchy begins, and the rest of the path, see below |
-/// | `"x.zarr::/a/b"`, `("x.zarr", "/a/b")` | the address of a store as [`store::open`](crate::store::open) takes it, and the path |
+/// | `"x.zarr/a/b"`, a [`Path`] of that form | the directory whose name ends in `.zarr` (of several the outermost) or the zip file, and the rest |
+/// | `"directory"` without such a name in it | the directory, and the root |
+/// | `"directory::/a/b"`, `("directory", "/a/b")` | the address of a store as [`store::open`](crate::store::open) takes it, and the path |
 /// | `(&store, "/a/b")`, `&store` | a store that is open, and the path (the root) |
 ///
-/// Where the address does not say where the path begins, the hierarchy does: the store is the outermost directory that has a node and
-/// nothing but nodes between it and the path. If there is no node yet, it is the directory whose name ends in `.zarr`, and else the
-/// whole path is the store.
+/// A [`Path`] is one, whatever it looks like; a string may be an address such as `memory:` or `file:///x.zarr/a`.
 #[derive(Clone, Debug)]
 pub struct Location(Repr);
 
 #[derive(Clone, Debug)]
 enum Repr {
     Url(String),
+    Path(PathBuf),
     UrlAndPath(String, String),
     Store(Arc<dyn Store>, String),
 }
@@ -45,7 +44,7 @@ impl From<&String> for Location {
 
 impl From<&Path> for Location {
     fn from(path: &Path) -> Self {
-        Self(Repr::Url(path.to_string_lossy().into_owned()))
+        Self(Repr::Path(path.to_owned()))
     }
 }
 
@@ -79,9 +78,10 @@ impl Location {
         match self.0 {
             Repr::Store(store, path) => Ok((store, path)),
             Repr::UrlAndPath(url, path) => Ok((store::open(&url)?, path)),
-            Repr::Url(url) => match split(&url)? {
-                Some((root, path)) => Ok((store::open(&root)?, path)),
-                None => Ok((store::open(&url)?, "/".to_owned())),
+            Repr::Path(path) => open_path(&path),
+            Repr::Url(url) => match store::address(&url)? {
+                Address::Path(path) => open_path(Path::new(&path)),
+                _ => Ok((store::open(&url)?, "/".to_owned())),
             },
         }
     }
@@ -91,112 +91,147 @@ impl Location {
         match self.0 {
             Repr::Store(store, path) => Ok((store, path)),
             Repr::UrlAndPath(url, path) => Ok((store::create(&url)?, path)),
-            Repr::Url(url) => match split(&url)?.or_else(|| by_extension(&url)) {
-                Some((root, path)) => Ok((store::create(&root)?, path)),
-                None => Ok((store::create(&url)?, "/".to_owned())),
+            Repr::Path(path) => create_path(&path),
+            Repr::Url(url) => match store::address(&url)? {
+                Address::Path(path) => create_path(Path::new(&path)),
+                _ => Ok((store::create(&url)?, "/".to_owned())),
             },
         }
     }
 }
 
-/// The address of the store in which the hierarchy of the node at `url` begins, and its path there; `None` if there is no hierarchy,
-/// or the address is none of files.
-fn split(url: &str) -> Result<Option<(String, String)>> {
-    let Some(path) = files(url) else { return Ok(None) };
-    // What does not exist (yet) lies below what does.
-    let Some(exists) = path.ancestors().find(|path| path.exists()) else { return Ok(None) };
-    let mut root = None;
-    for directory in exists.ancestors().filter(|path| !path.as_os_str().is_empty()) {
-        if !is_root(directory)? {
-            // A directory without a document may be a group all the same where the path itself is one.
-            if directory == exists && directory.is_dir() {
-                continue;
+fn open_path(path: &Path) -> Result<(Arc<dyn Store>, String)> {
+    let (root, node) = split(path)?;
+    Ok((store::open_path(&root)?, node))
+}
+
+fn create_path(path: &Path) -> Result<(Arc<dyn Store>, String)> {
+    let (root, node) = split(path)?;
+    if is_zip(&root) {
+        let message = format!("a zip file is to be written: {}", root.display());
+        return Err(Error::new(ErrorKind::Store, message).with_hint("zip files are read: create a directory"));
+    }
+    if let Some(above) = hierarchy_above(&root).filter(|_| node == "/" && !is_named(&root)) {
+        let message = format!("{} lies in the hierarchy {}", root.display(), above.display());
+        let hint = format!(
+            "name the path within it, \"{}::/path\", or \"{}::/\" for a store of its own",
+            above.display(),
+            root.display()
+        );
+        return Err(Error::argument(message).with_hint(hint));
+    }
+    Ok((store::create_path(&root)?, node))
+}
+
+/// The store that the names in a path say, and the path of the node in it.
+fn split(path: &Path) -> Result<(PathBuf, String)> {
+    let mut before = PathBuf::new();
+    let mut root: Option<PathBuf> = None;
+    let mut names = Vec::new();
+    for component in path.components() {
+        before.push(component);
+        match (component, &root) {
+            // What is behind it does not lie in the store that was named.
+            (Component::ParentDir, _) => (root, names) = (None, Vec::new()),
+            (Component::Normal(name), Some(_)) => {
+                let name = name.to_str().ok_or_else(|| {
+                    let message = format!("{}: a node has a name that is not UTF-8", path.display());
+                    Error::new(ErrorKind::Path, message)
+                })?;
+                names.push(name.to_owned());
             }
-            break;
+            (Component::Normal(_), None) if is_named(&before) || (is_zip(&before) && !before.is_dir()) => {
+                root = Some(before.clone());
+            }
+            _ => {}
         }
-        root = Some(directory);
     }
-    let Some(root) = root else { return Ok(None) };
-    let rest = path.strip_prefix(root).unwrap_or_else(|_| Path::new(""));
-    Ok(Some((root.to_string_lossy().into_owned(), node_path(rest))))
+    Ok(match root {
+        Some(root) => (root, format!("/{}", names.join("/"))),
+        None => (path.to_owned(), "/".to_owned()),
+    })
 }
 
-/// The store that a path of files names by its extension, where nothing is there yet.
-fn by_extension(url: &str) -> Option<(String, String)> {
-    let path = files(url)?;
-    let root = path.ancestors().find(|path| path.extension().is_some_and(|extension| extension == "zarr"))?;
-    let rest = path.strip_prefix(root).ok()?;
-    Some((root.to_string_lossy().into_owned(), node_path(rest)))
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
-fn node_path(rest: &Path) -> String {
-    let names: Vec<_> = rest.iter().map(|name| name.to_string_lossy()).collect();
-    format!("/{}", names.join("/"))
+/// Whether a name says that a hierarchy is stored there.
+fn is_named(path: &Path) -> bool {
+    has_extension(path, "zarr")
 }
 
-/// The path of an address of files.
-fn files(url: &str) -> Option<&Path> {
-    let path = url.strip_prefix("file://localhost").or_else(|| url.strip_prefix("file://")).unwrap_or(url);
-    let is_plain =
-        !path.contains("://") && !path.contains('%') && !matches!(url, "memory:") && !url.starts_with("zip:");
-    is_plain.then(|| Path::new(path))
+fn is_zip(path: &Path) -> bool {
+    has_extension(path, "zip") && !path.is_dir()
 }
 
-/// Whether a hierarchy is stored in a directory or zip file.
-fn is_root(path: &Path) -> Result<bool> {
-    let url = path.to_string_lossy();
-    match store::open(&url) {
-        // Without listing: documents alone tell, and what lies beside a store may be a whole disk.
-        Ok(store) => match run(&*store, OpenNode::new(NodePath::root(), None, false)) {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_not_found() => Ok(false),
-            Err(error) if error.kind() == ErrorKind::Store => Err(error),
-            // A broken node is one.
-            Err(_) => Ok(true),
-        },
-        Err(_) => Ok(false),
-    }
+/// A directory above a path that has a document of Zarr: a new store in it would be one that its hierarchy does not know.
+fn hierarchy_above(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let has_document =
+        |directory: &&Path| ["zarr.json", ".zgroup", ".zarray"].iter().any(|name| directory.join(name).is_file());
+    absolute.ancestors().skip(1).find(has_document).map(Path::to_owned)
 }
 
 #[cfg(all(test, feature = "filesystem"))]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so")]
-
     use super::*;
     use crate::{NewArray, NewGroup};
 
-    /// The store and the path of a node to be opened, relative to a folder.
-    fn split_in(folder: &Path, url: &str) -> Option<(String, String)> {
-        let (root, path) = split(&folder.join(url).to_string_lossy()).unwrap()?;
-        let root = Path::new(&root).strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-        Some((root, path))
+    #[test]
+    fn names_tell_where_the_path_begins() {
+        for (path, root, node) in [
+            ("x.zarr/g/a", "x.zarr", "/g/a"),
+            ("x.zarr", "x.zarr", "/"),
+            ("d/x.zarr/", "d/x.zarr", "/"),
+            ("/d/X.ZARR/50%/b", "/d/X.ZARR", "/50%/b"),
+            ("x.zarr/y.zarr/a", "x.zarr", "/y.zarr/a"),
+            ("x.zarr/../y.zarr/a", "x.zarr/../y.zarr", "/a"),
+            ("x.zarr/../d/a", "x.zarr/../d/a", "/"),
+            ("./d/a", "./d/a", "/"),
+            ("n.zip/a", "n.zip", "/a"),
+        ] {
+            assert_eq!(split(Path::new(path)).unwrap(), (PathBuf::from(root), node.to_owned()), "{path}");
+        }
     }
 
     #[test]
-    fn the_hierarchy_tells_where_the_path_begins() {
+    fn nothing_is_created_but_where_it_is_said() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        let expected = |root: &str, path: &str| Some((root.to_owned(), path.to_owned()));
-        assert_eq!(split_in(folder, "x.zarr/a"), None, "nothing is there");
-        crate::create(&folder.join("x.zarr/g/a")).array(NewArray::new(&[2], "int8")).unwrap();
+        let array = || NewArray::new(&[2], "int8");
+        crate::create(&folder.join("x.zarr/g/a")).array(array()).unwrap();
         assert_eq!(crate::open(&folder.join("x.zarr/g/a")).array().unwrap().path().to_string(), "/g/a");
-        for (url, path) in [("x.zarr", "/"), ("x.zarr/g", "/g"), ("x.zarr/g/a", "/g/a"), ("x.zarr/none/b", "/none/b")] {
-            assert_eq!(split_in(folder, url), expected("x.zarr", path), "{url}");
+        // A path is no address, and needs no UTF-8 for the store.
+        crate::create(&folder.join("memory:")).array(array()).unwrap();
+        assert!(folder.join("memory:/zarr.json").exists());
+        #[cfg(target_os = "linux")]
+        {
+            let odd = folder.join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"n\xff.zarr"));
+            crate::create(&odd.join("a")).array(array()).unwrap();
+            assert!(odd.join("a/zarr.json").exists());
         }
-        // Without the extension, what does not exist is a store.
-        crate::create(&folder.join("plain/b")).array(NewArray::new(&[2], "int8")).unwrap();
-        assert_eq!(split_in(folder, "plain/b"), expected("plain/b", "/"));
-        crate::create(&folder.join("plain/b2")).group(NewGroup::default()).unwrap();
-        assert_eq!(split_in(folder, "plain/b2"), expected("plain/b2", "/"));
-        // The hierarchy goes on in what is created below it.
-        crate::create(&folder.join("plain/b2/c")).group(NewGroup::default()).unwrap();
-        assert_eq!(split_in(folder, "plain/b2/c"), expected("plain/b2", "/c"));
+        // Below plain names a hierarchy has to be named.
+        crate::create(&folder.join("plain")).group(NewGroup::default()).unwrap();
+        let error = crate::create(&folder.join("plain/i/b")).array(array()).unwrap_err();
+        assert!(error.to_string().contains("lies in the hierarchy") && !folder.join("plain/i").exists(), "{error}");
+        let plain = folder.join("plain").display().to_string();
+        crate::create((plain.as_str(), "/i/b")).array(array()).unwrap();
+        assert_eq!(crate::open(&format!("{plain}::/i/b")).array().unwrap().path().to_string(), "/i/b");
+        for address in ["file://host/x.zarr/a", "file:///x.zarr/a?b", "n.zip/a", "s3://bucket/x.zarr/a"] {
+            assert!(crate::create(address).array(array()).is_err(), "{address}");
+        }
+        let zip = folder.join("new.zip/a");
+        assert!(
+            crate::create(&zip).array(array()).unwrap_err().to_string().contains("zip")
+                && !folder.join("new.zip").exists()
+        );
     }
 
     #[test]
     fn addresses_may_say_where_the_path_begins() {
         let folder = tempfile::tempdir().unwrap();
-        let url = folder.path().join("s").display().to_string();
+        let url = folder.path().join("s.zarr").display().to_string();
         crate::create((url.as_str(), "/a/b")).array(NewArray::new(&[2], "int8")).unwrap();
         assert_eq!(crate::open(&format!("{url}::/a/b")).array().unwrap().path().to_string(), "/a/b");
         assert_eq!(crate::open(&format!("file://{url}/a/b")).array().unwrap().path().to_string(), "/a/b");

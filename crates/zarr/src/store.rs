@@ -2,6 +2,7 @@
 
 mod url;
 
+pub(crate) use url::{Address, address, create_path, open_path};
 pub use url::{create, open};
 pub use zarr_store::*;
 #[cfg(feature = "cached")]

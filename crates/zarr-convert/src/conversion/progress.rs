@@ -17,7 +17,9 @@ pub enum Progress<'a> {
 /// What a function that is told of progress returns: nothing, or [`ControlFlow`], by which it cancels.
 ///
 /// A conversion that is cancelled ends with [`ErrorKind::Cancelled`], in the state that an error of a store leaves: the arrays that are
-/// there are complete, and the source is as it was.
+/// there are complete, and the source is as it was. Nodes in the way that were to be replaced are erased before the first report. A
+/// migration writes into its source: what it wrote stays beside the old hierarchy, which is whole, until it is run again or
+/// [undone](super::Migration::undo).
 pub trait IntoFlow {
     /// [`ControlFlow::Break`] to cancel.
     fn into_flow(self) -> ControlFlow<()>;

@@ -155,7 +155,7 @@ impl Conversion {
     /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node); [`Exists`](zarr_hierarchy::ErrorKind::Exists) if what is in the way
     /// may be the whole of a node, of which an interrupted move left a part in the source;
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic link that lies below the node, or that the node is;
-    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels before anything is erased.
+    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels before the source is erased.
     pub fn run_move<F: IntoFlow>(
         &self,
         target: &Arc<dyn Store>,

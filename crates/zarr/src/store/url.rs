@@ -34,12 +34,19 @@ pub fn open(url: &str) -> Result<Arc<dyn Store>> {
     match address(url)? {
         Address::Memory => Ok(Arc::new(MemoryStore::new())),
         Address::Zip(path) => zip(path.as_ref(), url),
-        Address::Path(path) if is_zip_file(path.as_ref()) => zip(path.as_ref(), url),
-        #[cfg(feature = "filesystem")]
-        Address::Path(path) => Ok(Arc::new(zarr_store_filesystem::FilesystemStore::open(path)?)),
-        #[cfg(not(feature = "filesystem"))]
-        Address::Path(_) => Err(unknown(url)),
+        Address::Path(path) => open_path(path.as_ref()),
     }
+}
+
+/// Opens the directory or zip file at a path.
+pub(crate) fn open_path(path: &Path) -> Result<Arc<dyn Store>> {
+    if is_zip_file(path) {
+        return zip(path, &path.to_string_lossy());
+    }
+    #[cfg(feature = "filesystem")]
+    return Ok(Arc::new(zarr_store_filesystem::FilesystemStore::open(path)?));
+    #[cfg(not(feature = "filesystem"))]
+    Err(unknown(&path.to_string_lossy()))
 }
 
 /// Opens the store at an address for writing, and makes it if it is not there.
@@ -52,21 +59,28 @@ pub fn create(url: &str) -> Result<Arc<dyn Store>> {
         Address::Memory => Ok(Arc::new(MemoryStore::new())),
         Address::Zip(path) => read_only(path),
         Address::Path(path) if is_zip_file(path.as_ref()) => read_only(path),
-        #[cfg(feature = "filesystem")]
-        Address::Path(path) => Ok(Arc::new(zarr_store_filesystem::FilesystemStore::create(path)?)),
-        #[cfg(not(feature = "filesystem"))]
-        Address::Path(_) => Err(unknown(url)),
+        Address::Path(path) => create_path(path.as_ref()),
     }
 }
 
+/// Opens the directory at a path, and makes it if it is not there.
+pub(crate) fn create_path(path: &Path) -> Result<Arc<dyn Store>> {
+    #[cfg(feature = "filesystem")]
+    return Ok(Arc::new(zarr_store_filesystem::FilesystemStore::create(path)?));
+    #[cfg(not(feature = "filesystem"))]
+    Err(unknown(&path.to_string_lossy()))
+}
+
+/// An address, by its form.
 #[derive(Debug, PartialEq, Eq)]
-enum Address {
+pub(crate) enum Address {
     Memory,
     Zip(String),
     Path(String),
 }
 
-fn address(url: &str) -> Result<Address> {
+/// The form of an address.
+pub(crate) fn address(url: &str) -> Result<Address> {
     let unknown = || unknown(url);
     if matches!(url, "memory:" | "memory://") {
         return Ok(Address::Memory);
