@@ -1,7 +1,7 @@
 //! Elements read from an array, of a type known at run time.
 
-use crate::Result;
 use crate::buffer::Buffer;
+use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use zarr_codec::{ElementSpec, View, ViewMut};
 use zarr_dtype::{DataType, Element, Heap, HeapRef};
@@ -19,21 +19,28 @@ pub struct ArrayData {
 
 impl ArrayData {
     /// Zeros, and empty texts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if memory cannot hold them. Views have strides also where an axis is empty: the other axes have to fit, too.
     pub(crate) fn zeroed(element: &ElementSpec, shape: &[u64]) -> Result<Self> {
-        let size = shape.iter().try_fold(element.item_size() as u64, |size, &len| size.checked_mul(len));
-        let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
-        Ok(Self {
+        let size = zarr_grid::total_size(shape, element.item_size() as u64);
+        let mut data = Self {
             data_type: element.data_type.clone(),
             shape: Shape::from_slice(shape),
-            items: Buffer::zeroed(size)?,
+            items: Buffer::zeroed(usize::try_from(size).unwrap_or(usize::MAX))?,
             heap: element.new_heap(),
-        })
+        };
+        let dims = data.dims();
+        match ViewMut::new(data.items.as_bytes_mut(), element.item_size(), &dims) {
+            Ok(_) => Ok(data),
+            Err(error) => Err(Error::new(ErrorKind::Limit, error.to_string())),
+        }
     }
 
     /// Elements given as Rust values, in C order.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if `elements` are not values of `data_type`, or not as many as
+    /// [`ErrorKind::Argument`] if `elements` are not values of `data_type`, or not as many as
     /// `shape` says.
     pub fn from_elements<T: Element>(data_type: &DataType, shape: &[u64], elements: &[T]) -> Result<Self> {
         let heap = Arc::new(Heap::new());
@@ -45,7 +52,7 @@ impl ArrayData {
     /// `heap`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many bytes as `shape` says.
+    /// [`ErrorKind::Argument`] if there are not as many bytes as `shape` says.
     pub fn from_items(data_type: &DataType, shape: &[u64], items: &[u8], heap: Option<Arc<Heap>>) -> Result<Self> {
         let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
         View::new(items, data_type.item_size(), &dims)?;
@@ -95,7 +102,7 @@ impl ArrayData {
     /// The elements as Rust values, in C order.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the data type is another one.
+    /// [`ErrorKind::Argument`] if the data type is another one.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let data_type = self.data_type.as_taken_by::<T>()?;
         match &self.heap {

@@ -107,10 +107,27 @@ fn plans() {
             store(&[("zarr.json", &array(json!({"shape": (shape.to_vec()), "chunk_grid": (regular(&chunk))})))]);
         let array = zarr::open(&store).array().unwrap();
         quick(&format!("{shape:?} in chunks of {chunk:?}"), || {
+            if usize::try_from(shape[0].max(shape[1])).is_err() {
+                // The strides of nothing are beyond 32 bits.
+                assert_eq!(array.read_data(..).map(drop).unwrap_err().kind(), ErrorKind::Limit);
+                return;
+            }
             assert_eq!(array.read_data(..).unwrap().shape(), shape);
             let steps = zarr_grid::Selection::parse("::3, ::3", &[]).unwrap();
             assert!(array.read_data(steps).unwrap().is_empty());
             array.write(.., &[0_u8; 0]).unwrap();
+        });
+    }
+    // Strides of nothing beyond all addresses.
+    for shape in [[0, 1 << 62, 4], [1 << 62, 4, 0], [1 << 62, 0, 4]] {
+        let shape: [u64; 3] = shape;
+        let grid = regular(&[1, 1, 1]);
+        let store = store(&[("zarr.json", &array(json!({"shape": (shape.to_vec()), "chunk_grid": grid})))]);
+        let array = zarr::open(&store).array().unwrap();
+        quick(&format!("{shape:?}"), || {
+            assert_eq!(array.read_data(..).unwrap_err().kind(), ErrorKind::Limit);
+            assert!(array.read::<u8>(..).is_err());
+            assert!(array.write(.., &[0_u8; 0]).is_err());
         });
     }
 }

@@ -261,7 +261,7 @@ fn mistakes_are_named_early() {
     assert!(message.contains("unknown codec \"ztsd\" (is \"zstd\" meant?"), "{message}");
     let (_, message) = create(new().codecs((Bitround::keep_bits(0), Gzip::level(1))).unwrap());
     assert!(message.contains("keepbits: expected an integer 1..4294967295, found 0"), "{message}");
-    let many = TypedCodec::from(Shuffle::element_size(1 << 40));
+    let many = TypedCodec::from(Shuffle::element_size(usize::MAX));
     assert!(new().codecs([many, Gzip::level(1).into()]).is_err());
     // Of a codec that the registry lacks.
     let mine: CodecEntry =

@@ -61,19 +61,20 @@ pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8], begins: &[us
     };
     // The record itself says how long its extra field is.
     let is_apart = |local: usize, stored: usize| {
-        let end = local + 30 + number(file, local + 26, 2) + number(file, local + 28, 2) + stored;
+        let data = local + 30 + number(file, local + 26, 2) + number(file, local + 28, 2);
+        let end = data.saturating_add(stored);
         stored == WIDE || begins.iter().find(|begin| **begin > local).is_none_or(|next| end <= *next)
     };
     let is_one = |at: usize| {
         let (size, local) = (number(file, at + 24, 4), number(file, at + 42, 4));
-        number(file, at + 16, 4) == crc.sum() as usize
+        // First, as what is at `local` is looked at below.
+        (local == WIDE || file.get(local..).is_some_and(|rest| rest.starts_with(&LOCAL)))
+            && number(file, at + 16, 4) == crc.sum() as usize
             && (number(file, at + 10, 2) != 8 || local == WIDE || is_stream(file, local, number(file, at + 20, 4)))
             && (size == value.len() || size == WIDE)
             && is_named(at + 46, number(file, at + 28, 2))
             && (local == WIDE
-                || is_apart(local, number(file, at + 20, 4))
-                    && file.get(local..).is_some_and(|rest| rest.starts_with(&LOCAL))
-                    && is_named(local + 30, number(file, local + 26, 2)))
+                || is_apart(local, number(file, at + 20, 4)) && is_named(local + 30, number(file, local + 26, 2)))
     };
     let found = file.windows(4).enumerate().any(|(at, bytes)| bytes == CENTRAL && is_one(at));
     assert!(found, "{name}: no entry of {} bytes with checksum {:08x}", value.len(), crc.sum());
