@@ -25,7 +25,7 @@ fn main() {
         arrays::each(&format!("chunks of {name}"), &SHAPE, &chunks, &codecs, |name, array, keys| {
             let mut out = vec![1; SIZE];
             let elements = array.read::<u16>(..).expect("reads");
-            let (mut fetched, store) = (Fetched::new(), array.store());
+            let store = array.store();
             let print = |name: &str, seconds: [f64; 2]| {
                 let [ours, theirs] = seconds.map(|seconds| SIZE as f64 / seconds / 1e9);
                 println!("{name:46} {ours:6.2} GB/s, values alone {theirs:6.2} GB/s, {:5.2}x", ours / theirs);
@@ -39,7 +39,7 @@ fn main() {
                 };
                 let theirs = || {
                     for key in keys {
-                        assert!(store.get(key, &[ByteRange::Full], &mut fetched).expect("reads"));
+                        assert!(store.get_ranges(key, &[ByteRange::Full]).expect("reads").is_some());
                     }
                 };
                 print(&format!("{name}, read"), zarr_bench_protocol::best(1, ours, theirs));

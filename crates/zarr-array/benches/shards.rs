@@ -62,12 +62,11 @@ fn element(name: &str, array: &Array, key: &Key, count: u64) {
     let index = count * 16 + 4;
     // On the caller's thread.
     let array = array.with(Options::default()).expect("an array");
-    let mut fetched = Fetched::new();
     let ours = || assert_eq!(array.read::<u16>("5, 17, 33").expect("reads").len(), 1);
     let theirs = || {
         let store = array.store();
-        assert!(store.get(key, &[ByteRange::Suffix(index)], &mut fetched).expect("reads"));
-        assert!(store.get(key, &[ByteRange::Range(0..2)], &mut fetched).expect("reads"));
+        assert!(store.get_ranges(key, &[ByteRange::Suffix(index)]).expect("reads").is_some());
+        assert!(store.get_ranges(key, &[ByteRange::Range(0..2)]).expect("reads").is_some());
     };
     let [ours, theirs] = zarr_bench_protocol::best(200, ours, theirs).map(|seconds| seconds * 1e6);
     println!("{name:44} {ours:7.2} us, the bytes alone {theirs:7.2} us, {:5.2}x", ours / theirs);

@@ -26,7 +26,7 @@ use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, Result, consolidate};
 use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode};
-use zarr_store::{Store, run};
+use zarr_store::{Store, StoreExt, run};
 
 pub use finish_move::finish_move;
 pub use migrate::{Migration, MigrationState};

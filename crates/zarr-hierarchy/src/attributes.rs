@@ -13,7 +13,7 @@ use zarr_meta::StoredNode;
 /// not name are left out, unless it refuses them.
 ///
 /// ```
-/// # use zarr_store::{Key, MemoryStore, Precondition, Store};
+/// # use zarr_store::{Key, MemoryStore, Store, StoreExt};
 /// use zarr_hierarchy::{attributes_as, open_node};
 ///
 /// #[derive(serde::Deserialize)]
@@ -23,7 +23,7 @@ use zarr_meta::StoredNode;
 /// }
 /// let store = MemoryStore::new();
 /// let group = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"units": "K", "valid_range": [0, 400]}}"#;
-/// store.set(&Key::new("zarr.json")?, group, &Precondition::None)?;
+/// store.set_all(&Key::new("zarr.json")?, group)?;
 /// let attributes: Attributes = attributes_as(&open_node(&store, "/", None)?)?;
 /// assert_eq!((attributes.units.as_str(), attributes.valid_range[1]), ("K", 400.0));
 /// # Ok::<(), zarr_hierarchy::Error>(())

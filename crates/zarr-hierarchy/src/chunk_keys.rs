@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use zarr_grid::{ChunkGrid, ChunkIndex, ChunkKeyEncoding, Separator};
 use zarr_meta::StoredNode;
-use zarr_store::{Key, Prefix, Store};
+use zarr_store::{Key, Prefix, Store, StoreExt};
 
 /// Where chunks may lie, and under which keys.
 #[derive(Debug)]

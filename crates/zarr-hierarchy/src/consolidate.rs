@@ -42,12 +42,12 @@ impl Staleness {
 /// # Example
 /// ```
 /// use zarr_hierarchy::{consolidate, staleness};
-/// use zarr_store::{Key, MemoryStore, Precondition, Store};
+/// use zarr_store::{Key, MemoryStore, Store, StoreExt};
 ///
 /// let store = MemoryStore::new();
 /// let group = br#"{"zarr_format": 3, "node_type": "group"}"#;
 /// for key in ["zarr.json", "a/zarr.json", "a/b/zarr.json"] {
-///     store.set(&Key::new(key)?, group, &Precondition::None)?;
+///     store.set_all(&Key::new(key)?, group)?;
 /// }
 /// assert_eq!(staleness(&store, "/", None)?, None);
 /// consolidate(&store, "/", None)?;

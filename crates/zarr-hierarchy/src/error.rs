@@ -80,7 +80,7 @@ pub enum ErrorKind {
     Argument,
     /// The caller cancelled it.
     Cancelled,
-    /// The store failed.
+    /// The store failed: [`Error::store_error`] says how.
     Store,
     /// This library did: neither the caller nor what is stored is to blame.
     Internal,
@@ -203,6 +203,16 @@ impl Error {
     /// What might help.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
+    }
+
+    /// The error of the store that this one is of, with its kind (denied, throttled, timed out...) and its source.
+    pub fn store_error(&self) -> Option<&zarr_store::Error> {
+        self.0.source.as_deref()?.downcast_ref()
+    }
+
+    /// Whether another attempt may succeed: the store was throttled, did not answer in time, or failed in a way that may pass.
+    pub fn is_retryable(&self) -> bool {
+        self.store_error().is_some_and(zarr_store::Error::is_retryable)
     }
 
     /// Whether there is no such node or store.

@@ -6,12 +6,12 @@
 //!
 //! ```
 //! use zarr_hierarchy::{open_node, set_attributes, walk};
-//! use zarr_store::{Key, MemoryStore, Precondition, Store};
+//! use zarr_store::{Key, MemoryStore, Store, StoreExt};
 //!
 //! let store = MemoryStore::new();
 //! let group = br#"{"zarr_format": 3, "node_type": "group"}"#;
 //! for key in ["zarr.json", "a/zarr.json"] {
-//!     store.set(&Key::new(key)?, group, &Precondition::None)?;
+//!     store.set_all(&Key::new(key)?, group)?;
 //! }
 //! let found = open_node(&store, "/a", None)?;
 //! set_attributes(&store, &found, [("units".to_owned(), "K".into())].into_iter().collect())?;

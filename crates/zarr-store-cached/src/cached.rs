@@ -9,14 +9,14 @@ use bytes::Bytes;
 
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Precondition, Prefix, Result, SetOptions, Store, Version,
+    AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Capabilities, Fetched, GetInto, GetOptions, Key,
+    Listing, Lock, Prefix, Result, SetOptions, Store, StoreExt, Version,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
 ///
 /// It is meant for stores that nobody else writes to. What is written through it is seen at once; what others write is seen only when
-/// the old value was evicted. A write whose [`Precondition`] fails invalidates its key, so that a retry reads what is stored.
+/// the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition) fails invalidates its key, so that a retry reads what is stored.
 ///
 /// Any part of a cached range is found. All cached parts of a value are of one state, if the store has versions. What was not used for
 /// long is evicted first. Threads that read different keys do not wait for each other. Nothing of the cache is in metadata.
@@ -62,6 +62,41 @@ impl<S> Cached<S> {
     }
 }
 
+impl<S: fmt::Display> Cached<S> {
+    /// Caches the reply to a get that began in this generation.
+    fn insert(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        generation: u64,
+        reply: Result<Option<Fetched>>,
+    ) -> Result<Option<Fetched>> {
+        let mut fetched = reply?;
+        fetched.iter_mut().for_each(|fetched| fetched.truncate(ranges.len()));
+        self.cache.insert(key, ranges, fetched.as_ref(), generation);
+        Ok(fetched)
+    }
+
+    /// The reply of the newest state, as far as is known, where that is the state that `options` require. Else `None`, and the store
+    /// below has to be asked, since the cached parts may be of another state.
+    fn of_required_state(
+        &self,
+        key: &Key,
+        options: &GetOptions,
+        mut newest: Result<Option<Fetched>>,
+    ) -> Option<Result<Option<Fetched>>> {
+        let is_required = match &mut newest {
+            Ok(Some(fetched)) => options.check(self, key, fetched).is_ok(),
+            Err(error) => options.is_default() || !error.is_range(),
+            Ok(None) => true,
+        };
+        if !is_required {
+            drop(self.cache.invalidate_around(key));
+        }
+        is_required.then_some(newest)
+    }
+}
+
 impl<S: fmt::Display> fmt::Display for Cached<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.store.fmt(f)
@@ -70,30 +105,19 @@ impl<S: fmt::Display> fmt::Display for Cached<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for Cached<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        if let Some(found) = self.cache.get(key, ranges, into) {
-            return Ok(found);
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let newest = match self.cache.get(key, ranges) {
+            Some(cached) => Ok(cached),
+            None => {
+                let generation = self.cache.generation(key);
+                let ranges_below = with_version(ranges, &self.store.access_profile());
+                self.insert(key, ranges, generation, self.store.get_ranges(key, &ranges_below))
+            }
+        };
+        match self.of_required_state(key, options, newest) {
+            Some(reply) => reply,
+            None => self.store.get(key, ranges, options),
         }
-        let generation = self.cache.generation(key);
-        let found = self.store.get(key, &with_version(ranges, &self.store.access_profile()), into)?;
-        into.truncate(ranges.len());
-        self.cache.insert(key, ranges, found.then_some(&*into), generation);
-        Ok(found)
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        if options.is_default() {
-            return self.get(key, ranges, into);
-        }
-        match self.get(key, ranges, into) {
-            Ok(false) => return Ok(false),
-            Ok(true) if options.check(self, key, into).is_ok() => return Ok(true),
-            Err(error) if !error.is_range() => return Err(error),
-            _ => {}
-        }
-        // The cached parts may be of another state than the one required.
-        drop(self.cache.invalidate_around(key));
-        self.store.get_with(key, ranges, options, into)
     }
 
     /// Declined: the values that [`Store::get`] returns are cached.
@@ -101,14 +125,9 @@ impl<S: Store> Store for Cached<S> {
         Ok(GetInto::Declined)
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         let _guard = self.cache.invalidate_around(key);
-        self.store.set(key, value, when)
-    }
-
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
-        let _guard = self.cache.invalidate_around(key);
-        self.store.set_with(key, value, options)
+        self.store.set(key, value, options)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -119,13 +138,6 @@ impl<S: Store> Store for Cached<S> {
     fn erase(&self, key: &Key) -> Result<()> {
         let _guard = self.cache.invalidate_around(key);
         self.store.erase(key)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        match self.cache.size_of(key) {
-            Some(size) => Ok(size),
-            None => self.store.size(key),
-        }
     }
 
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
@@ -151,61 +163,38 @@ impl<S: Store> Store for Cached<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore> AsyncStore for Cached<S> {
-    fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>> {
-        Box::pin(async move {
-            let fetched = self.fetch(key, ranges).await?;
-            Ok(fetched.map(|fetched| (0..fetched.len()).map(|part| fetched.to_bytes(part)).collect()))
-        })
-    }
-
-    fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let mut cached = Fetched::new();
-            if let Some(found) = self.cache.get(key, ranges, &mut cached) {
-                return Ok(found.then_some(cached));
-            }
-            let generation = self.cache.generation(key);
-            let mut fetched = self.store.fetch(key, &with_version(ranges, &self.store.access_profile())).await?;
-            fetched.iter_mut().for_each(|fetched| fetched.truncate(ranges.len()));
-            self.cache.insert(key, ranges, fetched.as_ref(), generation);
-            Ok(fetched)
-        })
-    }
-
-    fn fetch_with<'a>(
+    fn get<'a>(
         &'a self,
         key: &'a Key,
         ranges: &'a [ByteRange],
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
-            match self.fetch(key, ranges).await {
-                Ok(None) => return Ok(None),
-                Ok(Some(mut fetched)) => {
-                    if options.check(self, key, &mut fetched).is_ok() {
-                        return Ok(Some(fetched));
-                    }
+            let newest = match self.cache.get(key, ranges) {
+                Some(cached) => Ok(cached),
+                None => {
+                    let generation = self.cache.generation(key);
+                    let ranges_below = with_version(ranges, &self.store.access_profile());
+                    let reply = self.store.get_ranges(key, &ranges_below).await;
+                    self.insert(key, ranges, generation, reply)
                 }
-                Err(error) if error.is_range() => {}
-                Err(error) => return Err(error),
+            };
+            match self.of_required_state(key, options, newest) {
+                Some(reply) => reply,
+                None => self.store.get(key, ranges, options).await,
             }
-            // The cached parts may be of another state than the one required.
-            drop(self.cache.invalidate_around(key));
-            self.store.fetch_with(key, ranges, options).await
         })
     }
 
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>> {
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
         Box::pin(async move {
             let _guard = self.cache.invalidate_around(key);
-            self.store.set(key, value, when).await
-        })
-    }
-
-    fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_around(key);
-            self.store.set_with(key, value, options).await
+            self.store.set(key, value, options).await
         })
     }
 
@@ -218,15 +207,6 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
         self.store.list_dir(prefix)
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<u64>>> {
-        Box::pin(async move {
-            match self.cache.size_of(key) {
-                Some(size) => Ok(size),
-                None => self.store.size(key).await,
-            }
-        })
     }
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
@@ -281,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::sync::Arc;
-    use zarr_store::{Counted, Error, MemoryStore, StoreExt, SyncAsAsync, block_on, testing};
+    use zarr_store::{Counted, Error, MemoryStore, Precondition, SyncAsAsync, block_on, testing};
 
     fn key(text: &str) -> Key {
         Key::new(text).expect("a key")
@@ -301,10 +281,8 @@ mod tests {
         let (a, none) = (key("a"), key("none"));
         store.set_all(&a, b"0123456789").expect("set");
         let get = |ranges: &[ByteRange]| {
-            let mut into = Fetched::new();
-            let found = store.get(&a, ranges, &mut into).expect("get");
-            assert!(found);
-            into.parts().map(<[u8]>::to_vec).collect::<Vec<_>>()
+            let fetched = store.get_ranges(&a, ranges).expect("get").expect("there");
+            fetched.parts().map(<[u8]>::to_vec).collect::<Vec<_>>()
         };
         let parts = [ByteRange::Suffix(2), ByteRange::Range(1..3)];
         for _ in 0..3 {
@@ -326,7 +304,7 @@ mod tests {
         );
         assert_eq!((store.size(&a).expect("size"), store.size(&none).expect("size")), (Some(10), None));
         assert_eq!(store.inner().take().gets, 0);
-        assert!(matches!(store.get(&a, &[ByteRange::Suffix(11)], &mut Fetched::new()), Err(Error::Range { .. })));
+        assert!(matches!(store.get_ranges(&a, &[ByteRange::Suffix(11)]), Err(Error::Range { .. })));
         store.clear();
         assert_eq!(store.cached_bytes(), 0);
     }
@@ -334,11 +312,7 @@ mod tests {
     #[test]
     fn used_values_stay() {
         let store = Cached::new(Counted::new(MemoryStore::new()), 100_000);
-        let value = |range| {
-            let mut into = Fetched::new();
-            store.get(&key("often"), &[range], &mut into).expect("get");
-            into.part(0).len()
-        };
+        let value = |range| store.get_ranges(&key("often"), &[range]).expect("get").expect("there").part(0).len();
         store.set_all(&key("often"), &[7; 1000]).expect("set");
         assert_eq!((value(ByteRange::Range(0..100)), value(ByteRange::Range(500..600))), (100, 100));
         for other in 0..2000 {
@@ -362,14 +336,13 @@ mod tests {
             let store = Cached::new(inner, 1 << 20);
             let a = key("a");
             let get = |ranges: &[ByteRange]| {
-                let mut into = Fetched::new();
-                assert!(store.get(&a, ranges, &mut into).expect("get"));
-                into.parts().flatten().copied().collect::<Vec<_>>()
+                let fetched = store.get_ranges(&a, ranges).expect("get").expect("there");
+                fetched.parts().flatten().copied().collect::<Vec<_>>()
             };
-            inner.set(&a, b"0000", &Precondition::None).expect("set");
+            inner.set_all(&a, b"0000").expect("set");
             assert_eq!(get(&[ByteRange::Range(0..1)]), b"0");
             assert_eq!(get(&[ByteRange::Suffix(1)]), b"0");
-            inner.set(&a, b"1111", &Precondition::None).expect("set");
+            inner.set_all(&a, b"1111").expect("set");
             // Cached parts of the old state stay, but nothing is added to them.
             assert_eq!(get(&[ByteRange::Range(0..1), ByteRange::Range(3..4)]), b"00");
             assert_eq!(get(&[ByteRange::Range(1..2)]), b"1");
@@ -389,11 +362,10 @@ mod tests {
                         if round % 7 == 0 {
                             store.set_all(&key, &[(round % 251) as u8; 500]).expect("set");
                         }
-                        let mut into = Fetched::new();
                         let at = round * 31 % 400;
                         let ranges = [ByteRange::Range(at..at + 100), ByteRange::Suffix(100)];
-                        if store.get(&key, &ranges, &mut into).expect("get") {
-                            let bytes: Vec<u8> = into.parts().flatten().copied().collect();
+                        if let Some(fetched) = store.get_ranges(&key, &ranges).expect("get") {
+                            let bytes: Vec<u8> = fetched.parts().flatten().copied().collect();
                             assert!(bytes.len() == 200 && bytes.iter().all(|byte| *byte == bytes[0]), "{bytes:?}");
                         }
                     }
@@ -412,15 +384,14 @@ mod tests {
         let a = key("a");
         store.set_all(&a, b"old").expect("set");
         let version = |store: &dyn Store| {
-            let mut into = Fetched::new();
-            store.get(&a, &[ByteRange::Full], &mut into).expect("get");
-            Precondition::Version(into.version.expect("a version"))
+            let fetched = store.get_ranges(&a, &[ByteRange::Full]).expect("get").expect("there");
+            Precondition::Version(fetched.version.expect("a version"))
         };
         let stale = version(&store);
         inner.set_all(&a, b"of others").expect("set");
         assert_eq!(version(&store), stale);
-        assert!(matches!(store.set(&a, b"mine", &stale), Err(Error::Precondition { .. })));
-        store.set(&a, b"mine", &version(&store)).expect("set");
+        assert!(matches!(store.set_if(&a, b"mine", &stale), Err(Error::Precondition { .. })));
+        store.set_if(&a, b"mine", &version(&store)).expect("set");
         assert_eq!(store.get_all(&a).expect("get").as_deref(), Some(&b"mine"[..]));
     }
 

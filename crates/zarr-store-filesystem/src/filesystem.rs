@@ -32,10 +32,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vfs::{Escapes, Kind, Vfs};
+use vfs::{Escapes, Vfs};
 use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Operation, Precondition, Prefix, Result, SetOptions, Store, Version,
+    Operation, Prefix, Result, SetOptions, Store, Version,
 };
 
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
@@ -52,8 +52,8 @@ use zarr_store::{
 ///   time, unless both stay the same within the granularity of the file system's clock.
 /// - Writes survive the end of the process. They survive a loss of power after [`Store::flush`], or as [`Options::durability`] and
 ///   [`SetOptions::durability`] say.
-/// - [`Precondition::NotExists`] holds between processes too where the file system has hard links.
-///   [`Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between all
+/// - [`zarr_store::Precondition::NotExists`] holds between processes too where the file system has hard links.
+///   [`zarr_store::Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between all
 ///   processes that set on a condition. Another process that replaces the value without one, in the moment between the
 ///   comparison and the renaming, is not noticed. Where a file system refuses locks, [`Store::take_warnings`] says so; on NFS
 ///   and Lustre mount options may make them local to a machine, which cannot be detected. On Windows there are none.
@@ -183,7 +183,7 @@ impl FilesystemStore {
                 Error::TooLong { store, operation, begin: key.chars().take(40).collect(), size: key.len() }
             }
             io::ErrorKind::ReadOnlyFilesystem => Error::ReadOnly { store, operation },
-            _ => Error::Io { store, operation, key, source },
+            _ => Error::io(self, operation, key, source),
         }
     }
 }
@@ -204,7 +204,7 @@ fn opening(path: &Path, source: io::Error) -> Error {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             Error::NotAStore { store, found: "a file", expected: "a directory" }
         }
-        _ => Error::Io { store, operation: Operation::Open, key: "/".to_owned(), source },
+        _ => Error::io(&store, Operation::Open, "/", source),
     }
 }
 
@@ -238,24 +238,16 @@ impl fmt::Debug for FilesystemStore {
 }
 
 impl Store for FilesystemStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.get_with(key, ranges, &GetOptions::default(), into)
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        self.read(key, ranges, options, into).inspect_err(|_| into.clear())
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.read(key, ranges, options)
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         self.read_into(key, into)
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.install(key, value, when, Durability::None)
-    }
-
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
-        self.install(key, value, &options.when, options.durability)
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.install(key, value, &options.when, options.durability).map(Some)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -268,18 +260,6 @@ impl Store for FilesystemStore {
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
         self.list_directory(prefix)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        if names::is_temporary(key) {
-            return Ok(None);
-        }
-        match self.vfs.stat(key.as_str()) {
-            Ok(stat) if stat.kind == Kind::File => Ok(Some(stat.len)),
-            Ok(_) => Ok(None),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(self.fail(Operation::Get, key.as_str(), error)),
-        }
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
@@ -322,14 +302,13 @@ impl Store for FilesystemStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            write: true,
-            list: true,
-            suffix_ranges: true,
-            conditional: true,
-            durable: true,
-            erases_at_once: true,
-        }
+        Capabilities::none()
+            .with_write(true)
+            .with_list(true)
+            .with_suffix_ranges(true)
+            .with_conditional(true)
+            .with_durable(true)
+            .with_erases_at_once(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

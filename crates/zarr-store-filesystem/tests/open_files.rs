@@ -4,9 +4,7 @@ use zarr_store::{ByteRange, Fetched, GetOptions, Key, Snapshot, Store, StoreExt}
 use zarr_store_filesystem::FilesystemStore;
 
 fn get(store: &FilesystemStore, range: ByteRange, options: &GetOptions) -> zarr_store::Result<Fetched> {
-    let mut into = Fetched::new();
-    assert!(store.get_with(&Key::new("a").expect("a key"), &[range], options, &mut into)?, "the value is there");
-    Ok(into)
+    Ok(store.get(&Key::new("a").expect("a key"), &[range], options)?.expect("the value is there"))
 }
 
 #[test]

@@ -18,8 +18,7 @@ use std::sync::OnceLock;
 
 use crate::ZipFault;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, Key, Listing, Operation, Precondition, Prefix, Result,
-    Store, Version,
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Operation, Prefix, Result, Store,
 };
 
 /// A read-only store of the entries of a zip file: the key is the entry's name.
@@ -94,7 +93,7 @@ impl ZipStore {
         let store = || path.display().to_string();
         let fail = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: store() },
-            _ => Error::Io { store: store(), operation: Operation::Open, key: "/".to_owned(), source },
+            _ => Error::io(&store(), Operation::Open, "/", source),
         };
         let file = File::open(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
@@ -170,56 +169,33 @@ impl fmt::Debug for ZipStore {
 }
 
 impl Store for ZipStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        into.clear();
-        let Some(entry) = self.find(key) else { return Ok(false) };
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let Some(entry) = self.find(key) else { return Ok(None) };
         for range in ranges {
-            if range.resolve(entry.size).is_none() {
-                return Err(Error::Range {
-                    store: self.to_string(),
-                    key: key.clone(),
-                    range: range.clone(),
-                    size: entry.size,
-                });
-            }
+            range.check(self, key, entry.size)?;
         }
+        let mut fetched = Fetched::new();
         if !ranges.is_empty() {
-            entry.read(&self.file, ranges, into).map_err(|fault| {
-                into.clear();
-                let store = self.to_string();
-                match fault {
-                    Fault::Zip(fault) => fault.of(store),
-                    Fault::Io(source) => Error::Io { store, operation: Operation::Get, key: key.to_string(), source },
-                    Fault::Store(error) => error,
-                }
+            entry.read(&self.file, ranges, &mut fetched).map_err(|fault| match fault {
+                Fault::Zip(fault) => fault.of(self.to_string()),
+                Fault::Io(source) => Error::io(self, Operation::Get, key.as_str(), source),
+                Fault::Store(error) => error,
             })?;
         }
-        into.size = Some(entry.size);
-        Ok(true)
-    }
-
-    fn set(&self, _key: &Key, _value: &[u8], _when: &Precondition) -> Result<Version> {
-        self.refuse(Operation::Set)
-    }
-
-    fn erase(&self, _key: &Key) -> Result<()> {
-        self.refuse(Operation::Erase)
+        fetched.size = Some(entry.size);
+        options.check(self, key, &mut fetched)?;
+        Ok(Some(fetched))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        let mut listing = Listing::default();
-        listing.add_directly_under(prefix, |from| self.from(from).next());
-        Ok(listing)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        Ok(self.find(key).map(|entry| entry.size))
+        Ok(Listing::directly_under(prefix, |from| self.from(from).next()))
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         Ok(self.from(Bound::Included(prefix.as_str())).take_while(|key| prefix.contains(key)).cloned().collect())
     }
 
+    // Refused although nothing may be there.
     fn erase_prefix(&self, _prefix: &Prefix) -> Result<()> {
         self.refuse(Operation::Erase)
     }
@@ -229,18 +205,11 @@ impl Store for ZipStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            write: false,
-            list: true,
-            suffix_ranges: true,
-            conditional: false,
-            durable: false,
-            erases_at_once: false,
-        }
+        Capabilities::none().with_list(true).with_suffix_ranges(true)
     }
 
     fn access_profile(&self) -> AccessProfile {
         // The file is open: a smaller piece costs no opening.
-        AccessProfile { read_size: Some(256 << 10), ..AccessProfile::LOCAL }
+        AccessProfile::LOCAL.with_read_size(Some(256 << 10))
     }
 }

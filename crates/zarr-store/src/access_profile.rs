@@ -13,14 +13,15 @@ pub enum StoreKind {
 
 /// How the values of a store are best read and written.
 ///
-/// A store takes one of the constants and changes what differs:
+/// A store returns one of the constants, with other values where it differs:
 ///
 /// ```
 /// use zarr_store::AccessProfile;
-/// let profile = AccessProfile { concurrency: 100, ..AccessProfile::REMOTE };
-/// assert_eq!(profile.max_gap, 1 << 20);
+/// let profile = AccessProfile::REMOTE.with_concurrency(100);
+/// assert_eq!((profile.concurrency, profile.max_gap), (100, 1 << 20));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AccessProfile {
     /// Where the values are. It decides how many chunks make one unit of work, and whether values are read into memory of the caller.
     pub kind: StoreKind,
@@ -53,4 +54,22 @@ impl AccessProfile {
     /// object stores without being throttled.
     pub const REMOTE: Self =
         Self { kind: StoreKind::Remote, read_size: None, max_gap: 1 << 20, max_size: 16 << 20, concurrency: 32 };
+
+    /// With this [`read_size`](Self::read_size) in bytes.
+    #[must_use]
+    pub const fn with_read_size(self, read_size: Option<u64>) -> Self {
+        Self { read_size, ..self }
+    }
+
+    /// With this [`max_gap`](Self::max_gap) and [`max_size`](Self::max_size) in bytes.
+    #[must_use]
+    pub const fn with_merging(self, max_gap: u64, max_size: u64) -> Self {
+        Self { max_gap, max_size, ..self }
+    }
+
+    /// With this [`concurrency`](Self::concurrency).
+    #[must_use]
+    pub const fn with_concurrency(self, concurrency: usize) -> Self {
+        Self { concurrency, ..self }
+    }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::store::refuse;
 use crate::{
-    AccessProfile, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
     SetOptions, Version,
 };
 
@@ -16,64 +17,46 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// [`crate::Store`] for stores that do not block: the same contract, with futures. Needs no particular runtime.
 ///
-/// Implementers check themselves with [`crate::testing::contract_async`].
+/// Implementers check themselves with [`crate::testing::contract_async`]. Shorter forms are in [`crate::AsyncStoreExt`].
 pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
-    /// The bytes of each range of the value at `key`, or `None` if there is no such key; as [`crate::Store::get`].
-    fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>>;
-
-    /// As [`AsyncStore::get`], with the size and the version of the value. The default has no version: stores with versions
-    /// implement this.
-    fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let Some(parts) = self.get(key, ranges).await? else { return Ok(None) };
-            let mut fetched = Fetched::new();
-            fetched.size = ranges.iter().zip(&parts).find_map(|(range, part)| range.whole_size(part));
-            parts.into_iter().for_each(|part| fetched.push(part));
-            Ok(Some(fetched))
-        })
-    }
-
-    /// As [`AsyncStore::fetch`], of the state that `options` name; as [`crate::Store::get_with`].
-    fn fetch_with<'a>(
+    /// The bytes of ranges of the value at `key`; as [`crate::Store::get`].
+    fn get<'a>(
         &'a self,
         key: &'a Key,
         ranges: &'a [ByteRange],
         options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        let name = self.to_string();
-        Box::pin(async move {
-            let got = self.fetch(key, ranges).await;
-            // A value that became shorter has another state.
-            if got.as_ref().is_err_and(crate::Error::is_range) && options.if_match.is_some() {
-                let Some(mut now) = self.fetch(key, &[ByteRange::First(0)]).await? else { return Ok(None) };
-                options.check(&name, key, &mut now)?;
-            }
-            let mut fetched = got?;
-            fetched.as_mut().map(|fetched| options.check(&name, key, fetched)).transpose()?;
-            Ok(fetched)
-        })
-    }
+    ) -> BoxFuture<'a, Result<Option<Fetched>>>;
 
-    /// Replaces the value at `key` if `when` holds; as [`crate::Store::set`].
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>>;
+    /// What the store supports.
+    fn capabilities(&self) -> Capabilities;
 
-    /// As [`AsyncStore::set`], with the durability of `options`; as [`crate::Store::set_with`].
-    fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
-        self.set(key, value, &options.when)
+    /// How values are best read and written.
+    fn access_profile(&self) -> AccessProfile;
+
+    /// Sets the value at `key`; as [`crate::Store::set`].
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let _ = (key, value, options);
+        let refused = refuse(&self.to_string(), Operation::Set);
+        Box::pin(async { refused })
     }
 
     /// Removes `key`; as [`crate::Store::erase`].
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>>;
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        let _ = key;
+        let refused = refuse(&self.to_string(), Operation::Erase);
+        Box::pin(async { refused })
+    }
 
     /// The keys and prefixes directly under `prefix`, sorted; as [`crate::Store::list_dir`].
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>>;
-
-    /// The size in bytes of the value at `key`; as [`crate::Store::size`].
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<u64>>> {
-        Box::pin(async move {
-            let parts = self.get(key, &[ByteRange::Full]).await?;
-            Ok(parts.map(|parts| parts.iter().map(|part| part.len() as u64).sum()))
-        })
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        let _ = prefix;
+        let store = self.to_string();
+        Box::pin(async { Err(Error::Unsupported { store, operation: Operation::List }) })
     }
 
     /// All keys under `prefix`, sorted; as [`crate::Store::list_prefix`].
@@ -132,10 +115,4 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     fn barrier(&self) -> BoxFuture<'_, Result<()>> {
         self.flush()
     }
-
-    /// What the store supports.
-    fn capabilities(&self) -> Capabilities;
-
-    /// How values are best read and written.
-    fn access_profile(&self) -> AccessProfile;
 }

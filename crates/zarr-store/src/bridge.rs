@@ -12,8 +12,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock,
-    Precondition, Prefix, Result, SetOptions, Store, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Prefix,
+    Result, SetOptions, Store, Version,
 };
 
 /// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
@@ -39,41 +39,22 @@ impl fmt::Display for SyncAsAsync {
 
 #[deny(clippy::missing_trait_methods)]
 impl AsyncStore for SyncAsAsync {
-    fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>> {
-        Box::pin(async move {
-            let fetched = self.fetch(key, ranges).await?;
-            Ok(fetched.map(|fetched| match fetched.len() {
-                1 => vec![fetched.into_bytes()],
-                len => (0..len).map(|i| fetched.to_bytes(i)).collect(),
-            }))
-        })
-    }
-
-    fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let mut fetched = Fetched::new();
-            Ok(self.0.get(key, ranges, &mut fetched)?.then_some(fetched))
-        })
-    }
-
-    fn fetch_with<'a>(
+    fn get<'a>(
         &'a self,
         key: &'a Key,
         ranges: &'a [ByteRange],
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let mut fetched = Fetched::new();
-            Ok(self.0.get_with(key, ranges, options, &mut fetched)?.then_some(fetched))
-        })
+        Box::pin(async move { self.0.get(key, ranges, options) })
     }
 
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>> {
-        Box::pin(async move { self.0.set(key, &value, when) })
-    }
-
-    fn set_with<'a>(&'a self, key: &'a Key, value: Bytes, options: &'a SetOptions) -> BoxFuture<'a, Result<Version>> {
-        Box::pin(async move { self.0.set_with(key, &value, options) })
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move { self.0.set(key, &value, options) })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
@@ -82,10 +63,6 @@ impl AsyncStore for SyncAsAsync {
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move { self.0.list_dir(prefix) })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<u64>>> {
-        Box::pin(async move { self.0.size(key) })
     }
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{
-    ByteRange, Fetched, GetInto, GetOptions, Key, Listing, Precondition, Prefix, Result, SetOptions, Store, Version,
-};
+use crate::{ByteRange, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result, SetOptions, Store, Version};
 
 /// Another store that counts the requests to it: for tests of plans.
 #[derive(Debug, Default)]
@@ -24,7 +22,7 @@ pub struct Counted<S> {
 /// The requests to a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Gets, and sizes asked for.
+    /// Gets, those without ranges included.
     pub gets: u64,
     /// Ranges in those gets.
     pub ranges: u64,
@@ -100,20 +98,12 @@ impl<S: fmt::Display> fmt::Display for Counted<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for Counted<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         add(&self.gets, 1);
         add(&self.ranges, ranges.len());
-        let found = self.store.get(key, ranges, into)?;
-        add(&self.bytes_read, into.parts().map(<[u8]>::len).sum());
-        Ok(found)
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        add(&self.gets, 1);
-        add(&self.ranges, ranges.len());
-        let found = self.store.get_with(key, ranges, options, into)?;
-        add(&self.bytes_read, into.parts().map(<[u8]>::len).sum());
-        Ok(found)
+        let fetched = self.store.get(key, ranges, options)?;
+        add(&self.bytes_read, fetched.iter().flat_map(Fetched::parts).map(<[u8]>::len).sum());
+        Ok(fetched)
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
@@ -128,16 +118,10 @@ impl<S: Store> Store for Counted<S> {
         Ok(outcome)
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         add(&self.sets, 1);
         add(&self.bytes_written, value.len());
-        self.store.set(key, value, when)
-    }
-
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
-        add(&self.sets, 1);
-        add(&self.bytes_written, value.len());
-        self.store.set_with(key, value, options)
+        self.store.set(key, value, options)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -154,11 +138,6 @@ impl<S: Store> Store for Counted<S> {
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
         add(&self.lists, 1);
         self.store.list_dir(prefix)
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        add(&self.gets, 1);
-        self.store.size(key)
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
@@ -209,7 +188,7 @@ mod tests {
         assert!(store.take().sets > 0);
         let key = Key::new("a").expect("a key");
         store.set_all(&key, b"12345").expect("set");
-        store.get(&key, &[ByteRange::Suffix(2), ByteRange::Range(0..1)], &mut Fetched::new()).expect("get");
+        store.get_ranges(&key, &[ByteRange::Suffix(2), ByteRange::Range(0..1)]).expect("get");
         store.list().expect("list");
         let expected =
             Counts { gets: 1, ranges: 2, sets: 1, lists: 1, bytes_read: 3, bytes_written: 5, ..Counts::default() };

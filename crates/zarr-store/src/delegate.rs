@@ -16,13 +16,13 @@
 /// #     }
 /// # }
 /// impl<S: Store> Store for Wrapper<S> {
-///     fn size(&self, key: &Key) -> Result<Option<u64>> {
-///         println!("size of {key}");
-///         self.0.size(key)
+///     fn erase(&self, key: &Key) -> Result<()> {
+///         println!("erase {key}");
+///         self.0.erase(key)
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_with, get_into, set, set_with, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+///         get, get_into, set, set_many, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
 ///         find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -34,24 +34,18 @@ macro_rules! delegate {
         $($crate::delegate! { @$method |$this| $store })*
     };
     (@get |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
-        get(key: &$crate::Key, ranges: &[$crate::ByteRange], into: &mut $crate::Fetched) -> $crate::Result<bool> } };
-    (@get_with |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
-        get_with(key: &$crate::Key, ranges: &[$crate::ByteRange], options: &$crate::GetOptions, into: &mut $crate::Fetched)
-            -> $crate::Result<bool> } };
+        get(key: &$crate::Key, ranges: &[$crate::ByteRange], options: &$crate::GetOptions)
+            -> $crate::Result<Option<$crate::Fetched>> } };
     (@get_into |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         get_into(key: &$crate::Key, into: &mut [u8]) -> $crate::Result<$crate::GetInto> } };
     (@set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
-        set(key: &$crate::Key, value: &[u8], when: &$crate::Precondition) -> $crate::Result<$crate::Version> } };
-    (@set_with |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
-        set_with(key: &$crate::Key, value: &[u8], options: &$crate::SetOptions) -> $crate::Result<$crate::Version> } };
+        set(key: &$crate::Key, value: &[u8], options: &$crate::SetOptions) -> $crate::Result<Option<$crate::Version>> } };
     (@set_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set_many(values: &[(&$crate::Key, &[u8])]) -> $crate::Result<()> } };
     (@erase |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         erase(key: &$crate::Key) -> $crate::Result<()> } };
     (@list_dir |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         list_dir(prefix: &$crate::Prefix) -> $crate::Result<$crate::Listing> } };
-    (@size |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
-        size(key: &$crate::Key) -> $crate::Result<Option<u64>> } };
     (@list_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         list_prefix(prefix: &$crate::Prefix) -> $crate::Result<Vec<$crate::Key>> } };
     (@erase_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

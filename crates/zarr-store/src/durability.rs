@@ -25,6 +25,9 @@ pub struct SetOptions {
     pub durability: Durability,
 }
 
+/// Without a precondition or durability.
+pub(crate) static ALWAYS: SetOptions = SetOptions { when: Precondition::None, durability: Durability::None };
+
 impl SetOptions {
     /// If `when` holds.
     #[must_use]

@@ -138,17 +138,19 @@ pub enum Error {
         /// The key.
         key: Key,
     },
-    /// The file or network below failed.
+    /// The file system, network or database below failed. See [`Error::failed`] and [`Error::io`].
     #[error("{store}: {operation} {key}")]
-    Io {
+    Failed {
         /// The store.
         store: String,
         /// What was tried.
         operation: Operation,
         /// The key or prefix; `/` for the store itself.
         key: String,
+        /// The kind of the failure.
+        kind: ErrorKind,
         /// The failure.
-        source: io::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The stored bytes break the format of the store, or use a part of the format that is not supported.
     #[error("{store}: {fault}")]
@@ -175,16 +177,16 @@ pub enum Error {
         expected: usize,
     },
     /// A store broke its contract.
-    #[error("{store}: key {key}: the store gave {found} ranges, expected {expected}")]
+    #[error("{store}: key {key}: the store returned {found}, expected {expected}")]
     Contract {
         /// The store.
         store: String,
         /// The key.
         key: Key,
-        /// The pieces it gave.
-        found: usize,
-        /// The ranges it was asked for.
-        expected: usize,
+        /// The reply.
+        found: String,
+        /// The reply that the contract asks for.
+        expected: String,
     },
 }
 
@@ -196,8 +198,16 @@ pub enum ErrorKind {
     Argument,
     /// A name or link leads out of the store or is no key.
     Path,
-    /// Nothing is there.
+    /// There is no store at the address. A missing key is no error.
     NotFound,
+    /// The caller is not known, or may not do this.
+    Denied,
+    /// The store asks for fewer requests. Another attempt after a pause may succeed.
+    Throttled,
+    /// There was no answer in time. Whether a write took effect is not known.
+    TimedOut,
+    /// A failure that may pass, such as a lost connection. Whether a write took effect is not known.
+    Transient,
     /// The store takes no writes.
     ReadOnly,
     /// The store does not support this operation.
@@ -210,13 +220,70 @@ pub enum ErrorKind {
     Invalid,
     /// A bound was exceeded.
     Limit,
-    /// The file system or network failed.
+    /// The file system, network or database failed for another reason.
     Io,
     /// A driver of jobs is at fault.
     Internal,
 }
 
 impl Error {
+    /// A failure of the file system, network or database below a store, of this kind.
+    ///
+    /// ```
+    /// use zarr_store::{Error, ErrorKind, Operation};
+    /// let error = Error::failed(&"s3://bucket", Operation::Get, "a/c/0", ErrorKind::Throttled, "503 Slow Down");
+    /// assert_eq!((error.to_string().as_str(), error.kind()), ("s3://bucket: get a/c/0", ErrorKind::Throttled));
+    /// assert!(error.is_retryable());
+    /// ```
+    pub fn failed(
+        store: &dyn fmt::Display,
+        operation: Operation,
+        key: impl Into<String>,
+        kind: ErrorKind,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Failed { store: store.to_string(), operation, key: key.into(), kind, source: source.into() }
+    }
+
+    /// As [`Error::failed`], of the kind that an [`io::Error`] has.
+    pub fn io(store: &dyn fmt::Display, operation: Operation, key: impl Into<String>, source: io::Error) -> Self {
+        let kind = match source.kind() {
+            io::ErrorKind::PermissionDenied => ErrorKind::Denied,
+            io::ErrorKind::TimedOut => ErrorKind::TimedOut,
+            io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::NetworkDown
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::StaleNetworkFileHandle
+            | io::ErrorKind::Interrupted => ErrorKind::Transient,
+            _ => ErrorKind::Io,
+        };
+        Self::failed(store, operation, key, kind, source)
+    }
+
+    /// A reply that breaks the contract of stores.
+    pub(crate) fn contract(
+        store: &dyn fmt::Display,
+        key: &Key,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::Contract { store: store.to_string(), key: key.clone(), found: found.into(), expected: expected.into() }
+    }
+
+    /// The kind of the [`io::Error`] that is the source of this error, if one is.
+    #[must_use]
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            Self::Failed { source, .. } => Some(source.downcast_ref::<io::Error>()?.kind()),
+            _ => None,
+        }
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -230,9 +297,9 @@ impl Error {
             Self::NotAStore { .. } | Self::Occupied { .. } | Self::Reserved { .. } | Self::Address { .. } => {
                 ErrorKind::Argument
             }
-            Self::Format { kind, .. } => *kind,
+            Self::Format { kind, .. } | Self::Failed { kind, .. } => *kind,
             Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
-            Self::Io { .. } | Self::Contract { .. } => ErrorKind::Io,
+            Self::Contract { .. } => ErrorKind::Io,
             Self::Replies { .. } => ErrorKind::Internal,
         }
     }
@@ -253,7 +320,7 @@ impl Error {
             | Self::Occupied { store, .. }
             | Self::TooLong { store, .. }
             | Self::Reserved { store, .. }
-            | Self::Io { store, .. }
+            | Self::Failed { store, .. }
             | Self::Format { store, .. }
             | Self::Contract { store, .. } => Some(store),
         }
@@ -268,7 +335,7 @@ impl Error {
             | Self::Reserved { key, .. }
             | Self::Contract { key, .. } => Some(key.as_str()),
             // `/` stands for the store itself.
-            Self::Escape { key, .. } | Self::Occupied { key, .. } | Self::Io { key, .. } => {
+            Self::Escape { key, .. } | Self::Occupied { key, .. } | Self::Failed { key, .. } => {
                 Some(key.as_str()).filter(|key| *key != "/")
             }
             _ => None,
@@ -279,6 +346,12 @@ impl Error {
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.kind() == ErrorKind::NotFound
+    }
+
+    /// Whether another attempt may succeed: the store was throttled, did not answer in time, or failed in a way that may pass.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient)
     }
 
     /// Whether the store takes no writes.

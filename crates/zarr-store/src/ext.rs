@@ -2,21 +2,31 @@
 
 use bytes::Bytes;
 
-use crate::{ByteRange, Fetched, Key, Precondition, Prefix, Result, Store, Version};
+use crate::durability::ALWAYS;
+use crate::snapshot::NEWEST;
+use crate::{
+    AsyncStore, BoxFuture, ByteRange, Error, Fetched, Key, Precondition, Prefix, Result, SetOptions, Store, Version,
+};
 
-/// The operations of the Zarr specification's abstract store interface that [`Store`] lacks, for every store.
+/// Shorter forms of the operations of a [`Store`], and the operations of the Zarr specification's abstract store interface that it
+/// lacks, for every store.
 ///
-/// `get`, `set`, `erase`, `erase_prefix`, `list_prefix` and `list_dir` are on [`Store`]. Zarr v3 core, section
-/// "Abstract store interface".
+/// `erase`, `erase_prefix`, `list_prefix` and `list_dir` are on [`Store`]. Zarr v3 core, section "Abstract store interface".
 pub trait StoreExt: Store {
     /// The whole value at `key`; `None` if there is no such key.
     ///
     /// # Errors
     /// Those of [`Store::get`].
     fn get_all(&self, key: &Key) -> Result<Option<Bytes>> {
-        let mut fetched = Fetched::new();
-        let found = self.get(key, &[ByteRange::Full], &mut fetched)?;
-        Ok(found.then(|| fetched.into_bytes()))
+        Ok(self.get_ranges(key, &[ByteRange::Full])?.map(Fetched::into_bytes))
+    }
+
+    /// Ranges of the newest state of the value at `key`; `None` if there is no such key.
+    ///
+    /// # Errors
+    /// Those of [`Store::get`].
+    fn get_ranges(&self, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
+        self.get(key, ranges, &NEWEST)
     }
 
     /// For each key and range, in order, the bytes, or `None` if there is no such key.
@@ -24,24 +34,47 @@ pub trait StoreExt: Store {
     /// # Errors
     /// Those of [`Store::get`].
     fn get_partial_values(&self, key_ranges: &[(Key, ByteRange)]) -> Result<Vec<Option<Bytes>>> {
-        let mut fetched = Fetched::new();
         let mut values = Vec::with_capacity(key_ranges.len());
         // Neighbours of one key are one get, so that they are of one state of the value.
         for run in key_ranges.chunk_by(|(a, _), (b, _)| a == b) {
             let Some((key, _)) = run.first() else { continue };
             let ranges: Vec<ByteRange> = run.iter().map(|(_, range)| range.clone()).collect();
-            let found = self.get(key, &ranges, &mut fetched)?;
-            values.extend((0..run.len()).map(|i| found.then(|| fetched.to_bytes(i))));
+            let fetched = self.get_ranges(key, &ranges)?;
+            values.extend((0..run.len()).map(|i| fetched.as_ref().map(|fetched| fetched.to_bytes(i))));
         }
         Ok(values)
+    }
+
+    /// The size in bytes of the value at `key`; `None` if there is no such key. The value is not read.
+    ///
+    /// # Errors
+    /// Those of [`Store::get`].
+    fn size(&self, key: &Key) -> Result<Option<u64>> {
+        self.get_ranges(key, &[])?.map(|fetched| size_of(&self, key, &fetched)).transpose()
+    }
+
+    /// Whether there is such a key.
+    ///
+    /// # Errors
+    /// Those of [`Store::get`].
+    fn exists(&self, key: &Key) -> Result<bool> {
+        Ok(self.get_ranges(key, &[])?.is_some())
     }
 
     /// Sets the value at `key`, whether there is one or not.
     ///
     /// # Errors
     /// Those of [`Store::set`].
-    fn set_all(&self, key: &Key, value: &[u8]) -> Result<Version> {
-        self.set(key, value, &Precondition::None)
+    fn set_all(&self, key: &Key, value: &[u8]) -> Result<Option<Version>> {
+        self.set(key, value, &ALWAYS)
+    }
+
+    /// Sets the value at `key` if `when` holds.
+    ///
+    /// # Errors
+    /// Those of [`Store::set`].
+    fn set_if(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Option<Version>> {
+        self.set(key, value, &SetOptions::when(when.clone()))
     }
 
     /// Writes each part into the value at its key, at its offset in bytes. Parts of one key that follow each other are
@@ -73,14 +106,44 @@ pub trait StoreExt: Store {
     fn list(&self) -> Result<Vec<Key>> {
         self.list_prefix(&Prefix::root())
     }
-
-    /// Whether there is such a key.
-    ///
-    /// # Errors
-    /// Those of [`Store::get`].
-    fn exists(&self, key: &Key) -> Result<bool> {
-        self.get(key, &[], &mut Fetched::new())
-    }
 }
 
 impl<S: Store + ?Sized> StoreExt for S {}
+
+/// Shorter forms of the operations of an [`AsyncStore`], for every store; as [`StoreExt`].
+pub trait AsyncStoreExt: AsyncStore {
+    /// The whole value at `key`; `None` if there is no such key.
+    fn get_all<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<Bytes>>> {
+        Box::pin(async move { Ok(self.get_ranges(key, &[ByteRange::Full]).await?.map(Fetched::into_bytes)) })
+    }
+
+    /// Ranges of the newest state of the value at `key`; `None` if there is no such key.
+    fn get_ranges<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        self.get(key, ranges, &NEWEST)
+    }
+
+    /// The size in bytes of the value at `key`; `None` if there is no such key. The value is not read.
+    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Option<u64>>> {
+        Box::pin(async move {
+            let fetched = self.get_ranges(key, &[]).await?;
+            fetched.map(|fetched| size_of(&self, key, &fetched)).transpose()
+        })
+    }
+
+    /// Whether there is such a key.
+    fn exists<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { Ok(self.get_ranges(key, &[]).await?.is_some()) })
+    }
+
+    /// Sets the value at `key`, whether there is one or not.
+    fn set_all<'a>(&'a self, key: &'a Key, value: Bytes) -> BoxFuture<'a, Result<Option<Version>>> {
+        self.set(key, value, &ALWAYS)
+    }
+}
+
+impl<S: AsyncStore + ?Sized> AsyncStoreExt for S {}
+
+/// The size in the reply to a get without ranges.
+fn size_of(store: &dyn std::fmt::Display, key: &Key, fetched: &Fetched) -> Result<u64> {
+    fetched.size.ok_or_else(|| Error::contract(store, key, "no size", "the size of the value"))
+}

@@ -6,12 +6,12 @@ use std::ops::Range;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use crate::{Error, Result, Snapshot, Version};
+use crate::{BufferUse, ByteRange, Error, GetOptions, Key, Result, Snapshot, Version, keep_buffer, take_buffer};
 
 /// The result of a get: one piece of bytes for each range, in order.
 ///
-/// It is passed to many gets, and keeps its memory between them. A store that holds values in memory lends
-/// them ([`Fetched::push`]); one that reads them reads into memory that this keeps ([`Fetched::buffer`]).
+/// A store that holds values in memory lends them ([`Fetched::push`]); one that reads them reads into memory of this
+/// ([`Fetched::buffer`]), which each thread keeps for its next get.
 ///
 /// # Example
 /// ```
@@ -25,8 +25,7 @@ use crate::{Error, Result, Snapshot, Version};
 #[derive(Default)]
 pub struct Fetched {
     pieces: SmallVec<[Piece; 2]>,
-    /// The reused memory. Its length is what has ever been used, so that nothing is cleared twice.
-    scratch: Vec<u8>,
+    scratch: Scratch,
     /// How much of `scratch` belongs to `pieces`.
     used: usize,
     /// The size of the whole value in bytes, if the store knows it.
@@ -35,6 +34,17 @@ pub struct Fetched {
     pub version: Option<Version>,
     /// The state of the value, where it was asked for ([`crate::GetOptions::snapshot`]) and the store can name it.
     pub snapshot: Option<Snapshot>,
+}
+
+/// Memory from the buffers of the thread ([`take_buffer`]), taken when it is needed. Its length is the number of bytes that were ever
+/// used, so that nothing is cleared twice.
+#[derive(Default)]
+struct Scratch(Vec<u8>);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        keep_buffer(BufferUse::Overwrite, std::mem::take(&mut self.0));
+    }
 }
 
 #[derive(Clone)]
@@ -50,23 +60,36 @@ impl Fetched {
         Self::default()
     }
 
-    /// With nothing in it, and this memory for what is read.
-    pub(crate) fn with_memory(scratch: Vec<u8>) -> Self {
-        Self { scratch, ..Self::default() }
-    }
-
-    /// The memory for what is read; the rest is dropped.
-    pub(crate) fn into_memory(self) -> Vec<u8> {
-        self.scratch
-    }
-
-    /// Forgets the pieces, size, version and snapshot; keeps the memory.
-    pub fn clear(&mut self) {
-        self.pieces.clear();
-        self.used = 0;
-        self.size = None;
-        self.version = None;
-        self.snapshot = None;
+    /// The reply of a store that has the whole value at hand: the pieces that `ranges` name, lent, with the size of the value and its
+    /// version.
+    ///
+    /// # Errors
+    /// Those of [`crate::Store::get`].
+    ///
+    /// # Example
+    /// ```
+    /// # use zarr_store::{ByteRange, Fetched, GetOptions, Key};
+    /// let key = Key::new("a/c/0")?;
+    /// let fetched = Fetched::of_value(&"memory:", &key, b"0123".to_vec(), None, &[ByteRange::Suffix(1)], &GetOptions::default())?;
+    /// assert_eq!((fetched.part(0), fetched.size), (&b"3"[..], Some(4)));
+    /// # Ok::<(), zarr_store::Error>(())
+    /// ```
+    pub fn of_value(
+        store: &dyn fmt::Display,
+        key: &Key,
+        value: impl Into<Bytes>,
+        version: Option<Version>,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Self> {
+        let value = value.into();
+        let size = value.len() as u64;
+        let mut fetched = Self { size: Some(size), version, ..Self::default() };
+        options.check(store, key, &mut fetched)?;
+        for range in ranges {
+            fetched.push(value.slice(range.check(store, key, size)?));
+        }
+        Ok(fetched)
     }
 
     /// Appends a piece that the store lends.
@@ -84,7 +107,7 @@ impl Fetched {
         self.grow(end)?;
         self.used = end;
         self.pieces.push(Piece::Read(start..end));
-        Ok(&mut self.scratch[start..end])
+        Ok(&mut self.scratch.0[start..end])
     }
 
     /// Makes room for `len` bytes in all, so that the buffers of one get do not move each other.
@@ -101,26 +124,34 @@ impl Fetched {
         self.pieces.truncate(len);
     }
 
-    /// How many bytes of memory are free, so that [`Fetched::buffer`] needs no more.
-    #[must_use]
-    pub fn spare(&self) -> usize {
-        self.scratch.len() - self.used
+    /// How many bytes of the memory that the thread keeps are free, so that [`Fetched::buffer`] needs no more.
+    pub fn spare(&mut self) -> usize {
+        self.take_scratch();
+        self.scratch.0.len() - self.used
+    }
+
+    fn take_scratch(&mut self) {
+        if self.scratch.0.capacity() == 0 {
+            self.scratch.0 = take_buffer(BufferUse::Overwrite);
+        }
     }
 
     fn grow(&mut self, len: usize) -> Result<()> {
-        if len <= self.scratch.len() {
+        self.take_scratch();
+        let scratch = &mut self.scratch.0;
+        if len <= scratch.len() {
             return Ok(());
         }
         let memory = |_| Error::Memory { size: u64::try_from(len).unwrap_or(u64::MAX) };
         if self.used == 0 {
             // Nothing to keep: fresh memory comes zeroed from the system and is not touched before it is filled. It
             // cannot be asked for fallibly, hence the attempt before.
-            self.scratch = Vec::new();
+            *scratch = Vec::new();
             Vec::<u8>::new().try_reserve_exact(len).map_err(memory)?;
-            self.scratch = vec![0; len];
+            *scratch = vec![0; len];
         } else {
-            self.scratch.try_reserve(len - self.scratch.len()).map_err(memory)?;
-            self.scratch.resize(len, 0);
+            scratch.try_reserve(len - scratch.len()).map_err(memory)?;
+            scratch.resize(len, 0);
         }
         Ok(())
     }
@@ -154,7 +185,7 @@ impl Fetched {
         match self.pieces.get(i) {
             None => Bytes::new(),
             Some(Piece::Lent(bytes)) => bytes.clone(),
-            Some(Piece::Read(at)) => Bytes::copy_from_slice(&self.scratch[at.clone()]),
+            Some(Piece::Read(at)) => Bytes::copy_from_slice(&self.scratch.0[at.clone()]),
         }
     }
 
@@ -163,8 +194,9 @@ impl Fetched {
     pub fn into_bytes(mut self) -> Bytes {
         match self.pieces.first() {
             Some(Piece::Read(at)) if *at == (0..self.used) => {
-                self.scratch.truncate(self.used);
-                Bytes::from(self.scratch)
+                let mut scratch = std::mem::take(&mut self.scratch.0);
+                scratch.truncate(self.used);
+                Bytes::from(scratch)
             }
             _ => self.to_bytes(0),
         }
@@ -192,7 +224,7 @@ impl Fetched {
     fn bytes_of<'a>(&'a self, piece: &'a Piece) -> &'a [u8] {
         match piece {
             Piece::Lent(bytes) => bytes,
-            Piece::Read(at) => &self.scratch[at.clone()],
+            Piece::Read(at) => &self.scratch.0[at.clone()],
         }
     }
 }
@@ -212,10 +244,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_stay_where_they_are_and_memory_is_kept() {
-        let mut fetched = Fetched::new();
+    fn pieces_stay_and_the_thread_keeps_their_memory() {
+        let mut address = None;
         for round in 0..3_u8 {
-            fetched.clear();
+            let mut fetched = Fetched::new();
+            fetched.reserve(5003).expect("memory");
             fetched.buffer(3).expect("memory").fill(round);
             fetched.push(Bytes::from_static(b"x"));
             fetched.buffer(5000).expect("memory").fill(round + 1);
@@ -224,8 +257,8 @@ mod tests {
             assert_eq!(fetched.part(2), [round + 1; 5000]);
             assert_eq!(fetched.part(3), b"");
             assert_eq!((fetched.len(), fetched.is_empty()), (3, false));
+            assert_eq!(*address.get_or_insert(fetched.part(0).as_ptr()), fetched.part(0).as_ptr());
         }
-        assert_eq!(fetched.spare(), 0);
     }
 
     #[test]

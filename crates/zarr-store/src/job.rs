@@ -49,6 +49,7 @@ pub enum Next<J: Job> {
 
 /// A request to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Request {
     /// Get ranges of a value, in this order; the driver merges them as [`crate::AccessProfile`] allows.
     Get {
@@ -144,6 +145,7 @@ impl Request {
 
 /// The reply to the [`Request`] of the same name.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Reply {
     /// The pieces, one for each range; `None` if there is no such key.
     Got(Option<Fetched>),

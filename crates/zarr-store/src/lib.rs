@@ -3,13 +3,12 @@
 //! Knows no Zarr document, no codec and no array: values are bytes.
 //!
 //! ```
-//! use zarr_store::{ByteRange, Fetched, Key, MemoryStore, Store, StoreExt};
+//! use zarr_store::{ByteRange, Key, MemoryStore, StoreExt};
 //!
 //! let store = MemoryStore::new();
 //! let key = Key::new("a/c/0")?;
 //! store.set_all(&key, b"0123456789")?;
-//! let mut fetched = Fetched::new();
-//! assert!(store.get(&key, &[ByteRange::Range(2..4), ByteRange::Suffix(1)], &mut fetched)?);
+//! let fetched = store.get_ranges(&key, &[ByteRange::Range(2..4), ByteRange::Suffix(1)])?.expect("just set");
 //! assert_eq!((fetched.part(0), fetched.part(1)), (&b"23"[..], &b"9"[..]));
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
@@ -54,7 +53,7 @@ pub use bytes::Bytes;
 pub use counted::{Counted, Counts};
 pub use durability::{Durability, SetOptions};
 pub use error::{Error, ErrorKind, KeyFault, Operation, Result};
-pub use ext::StoreExt;
+pub use ext::{AsyncStoreExt, StoreExt};
 pub use fetched::Fetched;
 pub use job::{Job, Next, Reply, Request};
 pub use key::Key;

@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use bytes::Bytes;
 
 use crate::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix,
-    Result, Snapshot, Store, Version,
+    AccessProfile, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
+    SetOptions, Snapshot, Store, Version,
 };
 
 /// How many maps the keys are distributed over, so that threads seldom wait for each other.
@@ -52,22 +52,11 @@ impl MemoryStore {
     /// Replaces the value at `key` without copying it.
     ///
     /// # Errors
-    /// [`Error::Precondition`] if `when` does not hold.
+    /// [`crate::Error::Precondition`] if `when` does not hold.
     pub fn set_bytes(&self, key: &Key, bytes: Bytes, when: &Precondition) -> Result<Version> {
         let mut shard = self.write(key);
-        let found = shard.get(key).map(|value| name(value.version));
-        let holds = match when {
-            Precondition::None => true,
-            Precondition::NotExists => found.is_none(),
-            Precondition::Version(version) => found.as_ref() == Some(version),
-        };
-        if !holds {
-            return Err(Error::Precondition {
-                store: self.to_string(),
-                key: key.clone(),
-                expected: when.clone(),
-                found,
-            });
+        if *when != Precondition::None {
+            when.check(self, key, shard.get(key).map(|value| name(value.version)).as_ref())?;
         }
         let version = self.clock.fetch_add(1, Ordering::Relaxed);
         shard.insert(key.clone(), Value { bytes, version });
@@ -100,12 +89,7 @@ impl fmt::Display for MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.get_with(key, ranges, &GetOptions::default(), into)
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        into.clear();
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         // The snapshot holds the state in memory.
         let named =
             options.if_match.as_ref().and_then(|state| Some((state.handle::<Bytes>()?, state.version().cloned())));
@@ -113,20 +97,17 @@ impl Store for MemoryStore {
             Some((bytes, version)) => (bytes.clone(), version),
             None => match self.read(key).get(key) {
                 Some(value) => (value.bytes.clone(), Some(name(value.version))),
-                None => return Ok(false),
+                None => return Ok(None),
             },
         };
-        lend(self, key, &bytes, ranges, into)?;
-        into.version.clone_from(&version);
-        if options.snapshot {
-            into.snapshot = Some(Snapshot::of_handle(version, Arc::new(bytes)));
-        }
-        options.check(self, key, into)?;
-        Ok(true)
+        let snapshot = options.snapshot.then(|| Snapshot::of_handle(version.clone(), Arc::new(bytes.clone())));
+        let mut fetched = Fetched::of_value(self, key, bytes, version, ranges, options)?;
+        fetched.snapshot = snapshot;
+        Ok(Some(fetched))
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.set_bytes(key, Bytes::copy_from_slice(value), when)
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.set_bytes(key, Bytes::copy_from_slice(value), &options.when).map(Some)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
@@ -148,10 +129,6 @@ impl Store for MemoryStore {
         Ok(listing)
     }
 
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        Ok(self.read(key).get(key).map(|value| value.bytes.len() as u64))
-    }
-
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         let mut keys = Vec::new();
         for shard in &self.shards {
@@ -171,35 +148,12 @@ impl Store for MemoryStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            write: true,
-            list: true,
-            suffix_ranges: true,
-            conditional: true,
-            durable: false,
-            erases_at_once: false,
-        }
+        Capabilities::none().with_write(true).with_list(true).with_suffix_ranges(true).with_conditional(true)
     }
 
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::MEMORY
     }
-}
-
-/// Puts ranges of a value in memory into `into`, which is empty.
-fn lend(store: &dyn fmt::Display, key: &Key, bytes: &Bytes, ranges: &[ByteRange], into: &mut Fetched) -> Result<()> {
-    let size = bytes.len() as u64;
-    for range in ranges {
-        let at =
-            range.resolve(size).and_then(|at| Some(usize::try_from(at.start).ok()?..usize::try_from(at.end).ok()?));
-        let Some(at) = at else {
-            into.clear();
-            return Err(Error::Range { store: store.to_string(), key: key.clone(), range: range.clone(), size });
-        };
-        into.push(bytes.slice(at));
-    }
-    into.size = Some(size);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result, SetOptions,
-    Store, Version,
+    ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own.
@@ -58,24 +57,16 @@ impl<S: fmt::Display> fmt::Display for Prefixed<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for Prefixed<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        self.store.get(&self.down(key)?, ranges, into).map_err(|error| self.lift(error))
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        self.store.get_with(&self.down(key)?, ranges, options, into).map_err(|error| self.lift(error))
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.store.get(&self.down(key)?, ranges, options).map_err(|error| self.lift(error))
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         self.store.get_into(&self.down(key)?, into).map_err(|error| self.lift(error))
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
-        self.store.set(&self.down(key)?, value, when).map_err(|error| self.lift(error))
-    }
-
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
-        self.store.set_with(&self.down(key)?, value, options).map_err(|error| self.lift(error))
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.store.set(&self.down(key)?, value, options).map_err(|error| self.lift(error))
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -94,10 +85,6 @@ impl<S: Store> Store for Prefixed<S> {
             keys: listing.keys.iter().filter_map(|key| self.up(key)).collect(),
             prefixes: listing.prefixes.iter().filter_map(|prefix| self.up_prefix(prefix)).collect(),
         })
-    }
-
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        self.store.size(&self.down(key)?)
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
@@ -154,7 +141,7 @@ mod tests {
         assert_eq!(store.to_string(), "memory:a/b");
         let key = Key::new("x").expect("a key");
         store.set_all(&key, b"12").expect("set");
-        let error = store.get(&key, &[ByteRange::Range(1..3)], &mut Fetched::new()).expect_err("too long");
+        let error = store.get_ranges(&key, &[ByteRange::Range(1..3)]).expect_err("too long");
         assert_eq!(error.to_string(), "memory:a/b: key x: found 2 bytes, expected bytes 1..3");
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::{Error, Key, Result};
+
 /// Which bytes of a value to get. Offsets and lengths are bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ByteRange {
@@ -38,6 +40,15 @@ impl ByteRange {
             Self::Suffix(len) => size.checked_sub(*len).map(|start| start..size),
             Self::First(len) => Some(0..size.min(*len)),
         }
+    }
+
+    /// As [`ByteRange::resolve`], as indices into a value of `size` bytes in memory.
+    ///
+    /// # Errors
+    /// [`Error::Range`] if the range is not wholly inside the value.
+    pub fn check(&self, store: &dyn fmt::Display, key: &Key, size: u64) -> Result<Range<usize>> {
+        let at = self.resolve(size).and_then(|at| Some(usize::try_from(at.start).ok()?..usize::try_from(at.end).ok()?));
+        at.ok_or_else(|| Error::Range { store: store.to_string(), key: key.clone(), range: self.clone(), size })
     }
 
     /// The size of a value of which this range has these bytes, if they are all of it.

@@ -3,17 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Capabilities, Error, Key, Lock, Operation, Precondition, Prefix, Result, SetOptions, Store, Version};
+use crate::store::refuse;
+use crate::{Capabilities, Key, Lock, Operation, Prefix, Result, SetOptions, Store, Version};
 
-/// Another store with every write refused as [`Error::ReadOnly`].
+/// Another store with every write refused as [`crate::Error::ReadOnly`].
 #[derive(Clone, Debug)]
 pub struct ReadOnly<S>(pub S);
-
-impl<S: Store> ReadOnly<S> {
-    fn refuse<T>(&self, operation: Operation) -> Result<T> {
-        Err(Error::ReadOnly { store: self.to_string(), operation })
-    }
-}
 
 impl<S: fmt::Display> fmt::Display for ReadOnly<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,32 +18,28 @@ impl<S: fmt::Display> fmt::Display for ReadOnly<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for ReadOnly<S> {
-    fn set(&self, _key: &Key, _value: &[u8], _when: &Precondition) -> Result<Version> {
-        self.refuse(Operation::Set)
-    }
-
-    fn set_with(&self, _key: &Key, _value: &[u8], _options: &SetOptions) -> Result<Version> {
-        self.refuse(Operation::Set)
+    fn set(&self, _key: &Key, _value: &[u8], _options: &SetOptions) -> Result<Option<Version>> {
+        refuse(self, Operation::Set)
     }
 
     fn set_many(&self, _values: &[(&Key, &[u8])]) -> Result<()> {
-        self.refuse(Operation::Set)
+        refuse(self, Operation::Set)
     }
 
     fn erase(&self, _key: &Key) -> Result<()> {
-        self.refuse(Operation::Erase)
+        refuse(self, Operation::Erase)
     }
 
     fn erase_prefix(&self, _prefix: &Prefix) -> Result<()> {
-        self.refuse(Operation::Erase)
+        refuse(self, Operation::Erase)
     }
 
     fn set_partial(&self, _key: &Key, _parts: &[(u64, &[u8])]) -> Result<()> {
-        self.refuse(Operation::Set)
+        refuse(self, Operation::Set)
     }
 
     fn rename_prefix(&self, _from: &Prefix, _to: &Prefix) -> Result<bool> {
-        self.refuse(Operation::Set)
+        refuse(self, Operation::Set)
     }
 
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
@@ -56,15 +47,15 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn try_lock(&self, _prefix: &Prefix) -> Result<Option<Lock>> {
-        self.refuse(Operation::Set)
+        refuse(self, Operation::Set)
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { write: false, conditional: false, durable: false, ..self.0.capabilities() }
+        self.0.capabilities().with_write(false).with_conditional(false).with_durable(false)
     }
 
     crate::delegate! { |this| this.0;
-        get, get_with, get_into, list_dir, size, list_prefix, find_link, take_warnings, flush, barrier,
+        get, get_into, list_dir, list_prefix, find_link, take_warnings, flush, barrier,
         access_profile
     }
 }

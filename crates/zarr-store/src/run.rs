@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::buffers::{BufferUse, keep_buffer, take_buffer};
+use crate::buffers::{BufferUse, keep_buffer};
 use crate::coalesce::{Merged, coalesce};
-use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Job, Key, Next, Reply, Request, Result, Store};
+use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Job, Key, Next, Reply, Request, Result, Store, StoreExt};
 
 /// Runs a job on a store, on this thread.
 ///
@@ -22,7 +22,7 @@ pub fn run_on<S: Spawn, J: Job>(spawn: &S, store: &dyn Store, mut job: J) -> Res
     let mut replies = Vec::new();
     loop {
         let next = job.step(&replies);
-        replies.drain(..).for_each(keep_reply);
+        replies.clear();
         match next? {
             Next::Done(output) => return Ok(output),
             Next::Fork(jobs) => spawn.all(store, jobs)?,
@@ -100,19 +100,8 @@ pub fn answer(store: &dyn Store, request: Request) -> Result<Reply> {
 
 fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
     Ok(match request {
-        Request::Get { key, ranges, options } => {
-            let mut fetched = Fetched::with_memory(take_buffer(BufferUse::Overwrite));
-            match get(store, key, ranges, options, &mut fetched) {
-                Ok(true) => Reply::Got(Some(fetched)),
-                not_got => {
-                    keep_buffer(BufferUse::Overwrite, fetched.into_memory());
-                    not_got.map(|_| Reply::Got(None)).or_else(conflict)?
-                }
-            }
-        }
-        Request::Set { key, value, options } => {
-            store.set_with(key, value, options).map(|_| Reply::Set).or_else(conflict)?
-        }
+        Request::Get { key, ranges, options } => get(store, key, ranges, options).map(Reply::Got).or_else(conflict)?,
+        Request::Set { key, value, options } => store.set(key, value, options).map(|_| Reply::Set).or_else(conflict)?,
         Request::Erase { key } => {
             store.erase(key)?;
             Reply::Erased
@@ -152,13 +141,6 @@ fn answer_into(store: &dyn Store, request: Request, destination: Option<&mut [u8
     answer(store, request)
 }
 
-/// Keeps the memory of a reply. Values that the store lent, and snapshots, are dropped.
-fn keep_reply(reply: Reply) {
-    if let Reply::Got(Some(fetched)) = reply {
-        keep_buffer(BufferUse::Overwrite, fetched.into_memory());
-    }
-}
-
 /// Keeps the memory of a value that was set.
 fn keep_value(request: Request) {
     if let Request::Set { value, .. } = request {
@@ -172,36 +154,29 @@ pub(crate) fn conflict(error: Error) -> Result<Reply> {
 }
 
 /// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
-fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-    match GetPlan::new(ranges, &store.access_profile()) {
-        None => {
-            let found = store.get_with(key, ranges, options, into)?;
-            check(&store, key, found, into.len(), ranges.len())?;
-            Ok(found)
-        }
-        Some(plan) => {
-            let found = store.get_with(key, &plan.ranges, options, into).map_err(|error| plan.blame(error, ranges))?;
-            check(&store, key, found, into.len(), plan.ranges.len())?;
-            if found {
-                plan.cut(&store, key, into)?;
-            }
-            Ok(found)
-        }
-    }
+fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+    let Some(plan) = GetPlan::new(ranges, &store.access_profile()) else {
+        return check(&store, key, store.get(key, ranges, options)?, ranges.len());
+    };
+    let fetched = store.get(key, &plan.ranges, options).map_err(|error| plan.blame(error, ranges))?;
+    plan.cut(&store, key, fetched)
 }
 
 /// Checks the number of pieces once for all codecs: a store that returns too few must not look like empty data.
 pub(crate) fn check(
     store: &dyn std::fmt::Display,
     key: &Key,
-    exists: bool,
-    found: usize,
+    fetched: Option<Fetched>,
     expected: usize,
-) -> Result<()> {
-    if exists && found != expected {
-        return Err(Error::Contract { store: store.to_string(), key: key.clone(), found, expected });
+) -> Result<Option<Fetched>> {
+    match fetched {
+        Some(fetched) if fetched.len() != expected => Err(pieces(store, key, fetched.len(), expected)),
+        fetched => Ok(fetched),
     }
-    Ok(())
+}
+
+fn pieces(store: &dyn std::fmt::Display, key: &Key, found: usize, expected: usize) -> Error {
+    Error::contract(store, key, format!("{found} pieces of bytes"), format!("{expected}, one for each range"))
 }
 
 /// Checks the number of replies once for all jobs: a reply too few must not look like a missing value.
@@ -247,7 +222,13 @@ impl GetPlan {
     }
 
     /// Cuts the pieces of [`GetPlan::ranges`] into the requested ranges.
-    pub(crate) fn cut(&self, store: &dyn std::fmt::Display, key: &Key, fetched: &mut Fetched) -> Result<()> {
+    pub(crate) fn cut(
+        &self,
+        store: &dyn std::fmt::Display,
+        key: &Key,
+        fetched: Option<Fetched>,
+    ) -> Result<Option<Fetched>> {
+        let Some(mut fetched) = check(store, key, fetched, self.ranges.len())? else { return Ok(None) };
         let mut sub_ranges = self.merged.sub_ranges.iter();
         let mut parts: SmallVec<[(usize, std::ops::Range<usize>); 8]> = SmallVec::with_capacity(self.sources.len());
         for source in &self.sources {
@@ -262,9 +243,9 @@ impl GetPlan {
         }
         let (found, expected) = (parts.len(), self.sources.len());
         if found != expected || !fetched.recut(parts.into_iter()) {
-            return Err(Error::Contract { store: store.to_string(), key: key.clone(), found, expected });
+            return Err(pieces(store, key, found, expected));
         }
-        Ok(())
+        Ok(Some(fetched))
     }
 
     /// Replaces the merged range in an error by the requested range that is not inside the value.

@@ -5,7 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use crate::run::{GetPlan, check, check_replies, conflict};
-use crate::{AsyncStore, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result};
+use crate::{
+    AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result,
+};
 
 /// Runs a job on a store. Requests run at the same time, and so do forked jobs: at most as many as the
 /// [concurrency](crate::AccessProfile::concurrency) of the store.
@@ -66,7 +68,7 @@ fn answer<'a>(permits: &'a Permits, store: &'a dyn AsyncStore, request: Request)
                 get(store, &key, &ranges, &options).await.map(Reply::Got).or_else(conflict)?
             }
             Request::Set { key, value, options } => {
-                store.set_with(&key, value.into(), &options).await.map(|_| Reply::Set).or_else(conflict)?
+                store.set(&key, value.into(), &options).await.map(|_| Reply::Set).or_else(conflict)?
             }
             Request::Erase { key } => {
                 store.erase(&key).await?;
@@ -144,21 +146,12 @@ impl Drop for Permit<'_> {
 
 /// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
 async fn get(store: &dyn AsyncStore, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-    match GetPlan::new(ranges, &store.access_profile()) {
-        None => {
-            let fetched = store.fetch_with(key, ranges, options).await?;
-            check(&store, key, fetched.is_some(), fetched.as_ref().map_or(0, Fetched::len), ranges.len())?;
-            Ok(fetched)
-        }
-        Some(plan) => {
-            let fetched =
-                store.fetch_with(key, &plan.ranges, options).await.map_err(|error| plan.blame(error, ranges))?;
-            let Some(mut fetched) = fetched else { return Ok(None) };
-            check(&store, key, true, fetched.len(), plan.ranges.len())?;
-            plan.cut(&store, key, &mut fetched)?;
-            Ok(Some(fetched))
-        }
-    }
+    let Some(plan) = GetPlan::new(ranges, &store.access_profile()) else {
+        let fetched = store.get(key, ranges, options).await?;
+        return check(&store, key, fetched, ranges.len());
+    };
+    let fetched = store.get(key, &plan.ranges, options).await.map_err(|error| plan.blame(error, ranges))?;
+    plan.cut(&store, key, fetched)
 }
 
 /// Waits for all, with at most `at_once` under way, and returns their results in order. The first failure cancels the others.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Error, Fetched, Key, Precondition, Result, Version};
+use crate::{Fetched, Key, Precondition, Result, Version};
 
 /// Names one state of a value, so that several gets read parts of that state only.
 ///
@@ -67,9 +67,12 @@ impl fmt::Debug for Snapshot {
 pub struct GetOptions {
     /// [`Fetched::snapshot`] names the state that was read, since further gets will require it.
     pub snapshot: bool,
-    /// The state to read. If the value has another one by now, the get fails with [`Error::Precondition`].
+    /// The state to read. If the value has another one by now, the get fails with [`crate::Error::Precondition`].
     pub if_match: Option<Snapshot>,
 }
+
+/// The newest state.
+pub(crate) static NEWEST: GetOptions = GetOptions { snapshot: false, if_match: None };
 
 impl GetOptions {
     /// The newest state, which further gets will require.
@@ -93,28 +96,24 @@ impl GetOptions {
     /// Compares the version of a reply with the required one, if both are known, and sets the snapshot of the reply.
     ///
     /// # Errors
-    /// [`Error::Precondition`] if they differ; `into` is empty then.
-    pub fn check(&self, store: &dyn fmt::Display, key: &Key, into: &mut Fetched) -> Result<()> {
-        if let Some(due) = self.if_match.as_ref().and_then(Snapshot::version)
-            && into.version.as_ref().is_some_and(|found| found != due)
-        {
-            let found = into.version.clone();
-            into.clear();
-            return Err(changed(store, key, due, found));
-        }
-        if self.snapshot && into.snapshot.is_none() {
-            into.snapshot = into.version.clone().map(Snapshot::of_version);
+    /// [`crate::Error::Precondition`] if they differ.
+    pub fn check(&self, store: &dyn fmt::Display, key: &Key, fetched: &mut Fetched) -> Result<()> {
+        self.check_version(store, key, fetched.version.as_ref())?;
+        if self.snapshot && fetched.snapshot.is_none() {
+            fetched.snapshot = fetched.version.clone().map(Snapshot::of_version);
         }
         Ok(())
     }
-}
 
-/// The error for a value that has another state than the required one.
-fn changed(store: &dyn fmt::Display, key: &Key, due: &Version, found: Option<Version>) -> Error {
-    Error::Precondition {
-        store: store.to_string(),
-        key: key.clone(),
-        expected: Precondition::Version(due.clone()),
-        found,
+    /// Compares the version that is there with the required one, if both are known: before its ranges, which may lie outside of
+    /// another state.
+    ///
+    /// # Errors
+    /// [`crate::Error::Precondition`] if they differ.
+    pub fn check_version(&self, store: &dyn fmt::Display, key: &Key, found: Option<&Version>) -> Result<()> {
+        match self.if_match.as_ref().and_then(Snapshot::version) {
+            Some(due) if found.is_some() => Precondition::Version(due.clone()).check(store, key, found),
+            _ => Ok(()),
+        }
     }
 }

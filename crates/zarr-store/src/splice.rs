@@ -1,12 +1,12 @@
 //! Partial writes: the value is read, changed and set.
 
-use crate::{Error, Fetched, Key, Precondition, Result, Version};
+use crate::{Error, Fetched, Key, Precondition, Result, SetOptions, Version};
 
 /// How often a partial write is tried again after conflicts.
 const ATTEMPTS: usize = 64;
 
-type Get<'a> = dyn Fn(&mut Fetched) -> Result<bool> + 'a;
-type Set<'a> = dyn Fn(&[u8], &Precondition) -> Result<Version> + 'a;
+type Get<'a> = dyn Fn() -> Result<Option<Fetched>> + 'a;
+type Set<'a> = dyn Fn(&[u8], &SetOptions) -> Result<Option<Version>> + 'a;
 
 /// Gets a value, writes `parts` into it and sets it, again if another writer set it meanwhile.
 pub(crate) fn splice_and_set(
@@ -16,18 +16,17 @@ pub(crate) fn splice_and_set(
     get: &Get<'_>,
     set: &Set<'_>,
 ) -> Result<()> {
-    let mut fetched = Fetched::new();
     let mut attempt = 0;
     loop {
-        let found = get(&mut fetched)?;
-        let value = splice(fetched.part(0), parts)?;
-        let when = match fetched.version.take() {
+        let fetched = get()?;
+        let value = splice(fetched.as_ref().map_or(&[], |fetched| fetched.part(0)), parts)?;
+        let when = match fetched.map(|fetched| fetched.version) {
             _ if !conditional => Precondition::None,
-            Some(version) => Precondition::Version(version),
-            None if found => Precondition::None,
+            Some(Some(version)) => Precondition::Version(version),
+            Some(None) => Precondition::None,
             None => Precondition::NotExists,
         };
-        match set(&value, &when) {
+        match set(&value, &SetOptions::when(when)) {
             Ok(_) => return Ok(()),
             Err(Error::Precondition { .. }) if attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),

@@ -6,49 +6,39 @@ use std::sync::Arc;
 
 use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, ByteRange, Fetched, GetOptions, Key, Lock, Precondition, Prefix, Result, SetOptions, Version,
+    AccessProfile, ByteRange, Error, Fetched, GetOptions, Key, Lock, Operation, Prefix, Result, SetOptions, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
 ///
-/// `Display` gives the address that error messages show. All methods may be called from many threads at once. The rest
-/// of the operations of the Zarr specification's abstract store interface are in [`crate::StoreExt`].
+/// [`get`](Store::get) and two methods that describe the store are required: that is a store to read from. One that takes
+/// writes implements [`set`](Store::set) and [`erase`](Store::erase), one that can list
+/// [`list_dir`](Store::list_dir), and each says so in its [`Capabilities`]. The other methods have defaults that are right for every
+/// store; a store overrides them where it can do better than their documentation says.
+///
+/// `Display` gives the address that error messages show. All methods may be called from many threads at once. Shorter forms of the
+/// same operations, and the rest of the Zarr specification's abstract store interface, are in [`crate::StoreExt`].
 pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
-    /// Gets ranges of the value at `key`, in the order asked for, into `into`, which is cleared first.
+    /// The bytes of ranges of the value at `key`, one piece for each, in the order asked for; `None` if there is no such key.
     ///
-    /// Returns false if there is no such key, with `into` empty. Without ranges, says only whether there is the key.
-    /// All pieces are of one state of the value, even while it is being replaced. `into.size` and `into.version` are
-    /// set where that costs no further request; for [`ByteRange::Full`] and [`ByteRange::First`] they always are if the store knows
-    /// them.
+    /// All pieces are of one state of the value, even while it is being replaced; which one, `options` say. Without ranges no bytes
+    /// are read: the reply says that there is the key, and its [`size`](Fetched::size) is always set. With ranges, size and version
+    /// are set where that costs no further request; for [`ByteRange::Full`] and [`ByteRange::First`] always, as far as the store
+    /// knows them.
+    ///
+    /// [`Fetched::of_value`] makes the reply of a store that has the whole value at hand. Others call [`GetOptions::check`] and
+    /// [`ByteRange::check`].
     ///
     /// # Errors
-    /// [`crate::Error::Range`] if a range is not wholly inside the value.
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool>;
+    /// [`crate::Error::Range`] if a range is not wholly inside the value; [`crate::Error::Precondition`] if the value has
+    /// another state than `options` require, whether the ranges are inside it or not.
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>>;
 
-    /// As [`Store::get`], of the state that `options` name, so that several gets read parts of one state of the value.
-    ///
-    /// By default the version in the reply is compared, which suffices for stores that return it with every get.
-    ///
-    /// # Errors
-    /// As [`Store::get`]; [`crate::Error::Precondition`] if the value has another state by now.
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        let got = self.get(key, ranges, into);
-        let found = match got {
-            // A value that became shorter has another state.
-            Err(error) if error.is_range() && options.if_match.is_some() => {
-                if !self.get(key, &[ByteRange::First(0)], into)? {
-                    return Ok(false);
-                }
-                options.check(&Named(self), key, into)?;
-                return Err(error);
-            }
-            got => got?,
-        };
-        if found {
-            options.check(&Named(self), key, into)?;
-        }
-        Ok(found)
-    }
+    /// What the store supports.
+    fn capabilities(&self) -> Capabilities;
+
+    /// How values are best read and written.
+    fn access_profile(&self) -> AccessProfile;
 
     /// Gets the whole value at `key` into `into`, which is as long as the caller expects the value to be.
     ///
@@ -62,21 +52,18 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(GetInto::Declined)
     }
 
-    /// Sets the value at `key` if `when` holds, and returns its new version.
+    /// Sets the value at `key` if the precondition of `options` holds, and returns its new version, if the store has versions.
     ///
-    /// All or nothing: no reader sees a part of `value`, and a failure leaves the old value.
-    ///
-    /// # Errors
-    /// [`crate::Error::Precondition`] if `when` does not hold; [`crate::Error::ReadOnly`] if the store takes no writes.
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version>;
-
-    /// As [`Store::set`], with the durability of `options`. By default that is ignored, which is right for stores whose values survive a
-    /// loss of power once they are set, and for those in which nothing does.
+    /// All or nothing: no reader sees a part of `value`, and a failure leaves the old value. A store may ignore the durability of
+    /// `options` if its values survive a loss of power once they are set, or if nothing does. [`Precondition::check`] compares
+    /// versions for a store that has them at hand.
     ///
     /// # Errors
-    /// As [`Store::set`].
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
-        self.set(key, value, &options.when)
+    /// [`crate::Error::Precondition`] if the precondition does not hold; [`crate::Error::ReadOnly`] if the store takes no writes,
+    /// which is the default.
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        let _ = (key, value, options);
+        refuse(&Named(self), Operation::Set)
     }
 
     /// Sets values in this order, each as [`Store::set`] does without a precondition. A store overrides this if it can do a part of
@@ -85,34 +72,29 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// As [`Store::set`]. The values before the one that failed are set.
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        values.iter().try_for_each(|(key, value)| self.set(key, value, &Precondition::None).map(drop))
+        let options = SetOptions::default();
+        values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
     }
 
     /// Removes `key`. It is no error if there is no such key.
     ///
     /// # Errors
-    /// [`crate::Error::ReadOnly`] if the store takes no writes.
-    fn erase(&self, key: &Key) -> Result<()>;
+    /// [`crate::Error::ReadOnly`] if the store takes no writes, which is the default.
+    fn erase(&self, key: &Key) -> Result<()> {
+        let _ = key;
+        refuse(&Named(self), Operation::Erase)
+    }
 
     /// The keys and prefixes directly under `prefix`, sorted. It is no error if there are none.
     ///
     /// # Errors
-    /// [`crate::Error::Unsupported`] if the store cannot list.
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing>;
-
-    /// The size in bytes of the value at `key`; `None` if there is no such key.
-    ///
-    /// # Errors
-    /// Those of the store below.
-    fn size(&self, key: &Key) -> Result<Option<u64>> {
-        let mut fetched = Fetched::new();
-        if !self.get(key, &[ByteRange::Full], &mut fetched)? {
-            return Ok(None);
-        }
-        Ok(Some(fetched.part(0).len() as u64))
+    /// [`crate::Error::Unsupported`] if the store cannot list, which is the default.
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        let _ = prefix;
+        Err(Error::Unsupported { store: Named(self).to_string(), operation: Operation::List })
     }
 
-    /// All keys under `prefix`, however deep, sorted.
+    /// All keys under `prefix`, however deep, sorted. By default one [`Store::list_dir`] for each prefix.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list.
@@ -153,8 +135,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
             self.capabilities().conditional,
             key,
             parts,
-            &|into| self.get(key, &[ByteRange::Full], into),
-            &|value, when| self.set(key, value, when),
+            &|| self.get(key, &[ByteRange::Full], &GetOptions::default()),
+            &|value, options| self.set(key, value, options),
         )
     }
 
@@ -173,7 +155,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// other keys, or in another store. `None` if there is no link, as in all stores without links.
     ///
     /// # Errors
-    /// [`crate::Error::Io`] if directories cannot be listed.
+    /// [`crate::Error::Failed`] if directories cannot be listed.
     fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
         let _ = prefix;
         Ok(None)
@@ -214,16 +196,22 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn barrier(&self) -> Result<()> {
         self.flush()
     }
-
-    /// What the store supports.
-    fn capabilities(&self) -> Capabilities;
-
-    /// How values are best read and written.
-    fn access_profile(&self) -> AccessProfile;
 }
 
-/// What a store supports; by default nothing.
+/// The error of a store that takes no writes.
+pub(crate) fn refuse<T>(store: &dyn fmt::Display, operation: Operation) -> Result<T> {
+    Err(Error::ReadOnly { store: store.to_string(), operation })
+}
+
+/// What a store supports; by default nothing but gets.
+///
+/// ```
+/// use zarr_store::Capabilities;
+/// const MINE: Capabilities = Capabilities::none().with_write(true).with_list(true);
+/// assert!(MINE.write && !MINE.conditional);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capabilities {
     /// Values can be set and erased.
     pub write: bool,
@@ -231,13 +219,64 @@ pub struct Capabilities {
     pub list: bool,
     /// [`ByteRange::Suffix`] and [`ByteRange::From`] cost one request.
     pub suffix_ranges: bool,
-    /// A [`Precondition`] is checked and the value set as one step.
+    /// A [`Precondition`](crate::Precondition) is checked and the value set as one step.
     pub conditional: bool,
     /// After [`Store::flush`] all earlier writes survive a loss of power.
     pub durable: bool,
     /// [`Store::erase_prefix`] makes all keys vanish at once, but for the root's, and those of a prefix that something is mounted at
     /// or that may not be renamed: there keys go before those below them, hidden ones first.
     pub erases_at_once: bool,
+}
+
+impl Capabilities {
+    /// Nothing but gets.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self {
+            write: false,
+            list: false,
+            suffix_ranges: false,
+            conditional: false,
+            durable: false,
+            erases_at_once: false,
+        }
+    }
+
+    /// With this [`write`](Self::write).
+    #[must_use]
+    pub const fn with_write(self, write: bool) -> Self {
+        Self { write, ..self }
+    }
+
+    /// With this [`list`](Self::list).
+    #[must_use]
+    pub const fn with_list(self, list: bool) -> Self {
+        Self { list, ..self }
+    }
+
+    /// With these [`suffix_ranges`](Self::suffix_ranges).
+    #[must_use]
+    pub const fn with_suffix_ranges(self, suffix_ranges: bool) -> Self {
+        Self { suffix_ranges, ..self }
+    }
+
+    /// With this [`conditional`](Self::conditional).
+    #[must_use]
+    pub const fn with_conditional(self, conditional: bool) -> Self {
+        Self { conditional, ..self }
+    }
+
+    /// With this [`durable`](Self::durable).
+    #[must_use]
+    pub const fn with_durable(self, durable: bool) -> Self {
+        Self { durable, ..self }
+    }
+
+    /// With this [`erases_at_once`](Self::erases_at_once).
+    #[must_use]
+    pub const fn with_erases_at_once(self, erases_at_once: bool) -> Self {
+        Self { erases_at_once, ..self }
+    }
 }
 
 /// Displays a store of any type, sized or not.
@@ -262,6 +301,7 @@ pub enum GetInto {
 
 /// The keys and prefixes directly under a prefix, both sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Listing {
     /// The keys.
     pub keys: Vec<Key>,
@@ -270,6 +310,22 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Of these keys and prefixes, which are sorted here.
+    #[must_use]
+    pub fn new(mut keys: Vec<Key>, mut prefixes: Vec<Prefix>) -> Self {
+        keys.sort_unstable();
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        Self { keys, prefixes }
+    }
+
+    /// The keys and prefixes directly under `prefix`, of sorted keys: as [`Listing::add_directly_under`].
+    pub fn directly_under<'k>(prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) -> Self {
+        let mut listing = Self::default();
+        listing.add_directly_under(prefix, first);
+        listing
+    }
+
     /// Adds the keys and prefixes directly under `prefix` from sorted keys, of which `first` gives the first from a bound on. It is not
     /// asked for keys further down, but for the first of each prefix.
     pub fn add_directly_under<'k>(&mut self, prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {

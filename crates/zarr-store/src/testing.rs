@@ -10,7 +10,7 @@ mod concurrent;
 mod wrong_replies;
 
 use crate::{
-    ByteRange, Error, ErrorKind, Fetched, GetInto, Key, Listing, Precondition, Prefix, Store, StoreExt, Version,
+    ByteRange, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, Store, StoreExt, Version,
 };
 
 pub use altered::Altered;
@@ -28,6 +28,7 @@ pub fn contract(store: &dyn Store) {
     values(store);
     listing(store);
     preconditions(store);
+    states(store);
     partial_values(store);
     many_keys(store);
     concurrent::readers_see_whole_values(store);
@@ -74,8 +75,8 @@ pub fn contract_read_only(store: &dyn Store) {
     let (key, prefix) = (key("new/key"), Prefix::root());
     let before = store.list().expect("list");
     let refusals = [
-        store.set(&key, b"value", &Precondition::None).map(drop),
-        store.set(&key, b"value", &Precondition::NotExists).map(drop),
+        store.set_all(&key, b"value").map(drop),
+        store.set_if(&key, b"value", &Precondition::NotExists).map(drop),
         store.set_many(&[(&key, b"value")]),
         store.set_partial(&key, &[(0, b"value")]),
         store.erase(&key),
@@ -127,7 +128,8 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
     let size = value.len() as u64;
     assert_eq!(store.size(key).expect("size"), Some(size));
     assert!(store.exists(key).expect("get"));
-    let mut into = Fetched::new();
+    let head = store.get_ranges(key, &[]).expect("get").expect("there");
+    assert_eq!((head.len(), head.size), (0, Some(size)), "{store}: {key}: a get without ranges knows the size");
     let inside = [
         ByteRange::Full,
         ByteRange::Range(0..size),
@@ -151,9 +153,9 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         &value[usize::try_from(at.start).expect("small")..usize::try_from(at.end).expect("small")]
     };
     for range in &inside {
-        assert!(store.get(key, std::slice::from_ref(range), &mut into).expect("get"));
-        assert_eq!((into.len(), into.part(0)), (1, expected(range)), "{store}: {key}, {range}");
-        assert!(into.size.is_none_or(|found| found == size), "{store}: {key}, {range}: size {:?}", into.size);
+        let fetched = store.get_ranges(key, std::slice::from_ref(range)).expect("get").expect("there");
+        assert_eq!((fetched.len(), fetched.part(0)), (1, expected(range)), "{store}: {key}, {range}");
+        assert!(fetched.size.is_none_or(|found| found == size), "{store}: {key}, {range}: size {:?}", fetched.size);
     }
     for len in [value.len(), value.len() + 1, value.len() / 2, 0] {
         let mut buffer = vec![0xEE; len];
@@ -168,9 +170,9 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
     // Many at once, in any order and more than once, and only bounded ones.
     let bounded = inside.iter().filter(|range| range.bounded().is_some()).cloned().collect();
     for ranges in [inside.iter().rev().chain(&inside).cloned().collect::<Vec<_>>(), bounded] {
-        assert!(store.get(key, &ranges, &mut into).expect("get"));
-        assert_eq!(into.len(), ranges.len());
-        assert!(into.parts().eq(ranges.iter().map(expected)), "{store}: {key}, {ranges:?}");
+        let fetched = store.get_ranges(key, &ranges).expect("get").expect("there");
+        assert_eq!(fetched.len(), ranges.len());
+        assert!(fetched.parts().eq(ranges.iter().map(expected)), "{store}: {key}, {ranges:?}");
     }
     #[expect(clippy::reversed_empty_ranges, reason = "what a store must refuse")]
     let outside = [
@@ -189,7 +191,7 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         for ranges in
             [vec![range.clone()], vec![ByteRange::Range(0..0), range.clone()], vec![range.clone(), ByteRange::Full]]
         {
-            let error = store.get(key, &ranges, &mut into).expect_err("outside");
+            let error = store.get_ranges(key, &ranges).expect_err("outside");
             assert_eq!(error.kind(), ErrorKind::Range, "{store}: {key}, {range}: {error}");
             if let Error::Range { key: named, range: found, size: found_size, .. } = &error {
                 assert_eq!((named, found, *found_size), (key, range, size), "{error}");
@@ -199,8 +201,6 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
 }
 
 fn check_absent(store: &dyn Store, key: &Key) {
-    let mut into = Fetched::new();
-    into.push(b"left over".as_slice().into());
     let outcome = store.get_into(key, &mut [0; 5]).expect("get");
     assert!(!matches!(outcome, GetInto::Found(_)), "{store}: {key}: {outcome:?}");
     for ranges in [
@@ -209,8 +209,7 @@ fn check_absent(store: &dyn Store, key: &Key) {
         vec![ByteRange::Suffix(5), ByteRange::Range(0..0)],
         vec![],
     ] {
-        assert!(!store.get(key, &ranges, &mut into).expect("get"), "{store}: {key} is there");
-        assert!(into.is_empty(), "{store}: {key}: something is left in the buffer");
+        assert!(store.get_ranges(key, &ranges).expect("get").is_none(), "{store}: {key} is there");
     }
     assert_eq!(store.size(key).expect("size"), None, "{store}: {key} has a size");
 }
@@ -274,7 +273,10 @@ fn preconditions(store: &dyn Store) {
         return;
     }
     let key = key("p/value");
-    let set = |value: &[u8], when: Precondition| store.set(&key, value, &when);
+    let set = |value: &[u8], when: Precondition| {
+        let version = store.set_if(&key, value, &when)?;
+        Ok(version.expect("a store with conditions names the version that is set"))
+    };
     let is = |value: &[u8]| assert_eq!(store.get_all(&key).expect("get").as_deref(), Some(value), "{store}");
     let refused = |result: Result<Version, Error>| {
         let error = result.expect_err("the precondition does not hold");
@@ -289,17 +291,17 @@ fn preconditions(store: &dyn Store) {
     assert_ne!(first, second);
     refused(set(b"4", Precondition::Version(first.clone())));
     is(b"3");
-    // A get names the version that set named; the same bytes again are another version, or at least not an older one.
-    let mut into = Fetched::new();
-    assert!(store.get(&key, &[ByteRange::Full], &mut into).expect("get"));
+    // A get names the version that set named.
+    let fetched = store.get_ranges(&key, &[ByteRange::Full]).expect("get").expect("there");
     assert_eq!(
-        (into.version.as_ref(), into.size),
+        (fetched.version.as_ref(), fetched.size),
         (Some(&second), Some(1)),
         "{store}: a full get knows version and size"
     );
+    // Other bytes are another version; the same bytes may be the same, where versions are hashes.
     let mut versions = vec![first, second];
-    for _ in 0..20 {
-        let version = set(b"3", Precondition::None).expect("set");
+    for value in 0..20_u8 {
+        let version = set(&[value], Precondition::None).expect("set");
         assert!(!versions.contains(&version), "{store}: version {version} twice");
         versions.push(version);
     }
@@ -308,7 +310,34 @@ fn preconditions(store: &dyn Store) {
     set(b"6", Precondition::NotExists).expect("set");
     is(b"6");
     store.erase(&key).expect("erase");
-    assert_eq!(store.list().expect("list"), [], "{store}: what was refused leaves nothing behind");
+    assert_eq!(store.list().expect("list"), [], "{store}: a refused value leaves nothing behind");
+}
+
+/// Several gets read one state of a value, or fail.
+fn states(store: &dyn Store) {
+    let key = key("s/value");
+    let get = |range, options: &GetOptions| store.get(&key, &[range], options);
+    store.set_all(&key, b"0123456789").expect("set");
+    let first = get(ByteRange::Range(0..2), &GetOptions::snapshot()).expect("get").expect("there");
+    // A store without versions has no snapshots.
+    let Some(snapshot) = first.snapshot.clone() else { return store.erase(&key).expect("erase") };
+    let same_state = GetOptions::if_match(Some(snapshot));
+    let rest = get(ByteRange::From(2), &same_state).expect("get").expect("there");
+    assert_eq!((first.part(0), rest.part(0)), (&b"01"[..], &b"23456789"[..]), "{store}");
+    // The new value is shorter: the state is compared before the range.
+    store.set_all(&key, b"abc").expect("set");
+    for range in [ByteRange::Range(2..3), ByteRange::Range(5..9), ByteRange::Suffix(9)] {
+        let at = range.resolve(10).expect("inside");
+        let due = &b"0123456789"[usize::try_from(at.start).expect("small")..usize::try_from(at.end).expect("small")];
+        match get(range.clone(), &same_state) {
+            Ok(fetched) => {
+                let fetched = fetched.expect("the value does not vanish");
+                assert_eq!(fetched.part(0), due, "{store}: {range}: bytes of another state");
+            }
+            Err(error) => assert!(error.is_precondition(), "{store}: {range}: {error}"),
+        }
+    }
+    store.erase(&key).expect("erase");
 }
 
 fn partial_values(store: &dyn Store) {
@@ -342,11 +371,10 @@ fn many_keys(store: &dyn Store) {
     store.set_many(&[]).expect("set nothing");
     keys.sort();
     assert_eq!(store.list_prefix(&Prefix::new("many/").expect("a prefix")).expect("list"), keys, "{store}");
-    // One buffer for all: what one get leaves must not show in the next.
-    let mut into = Fetched::new();
     for key in &keys {
-        assert!(store.get(key, &[ByteRange::From(5), ByteRange::Range(0..5)], &mut into).expect("get"));
-        assert_eq!((into.part(1), into.part(0)), (&b"many/"[..], &key.as_str().as_bytes()[5..]), "{store}");
+        let ranges = [ByteRange::From(5), ByteRange::Range(0..5)];
+        let fetched = store.get_ranges(key, &ranges).expect("get").expect("there");
+        assert_eq!((fetched.part(1), fetched.part(0)), (&b"many/"[..], &key.as_str().as_bytes()[5..]), "{store}");
     }
     store.erase_prefix(&Prefix::new("many/").expect("a prefix")).expect("erase");
     assert_eq!(store.list().expect("list"), []);

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::{Error, Key, Result};
+
 /// Names one state of a value: two equal versions of a key are the same bytes.
 ///
-/// The text is the store's own (a counter, an ETag, inode with time and length) and means nothing to others.
+/// The text is the store's own (a counter, an ETag, inode with time and length) and means nothing to others. It may be a hash of the
+/// bytes, so that a value set again to the same bytes has the same version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(Arc<str>);
 
@@ -39,6 +42,27 @@ pub enum Precondition {
     NotExists,
     /// The value there has this version.
     Version(Version),
+}
+
+impl Precondition {
+    /// Compares with the version that is there, for a store that has it at hand; `None` if there is no such key.
+    ///
+    /// # Errors
+    /// [`Error::Precondition`] if it does not hold.
+    pub fn check(&self, store: &dyn fmt::Display, key: &Key, found: Option<&Version>) -> Result<()> {
+        let holds = match self {
+            Self::None => true,
+            Self::NotExists => found.is_none(),
+            Self::Version(version) => found == Some(version),
+        };
+        let failed = || Error::Precondition {
+            store: store.to_string(),
+            key: key.clone(),
+            expected: self.clone(),
+            found: found.cloned(),
+        };
+        if holds { Ok(()) } else { Err(failed()) }
+    }
 }
 
 impl fmt::Display for Precondition {

@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::Store;
-use zarr_store::{
-    Bytes, Capabilities, Durability, Key, MemoryStore, Precondition, Prefix, SetOptions, StoreExt, Version,
-};
+use zarr_store::{Bytes, Capabilities, Durability, Key, MemoryStore, Prefix, SetOptions, StoreExt, Version};
 
 /// A store in memory that knows which of its changes a loss of power may undo. It keeps what [`Durability`] and
 /// [`Store::barrier`] promise, and nothing beyond that: each change that is not synced may be lost or not, whatever becomes of
@@ -106,12 +104,8 @@ impl fmt::Display for Volatile {
 }
 
 impl Store for Volatile {
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
-        self.set_with(key, value, &SetOptions::when(when.clone()))
-    }
-
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Version> {
-        let version = self.store.set(key, value, &options.when)?;
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+        let version = self.store.set_if(key, value, &options.when)?;
         let is_synced = options.durability == Durability::Full;
         if is_synced {
             // The names of the prefixes that it lies under are on the disk, too.
@@ -166,11 +160,11 @@ impl Store for Volatile {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { durable: true, erases_at_once: self.like_files, ..self.store.capabilities() }
+        self.store.capabilities().with_durable(true).with_erases_at_once(self.like_files)
     }
 
     zarr_store::delegate! { |this| this.store;
-        get, get_with, list_dir, list_prefix, find_link, try_lock, access_profile
+        get, list_dir, list_prefix, find_link, try_lock, access_profile
     }
 }
 

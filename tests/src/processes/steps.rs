@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zarr::Store;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Operation,
-    Precondition, Prefix, SetOptions, StoreExt, Version,
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Operation, Prefix,
+    SetOptions, StoreExt, Version,
 };
 
 /// No verb has so many steps.
@@ -59,8 +59,7 @@ impl Stopping {
         if made < self.steps.last || made > self.steps.last && !self.steps.for_good {
             return Ok(());
         }
-        let source = io::Error::other("stopped");
-        Err(Error::Io { store: self.store.to_string(), operation, key: key.to_owned(), source })
+        Err(Error::io(self, operation, key, io::Error::other("stopped")))
     }
 }
 
@@ -73,20 +72,9 @@ impl fmt::Display for Stopping {
 /// Operations on several values take the defaults of the trait, so that each value is a step, but for those that a store does at
 /// once.
 impl Store for Stopping {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> zarr_store::Result<bool> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         self.step(Operation::Get, key.as_str())?;
-        self.store.get(key, ranges, into)
-    }
-
-    fn get_with(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        options: &GetOptions,
-        into: &mut Fetched,
-    ) -> zarr_store::Result<bool> {
-        self.step(Operation::Get, key.as_str())?;
-        self.store.get_with(key, ranges, options, into)
+        self.store.get(key, ranges, options)
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> zarr_store::Result<GetInto> {
@@ -94,14 +82,9 @@ impl Store for Stopping {
         self.store.get_into(key, into)
     }
 
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
         self.step(Operation::Set, key.as_str())?;
-        self.store.set(key, value, when)
-    }
-
-    fn set_with(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Version> {
-        self.step(Operation::Set, key.as_str())?;
-        self.store.set_with(key, value, options)
+        self.store.set(key, value, options)
     }
 
     fn erase(&self, key: &Key) -> zarr_store::Result<()> {
@@ -112,11 +95,6 @@ impl Store for Stopping {
     fn list_dir(&self, prefix: &Prefix) -> zarr_store::Result<Listing> {
         self.step(Operation::List, prefix.as_str())?;
         self.store.list_dir(prefix)
-    }
-
-    fn size(&self, key: &Key) -> zarr_store::Result<Option<u64>> {
-        self.step(Operation::Get, key.as_str())?;
-        self.store.size(key)
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> zarr_store::Result<Vec<Key>> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use zarr_array::{AsyncArray, Dialect, ErrorKind, NewArray, View, json};
 use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing,
-    Lock, MemoryStore, Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
+    Lock, MemoryStore, Operation, Precondition, Prefix, Result, SetOptions, Store, StoreExt, Version,
 };
 use zarr_tests::random::Random;
 
@@ -88,22 +88,7 @@ impl fmt::Display for Process {
 }
 
 impl AsyncStore for Process {
-    fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Vec<Bytes>>>> {
-        Box::pin(async move {
-            let fetched = self.fetch(key, ranges).await?;
-            Ok(fetched.map(|fetched| (0..fetched.len()).map(|i| fetched.to_bytes(i)).collect()))
-        })
-    }
-
-    fn fetch<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            self.turn().await;
-            let mut fetched = Fetched::new();
-            Ok(self.store.get(key, ranges, &mut fetched)?.then_some(fetched))
-        })
-    }
-
-    fn fetch_with<'a>(
+    fn get<'a>(
         &'a self,
         key: &'a Key,
         ranges: &'a [ByteRange],
@@ -111,22 +96,25 @@ impl AsyncStore for Process {
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
             self.turn().await;
-            let mut fetched = Fetched::new();
-            Ok(self.store.get_with(key, ranges, options, &mut fetched)?.then_some(fetched))
+            self.store.get(key, ranges, options)
         })
     }
 
-    fn set<'a>(&'a self, key: &'a Key, value: Bytes, when: &'a Precondition) -> BoxFuture<'a, Result<Version>> {
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
         Box::pin(async move {
-            let set = Set { key: key.clone(), value: value.clone(), when: when.clone() };
+            let set = Set { key: key.clone(), value: value.clone(), when: options.when.clone() };
             let mut sent = Sent { process: self, set: Some(set) };
             self.turn().await;
             sent.set = None;
             if self.is_full && !key.as_str().ends_with("zarr.json") {
-                let (store, operation, key) = (self.to_string(), Operation::Set, key.to_string());
-                return Err(Error::Io { store, operation, key, source: io::Error::other("full") });
+                return Err(Error::io(self, Operation::Set, key.as_str(), io::Error::other("full")));
             }
-            self.store.set(key, &value, when)
+            self.store.set(key, &value, options)
         })
     }
 

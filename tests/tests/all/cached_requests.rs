@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 use zarr::store::{
-    AsyncStore, ByteRange, Counted, Fetched, FilesystemStore, Key, MemoryStore, Prefixed, Store, StoreExt, SyncAsAsync,
-    block_on,
+    AsyncStore, Counted, FilesystemStore, Key, MemoryStore, Prefixed, Store, StoreExt, SyncAsAsync, block_on,
 };
 use zarr_array::{Array, AsyncArray, ChunkCache, ErrorKind, MissingChunks, NewArray, Options};
 use zarr_grid::Selection;
@@ -334,9 +333,7 @@ fn broken_chunks_elsewhere_do_not_matter_with_a_cache_either() {
     let key = Key::new("a/c/0/0").unwrap();
     for (written, read, damage) in cases {
         let (store, _) = made(written);
-        let mut fetched = Fetched::new();
-        store.get(&key, &[ByteRange::Full], &mut fetched).unwrap();
-        let mut value = fetched.part(0).to_vec();
+        let mut value = store.get_all(&key).unwrap().unwrap().to_vec();
         damage(&mut value);
         let (store, plain) = made(read);
         store.set_all(&key, &value).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use zarr_array::{ChunkCache, NewArray, Options};
 use zarr_grid::Selection;
-use zarr_store::{ByteRange, Fetched, Key, MemoryStore, Store, StoreExt};
+use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 const NESTED: &str = r#"[{"name": "sharding_indexed", "configuration": {
     "chunk_shape": [4], "index_location": "end",
@@ -25,9 +25,7 @@ fn inner_shards_may_have_any_of_it() {
     let array = zarr::create((&store, "/a")).array(new).unwrap();
     array.write(.., &[1u8, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     let key = Key::new("a/c/0").unwrap();
-    let mut fetched = Fetched::new();
-    store.get(&key, &[ByteRange::Full], &mut fetched).unwrap();
-    let value = fetched.part(0).to_vec();
+    let value = store.get_all(&key).unwrap().unwrap().to_vec();
     assert_eq!(value.len(), 2 * (4 + INDEX) + INDEX);
 
     // Each inner shard with much between its data and its index.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use tempfile::TempDir;
 use zarr::store::{
-    Capabilities, FilesystemStore, Key, MemoryStore, Operation, Precondition, Prefix, Result, Store, StoreExt, Version,
+    Capabilities, FilesystemStore, Key, MemoryStore, Operation, Prefix, Result, SetOptions, Store, StoreExt, Version,
 };
 use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, View};
 
@@ -23,12 +23,7 @@ impl Interrupted {
     fn change(&self) -> Result<()> {
         match self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
             Ok(_) => Ok(()),
-            Err(_) => Err(zarr_store::Error::Io {
-                store: self.to_string(),
-                operation: Operation::Set,
-                key: "/".to_owned(),
-                source: std::io::Error::other("interrupted"),
-            }),
+            Err(_) => Err(zarr_store::Error::io(self, Operation::Set, "/", std::io::Error::other("interrupted"))),
         }
     }
 }
@@ -40,9 +35,9 @@ impl fmt::Display for Interrupted {
 }
 
 impl Store for Interrupted {
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Version> {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         self.change()?;
-        self.store.set(key, value, when)
+        self.store.set(key, value, options)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
@@ -67,18 +62,18 @@ impl Store for Interrupted {
         for key in keys {
             let value = self.store.get_all(&key)?.unwrap_or_default();
             let renamed = Key::new(&format!("{to}{}", key.as_str().trim_start_matches(from.as_str())))?;
-            self.store.set(&renamed, &value, &Precondition::None)?;
+            self.store.set_all(&renamed, &value)?;
             self.store.erase(&key)?;
         }
         Ok(true)
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { erases_at_once: self.at_once, ..self.store.capabilities() }
+        self.store.capabilities().with_erases_at_once(self.at_once)
     }
 
     zarr_store::delegate! { |this| this.store;
-        get, get_with, list_dir, list_prefix, size, try_lock, access_profile
+        get, list_dir, list_prefix, try_lock, access_profile
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr::store::{Error, FilesystemStore, Key, MemoryStore, Operation, Precondition, Store, StoreExt, Version};
+use zarr::store::{Error, FilesystemStore, Key, MemoryStore, Operation, SetOptions, Store, StoreExt, Version};
 use zarr_array::{Array, Dialect, ErrorKind, NewArray, Result, View};
 use zarr_convert::{Migration, MigrationState};
 
@@ -29,12 +29,7 @@ impl Failing {
             Ok(left) if left > u64::from(self.done) => return change(),
             _ => {}
         }
-        Err(Error::Io {
-            store: "failing:".to_owned(),
-            operation: Operation::Set,
-            key: key.to_string(),
-            source: std::io::Error::other("the power is gone"),
-        })
+        Err(Error::io(self, Operation::Set, key.as_str(), std::io::Error::other("the power is gone")))
     }
 }
 
@@ -45,8 +40,8 @@ impl fmt::Display for Failing {
 }
 
 impl Store for Failing {
-    fn set(&self, key: &Key, value: &[u8], when: &Precondition) -> zarr_store::Result<Version> {
-        self.change(key, || self.store.set(key, value, when))
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+        self.change(key, || self.store.set(key, value, options))
     }
 
     fn erase(&self, key: &Key) -> zarr_store::Result<()> {

@@ -33,7 +33,7 @@ use States::{ForEver, Once};
 /// A store in which the chunk `a/c/0` changes between gets.
 fn changing<S: Store>(store: S, states: States) -> Altered<S> {
     let gets = AtomicUsize::new(0);
-    Altered::new(store).getting(move |store, key, ranges, into| {
+    Altered::new(store).getting(move |store, key, ranges| {
         if key.as_str() == "a/c/0" {
             match states.get(gets.fetch_add(1, Ordering::Relaxed)) {
                 None => store.erase(key)?,
@@ -44,7 +44,7 @@ fn changing<S: Store>(store: S, states: States) -> Altered<S> {
                 }
             }
         }
-        store.get(key, ranges, into)
+        store.get_ranges(key, ranges)
     })
 }
 
@@ -55,7 +55,7 @@ fn one_chunk(len: u64, codecs: &str) -> NewArray {
 
 /// An array of one chunk in a store in memory that is read in slabs, as files are.
 fn array(len: u64, codecs: &str, states: States) -> Array {
-    let slabs = AccessProfile { read_size: Some(64), ..AccessProfile::LOCAL };
+    let slabs = AccessProfile::LOCAL.with_read_size(Some(64));
     let store: Arc<dyn Store> = Arc::new(changing(MemoryStore::new(), states).with_profile(slabs));
     zarr::create((&store, "/a")).array(one_chunk(len, codecs)).unwrap()
 }
@@ -147,13 +147,13 @@ fn a_replaced_shard_is_read_again_without_blocking() {
 
 /// An array of chunks that are read in parts, in a store in which one of them is replaced after the first part of it was read.
 fn among_others(counts: &Arc<AtomicUsize>) -> Array {
-    let slabs = AccessProfile { read_size: Some(64), ..AccessProfile::LOCAL };
+    let slabs = AccessProfile::LOCAL.with_read_size(Some(64));
     let gets = Arc::clone(counts);
-    let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
+    let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges| {
         if key.as_str().starts_with("a/c/") {
             gets.fetch_add(1, Ordering::Relaxed);
         }
-        let found = store.get(key, ranges, into);
+        let found = store.get_ranges(key, ranges);
         if key.as_str() == "a/c/5/0" && store.get_all(key)?.is_some_and(|stored| stored[0] == 1) {
             store.set_all(key, &[2; 256])?;
         }

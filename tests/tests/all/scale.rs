@@ -6,7 +6,7 @@ use zarr_array::{Array, ChunkCache, Dialect, ErrorKind, NewArray, Options};
 use zarr_convert::{Conversion, ConvertOptions};
 use zarr_grid::Region;
 use zarr_store::testing::Altered;
-use zarr_store::{MemoryStore, Store};
+use zarr_store::{MemoryStore, Store, StoreExt};
 
 #[test]
 fn an_array_of_2_to_the_62_elements_reads_one() {
@@ -76,7 +76,7 @@ fn arrays_may_be_larger_than_any_memory() {
 /// A store in memory whose gets of chunks return once so many are under way.
 fn meeting(due: usize) -> Altered<MemoryStore> {
     let (waiting, met) = (Mutex::new(0), Condvar::new());
-    Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
+    Altered::new(MemoryStore::new()).getting(move |store, key, ranges| {
         if key.as_str().contains("/c/") {
             let mut waiting = waiting.lock().unwrap();
             *waiting += 1;
@@ -86,7 +86,7 @@ fn meeting(due: usize) -> Altered<MemoryStore> {
             drop(waiting);
             assert!(!late.timed_out(), "some readers wait for others");
         }
-        store.get(key, ranges, into)
+        store.get_ranges(key, ranges)
     })
 }
 

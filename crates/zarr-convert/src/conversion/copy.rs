@@ -7,7 +7,7 @@ use zarr_grid::ChunkIndex;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
-use zarr_store::{ByteRange, Fetched, Key, Precondition, Store};
+use zarr_store::{Key, Store, StoreExt};
 
 /// Copies all chunks of a node. Needs neither its codecs nor its data type.
 pub(super) fn copy(
@@ -29,15 +29,14 @@ pub(super) fn copy(
     let elements = |chunk: &[u64]| from.grid().chunk_region(chunk).len_checked().unwrap_or(0);
     let all = zarr_grid::total_size(from.grid().shape(), 1).max(1);
     let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u128;
-    let one = |(key, chunk): &(Key, ChunkIndex), fetched: &mut Fetched| {
+    let one = |(key, chunk): &(Key, ChunkIndex)| {
         let located = |error: Error| {
             locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), Some(key.to_string()))))
         };
         fits(&**source, key, conversion.options.memory).map_err(located)?;
         // A key that is gone since it was listed is a missing chunk.
-        if source.get(key, &[ByteRange::Full], fetched).map_err(|error| located(error.into()))? {
-            let set = target.set(&to.key(chunk)?, fetched.part(0), &Precondition::None);
-            set.map_err(|error| located(error.into()))?;
+        if let Some(value) = source.get_all(key).map_err(|error| located(error.into()))? {
+            target.set_all(&to.key(chunk)?, &value).map_err(|error| located(error.into()))?;
         }
         advance(share(chunk))
     };
@@ -70,19 +69,14 @@ fn threads(conversion: &Conversion, chunks: &[(Key, ChunkIndex)], store: &dyn St
 
 /// Calls `one` for each item on several threads; after the first error no further items are begun. Copying waits for
 /// stores and computes nothing, so that it stays off the threads that decode.
-fn in_parallel<T: Sync>(
-    threads: usize,
-    items: &[T],
-    one: &(dyn Fn(&T, &mut Fetched) -> Result<()> + Sync),
-) -> Result<()> {
+fn in_parallel<T: Sync>(threads: usize, items: &[T], one: &(dyn Fn(&T) -> Result<()> + Sync)) -> Result<()> {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = || {
-        let mut fetched = Fetched::new();
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
             if failed.load(Ordering::Relaxed) {
                 break;
             }
-            if let Err(error) = one(item, &mut fetched) {
+            if let Err(error) = one(item) {
                 failed.store(true, Ordering::Relaxed);
                 return Err(error);
             }

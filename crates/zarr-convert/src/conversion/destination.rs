@@ -10,7 +10,7 @@ use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
 use zarr_hierarchy::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Fetched, Key, Precondition, Prefix, Store, run};
+use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
 
 /// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]
@@ -57,11 +57,10 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     clear(target, &path, overwrite)?;
     // A copy of all metadata would not know the new node.
     run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
-    if let Some(name) = zarr_meta::entry_point_key(dialect) {
-        let mut entry = Fetched::new();
-        if target.get(&Key::new(name)?, &[DOCUMENT], &mut entry)? {
-            destination.entry.insert(name, entry.part(0));
-        }
+    if let Some(name) = zarr_meta::entry_point_key(dialect)
+        && let Some(entry) = target.get_ranges(&Key::new(name)?, &[DOCUMENT])?
+    {
+        destination.entry.insert(name, entry.part(0));
     }
     // Groups above a node that goes to a path of its own are no part of the conversion.
     if let (Some(_), Some(parent)) = (&conversion.options.to, path.parent())
@@ -197,7 +196,7 @@ impl NodeDocuments {
     /// `when` holds of the last.
     fn write_if(self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
         for (key, bytes) in self.inherited.iter() {
-            target.set_with(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
+            target.set(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
         }
         let StoredNode { dialect, path, documents, .. } = &self.found;
         let when = |_: &Key, is_last| if is_last { when.clone() } else { Precondition::None };

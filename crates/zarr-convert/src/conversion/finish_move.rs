@@ -10,7 +10,7 @@ use zarr_hierarchy::jobs::DOCUMENT;
 use zarr_hierarchy::node::{Ancestors, order, parse_path, reread, unclaimed};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_node, walk};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{ByteRange, Fetched, Key, Prefix, Store, run};
+use zarr_store::{Key, Prefix, Store, StoreExt, run};
 
 /// Finishes a move from one path to another by copying ([`Conversion::run_move`](crate::Conversion::run_move)) that was
 /// interrupted while it erased the source: erases what is left there, after it was compared with what is at the new path. False if
@@ -83,7 +83,6 @@ impl Rest {
         let Some(dialect) = copies.first().map(|root| root.dialect) else { return Ok(Ok(rest)) };
         let entry = entry(source, dialect)?;
         let mut known = BTreeSet::new();
-        let mut fetched = [Fetched::new(), Fetched::new()];
         for copy in copies {
             let below = copy.path.as_relative().strip_prefix(to.as_relative()).unwrap_or_default();
             let path = match below.trim_start_matches('/') {
@@ -97,10 +96,8 @@ impl Rest {
             for (key, copied) in &pairs {
                 known.insert(key.clone());
                 let key = Key::new(key)?;
-                if !source.get(&key, &[ByteRange::Full], &mut fetched[0])? {
-                    continue;
-                }
-                if copy.documents.get(copied).map(unclaimed) != Some(unclaimed(fetched[0].part(0))) {
+                let Some(left) = source.get_all(&key)? else { continue };
+                if copy.documents.get(copied).map(unclaimed) != Some(unclaimed(&left)) {
                     return Ok(Err(key));
                 }
                 is_gone = false;
@@ -114,10 +111,8 @@ impl Rest {
             if copy.node.as_array().is_some() {
                 let copied = ChunkKeys::new(copy)?;
                 for (key, chunk) in ChunkKeys::new(&node)?.stored(source)? {
-                    let [left, right] = &mut fetched;
-                    let is_there = source.get(&key, &[ByteRange::Full], left)?
-                        && target.get(&copied.key(&chunk)?, &[ByteRange::Full], right)?;
-                    if !is_there || left.part(0) != right.part(0) {
+                    let left = source.get_all(&key)?;
+                    if left.is_none() || left != target.get_all(&copied.key(&chunk)?)? {
                         return Ok(Err(key));
                     }
                     rest.chunks.push(key);
@@ -161,9 +156,9 @@ impl Rest {
 
 /// The document that is for the whole hierarchy, where there is one.
 fn entry(store: &dyn Store, dialect: Dialect) -> Result<Documents> {
-    let (mut entry, mut fetched) = (Documents::new(), Fetched::new());
+    let mut entry = Documents::new();
     if let Some(key) = zarr_meta::entry_point_key(dialect)
-        && store.get(&Key::new(key)?, &[DOCUMENT], &mut fetched)?
+        && let Some(fetched) = store.get_ranges(&Key::new(key)?, &[DOCUMENT])?
     {
         entry.insert(key, fetched.part(0));
     }

@@ -187,7 +187,7 @@ impl Migration {
         }
         if let (Some(key), Some(entry)) = (entry_point_key, entry) {
             store
-                .set_with(&Key::new(key)?, &entry, &document_options(Precondition::None, true))
+                .set(&Key::new(key)?, &entry, &document_options(Precondition::None, true))
                 .map_err(|error| in_store(error.into()))?;
         }
         for group in &conversion.consolidate {

@@ -206,7 +206,7 @@ impl WalkJob {
     fn probe(&mut self, listings: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
         for (path, reply) in std::mem::take(&mut self.listing).into_iter().zip(listings) {
-            let Reply::Listing(Listing { keys, prefixes }) = reply else { return Err(unfit()) };
+            let Reply::Listing(Listing { keys, prefixes, .. }) = reply else { return Err(unfit()) };
             let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
             let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
             let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);

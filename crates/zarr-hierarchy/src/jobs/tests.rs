@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, open_node};
 use std::time::Duration;
 use zarr_meta::{Dialect, Node, StoredNode};
 use zarr_store::testing::{WrongReplies, succeeds_with_right_replies};
-use zarr_store::{Capabilities, Job, Key, MemoryStore, Next, Precondition, Prefix, Reply, Request, Store, run};
+use zarr_store::{Capabilities, Job, Key, MemoryStore, Next, Prefix, Reply, Request, Store, StoreExt, run};
 
 /// An array of three chunks.
 const ARRAY: [(&str, &str); 5] = [
@@ -24,7 +24,7 @@ fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&StoredNod
     let attempt = |right| {
         let store = MemoryStore::new();
         for (key, value) in ARRAY {
-            store.set(&Key::new(key).unwrap(), value.as_bytes(), &Precondition::None).unwrap();
+            store.set_all(&Key::new(key).unwrap(), value.as_bytes()).unwrap();
         }
         let found = open_node(&store, "/a", None).unwrap();
         run(&store, WrongReplies::new(new(&found), right))
@@ -32,14 +32,8 @@ fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&StoredNod
     succeeds_with_right_replies(least, attempt, |error: &Error| error.kind() == ErrorKind::Internal);
 }
 
-const ALL: Capabilities = Capabilities {
-    write: true,
-    list: true,
-    suffix_ranges: true,
-    conditional: true,
-    durable: false,
-    erases_at_once: false,
-};
+const ALL: Capabilities =
+    Capabilities::none().with_write(true).with_list(true).with_suffix_ranges(true).with_conditional(true);
 
 #[test]
 fn nodes_are_read_written_and_erased_by_no_other_reply() {

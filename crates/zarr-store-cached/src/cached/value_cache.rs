@@ -69,33 +69,25 @@ impl ValueCache {
         self.0.bytes()
     }
 
-    /// Puts these ranges into `into` if all are cached, and says whether there is the key. `None` if the store has to be asked.
-    pub(super) fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Option<bool> {
+    /// The reply to a get of these ranges, if all are cached, and without ranges if the size is; `None` if the store has to be asked.
+    pub(super) fn get(&self, key: &Key, ranges: &[ByteRange]) -> Option<Option<Fetched>> {
         let part = self.0.read(hash(key));
         let value = part.values.get(key)?;
-        let located: Vec<_> = match &value.state {
-            // Counts as a use of the entry.
-            None => vec![(0, 0..0)],
-            Some(found) => ranges.iter().map(|range| value.locate(range, found.size)).collect::<Option<_>>()?,
-        };
-        into.clear();
-        for (start, at) in located {
-            into.push(part.pieces.get(&(key.clone(), start), |_| true)?.slice(at));
-        }
         let Some(found) = &value.state else {
-            into.clear();
-            return Some(false);
+            // Counts as a use of the entry.
+            part.pieces.get(&(key.clone(), 0), |_| true)?;
+            return Some(None);
         };
-        (into.size, into.version) = (found.size, found.version.clone());
-        Some(true)
-    }
-
-    /// The size of a value, or `Some(None)` if there is no such key; `None` if neither is cached.
-    pub(super) fn size_of(&self, key: &Key) -> Option<Option<u64>> {
-        match &self.0.read(hash(key)).values.get(key)?.state {
-            None => Some(None),
-            Some(found) => found.size.map(Some),
+        if ranges.is_empty() && found.size.is_none() {
+            return None;
         }
+        let mut fetched = Fetched::new();
+        for range in ranges {
+            let (start, at) = value.locate(range, found.size)?;
+            fetched.push(part.pieces.get(&(key.clone(), start), |_| true)?.slice(at));
+        }
+        (fetched.size, fetched.version) = (found.size, found.version.clone());
+        Some(Some(fetched))
     }
 
     /// The generation of a key, which a read takes before it asks the store.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use zarr_store::{ErrorKind, StoreExt, testing};
+use zarr_store::{ErrorKind, Precondition, StoreExt, testing};
 
 /// A store on a fresh directory, for each access to files that this system has.
 pub(super) fn each(check: impl Fn(&FilesystemStore)) {
@@ -64,14 +64,13 @@ fn opening() {
 fn directories_are_no_values() {
     each(|store| {
         store.set_all(&key("a/b/c"), b"1").expect("set");
-        let mut into = Fetched::new();
         for ranges in [vec![ByteRange::Full], vec![ByteRange::Range(0..1)], vec![]] {
-            assert!(!store.get(&key("a/b"), &ranges, &mut into).expect("get"));
+            assert!(store.get_ranges(&key("a/b"), &ranges).expect("get").is_none());
         }
         assert_eq!(store.size(&key("a/b")).expect("size"), None);
         store.erase(&key("a/b")).expect("nothing to erase");
         for when in [Precondition::None, Precondition::NotExists] {
-            let error = store.set(&key("a/b"), b"2", &when).expect_err("a directory");
+            let error = store.set_if(&key("a/b"), b"2", &when).expect_err("a directory");
             assert_eq!(error.to_string(), format!("{store}: set a/b: found a directory, expected a value or nothing"));
         }
         let error = store.set_all(&key("a/b/c/d"), b"3").expect_err("a value above");
@@ -135,14 +134,14 @@ fn erasing_removes_empty_directories_only() {
 fn large_ranges_are_checked_before_memory_is_taken() {
     each(|store| {
         store.set_all(&key("a"), b"12345").expect("set");
-        let error = store.get(&key("a"), &[ByteRange::Range(0..1 << 60)], &mut Fetched::new()).expect_err("too far");
+        let error = store.get_ranges(&key("a"), &[ByteRange::Range(0..1 << 60)]).expect_err("too far");
         assert_eq!(error.to_string(), format!("{store}: key a: found 5 bytes, expected bytes 0..{}", 1_u64 << 60));
         let file = fs::File::create(store.path().join("huge")).expect("made");
         file.set_len(1 << 40).expect("a sparse file");
-        let mut into = Fetched::new();
-        assert!(
-            store.get(&key("huge"), &[ByteRange::Suffix(3), ByteRange::From((1 << 40) - 1)], &mut into).expect("get")
-        );
+        let into = store
+            .get_ranges(&key("huge"), &[ByteRange::Suffix(3), ByteRange::From((1 << 40) - 1)])
+            .expect("get")
+            .expect("there");
         assert_eq!((into.part(0).len(), into.part(1).len(), into.size), (3, 1, Some(1 << 40)));
     });
 }

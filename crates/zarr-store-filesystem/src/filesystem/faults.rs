@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
 use super::contract::{each, key};
-use super::vfs::{Directory, Stat};
+use super::vfs::{Directory, Kind, Stat};
 use super::*;
-use zarr_store::{ErrorKind, StoreExt};
+use zarr_store::{ErrorKind, Precondition, StoreExt};
 
 /// Another access whose calls fail from the N-th on, as a full or dying disk does, or only the N-th.
 #[derive(Debug)]
@@ -227,7 +227,7 @@ fn a_set_that_fails_leaves_the_old_value_or_the_new() {
                     store.set_all(&key("a/b/c"), old).expect("set");
                 }
             },
-            |store| store.set(&key("a/b/c"), b"the new value", &when(store)),
+            |store| store.set_if(&key("a/b/c"), b"the new value", &when(store)),
             |store, result| {
                 let found = store.get_all(&key("a/b/c")).expect("get");
                 match result {
@@ -297,9 +297,8 @@ fn a_get_that_fails_is_never_a_missing_key_or_a_short_value() {
         every_call_fails(
             |store| drop(store.set_all(&key("a"), b"0123456789").expect("set")),
             |store| {
-                let mut into = Fetched::new();
-                assert!(store.get(&key("a"), &ranges, &mut into)?, "it is there");
-                Ok(into.parts().map(<[u8]>::to_vec).collect::<Vec<_>>())
+                let fetched = store.get_ranges(&key("a"), &ranges)?.expect("it is there");
+                Ok(fetched.parts().map(<[u8]>::to_vec).collect::<Vec<_>>())
             },
             |_, result| {
                 let Ok(parts) = result else { return };
@@ -380,8 +379,8 @@ fn values_are_set_where_no_file_can_be_given_a_name() {
             let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
             store.set_all(&key("a/b"), b"new").expect("set");
             store.set_many(&[(&key("a/c"), b"new"), (&key("d/e"), b"new")]).expect("set");
-            store.set(&key("a/f"), b"new", &Precondition::NotExists).expect("set");
-            assert!(store.set(&key("a/f"), b"newer", &Precondition::NotExists).is_err());
+            store.set_if(&key("a/f"), b"new", &Precondition::NotExists).expect("set");
+            assert!(store.set_if(&key("a/f"), b"newer", &Precondition::NotExists).is_err());
             for name in ["a/b", "a/c", "d/e", "a/f"] {
                 assert_eq!(store.get_all(&key(name)).expect("get").as_deref(), Some(&b"new"[..]), "{kind}");
             }
@@ -455,7 +454,7 @@ fn one_open_for_each_get_and_no_more_than_needed() {
     each(|store| {
         store.set_all(&key("a/b"), b"0123456789").expect("set");
         let calls = |ranges: &[ByteRange]| {
-            counted(store, |store| assert!(store.get(&key("a/b"), ranges, &mut Fetched::new()).expect("get")))
+            counted(store, |store| assert!(store.get_ranges(&key("a/b"), ranges).expect("get").is_some()))
         };
         // `Faulty` reads at most three bytes at a time.
         assert_eq!(calls(&[ByteRange::Range(0..3)]), 2, "open, read");

@@ -26,87 +26,88 @@ impl FilesystemStore {
     }
 
     /// Reads ranges of a value: from the file that a snapshot holds open, or from the newest file, if it has the required version.
-    pub(super) fn read(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        options: &GetOptions,
-        into: &mut Fetched,
-    ) -> Result<bool> {
-        into.clear();
+    pub(super) fn read(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         if let Some(state) = &options.if_match
             && let (Some(open), Some(due)) = (state.handle::<OpenValue>(), state.version())
         {
-            self.read_state(key, open.file(), open.stat(), due, ranges, into)?;
-            return Ok(true);
+            return self.read_state(key, open.file(), open.stat(), due, ranges).map(Some);
         }
-        let Some(file) = self.open_value(key)? else { return Ok(false) };
+        if ranges.is_empty() && !options.snapshot {
+            return self.look_up(key, options);
+        }
+        let Some(file) = self.open_value(key)? else { return Ok(None) };
         if options.is_default() {
-            return self.read_newest(key, &file, ranges, into);
+            return self.read_newest(key, &file, ranges);
         }
         let stat = self.vfs.stat_file(&file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
         if stat.kind == Kind::Directory {
-            return Ok(false);
+            return Ok(None);
         }
         let found = version(&stat);
-        let due = options.if_match.as_ref().and_then(Snapshot::version);
-        if let Some(due) = due.filter(|due| **due != found) {
-            return Err(self.changed(key, due, found));
-        }
-        self.read_state(key, &file, &stat, &found, ranges, into)?;
+        options.check_version(self, key, Some(&found))?;
+        let mut fetched = self.read_state(key, &file, &stat, &found, ranges)?;
         if options.snapshot {
-            into.snapshot = Some(match OpenValue::keep(file, stat) {
+            fetched.snapshot = Some(match OpenValue::keep(file, stat) {
                 Some(open) => Snapshot::of_handle(Some(found), Arc::new(open)),
                 None => Snapshot::of_version(found),
             });
         }
-        Ok(true)
+        Ok(Some(fetched))
+    }
+
+    /// Looks up the size and the version of a value without opening its file.
+    fn look_up(&self, key: &Key, options: &GetOptions) -> Result<Option<Fetched>> {
+        if is_temporary(key) {
+            return Ok(None);
+        }
+        let stat = match self.vfs.stat(key.as_str()) {
+            Ok(stat) if stat.kind == Kind::File => stat,
+            Ok(_) => return Ok(None),
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.fail(Operation::Get, key.as_str(), error)),
+        };
+        let mut fetched = Fetched::new();
+        fetched.size = Some(stat.len);
+        fetched.version = Some(version(&stat));
+        options.check(self, key, &mut fetched)?;
+        Ok(Some(fetched))
     }
 
     /// Reads ranges of a file as it was when it had this `stat`, which is the version `due`.
     ///
     /// A file that others replace by renaming stays as it is. A write in place is detected by the time and size of the
     /// file afterwards, within the granularity of the clock of the file system.
-    fn read_state(
-        &self,
-        key: &Key,
-        file: &File,
-        stat: &Stat,
-        due: &Version,
-        ranges: &[ByteRange],
-        into: &mut Fetched,
-    ) -> Result<()> {
-        let read = self.read_ranges(key, file, Some(stat.len), ranges, into);
+    fn read_state(&self, key: &Key, file: &File, stat: &Stat, due: &Version, ranges: &[ByteRange]) -> Result<Fetched> {
+        let mut fetched = Fetched::new();
+        let read = self.read_ranges(key, file, Some(stat.len), ranges, &mut fetched);
         let now = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
         if (now.len, now.modified) != (stat.len, stat.modified) {
             return Err(self.changed(key, due, version(&now)));
         }
         read?;
-        into.size = Some(stat.len);
-        into.version = Some(due.clone());
-        Ok(())
+        fetched.size = Some(stat.len);
+        fetched.version = Some(due.clone());
+        Ok(fetched)
     }
 
     /// Reads ranges of a file that was just opened; looks up its size only if a range depends on it.
-    fn read_newest(&self, key: &Key, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
+    fn read_newest(&self, key: &Key, file: &File, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
+        let mut fetched = Fetched::new();
         let mut known = None;
-        if bounded(ranges).is_none_or(|total| total > TRUSTED.max(into.spare() as u64)) {
+        if bounded(ranges).is_none_or(|total| total > TRUSTED.max(fetched.spare() as u64)) {
             let stat = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
             if stat.kind == Kind::Directory {
-                return Ok(false);
+                return Ok(None);
             }
             known = Some(stat);
         }
-        match self.read_ranges(key, file, known.map(|stat| stat.len), ranges, into) {
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::IsADirectory => {
-                into.clear();
-                return Ok(false);
-            }
+        match self.read_ranges(key, file, known.map(|stat| stat.len), ranges, &mut fetched) {
+            Err(error) if error.io_kind() == Some(io::ErrorKind::IsADirectory) => return Ok(None),
             read => read?,
         }
-        into.size = known.map(|stat| stat.len);
-        into.version = known.map(|stat| version(&stat));
-        Ok(true)
+        fetched.size = known.map(|stat| stat.len);
+        fetched.version = known.map(|stat| version(&stat));
+        Ok(Some(fetched))
     }
 
     /// Reads each range by its offset. Without a `size`, no range depends on it.

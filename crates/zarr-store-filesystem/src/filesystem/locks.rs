@@ -64,12 +64,7 @@ impl FilesystemStore {
         if !self.options.locks {
             return Ok(Some(threads));
         }
-        let fail = |error| Error::Io {
-            store: self.to_string(),
-            operation: Operation::Lock,
-            key: prefix.to_string(),
-            source: error,
-        };
+        let fail = |error| Error::io(self, Operation::Lock, prefix.as_str(), error);
         let directory = match self.vfs.open_directory(path) {
             Ok(directory) => directory,
             Err(error) if is_absent(&error) => return Ok(Some(threads)),

@@ -8,7 +8,7 @@ use recorded::{Chance, Disk, Recorded};
 
 use super::contract::{each, key};
 use super::*;
-use zarr_store::StoreExt;
+use zarr_store::{Precondition, StoreExt};
 
 /// A change of a store.
 #[derive(Clone, Debug)]
@@ -52,14 +52,14 @@ type Values = BTreeMap<&'static str, Vec<u8>>;
 impl Step {
     fn act(&self, store: &FilesystemStore, durability: Durability) {
         let set = |name: &str, value: &[u8], when| {
-            store.set_with(&key(name), value, &SetOptions::when(when).durable(durability)).expect("set")
+            store.set(&key(name), value, &SetOptions::when(when).durable(durability)).expect("set")
         };
         match self {
             Self::Set(name, value) => drop(set(name, value, Precondition::None)),
             Self::Create(name, value) => {
-                let mut fetched = Fetched::new();
-                store.get(&key(name), &[ByteRange::Full], &mut fetched).expect("get");
-                let when = fetched.version.take().map_or(Precondition::NotExists, Precondition::Version);
+                let fetched = store.get_ranges(&key(name), &[]).expect("get");
+                let version = fetched.and_then(|fetched| fetched.version);
+                let when = version.map_or(Precondition::NotExists, Precondition::Version);
                 set(name, value, when);
             }
             Self::SetMany(values) => {

@@ -12,18 +12,15 @@ fn prefix(text: &str) -> Prefix {
 
 /// The first byte of a value, and the state that it is of.
 fn begin(store: &FilesystemStore, name: &str) -> (Vec<u8>, Snapshot) {
-    let mut into = Fetched::new();
-    let options = GetOptions::snapshot();
-    assert!(store.get_with(&key(name), &[ByteRange::Range(0..1)], &options, &mut into).expect("get"));
-    (into.part(0).to_vec(), into.snapshot.clone().expect("a snapshot"))
+    let fetched =
+        store.get(&key(name), &[ByteRange::Range(0..1)], &GetOptions::snapshot()).expect("get").expect("there");
+    (fetched.part(0).to_vec(), fetched.snapshot.expect("a snapshot"))
 }
 
 /// The rest of a value of that state.
 fn rest(store: &FilesystemStore, name: &str, state: &Snapshot) -> Result<Vec<u8>> {
-    let mut into = Fetched::new();
-    let options = GetOptions::if_match(Some(state.clone()));
-    let found = store.get_with(&key(name), &[ByteRange::From(1)], &options, &mut into)?;
-    Ok(if found { into.part(0).to_vec() } else { b"missing".to_vec() })
+    let fetched = store.get(&key(name), &[ByteRange::From(1)], &GetOptions::if_match(Some(state.clone())))?;
+    Ok(fetched.map_or(b"missing".to_vec(), |fetched| fetched.part(0).to_vec()))
 }
 
 #[test]

@@ -165,23 +165,21 @@ fn memory_is_taken_for_bytes_that_are_there() {
     let sound = member("a", &vec![0; SIZE as usize], DEFLATED);
     let lies = Member { size: SIZE + 1, ..sound.clone() };
     with(&archive(&[lies], b"", false), |store| {
-        let mut into = Fetched::new();
-        let error = store.expect("opened").get(&key, &[ByteRange::Full], &mut into).expect_err("shorter");
+        let error = store.expect("opened").get_all(&key).expect_err("shorter");
         assert!(error.to_string().contains("found 67108864 bytes, expected 67108865"), "{error}");
-        assert_eq!(into.spare(), 0, "nothing was taken");
+        assert_eq!(Fetched::new().spare(), 0, "nothing was taken");
     });
     let impossible = Member { size: sound.compressed * 1032 + 1, ..sound.clone() };
     with(&archive(&[impossible], b"", false), |store| {
         assert_eq!(store.expect_err("refused").kind(), ErrorKind::Invalid)
     });
     with(&archive(&[sound], b"", false), |store| {
-        let (store, mut into) = (store.expect("opened"), Fetched::new());
-        assert!(store.get(&key, &[ByteRange::First(1000)], &mut into).expect("get"));
-        assert_eq!((into.part(0), into.size), (&[0; 1000][..], Some(SIZE)));
-        into.clear();
-        assert_eq!(into.spare(), 1000, "no more was taken than was wanted");
-        assert!(store.get(&key, &[ByteRange::Full], &mut into).expect("get"));
-        assert_eq!(into.part(0).len() as u64, SIZE);
+        let store = store.expect("opened");
+        let first = store.get_ranges(&key, &[ByteRange::First(1000)]).expect("get").expect("there");
+        assert_eq!((first.part(0), first.size), (&[0; 1000][..], Some(SIZE)));
+        drop(first);
+        assert_eq!(Fetched::new().spare(), 1000, "no more was taken than was wanted");
+        assert_eq!(store.get_all(&key).expect("get").expect("there").len() as u64, SIZE);
     });
 }
 

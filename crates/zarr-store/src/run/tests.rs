@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use crate::run_async::run_async_with;
 use crate::testing::Altered;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Counted, Error, Fetched, Job, Key, Listing, MemoryStore, Next,
-    Precondition, Prefix, Reply, Request, Result, Sequential, Spawn, Store, StoreExt, SyncAsAsync, Version, answers,
-    block_on, run, run_async, run_on,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Counted, Error, Fetched, GetOptions, Job, Key, Listing,
+    MemoryStore, Next, Precondition, Prefix, Reply, Request, Result, Sequential, SetOptions, Spawn, Store, StoreExt,
+    SyncAsAsync, Version, answers, block_on, run, run_async, run_on,
 };
 
 /// Asks once and gives back what came.
@@ -58,7 +58,7 @@ impl Job for IntoDestinations {
 
 #[test]
 fn values_are_read_into_their_destinations() {
-    let reading = Altered::new(MemoryStore::new()).getting(|store, key, ranges, into| store.get(key, ranges, into));
+    let reading = Altered::new(MemoryStore::new()).getting(|store, key, ranges| store.get_ranges(key, ranges));
     let lending = MemoryStore::new();
     let job = || {
         IntoDestinations(Some(["a", "b", "c", "d"].map(key).into()), vec![vec![0; 4], vec![0; 3], vec![], vec![0; 9]])
@@ -110,7 +110,7 @@ proptest! {
             let at = range.resolve(100)?;
             Some(value[at.start as usize..at.end as usize].to_vec())
         }).collect();
-        let merging = Arc::new(Altered::new(store).with_profile(AccessProfile { max_gap, max_size, ..AccessProfile::LOCAL }));
+        let merging = Arc::new(Altered::new(store).with_profile(AccessProfile::LOCAL.with_merging(max_gap, max_size)));
         let blocking = run(&merging, Once(Some(asks())));
         let waiting = block_on(run_async(&SyncAsAsync::new(merging), Once(Some(asks()))));
         match (model, blocking, waiting) {
@@ -230,8 +230,7 @@ fn merging_saves_requests() {
     let store = Counted::new(MemoryStore::new());
     store.set_all(&key("a"), &[1; 1000]).expect("set");
     store.take();
-    let merging =
-        Altered::new(&store).with_profile(AccessProfile { max_gap: 100, max_size: 1000, ..AccessProfile::LOCAL });
+    let merging = Altered::new(&store).with_profile(AccessProfile::LOCAL.with_merging(100, 1000));
     let ranges = (0..10_u64).map(|i| ByteRange::Range(i * 100..i * 100 + 10)).collect();
     run(&merging, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect("got");
     let counts = store.take();
@@ -271,10 +270,11 @@ impl AsyncStore for Slow {
         &'a self,
         key: &'a Key,
         ranges: &'a [ByteRange],
-    ) -> crate::BoxFuture<'a, Result<Option<Vec<crate::Bytes>>>> {
+        options: &'a GetOptions,
+    ) -> crate::BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
             self.wait().await;
-            self.0.get(key, ranges).await
+            self.0.get(key, ranges, options).await
         })
     }
 
@@ -282,9 +282,9 @@ impl AsyncStore for Slow {
         &'a self,
         key: &'a Key,
         value: crate::Bytes,
-        when: &'a Precondition,
-    ) -> crate::BoxFuture<'a, Result<Version>> {
-        self.0.set(key, value, when)
+        options: &'a SetOptions,
+    ) -> crate::BoxFuture<'a, Result<Option<Version>>> {
+        self.0.set(key, value, options)
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> crate::BoxFuture<'a, Result<()>> {
@@ -296,7 +296,7 @@ impl AsyncStore for Slow {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { conditional: false, ..self.0.capabilities() }
+        self.0.capabilities().with_conditional(false)
     }
 
     fn access_profile(&self) -> AccessProfile {
@@ -319,7 +319,7 @@ fn requests_wait_together_but_not_too_many() {
         assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), most);
     }
     // By default as many as the profile of the store says.
-    let profile = AccessProfile { concurrency: 5, ..AccessProfile::REMOTE };
+    let profile = AccessProfile::REMOTE.with_concurrency(5);
     let few = Altered::new(memory.clone()).with_profile(profile);
     let slow_few = Slow(SyncAsAsync::new(Arc::new(few)), 0.into(), 0.into());
     let gets = (0..50).map(|i: u8| Request::get(key(&i.to_string())));
@@ -366,15 +366,11 @@ fn requests_of_jobs_that_fork_again_are_not_too_many_either() {
 fn a_store_that_gives_too_few_pieces_is_found_out() {
     for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let lazy = Altered::new(MemoryStore::new()).with_profile(AccessProfile {
-            max_gap: 10,
-            max_size: 1000,
-            ..AccessProfile::LOCAL
-        });
-        let lazy = lazy.getting(|_, _, _, into| {
-            into.clear();
-            into.push(crate::Bytes::from_static(b"x"));
-            Ok(true)
+        let lazy = Altered::new(MemoryStore::new()).with_profile(AccessProfile::LOCAL.with_merging(10, 1000));
+        let lazy = lazy.getting(|_, _, _| {
+            let mut fetched = Fetched::new();
+            fetched.push(crate::Bytes::from_static(b"x"));
+            Ok(Some(fetched))
         });
         let error = run(&lazy, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect_err("too few");
         // Merged, there is one piece as there must be, but it is too short.
@@ -409,10 +405,10 @@ fn a_reply_too_few_is_no_missing_value() {
 #[test]
 fn the_memory_of_replies_is_used_again() {
     use crate::{BufferUse, take_buffer};
-    let store = Altered::new(MemoryStore::new()).getting(|_, _, _, into| {
-        into.clear();
-        into.buffer(100)?.fill(1);
-        Ok(true)
+    let store = Altered::new(MemoryStore::new()).getting(|_, _, _| {
+        let mut fetched = Fetched::new();
+        fetched.buffer(100)?.fill(1);
+        Ok(Some(fetched))
     });
     for _ in 0..3 {
         let gets = ["a", "b"].map(|name| Request::get(key(name)));

@@ -5,19 +5,19 @@ use std::fmt;
 use crate::{AccessProfile, ByteRange, Fetched, GetInto, GetOptions, Key, Result, Store};
 
 /// A function that is called for a get instead of the store.
-type Getter<S> = dyn Fn(&S, &Key, &[ByteRange], &mut Fetched) -> Result<bool> + Send + Sync;
+type Getter<S> = dyn Fn(&S, &Key, &[ByteRange]) -> Result<Option<Fetched>> + Send + Sync;
 
 /// Another store, of which a test changes how it answers gets, or its access profile.
 ///
 /// # Example
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-/// use zarr_store::{Key, MemoryStore, Store, StoreExt, testing::Altered};
+/// use zarr_store::{Key, MemoryStore, StoreExt, testing::Altered};
 ///
 /// let gets = AtomicU64::new(0);
-/// let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges, into| {
+/// let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges| {
 ///     // Each second get finds nothing.
-///     if gets.fetch_add(1, Relaxed) % 2 == 0 { store.get(key, ranges, into) } else { Ok(false) }
+///     if gets.fetch_add(1, Relaxed) % 2 == 0 { store.get_ranges(key, ranges) } else { Ok(None) }
 /// });
 /// let key = Key::new("a")?;
 /// store.set_all(&key, b"value")?;
@@ -42,7 +42,7 @@ impl<S: Store> Altered<S> {
     #[must_use]
     pub fn getting(
         self,
-        get: impl Fn(&S, &Key, &[ByteRange], &mut Fetched) -> Result<bool> + Send + Sync + 'static,
+        get: impl Fn(&S, &Key, &[ByteRange]) -> Result<Option<Fetched>> + Send + Sync + 'static,
     ) -> Self {
         Self { get: Some(Box::new(get)), ..self }
     }
@@ -73,30 +73,16 @@ impl<S: fmt::Debug> fmt::Debug for Altered<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for Altered<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], into: &mut Fetched) -> Result<bool> {
-        match &self.get {
-            Some(get) => get(&self.store, key, ranges, into),
-            None => self.store.get(key, ranges, into),
-        }
-    }
-
-    fn get_with(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions, into: &mut Fetched) -> Result<bool> {
-        if self.get.is_none() {
-            return self.store.get_with(key, ranges, options, into);
-        }
-        let found = self.get(key, ranges, into)?;
-        if found {
-            options.check(self, key, into)?;
-        }
-        Ok(found)
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let Some(get) = &self.get else { return self.store.get(key, ranges, options) };
+        let mut fetched = get(&self.store, key, ranges)?;
+        fetched.iter_mut().try_for_each(|fetched| options.check(self, key, fetched))?;
+        Ok(fetched)
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         let Some(get) = &self.get else { return self.store.get_into(key, into) };
-        let mut fetched = Fetched::new();
-        if !get(&self.store, key, &[ByteRange::Full], &mut fetched)? {
-            return Ok(GetInto::Missing);
-        }
+        let Some(fetched) = get(&self.store, key, &[ByteRange::Full])? else { return Ok(GetInto::Missing) };
         let value = fetched.part(0);
         into.iter_mut().zip(value).for_each(|(byte, &from)| *byte = from);
         Ok(GetInto::Found(value.len() as u64))
@@ -107,7 +93,7 @@ impl<S: Store> Store for Altered<S> {
     }
 
     crate::delegate! { |this| this.store;
-        set, set_with, set_many, erase, list_dir, size, list_prefix, erase_prefix, set_partial, rename_prefix,
+        set, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
         find_link, parent, try_lock, take_warnings, flush, barrier, capabilities
     }
 }

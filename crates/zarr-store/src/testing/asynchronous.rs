@@ -1,6 +1,8 @@
 //! The contract of stores that do not block.
 
-use crate::{AsyncStore, ByteRange, Bytes, ErrorKind, Fetched, Key, Listing, Precondition, Prefix, Version};
+use crate::{
+    AsyncStore, AsyncStoreExt, ByteRange, Bytes, ErrorKind, GetOptions, Key, Listing, Precondition, Prefix, SetOptions,
+};
 
 use super::key;
 
@@ -21,13 +23,13 @@ pub async fn contract_async(store: &dyn AsyncStore) {
 }
 
 async fn get_all(store: &dyn AsyncStore, key: &Key) -> Option<Bytes> {
-    let parts = store.get(key, &[ByteRange::Full]).await.expect("get")?;
-    assert_eq!(parts.len(), 1, "{store}");
-    parts.into_iter().next()
+    let fetched = store.get_ranges(key, &[ByteRange::Full]).await.expect("get")?;
+    assert_eq!(fetched.len(), 1, "{store}");
+    Some(fetched.into_bytes())
 }
 
-async fn set(store: &dyn AsyncStore, key: &Key, value: &[u8]) -> Version {
-    store.set(key, Bytes::copy_from_slice(value), &Precondition::None).await.expect("set")
+async fn set(store: &dyn AsyncStore, key: &Key, value: &[u8]) {
+    store.set_all(key, Bytes::copy_from_slice(value)).await.expect("set");
 }
 
 async fn values(store: &dyn AsyncStore) {
@@ -43,11 +45,11 @@ async fn values(store: &dyn AsyncStore) {
             ByteRange::From(size / 2),
             ByteRange::Range(size..size),
         ];
-        let parts = store.get(&key, &ranges).await.expect("get").expect("there");
-        let fetched = store.fetch(&key, &ranges).await.expect("get").expect("there");
-        assert!(fetched.parts().eq(parts.iter()), "{store}: get and fetch agree");
-        assert_eq!(parts.len(), ranges.len());
-        for (part, range) in parts.iter().zip(&ranges) {
+        let head = store.get_ranges(&key, &[]).await.expect("get").expect("there");
+        assert_eq!((head.len(), head.size), (0, Some(size)), "{store}: a get without ranges knows the size");
+        let fetched = store.get_ranges(&key, &ranges).await.expect("get").expect("there");
+        assert_eq!(fetched.len(), ranges.len());
+        for (part, range) in fetched.parts().zip(&ranges) {
             let at = range.resolve(size).expect("inside");
             assert_eq!(
                 *part,
@@ -56,14 +58,14 @@ async fn values(store: &dyn AsyncStore) {
             );
         }
         for range in [ByteRange::Range(0..size + 1), ByteRange::From(size + 1), ByteRange::Suffix(size + 1)] {
-            let error = store.get(&key, std::slice::from_ref(&range)).await.expect_err("outside");
+            let error = store.get_ranges(&key, std::slice::from_ref(&range)).await.expect_err("outside");
             assert_eq!(error.kind(), ErrorKind::Range, "{store}: {range}: {error}");
         }
     }
     store.erase(&key).await.expect("erase");
     store.erase(&key).await.expect("erasing what is not there");
     assert_eq!(get_all(store, &key).await, None, "{store}");
-    assert!(store.fetch(&key, &[]).await.expect("get").is_none(), "{store}");
+    assert!(!store.exists(&key).await.expect("get"), "{store}");
     assert_eq!(store.size(&key).await.expect("size"), None, "{store}");
 }
 
@@ -73,7 +75,7 @@ async fn listing(store: &dyn AsyncStore) {
     }
     let root = store.list_dir(&Prefix::root()).await.expect("list");
     let a = Prefix::new("a/").expect("a prefix");
-    assert_eq!(root, Listing { keys: vec![key("a.b"), key("b")], prefixes: vec![a.clone()] }, "{store}");
+    assert_eq!(root, Listing::new(vec![key("a.b"), key("b")], vec![a.clone()]), "{store}");
     assert_eq!(store.list_prefix(&a).await.expect("list"), [key("a/b"), key("a/c/d")], "{store}");
     store.erase_prefix(&a).await.expect("erase");
     assert_eq!(store.list_prefix(&Prefix::root()).await.expect("list"), [key("a.b"), key("b")], "{store}");
@@ -86,13 +88,20 @@ async fn preconditions(store: &dyn AsyncStore) {
     let key = key("p");
     let put = |value: &'static [u8], when| {
         let key = &key;
-        async move { store.set(key, Bytes::from_static(value), &when).await }
+        async move { store.set(key, Bytes::from_static(value), &SetOptions::when(when)).await }
     };
-    let first = put(b"1", Precondition::NotExists).await.expect("set");
+    let first = put(b"1", Precondition::NotExists).await.expect("set").expect("a version");
     assert!(put(b"2", Precondition::NotExists).await.expect_err("there").is_precondition(), "{store}");
     let second = put(b"3", Precondition::Version(first.clone())).await.expect("set");
     assert!(put(b"4", Precondition::Version(first)).await.expect_err("older").is_precondition(), "{store}");
     assert_eq!(get_all(store, &key).await.as_deref(), Some(&b"3"[..]), "{store}");
-    let fetched: Option<Fetched> = store.fetch(&key, &[ByteRange::Full]).await.expect("get");
-    assert_eq!(fetched.expect("there").version, Some(second), "{store}: a full fetch knows the version");
+    let fetched = store.get(&key, &[ByteRange::Full], &GetOptions::snapshot()).await.expect("get").expect("there");
+    assert_eq!(fetched.version, second, "{store}: a full get knows the version");
+    // The new value is shorter: the state is compared before the range.
+    set(store, &key, b"").await;
+    let older = GetOptions::if_match(fetched.snapshot.clone());
+    match store.get(&key, &[ByteRange::Range(0..1)], &older).await {
+        Ok(state) => assert_eq!(state.expect("there").part(0), b"3", "{store}: bytes of another state"),
+        Err(error) => assert!(error.is_precondition(), "{store}: {error}"),
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::{ByteRange, Fetched, Precondition, Store, StoreExt};
+use crate::{ByteRange, Precondition, Store, StoreExt};
 
 use super::key;
 
@@ -17,15 +17,19 @@ pub(super) fn readers_see_whole_values(store: &dyn Store) {
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut into = Fetched::new();
                 let mut rounds = 0;
                 while rounds < 5 || !done.load(Ordering::Relaxed) {
                     let ranges =
                         [ByteRange::Full, ByteRange::Range(0..10), ByteRange::Suffix(9000), ByteRange::From(5000)];
-                    assert!(store.get(&key, &ranges, &mut into).expect("get"), "{store}: the value vanished");
-                    let first = into.part(1)[0];
-                    assert_eq!(into.part(0).len(), value(first).len(), "{store}: size of one state, bytes of another");
-                    assert!(into.parts().flatten().all(|byte| *byte == first), "{store}: a mix of two states");
+                    let fetched = store.get_ranges(&key, &ranges).expect("get");
+                    let fetched = fetched.expect("the value does not vanish");
+                    let first = fetched.part(1)[0];
+                    assert_eq!(
+                        fetched.part(0).len(),
+                        value(first).len(),
+                        "{store}: size of one state, bytes of another"
+                    );
+                    assert!(fetched.parts().flatten().all(|byte| *byte == first), "{store}: a mix of two states");
                     rounds += 1;
                 }
             });
@@ -66,19 +70,17 @@ pub(super) fn conditional_updates_lose_nothing(store: &dyn Store) {
     thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let mut into = Fetched::new();
                 let mut steps = 0;
                 while steps < STEPS {
-                    let found = store.get(&key, &[ByteRange::Full], &mut into).expect("get");
-                    let count = into.part(0).try_into().map_or(0, u64::from_le_bytes);
-                    let when = match into.version.take() {
-                        Some(version) => Precondition::Version(version),
-                        None => {
-                            assert!(!found, "{store}: a full get knows the version");
-                            Precondition::NotExists
-                        }
+                    let fetched = store.get_ranges(&key, &[ByteRange::Full]).expect("get");
+                    let (count, when) = match fetched {
+                        None => (0, Precondition::NotExists),
+                        Some(fetched) => (
+                            u64::from_le_bytes(fetched.part(0).try_into().expect("eight bytes")),
+                            Precondition::Version(fetched.version.expect("a full get knows the version")),
+                        ),
                     };
-                    match store.set(&key, &(count + 1).to_le_bytes(), &when) {
+                    match store.set_if(&key, &(count + 1).to_le_bytes(), &when) {
                         Ok(_) => steps += 1,
                         Err(error) => assert!(error.is_precondition(), "{store}: {error}"),
                     }

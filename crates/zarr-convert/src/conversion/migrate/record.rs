@@ -8,7 +8,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Map, Value, json};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{ByteRange, Durability, Fetched, Key, Precondition, SetOptions, Store, Version};
+use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
 /// The version of what is in it.
 const VERSION: u64 = 1;
@@ -227,16 +227,13 @@ impl Record {
 
     /// The record in a store, if there is one.
     pub(super) fn read(store: &dyn Store) -> Result<Option<Self>> {
-        let mut fetched = Fetched::new();
-        if !store.get(&Key::new(KEY)?, &[ByteRange::Full], &mut fetched)? {
-            return Ok(None);
-        }
+        let Some(fetched) = store.get_ranges(&Key::new(KEY)?, &[ByteRange::Full])? else { return Ok(None) };
         let at_key = |error: Error| error.at(|location| location.key = Some(KEY.to_owned()));
         let text = String::from_utf8_lossy(fetched.part(0));
         let value =
             Value::from_json(&text).map_err(|error| at_key(Error::new(ErrorKind::InvalidJson, error.to_string())))?;
         let mut record = Self::parse(&At::root(&value)).map_err(|error| at_key(error.into()))?;
-        record.stored = Some(fetched.version.clone());
+        record.stored = Some(fetched.version);
         Ok(Some(record))
     }
 
@@ -278,8 +275,8 @@ impl Record {
         let text = Value::Object(document).to_string();
         // After that, only the record lists the keys to erase.
         let options = SetOptions::when(when).durable(Durability::Full);
-        match store.set_with(&Key::new(KEY)?, text.as_bytes(), &options) {
-            Ok(version) => self.stored = Some(Some(version)),
+        match store.set(&Key::new(KEY)?, text.as_bytes(), &options) {
+            Ok(version) => self.stored = Some(version),
             Err(error) if error.is_precondition() => {
                 let message = "another process began or changed a migration of this store at the same time";
                 return Err(Error::new(ErrorKind::Exists, message).at(|location| location.key = Some(KEY.to_owned())));

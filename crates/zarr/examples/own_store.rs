@@ -1,0 +1,88 @@
+//! A store of one's own, with values in a map, and an array in it.
+//!
+//! `cargo run -p zarr --example own_store`
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zarr::prelude::*;
+use zarr::store::{
+    AccessProfile, ByteRange, Bytes, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result, SetOptions,
+    Version,
+};
+
+#[derive(Debug, Default)]
+struct MapStore(Mutex<Values>);
+
+#[derive(Debug, Default)]
+struct Values {
+    /// The number of sets, by which each value has a version.
+    sets: u64,
+    map: BTreeMap<Key, (Bytes, Version)>,
+}
+
+impl MapStore {
+    fn values(&self) -> MutexGuard<'_, Values> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Display for MapStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("map:")
+    }
+}
+
+impl Store for MapStore {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let values = self.values();
+        let Some((value, version)) = values.map.get(key) else { return Ok(None) };
+        Fetched::of_value(self, key, value.clone(), Some(version.clone()), ranges, options).map(Some)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        let mut values = self.values();
+        options.when.check(self, key, values.map.get(key).map(|(_, version)| version))?;
+        values.sets += 1;
+        let version = Version::new(&values.sets.to_string());
+        values.map.insert(key.clone(), (Bytes::copy_from_slice(value), version.clone()));
+        Ok(Some(version))
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.values().map.remove(key);
+        Ok(())
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        let values = self.values();
+        let first = |from: Bound<&str>| values.map.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key);
+        Ok(Listing::directly_under(prefix, first))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none().with_write(true).with_list(true).with_suffix_ranges(true).with_conditional(true)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::MEMORY
+    }
+}
+
+fn main() -> zarr::Result<()> {
+    let store: Arc<dyn Store> = Arc::new(MapStore::default());
+    let new = NewArray::new(&[100], "int32").chunks(&[30]);
+    zarr::create((&store, "/a")).array(new)?.write(.., &(0..100).collect::<Vec<i32>>())?;
+    let elements = zarr::open((&store, "/a")).array()?.read::<i32>("::33")?;
+    println!("{elements:?}");
+    assert_eq!(elements, [0, 33, 66, 99]);
+    // It keeps all that the contract asks of a store.
+    zarr::store::testing::contract(&MapStore::default());
+    Ok(())
+}
+
+#[test]
+fn it_runs() {
+    main().expect("the example runs");
+}
