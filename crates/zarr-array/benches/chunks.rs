@@ -9,7 +9,7 @@ mod arrays;
 use arrays::LITTLE;
 use std::num::NonZeroUsize;
 use zarr_array::{Options, ViewMut};
-use zarr_store::{ByteRange, Fetched, StoreExt};
+use zarr_store::{ByteRange, StoreExt};
 
 const SHAPE: [u64; 2] = [4096, 4096];
 const SIZE: usize = 32 << 20;

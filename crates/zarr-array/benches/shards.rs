@@ -12,7 +12,7 @@ use std::hint::black_box;
 use zarr_array::{Array, Options, ViewMut};
 use zarr_codec::testing;
 use zarr_grid::{ChunkGrid, ChunkOverlap, Region};
-use zarr_store::{ByteRange, Fetched, Key};
+use zarr_store::{ByteRange, Key, StoreExt};
 
 /// One shard of 32 MiB.
 const SHAPE: [u64; 3] = [64, 512, 512];

@@ -10,7 +10,7 @@ mod arrays;
 use arrays::LITTLE;
 use std::hint::black_box;
 use zarr_array::ViewMut;
-use zarr_store::{ByteRange, Fetched};
+use zarr_store::{ByteRange, StoreExt};
 
 /// 64 MiB, more than the caches hold.
 const SHAPE: [u64; 3] = [256, 256, 512];

@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, open_node};
 use std::time::Duration;
 use zarr_meta::{Dialect, Node, StoredNode};
 use zarr_store::testing::{WrongReplies, succeeds_with_right_replies};
-use zarr_store::{Capabilities, Job, Key, MemoryStore, Next, Prefix, Reply, Request, Store, StoreExt, run};
+use zarr_store::{Capabilities, Job, Key, MemoryStore, Next, Prefix, Reply, Request, StoreExt, run};
 
 /// An array of three chunks.
 const ARRAY: [(&str, &str); 5] = [
