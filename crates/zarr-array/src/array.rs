@@ -227,8 +227,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection lies outside of the array.
     pub fn selected_shape(&self, selection: impl IntoSelection) -> Result<Vec<usize>> {
-        let shape = self.resolve(selection)?.result_shape();
-        Ok(shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect())
+        Ok(selected_memory::result_shape(&self.resolve(selection)?))
     }
 
     /// Reads a selection of elements of a type known at run time.

@@ -136,8 +136,7 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub fn selected_shape(&self, selection: impl IntoSelection) -> Result<Vec<usize>> {
-        let shape = self.resolve(selection)?.result_shape();
-        Ok(shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect())
+        Ok(selected_memory::result_shape(&self.resolve(selection)?))
     }
 
     /// Reads a selection of elements of a type known at run time.

@@ -35,7 +35,7 @@ use crate::Result;
 use cached::CacheMiss;
 use chunk_batch::ChunkBatch;
 pub(crate) use context::ReadContext;
-pub(crate) use execution::ReadPlan;
+pub(crate) use execution::{ReadExecution, ReadPlan};
 use inner_chunks::{InnerChunkBatch, Start};
 use shard::Source;
 use shard_regions::ShardRegions;

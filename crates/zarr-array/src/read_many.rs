@@ -1,11 +1,13 @@
 //! Reading several regions at once.
 
+use crate::core::ArrayCore;
 use crate::elements::Destination;
-use crate::read::ReadPlan;
+use crate::read::{ReadExecution, ReadPlan};
 use crate::{Array, ArrayData, AsyncArray, Error, ReadInto, Result, selected_memory};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_grid::{IntoSelection, Resolved};
+use zarr_store::AccessProfile;
 
 /// The selections and outputs of a read of several regions.
 struct Regions<O> {
@@ -16,7 +18,7 @@ struct Regions<O> {
 }
 
 impl<O: ReadInto> Regions<O> {
-    fn new<S: IntoSelection>(core: &crate::core::ArrayCore, parts: impl IntoIterator<Item = (S, O)>) -> Result<Self> {
+    fn new<S: IntoSelection>(core: &ArrayCore, parts: impl IntoIterator<Item = (S, O)>) -> Result<Self> {
         let mut regions = Self { selections: Vec::new(), outputs: Vec::new(), data: Vec::new() };
         for (selection, mut output) in parts {
             let resolved = selected_memory::resolve(core, selection)?;
@@ -46,57 +48,56 @@ impl<O: ReadInto> Regions<O> {
         Ok(regions)
     }
 
-    fn regions(&self) -> impl Iterator<Item = &zarr_grid::Region> {
-        self.selections.iter().filter_map(|resolved| match resolved {
+    /// Which chunks are read.
+    fn plan<'c>(&self, core: &'c ArrayCore, profile: &AccessProfile) -> Result<ReadPlan<'c>> {
+        let regions = self.selections.iter().filter_map(|resolved| match resolved {
             Resolved::Box(selected) => Some(&selected.region),
             _ => None,
-        })
+        });
+        let item = core.element().item_size() as u64;
+        let sizes = self.selections.iter().map(|resolved| zarr_grid::total_size(&resolved.output_shape(), item));
+        let size = usize::try_from(sizes.fold(0, u128::saturating_add)).unwrap_or(usize::MAX);
+        ReadPlan::many(core, profile, regions, size).map_err(|error| core.locate(error))
     }
 
-    fn size(&self, item: usize) -> usize {
-        let size = |resolved: &Resolved| zarr_grid::total_size(&resolved.output_shape(), item as u64);
-        usize::try_from(self.selections.iter().map(size).fold(0, u128::saturating_add)).unwrap_or(usize::MAX)
+    /// The read of `plan` into the memory of all outputs, in the output shapes of their selections.
+    fn begin<'a>(&'a mut self, core: &'a ArrayCore, plan: &'a ReadPlan<'a>) -> Result<ReadExecution<'a>> {
+        let views = self.views(core).map_err(|error| core.locate(error))?;
+        plan.begin_many(views)
     }
-}
 
-/// The memory of all outputs, in the output shapes of their selections.
-fn views<'a, O: ReadInto>(
-    core: &crate::core::ArrayCore,
-    selections: &[Resolved],
-    outputs: &'a mut [O],
-    data: &'a mut [Option<ArrayData>],
-) -> Result<Vec<ViewMut<'a>>> {
-    let mut views = Vec::with_capacity(selections.len());
-    for ((resolved, output), data) in selections.iter().zip(outputs).zip(data) {
-        let view = match data {
-            Some(data) => data.view_mut(),
-            None => {
-                let missing = || Error::internal("memory that elements were decoded to takes none any more");
-                let destination: Destination<'_> = output.destination(core.data_type())?.ok_or_else(missing)?;
-                destination.selected(core.element(), resolved)?
-            }
-        };
-        let flipped: &[bool] = if let Resolved::Box(selected) = resolved { &selected.flipped } else { &[] };
-        views.push(selected_memory::flipped(view, flipped));
-    }
-    let mut heaps = views.iter().filter_map(ViewMut::heap);
-    if let Some(first) = heaps.next()
-        && heaps.any(|heap| !Arc::ptr_eq(heap, first))
-    {
-        return Err(Error::argument("memory with several heaps, expected one heap for all regions"));
-    }
-    Ok(views)
-}
-
-/// Gives elements that have to be converted to their outputs.
-fn assign<O: ReadInto>(regions: Regions<O>) -> Result<()> {
-    let Regions { selections, outputs, data } = regions;
-    for ((resolved, mut output), data) in selections.into_iter().zip(outputs).zip(data) {
-        if let Some(data) = data {
-            output.assign(&data.reshaped(resolved.result_shape()))?;
+    fn views(&mut self, core: &ArrayCore) -> Result<Vec<ViewMut<'_>>> {
+        let mut views = Vec::with_capacity(self.selections.len());
+        for ((resolved, output), data) in self.selections.iter().zip(&mut self.outputs).zip(&mut self.data) {
+            let view = match data {
+                Some(data) => data.view_mut(),
+                None => {
+                    let missing = || Error::internal("memory that elements were decoded to takes none any more");
+                    let destination: Destination<'_> = output.destination(core.data_type())?.ok_or_else(missing)?;
+                    destination.selected(core.element(), resolved)?
+                }
+            };
+            let flipped: &[bool] = if let Resolved::Box(selected) = resolved { &selected.flipped } else { &[] };
+            views.push(selected_memory::flipped(view, flipped));
         }
+        let mut heaps = views.iter().filter_map(ViewMut::heap);
+        if let Some(first) = heaps.next()
+            && heaps.any(|heap| !Arc::ptr_eq(heap, first))
+        {
+            return Err(Error::argument("memory with several heaps, expected one heap for all regions"));
+        }
+        Ok(views)
     }
-    Ok(())
+
+    /// Gives elements that have to be converted to their outputs.
+    fn assign(self) -> Result<()> {
+        for ((resolved, mut output), data) in self.selections.into_iter().zip(self.outputs).zip(self.data) {
+            if let Some(data) = data {
+                output.assign(&data.reshaped(resolved.result_shape()))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Array {
@@ -133,19 +134,14 @@ impl Array {
     pub fn read_many<S: IntoSelection, O: ReadInto>(&self, parts: impl IntoIterator<Item = (S, O)>) -> Result<()> {
         let locate = |error| self.core.locate(error);
         let mut regions = Regions::new(&self.core, parts).map_err(locate)?;
-        let size = regions.size(self.core.element().item_size());
-        let profile = self.store().access_profile();
-        let plan = ReadPlan::many(&self.core, &profile, regions.regions(), size).map_err(locate)?;
-        let outputs =
-            views(&self.core, &regions.selections, &mut regions.outputs, &mut regions.data).map_err(locate)?;
-        let mut execution = plan.begin_many(outputs)?;
+        let plan = regions.plan(&self.core, &self.store().access_profile())?;
+        let mut execution = regions.begin(&self.core, &plan)?;
         while let Some(job) = execution.job()? {
             let done = self.run(job);
             execution.ended(done)?;
         }
         drop(execution);
-        drop(plan);
-        assign(regions).map_err(locate)
+        regions.assign().map_err(locate)
     }
 }
 
@@ -160,18 +156,13 @@ impl AsyncArray {
     ) -> Result<()> {
         let locate = |error| self.core.locate(error);
         let mut regions = Regions::new(&self.core, parts).map_err(locate)?;
-        let size = regions.size(self.core.element().item_size());
-        let profile = self.store().access_profile();
-        let plan = ReadPlan::many(&self.core, &profile, regions.regions(), size).map_err(locate)?;
-        let outputs =
-            views(&self.core, &regions.selections, &mut regions.outputs, &mut regions.data).map_err(locate)?;
-        let mut execution = plan.begin_many(outputs)?;
+        let plan = regions.plan(&self.core, &self.store().access_profile())?;
+        let mut execution = regions.begin(&self.core, &plan)?;
         while let Some(job) = execution.job()? {
             let done = self.run(job).await;
             execution.ended(done)?;
         }
         drop(execution);
-        drop(plan);
-        assign(regions).map_err(locate)
+        regions.assign().map_err(locate)
     }
 }

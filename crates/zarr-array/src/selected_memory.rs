@@ -13,6 +13,11 @@ pub(crate) fn resolve(core: &ArrayCore, selection: impl IntoSelection) -> Result
     Ok(selection.into_selection()?.resolve_on(&core.grid)?)
 }
 
+/// The shape of the result of a selection, without the axes of single indices.
+pub(crate) fn result_shape(resolved: &Resolved) -> Vec<usize> {
+    resolved.result_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
+}
+
 /// How many elements of `item` bytes a selection has, which are to be held in memory.
 pub(crate) fn len(resolved: &Resolved, item: usize) -> Result<usize> {
     let size = zarr_grid::total_size(&resolved.output_shape(), item as u64);
