@@ -34,7 +34,8 @@ use zarr_json::{Map, Value};
 /// Serializes the documents that the node has in Zarr v2.
 ///
 /// # Errors
-/// Nodes that v2 cannot say exactly; [`for_dialect`](crate::for_dialect) gives what comes near.
+/// Nodes that v2 cannot express exactly; [`for_dialect`](crate::for_dialect) gives the nearest
+/// node.
 pub fn serialize<N: Clone + Into<Node>, S: Serializer>(node: &N, serializer: S) -> Result<S::Ok, S::Error> {
     let documents = write(Dialect::V2, &node.clone().into()).map_err(S::Error::custom)?;
     Map::from_unique(documents).serialize(serializer)
@@ -43,7 +44,7 @@ pub fn serialize<N: Clone + Into<Node>, S: Serializer>(node: &N, serializer: S) 
 /// Deserializes the documents of a node in Zarr v2.
 ///
 /// # Errors
-/// Documents that are wrong, naming document and member, and those of a node of another kind.
+/// Invalid documents, naming document and member, and documents of a node of another kind.
 pub fn deserialize<'de, N, D>(deserializer: D) -> Result<N, D::Error>
 where
     N: TryFrom<Node, Error: Display>,

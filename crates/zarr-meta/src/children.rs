@@ -15,7 +15,8 @@ pub struct Children {
 }
 
 impl Children {
-    /// One candidate for each name of a document, and what the prefixes, those directly below `above`, may imply.
+    /// One candidate for each name of a document, and the groups that `prefixes` may imply, which lie directly below
+    /// `above`.
     pub(crate) fn from_names(
         path: &NodePath,
         names: impl IntoIterator<Item = impl AsRef<str>>,

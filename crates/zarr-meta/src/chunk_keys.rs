@@ -5,7 +5,7 @@ use zarr_json::NamedConfig;
 /// A form that the keys of the chunks of an array may have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkKeys {
-    /// What they begin with, relative to the root of the store: empty, or ending in `/`.
+    /// The beginning of every key, relative to the root of the store: empty, or ending in `/`.
     pub prefix: String,
     /// How the index of a chunk becomes the rest of its key.
     pub encoding: NamedConfig,

@@ -5,7 +5,7 @@
 //! and has the `id` in version 2. A codec needs a row for other names, and for an `id` of another kind. A test compares the rows with
 //! the entries of the codecs (`zarr_codec::CodecEntry`).
 
-/// What stands in version 3 in front of the `id` of a codec of numcodecs.
+/// The prefix that version 3 puts in front of the `id` of a codec of numcodecs.
 pub const NUMCODECS: &str = "numcodecs.";
 
 /// The kind of a codec: its input and its output.
@@ -41,7 +41,7 @@ impl CodecNames {
     }
 }
 
-/// The codecs that are known by name, with those that this library lacks.
+/// The codecs that are known by name, with the codecs that this library lacks.
 #[rustfmt::skip]
 pub static CODEC_NAMES: &[CodecNames] = &[
     CodecNames { id: Some("adler32"), v3: "numcodecs.adler32", kept: &[], read: &["adler32"], kind: Kind::BytesToBytes },

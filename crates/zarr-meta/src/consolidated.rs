@@ -51,8 +51,9 @@ impl Consolidation {
 /// drafts as zarr-python 2 wrote them a document `meta/root/consolidated/.zmetadata`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consolidated {
-    /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the protocol
-    /// drafts, where they are those of the whole hierarchy, by their keys, the entry point document `zarr.json` among them.
+    /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the
+    /// protocol drafts they are the documents of the whole hierarchy by their keys, with the entry point document
+    /// `zarr.json`.
     pub documents: Map,
     /// Names that could lead out of the hierarchy. Their documents are left out.
     pub refused: Vec<String>,

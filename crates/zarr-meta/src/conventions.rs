@@ -26,8 +26,8 @@ pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 /// The attribute by which xarray marks missing data in version 3.
 pub const FILL_VALUE: &str = "_FillValue";
 
-/// What the attribute [`FILL_VALUE`] has to be in version 3 for the fill value of an array to mark missing data to xarray; `None` if
-/// it has no fill value, or is of a type for which xarray has no such attribute.
+/// The value that the attribute [`FILL_VALUE`] has to have in version 3 for the fill value of an array to mark missing
+/// data to xarray; `None` if it has no fill value, or is of a type for which xarray has no such attribute.
 pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
     let value = array.fill_value.as_ref()?;
     let dtype = match array.data_type.name.as_str() {
@@ -36,7 +36,7 @@ pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
     };
     match &dtype {
         NumpyType::Number(number) if number.class() == Some(Class::Float) && dtype.is_of_numpy() => {
-            // As the type has it, which may be less exact than what the document says.
+            // As the type has it, which may be less exact than the number in the document.
             let fill = FillValue::parse(number, value).ok()?;
             let float = number.to_f64(fill.bytes())?;
             let float = if float.is_nan() { f64::NAN } else { float };
@@ -83,7 +83,7 @@ pub(crate) fn hold_in(dialect: Dialect) -> bool {
     !dialect.is_v3()
 }
 
-/// Sets the dimension names of an array of version 2 to what its attributes now say.
+/// Sets the dimension names of an array of version 2 to the names in its attributes.
 ///
 /// To be called after its attributes were changed: the names are not stored elsewhere.
 pub fn refresh(array: &mut ArrayMetadata) -> Option<Convention> {

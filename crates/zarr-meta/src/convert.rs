@@ -27,7 +27,7 @@ use zarr_json::{Map, NamedConfig, Value};
 pub struct Note {
     /// Where in the node, as a JSON pointer into [`Node::to_value`].
     pub pointer: String,
-    /// What becomes of it.
+    /// How it changes, in words.
     pub what: String,
     /// Whether it is lost: the new documents do not say it in any way.
     pub is_loss: bool,
@@ -39,7 +39,7 @@ impl Note {
         Self { pointer: pointer.into(), what: what.into(), is_loss: false }
     }
 
-    /// Something is left out; `why`, or what else says it.
+    /// Something is left out; `why` gives the reason, or names the member that says it instead.
     pub fn loss(pointer: impl Into<String>, why: &str) -> Self {
         Self { pointer: pointer.into(), what: format!("left out; {why}"), is_loss: true }
     }
@@ -51,12 +51,12 @@ impl fmt::Display for Note {
     }
 }
 
-/// The node that comes nearest to `node` in `dialect`, and in what it differs.
+/// The node that comes nearest to `node` in `dialect`, and notes of the differences.
 ///
 /// [`documents`](crate::documents) can write the result. Chunks have to be encoded again where `codecs`, `data_type` or
 /// `chunk_grid` of the result differ from those of `node`, and to be given new keys where `chunk_key_encoding` does.
 ///
-/// What [`for_dialect_carrying`] put aside when the node left `dialect` is put back.
+/// Members that [`for_dialect_carrying`] put aside when the node left `dialect` are put back.
 ///
 /// Numbers that JSON does not have become texts, unless the dialect [has them](Dialect::allows_nan_literals).
 ///
@@ -90,7 +90,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
     match (&mut node, dialect.is_v3()) {
         (Node::Array(array), true) => {
             array_for_v3(array, &mut notes);
-            // What is in version 3 already stays as it is spelled.
+            // A node that is in version 3 already keeps its spelling.
             if !from.is_some_and(Dialect::is_v3) {
                 normalize_filter_types(&mut array.codecs);
             }
@@ -101,7 +101,7 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
         }
         (Node::Group(group), false) => older::group(group, dialect, &mut notes),
     }
-    // What the dialect makes of it: members that it has no way to say come back different.
+    // The dialect writes the node and reads it again: members that it cannot express come back different.
     let path = NodePath::root();
     let refused = |error: Error| error.with_kind(ErrorKind::NotExpressible);
     let mut stored = Documents::new();
@@ -188,8 +188,8 @@ fn read_names(chain: &mut [NamedConfig]) {
     }
 }
 
-/// Leaves out codecs of arrays behind codecs of bytes, which version 3 does not have; chunks are encoded without them. Other
-/// filters go too: what they make of values that did not come from them might be other values.
+/// Leaves out codecs of arrays behind codecs of bytes, which version 3 does not have; chunks are encoded without them.
+/// Other filters go too: they may decode values that they did not encode to other values.
 fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
     if let Some(first) = chain.iter().position(|codec| codec.name == codecs::VIEW) {
         let behind = chain.split_off(first);

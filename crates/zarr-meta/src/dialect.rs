@@ -29,7 +29,7 @@ use std::str::FromStr;
 macro_rules! dialects {
     ($with:ident) => {
         $with! {
-            /// What zarr-python 0.3 and 0.4 wrote (2016): one array, key `__zmeta__`.
+            /// The form that zarr-python 0.3 and 0.4 wrote (2016): one array, key `__zmeta__`.
             V0 "v0" v0::V0,
             /// Version 1 (zarr-python 1, 2016): one array, key `meta`.
             V1 "v1" v1::V1,

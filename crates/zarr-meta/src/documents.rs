@@ -15,7 +15,7 @@ pub struct Documents {
 struct Document {
     key: String,
     bytes: OnceLock<Arc<Vec<u8>>>,
-    /// What the bytes say, if that is known and they are plain JSON.
+    /// The value of the bytes, if it is known and they are plain JSON.
     value: Option<Value>,
     /// Whether it comes from consolidated metadata.
     copied: bool,
@@ -83,12 +83,12 @@ impl Documents {
         self.entries.iter().map(|document| document.key.as_str())
     }
 
-    /// Those of the documents at `keys` that there are.
+    /// The documents at `keys`, as far as they exist.
     pub(crate) fn among(&self, keys: &[String]) -> Self {
         Self { entries: keys.iter().filter_map(|key| self.find(key).cloned()).collect() }
     }
 
-    /// The same without the values of those whose bytes are there: they are needed no more.
+    /// The same documents; values whose bytes are there are dropped, since they are needed no more.
     pub(crate) fn without_values(mut self) -> Self {
         self.entries.iter_mut().filter(|document| document.bytes.get().is_some()).for_each(|it| it.value = None);
         self
@@ -104,7 +104,7 @@ impl Documents {
         self.entries.is_empty()
     }
 
-    /// Applies what [`documents`](crate::documents) returned: sets, and removes where there are no bytes.
+    /// Applies the changes that [`documents`](crate::documents) returned: sets, and removes where there are no bytes.
     pub fn apply(&mut self, changes: &[(String, Option<Vec<u8>>)]) {
         for (key, bytes) in changes {
             match bytes {

@@ -11,7 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Real documents stay below 100 KiB; consolidated metadata of large collections reaches a few MiB.
 pub const MAX_DOCUMENT_SIZE: usize = 16 << 20;
 
-/// What kind of fault an [`Error`] is.
+/// The kind of fault of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Limit,
 }
 
-/// What is wrong, in which document, and where in it.
+/// A fault, the document that has it, and its location there.
 ///
 /// Displayed as `KEY:LINE:COLUMN POINTER: found .., expected ..`, each part as far as known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Error {
         Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
-    /// What kind of fault this is.
+    /// The kind of this fault.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -153,12 +153,12 @@ impl Error {
         self.0.position.map(|position| position.offset)
     }
 
-    /// What was found.
+    /// The value or form found.
     pub fn found(&self) -> &str {
         &self.0.found
     }
 
-    /// What was expected instead; empty where that cannot be said.
+    /// The value or form expected; empty where it cannot be said.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }

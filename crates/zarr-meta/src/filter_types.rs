@@ -1,9 +1,10 @@
 //! The byte orders of the types that filters of numcodecs name in version 3.
 //!
 //! zarr-python 3 gives numcodecs elements as they lie in memory, and numcodecs takes their bytes for elements of the type that the
-//! filter names in front (`dtype`, `decode_dtype`), so that elements of another order become other numbers. What comes out is of
-//! the type that it names behind (`astype`, `encode_dtype`); the codec `bytes` puts these numbers into its own order. So in the
-//! model the orders of these types mean nothing. [`normalize_filter_types`] writes those orders that all versions of zarr-python read.
+//! filter names in front (`dtype`, `decode_dtype`), so that elements of another order become other numbers. The output
+//! is of the type that it names behind (`astype`, `encode_dtype`); the codec `bytes` puts these numbers into its own
+//! order. So in the model the orders of these types mean nothing. [`normalize_filter_types`] writes the orders that all
+//! versions of zarr-python read.
 
 use crate::codec_names::codec_named;
 use crate::dialect::codecs;
@@ -16,8 +17,8 @@ use zarr_json::{NamedConfig, Value};
 struct Members {
     decoded: &'static str,
     encoded: &'static str,
-    /// zarr-python 3.4 takes what comes back from `bytes` for elements in the order of the type behind the filter. For `quantize`
-    /// it takes them for little-endian ones.
+    /// zarr-python 3.4 takes the elements that `bytes` decodes for elements in the order of the type behind the filter.
+    /// For `quantize` it takes them for little-endian ones.
     has_order: bool,
 }
 
@@ -56,8 +57,9 @@ fn in_order(value: &Value, order: &str) -> Option<Value> {
     Some(dtype.to_value(&dtype.all_in(&typestr::order(order))))
 }
 
-/// Gives the types that filters of numcodecs name in a chain of version 3 the orders by which zarr-python reads what this library
-/// stores: little-endian ones, as it has elements in memory, and behind the last filter that of the codec `bytes`.
+/// Gives the types that filters of numcodecs name in a chain of version 3 the orders by which zarr-python reads the
+/// chunks that this library stores: little-endian ones, as it has elements in memory, and behind the last filter that
+/// of the codec `bytes`.
 ///
 /// # Example
 /// ```
@@ -74,7 +76,8 @@ pub fn normalize_filter_types(chain: &mut [NamedConfig]) {
     normalize(chain, |members| members.has_order);
 }
 
-/// The same for dialects that have filters of numcodecs, where the type behind the last filter says the order of what is stored.
+/// The same for dialects that have filters of numcodecs, where the type behind the last filter says the order of the
+/// stored elements.
 pub(crate) fn normalize_filter_types_for_ids(chain: &mut [NamedConfig]) {
     normalize(chain, |_| true);
 }
@@ -103,8 +106,8 @@ fn normalize(chain: &mut [NamedConfig], takes_order: fn(&Members) -> bool) {
     }
 }
 
-/// A codec without what means nothing for the bytes that it stores: the orders of the types of filters of numcodecs, and a type
-/// behind a filter that is the one in front. To compare chains by.
+/// A codec without the members that do not change the bytes that it stores: the orders of the types of filters of
+/// numcodecs, and a type behind a filter that is the one in front. To compare chains by.
 #[must_use]
 pub fn without_filter_orders(codec: &NamedConfig) -> NamedConfig {
     let mut codec = codec.clone();
@@ -126,7 +129,7 @@ pub fn without_filter_orders(codec: &NamedConfig) -> NamedConfig {
     codec
 }
 
-/// The types in front of filters that are big-endian, with pointers below `list`, and what that may mean.
+/// The types in front of filters that are big-endian, with pointers below `list`, and the possible consequence.
 pub(crate) fn of_other_order(chain: &[NamedConfig], list: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (index, codec) in chain.iter().enumerate() {

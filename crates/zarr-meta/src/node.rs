@@ -13,7 +13,7 @@ use zarr_json::{Map, NamedConfig, Value};
 /// | `v2_object` | data type | elements are values of any kind, as the object codec (`numcodecs.json2`, `numcodecs.msgpack2`, `numcodecs.pickle`..) has them |
 /// | `vlen-array` | data type | elements are lists of the item type in `data_type` of its configuration |
 /// | `subarray` | data type of a struct field | `shape` items of `data_type` in C order |
-/// | `array_view` | codec | bytes are taken for an array of another type: what its `bytes_codecs` make of elements of its `data_type` is encoded by its `codecs` instead |
+/// | `array_view` | codec | bytes are taken for an array of another type: its `codecs` encode the elements of its `data_type` that its `bytes_codecs` decode the bytes to |
 /// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct that has mixed ones: a list with `"little"`, `"big"`, null (of no consequence) or, for a nested struct, a list |
 /// | `index_checksum_optional` | configuration of `sharding_indexed` | true: `index_codecs` were not in the document; the index may or may not have a checksum |
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,8 @@ pub struct ArrayMetadata {
     pub chunk_grid: NamedConfig,
     /// How the index of a chunk becomes its key.
     pub chunk_key_encoding: NamedConfig,
-    /// The value of what is not stored, in the notation of v3. `None`: undefined (`null` in dialects up to v2); reads
-    /// as zero, written back as `null`.
+    /// The value of elements in missing chunks, in the notation of v3. `None`: undefined (`null` in dialects up to v2);
+    /// reads as zero, written back as `null`.
     pub fill_value: Option<Value>,
     /// The full chain: array to array, one array to bytes, bytes to bytes.
     pub codecs: Vec<NamedConfig>,

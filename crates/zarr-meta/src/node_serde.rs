@@ -30,7 +30,8 @@ impl Serialize for Node {
     /// The node as the document that it has in Zarr v3. In the form of v2: [`as_v2`](crate::as_v2).
     ///
     /// # Errors
-    /// Nodes of other dialects that v3 cannot say exactly; [`for_dialect`](crate::for_dialect) gives what comes near.
+    /// Nodes of other dialects that v3 cannot express exactly; [`for_dialect`](crate::for_dialect) gives the nearest
+    /// node.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let documents = write(Dialect::V3, self).map_err(S::Error::custom)?;
         match &*documents {

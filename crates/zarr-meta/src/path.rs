@@ -10,8 +10,9 @@ const MAX_NAMES: usize = 128;
 
 /// The path of a node: `/` for the root, else `/a/b`, of at most 128 names.
 ///
-/// Every name in it is safe to be part of a key: not empty, not made of periods only, without `/` and NUL. What else a
-/// name may hold when a node is written is up to the dialect, see [`Dialect::check_path`](crate::Dialect::check_path).
+/// Every name in it is safe to be part of a key: not empty, not made of periods only, without `/` and NUL. The dialect
+/// decides which other characters a name may hold when a node is written, see
+/// [`Dialect::check_path`](crate::Dialect::check_path).
 ///
 /// # Example
 /// ```
@@ -91,7 +92,7 @@ impl NodePath {
         other.is_root() || self.0.strip_prefix(&other.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// What the keys of dialects without separate prefixes begin with: empty for the root, else `a/b/`.
+    /// The prefix of keys in dialects without separate prefixes: empty for the root, else `a/b/`.
     pub fn key_prefix(&self) -> String {
         if self.is_root() { String::new() } else { [&self.0, "/"].concat() }
     }

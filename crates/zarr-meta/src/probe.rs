@@ -16,9 +16,9 @@ const MAX_LISTINGS: usize = 1000;
 
 /// Finds the node at a path: says which keys it wants to see, takes them, and so on until it is found or is not there.
 ///
-/// The documents of the self-contained dialects (v3, v2) are asked for first and at once; where there are none, those
-/// by which the other dialects are detected; then, if the store can list, it is searched below the path for documents that
-/// imply a group, breadth first and at most 1000 prefixes.
+/// The documents of the self-contained dialects (v3, v2) are asked for first and at once; where there are none, the
+/// documents by which the other dialects are detected; then, if the store can list, it is searched below the path for
+/// documents that imply a group, breadth first and at most 1000 prefixes.
 ///
 /// ```text
 /// Start ──► Documents ── none ──► Entry ── none ──► Search ── none ──► not found
@@ -50,13 +50,13 @@ pub struct Probe {
     tried: Vec<String>,
 }
 
-/// What a [`Probe`] wants or has found.
+/// A request of a [`Probe`], or its result.
 #[derive(Debug)]
 pub enum ProbeStep {
     /// The values at these keys; to be answered with one pair for each, `None` for a key that is not there.
     Need(Vec<String>),
-    /// What lies directly below `prefix`; to be answered with one pair for each key and each prefix (ending in `/`), without
-    /// values, relative to the root of the store as all keys are.
+    /// The keys and prefixes directly below `prefix`; to be answered with one pair for each key and each prefix (ending
+    /// in `/`), without values, relative to the root of the store as all keys are.
     List {
         /// Empty, or ending in `/`.
         prefix: String,
@@ -73,10 +73,10 @@ pub enum ProbeStep {
 #[derive(Debug)]
 enum State {
     Start,
-    /// The documents so far, and whether those that depend on others were asked for.
+    /// The documents so far, and whether documents that depend on others were requested.
     Documents(Documents, bool),
     Entry,
-    /// What is wrong with a `meta` that may be of version 1: whether `attrs` is beside it was asked for.
+    /// The fault of a `meta` that may be of version 1; the request was for `attrs` beside it.
     Attributes(Error),
     Search(Search),
     Done,
@@ -90,7 +90,7 @@ struct Search {
     /// Keys of the name `zarr.json`, which may be of a dialect that implies no group here.
     look: VecDeque<String>,
     listings: usize,
-    /// What was read before the search.
+    /// The documents that were read before the search.
     documents: Documents,
 }
 
@@ -149,7 +149,7 @@ impl Probe {
         &self.path
     }
 
-    /// Takes what the last step wanted (nothing at first), and says what is next.
+    /// Takes the values that the last step requested (none at first), and returns the next step.
     ///
     /// # Errors
     /// If a document of the node is wrong, or of a dialect or version that is not read.
@@ -201,7 +201,7 @@ impl Probe {
                     }
                 }
                 if let Some(error) = broken {
-                    // Nothing can be said of what is below a root that cannot be read: it may tell where documents lie.
+                    // Nodes below a root that cannot be read are unknown: the root may say where documents lie.
                     return Err(error);
                 }
                 let meta = got.iter().find(|(key, _)| key == v1::ARRAY).and_then(|(_, bytes)| bytes.as_deref());
@@ -236,7 +236,7 @@ impl Probe {
         self.step(&[])
     }
 
-    /// Keeps what need not be asked for again.
+    /// Keeps the entry point document, so that it is not requested again.
     fn know(&mut self, documents: &Documents) {
         let entry = self.forced.and_then(crate::entry_point_key);
         if let Some((key, bytes)) = entry.and_then(|key| Some((key, documents.get(key)?))) {
@@ -359,7 +359,7 @@ impl Probe {
             } else if key.ends_with('/') {
                 search.prefixes.push_back(key.clone());
             } else if self.forced.is_none() && p2019::is_document_key(key) {
-                // Those of the node itself were looked at before.
+                // The documents of the node itself were read before.
                 return Ok(self.implicit_group(Dialect::V3Protocol2019, &search.documents));
             } else {
                 let name = key.rsplit('/').next().unwrap_or_default();

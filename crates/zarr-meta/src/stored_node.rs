@@ -16,14 +16,14 @@ pub struct StoredNode {
     pub path: NodePath,
     /// The node.
     pub node: Node,
-    /// Whether it is a group without a document of its own, known only from what lies below it.
+    /// Whether it is a group without a document of its own, known only from nodes below it.
     pub implicit: bool,
     /// Its documents as stored.
     pub documents: Documents,
-    /// What is odd in them.
+    /// The deviations in them.
     pub warnings: Vec<Warning>,
-    /// Why the attributes cannot be read, if so; those of the node are then empty. A document of attributes only (v2)
-    /// that is broken does not keep the data from being read.
+    /// Why the attributes cannot be read, if so; the attributes of the node are then empty. A document of attributes
+    /// only (v2) that is broken does not keep the data from being read.
     pub attributes_error: Option<Error>,
     /// Whether the document does not say how chunk indices are joined. Old writers of v2 joined them by `/` without
     /// saying so: where a chunk is missing at the key with `.`, the one with `/` is to be tried.
@@ -35,13 +35,13 @@ pub struct StoredNode {
     /// The convention that the dimension names come from, where it is not the format itself.
     pub dimension_names_from: Option<Convention>,
     /// Where else chunks of the array may lie, in the order to be tried. Some texts changed the keys without changing anything
-    /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All chunks of
-    /// an array lie in one place.
+    /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All
+    /// chunks of an array lie under keys of one kind.
     pub fallback_keys: Vec<ChunkKeys>,
     /// Why its data type is not known, if so, and the node has the one that the document names as a fallback: whoever does not
     /// want that has the error here.
     pub fallback: Option<Error>,
-    /// What the codecs are if the chunks are in C order although the document says F, where that is in doubt; see
+    /// The codecs for chunks in C order, where the document says F and that is in doubt; see
     /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).
     pub codecs_if_c_order: Option<Vec<NamedConfig>>,
 }
@@ -95,7 +95,7 @@ impl StoredNode {
     /// compressor other than blosc it has C order. The text of version 1 says otherwise, which is the default, with a warning.
     /// Other nodes stay as they are.
     ///
-    /// If the node is then written over its documents, they say what is true.
+    /// If the node is then written over its documents, they say the true order.
     #[must_use]
     pub fn v1_f_order_is_c(mut self) -> Self {
         if let (Some(codecs), Node::Array(array)) = (self.codecs_if_c_order.take(), &mut self.node) {
@@ -105,18 +105,19 @@ impl StoredNode {
         self
     }
 
-    /// What the keys of its chunks begin with if it is an array, relative to the root of the store: empty, or ending in `/`.
+    /// The prefix of the keys of its chunks if it is an array, relative to the root of the store: empty, or ending in
+    /// `/`.
     pub fn chunk_prefix(&self) -> String {
         rules(self.dialect).chunk_prefix(&self.path, &self.documents)
     }
 
-    /// The keys that belong to this node and to all nodes below it: what is to be erased with it.
+    /// The keys that belong to this node and to all nodes below it, which are to be erased with it.
     pub fn owned(&self) -> Owned {
         owned(self.dialect, &self.path, &self.documents)
     }
 
-    /// The prefixes (empty, or ending in `/`) below which there is nothing but this node and what lies below it. Together with
-    /// [`own_documents`](Self::own_documents) that is all there is of it.
+    /// The prefixes (empty, or ending in `/`) below which there is nothing but this node and the nodes below it.
+    /// Together with [`own_documents`](Self::own_documents) they are all keys of it.
     pub fn own_prefixes(&self) -> Vec<String> {
         rules(self.dialect).own_prefixes(&self.path, &self.documents)
     }

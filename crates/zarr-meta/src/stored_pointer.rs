@@ -21,9 +21,9 @@ impl StoredNode {
         self.own_documents().find(|key| Some(*key) != entry).or_else(|| self.own_documents().next())
     }
 
-    /// The JSON pointer into the document of this array to what stands at `pointer` in [`Node::to_value`](crate::Node::to_value):
-    /// older dialects have other members, and the model has codecs that documents leave out. What has no exact position is
-    /// the member that it is in.
+    /// The JSON pointer into the document of this array for the value at `pointer` in
+    /// [`Node::to_value`](crate::Node::to_value): older dialects have other members, and the model has codecs that
+    /// documents leave out. A value without an exact position has the pointer of the member that holds it.
     pub fn document_pointer(&self, pointer: &str) -> String {
         let Some(rest) = pointer.strip_prefix("/codecs/") else { return self.member(pointer) };
         let options = ParseOptions::ALL;
@@ -75,8 +75,8 @@ impl StoredNode {
     }
 }
 
-/// The pointer to `rest`, which begins with the place of a codec, where `codecs` were read from `stored`, and those that are not
-/// stored from `others`, if there are any.
+/// The pointer to `rest`, which begins with the index of a codec, where `codecs` were read from the list `stored`, and
+/// the codecs that are not in it from `others`, if there are any.
 fn in_list(
     codecs: &[NamedConfig],
     stored: &[Stored<'_>],

@@ -1,4 +1,4 @@
-//! What is odd but no error.
+//! Deviations that are no errors.
 
 use crate::Dialect;
 use std::fmt;
@@ -23,7 +23,7 @@ impl Warning {
         Self { key: key.into(), pointer: pointer.into(), what: what.into(), hides: None }
     }
 
-    /// A warning about what the document at `key` has that is no JSON.
+    /// A warning about a deviation from JSON in the document at `key`.
     pub(crate) fn of(key: &str, deviation: Deviation) -> Self {
         Self::new(key, deviation.pointer, deviation.kind.to_string())
     }

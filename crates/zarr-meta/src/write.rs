@@ -12,16 +12,18 @@ use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
 /// The documents that say `node`: keys relative to the root of the store, and bytes to set there, or `None` where the key is
 /// to be erased.
 ///
-/// `previous` are the documents that the node has now. What is not changed in them stays as it is spelled, unknown
-/// members and the order of members included: changing one attribute changes one attribute. A document without any
-/// change comes back byte for byte. Without `previous`, the node is taken to be new, and nothing is erased.
+/// `previous` are the documents that the node has now. Values that do not change keep their spelling, and so do unknown
+/// members and the order of members: changing one attribute changes one attribute. A document without any change comes
+/// back byte for byte. Without `previous`, the node is taken to be new, and nothing is erased.
 ///
-/// Some dialects have a document that says something about the whole hierarchy ([`entry_point_key`](crate::entry_point_key)). It is among
-/// what is returned if it is not among `previous`, and else stays as it is.
+/// Some dialects have a document that says something about the whole hierarchy
+/// ([`entry_point_key`](crate::entry_point_key)). It is returned too if it is not among `previous`, and else stays as
+/// it is.
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] naming the member if the dialect cannot say `node` exactly as it is; see
-/// [`for_dialect`](crate::for_dialect) for what comes near. [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be written.
+/// [`ErrorKind::NotExpressible`] naming the member if the dialect cannot express `node` exactly; see
+/// [`for_dialect`](crate::for_dialect) for the nearest node. [`ErrorKind::UnsupportedVersion`] for a dialect that
+/// cannot be written.
 ///
 /// # Example
 /// ```
@@ -47,7 +49,7 @@ pub fn documents(
     {
         return Ok(merged);
     }
-    // What says something about the whole hierarchy stays as it is.
+    // The document about the whole hierarchy stays as it is.
     let entry = entry(dialect, previous);
     let new = new.into_iter().filter(|(key, _)| entry.get(key).is_none());
     let fresh: Vec<_> = new.map(|(key, document)| (key, Some(text(&document)))).collect();
@@ -59,7 +61,8 @@ pub fn documents(
     Ok(fresh.into_iter().chain(erased).collect())
 }
 
-/// Refuses numbers that JSON does not have in attributes of documents that are JSON. Those that have such numbers may have others.
+/// Refuses numbers that JSON does not have in attributes of documents that are JSON. Documents that have such numbers
+/// already may get others.
 fn check_nan_literals(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Result<()> {
     let has_nan = |(_, value): &(&str, &Value)| value.count_nan_literals() > 0;
     let Some((name, value)) = node.attributes().iter().find(has_nan).filter(|_| !dialect.allows_nan_literals()) else {
@@ -80,9 +83,9 @@ fn entry(dialect: Dialect, previous: Option<&Documents>) -> Documents {
     entry.into_iter().collect()
 }
 
-/// The keys at which a node at `path` may have documents, those of the whole hierarchy left out but at the root. `known` has
-/// what was read before, for dialects that say in one document how the others are called. The keys of two paths are in the
-/// same order.
+/// The keys at which a node at `path` may have documents, without the documents of the whole hierarchy except at the
+/// root. `known` has the documents read before, for dialects that say in one document how the others are called. The
+/// keys of two paths are in the same order.
 pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Vec<String> {
     let rules = rules(dialect);
     let entry = entry_point_key(dialect).filter(|_| !path.is_root());
@@ -92,8 +95,8 @@ pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Ve
     keys
 }
 
-/// The dialects, newest first, that look at `key` for a node at `path`, as far as keys do not depend on what documents say. Version
-/// 3 stands for its form of 2023 too.
+/// The dialects, newest first, that look at `key` for a node at `path`, as far as keys do not depend on the content of
+/// documents. Version 3 stands for its form of 2023 too.
 ///
 /// # Example
 /// ```
@@ -115,7 +118,7 @@ pub fn dialects_of_key(path: &NodePath, key: &str) -> Vec<Dialect> {
     Dialect::alone().filter(looks).collect()
 }
 
-/// What the chunk keys of an array begin with, relative to the root of the store: empty, or ending in `/`.
+/// The prefix of the chunk keys of an array, relative to the root of the store: empty, or ending in `/`.
 ///
 /// For an array that was found, [`StoredNode::chunk_prefix`](crate::StoredNode::chunk_prefix) knows better: some dialects have several
 /// forms.
@@ -196,7 +199,7 @@ pub(crate) fn first_difference(a: &Value, b: &Value, pointer: &str) -> Option<(S
     Some((pointer.to_owned(), a.excerpt(), b.excerpt()))
 }
 
-/// The previous documents with what has changed put in; `None` if that would not say the node.
+/// The previous documents with the changes put in; `None` if they would not say the node.
 fn merged(
     rules: &dyn Rules,
     dialect: Dialect,
@@ -205,7 +208,7 @@ fn merged(
     previous: &Documents,
     new: &[(String, Map)],
 ) -> Option<Vec<(String, Option<Vec<u8>>)>> {
-    // What the previous documents said, in the spelling of `new`: what is the same in both has not changed.
+    // The node of the previous documents in the spelling of `new`: values that are equal in both have not changed.
     let before = rules.parse(path, previous).ok()??;
     let canonical = rules.write(dialect, path, &before.node, previous).ok()?;
     let is_array = before.node.as_array().is_some();
@@ -231,7 +234,7 @@ fn merged(
     }
     let is_new = |key: &str| entry.get(key).is_some() || new.iter().any(|(new, _)| new == key);
     for (key, bytes) in previous.iter().filter(|(key, _)| !is_new(key)) {
-        // A document that was of no account stays so, unless the node becomes what it says.
+        // A document that was of no account stays so, unless the node becomes the node that it says.
         let spoke = canonical.iter().any(|(canonical, _)| canonical == key) || is_array != node.as_array().is_some();
         let is_empty =
             parse(bytes, ParseOptions::default()).is_ok_and(|parsed| parsed.value == Value::Object(Map::new()));

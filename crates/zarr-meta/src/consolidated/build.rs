@@ -10,8 +10,8 @@ use zarr_json::{Map, ParseOptions, Value, parse};
 impl Consolidated {
     /// Consolidated metadata of the group at `group`, from nodes below it (others are left out) in the order given.
     ///
-    /// Documents of nodes that were found in `dialect` go in as they are stored. Those of version 3 do not include
-    /// the group's own, others do.
+    /// Documents of nodes that were found in `dialect` go in as they are stored. Consolidated metadata of version 3
+    /// does not include the group's own document, others do.
     ///
     /// # Errors
     /// [`ErrorKind::NotExpressible`] if a node cannot be said in `dialect`, [`ErrorKind::UnsupportedVersion`] if the dialect has

@@ -4,7 +4,8 @@ use crate::dialect::table::rules;
 use crate::error::Result;
 use crate::{GroupMetadata, Node, StoredNode, documents};
 
-/// What to write so that the group `found` has no consolidated metadata: keys with their new bytes, `None` to erase one.
+/// The writes by which the group `found` loses its consolidated metadata: keys with their new bytes, `None` to erase a
+/// key.
 ///
 /// For writers that change a hierarchy: the copy would be stale, and is dropped rather than left wrong. Empty where there is
 /// nothing to drop.

@@ -10,23 +10,25 @@ use zarr_dtype::NumpyType;
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The attribute that holds what a dialect cannot say, written by [`for_dialect_carrying`]:
+/// The attribute that holds the members that a dialect cannot express, written by
+/// [`for_dialect_carrying`]:
 ///
 /// ```json
 /// {"_zarr_carried": {"dialect": "v3", "members": {"dimension_names": ["y", null]}}}
 /// ```
 ///
 /// `members` are members of the node as [`Node::to_value`] has them, those of `attributes` only as far as they would be lost. If
-/// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to those texts in attributes that
-/// stand for numbers which JSON does not have.
+/// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to the texts in
+/// attributes that stand for numbers which JSON does not have.
 pub const CARRIED: &str = "_zarr_carried";
 
 /// Members that say how chunks are stored, which is a matter of each dialect.
 const OF_STORAGE: [&str; 6] = ["zarr_format", "node_type", "shape", "chunk_grid", "chunk_key_encoding", "codecs"];
 
-/// As [`for_dialect`] for a node that is stored in the dialect `from`, but what would not come back from `dialect` is kept in the
-/// attribute [`CARRIED`]: names of some dimensions only, an undefined fill value, members that need not be understood, storage
-/// transformers, another name of the data type. [`for_dialect`] puts it back where the dialect is again one that can say it.
+/// As [`for_dialect`] for a node that is stored in the dialect `from`, but members that would not come back from
+/// `dialect` are kept in the attribute [`CARRIED`]: names of some dimensions only, an undefined fill value, members
+/// that need not be understood, storage transformers, another name of the data type. [`for_dialect`] puts them back
+/// where the dialect is again one that can express them.
 ///
 /// # Errors
 /// As [`for_dialect`], but dimension names are never a reason.
@@ -63,9 +65,9 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
     if let Some(data_type) = data_type {
         members.insert(UNKNOWN_TYPE, data_type);
     }
-    // The second time with what is carried put back, which may be in the way of something else.
+    // The second time with the carried members put back, which may conflict with other members.
     for _ in 0..2 {
-        // What cannot come back at all is for the way back to refuse.
+        // The conversion back refuses a node that cannot come back at all.
         let Ok((back, _)) = for_dialect(&fitted, from) else { break };
         lost(node, &back, &mut members);
         let is_new = |name: &&str| !node.attributes().contains_key(name);
@@ -137,8 +139,8 @@ fn lost(node: &Node, back: &Node, members: &mut Map) {
     }
 }
 
-/// Puts what is carried back into a node that is to be written in `dialect`, if it comes from there. What was changed since
-/// stays changed.
+/// Puts the carried members back into a node that is to be written in `dialect`, if it comes from there. Later changes
+/// stay.
 pub(super) fn restore(node: &mut Node, dialect: Dialect) {
     let carried = node.attributes().get(CARRIED);
     let from = carried.and_then(|carried| carried.get("dialect")?.as_str()?.parse::<Dialect>().ok());

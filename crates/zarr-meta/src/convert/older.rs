@@ -1,4 +1,4 @@
-//! What nodes become in dialects before version 3.
+//! Conversion of nodes to dialects before version 3.
 
 use super::{Note, define_fill_value, drop_extra};
 use crate::consolidated::Consolidation;
@@ -87,7 +87,7 @@ fn chunk_keys(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>
     become_keys(&mut array.chunk_key_encoding, (&name, &separator), keys, notes);
 }
 
-/// Makes keys that only the drafts have those of version 3.
+/// Replaces keys that only the drafts have by keys of version 3.
 pub(super) fn settled_keys(encoding: &mut NamedConfig, notes: &mut Vec<Note>) {
     match layout::innermost(encoding) {
         Some((name, separator)) if name == "joined" => {
@@ -107,7 +107,7 @@ fn become_keys(encoding: &mut NamedConfig, was: (&str, &str), keys: NamedConfig,
     *encoding = keys;
 }
 
-/// Makes the index of shards what the storage transformer of the drafts has: at the end, without a checksum.
+/// Gives shards the index that the storage transformer of the drafts has: at the end, without a checksum.
 fn plain_index(shard: &mut NamedConfig, pointer: &str, notes: &mut Vec<Note>) {
     let pointer = format!("{pointer}/configuration");
     let configuration = &mut shard.configuration;

@@ -1,4 +1,4 @@
-//! What is known of codecs by their names.
+//! The kinds of codecs, by their names.
 
 use crate::codec_names::{codec_named, codec_of_id};
 use crate::error::Result;
@@ -12,7 +12,7 @@ pub(crate) use crate::codec_names::Kind;
 /// The codec of the model that takes bytes for an array of another type, which filters of numcodecs do.
 pub(crate) const VIEW: &str = "array_view";
 
-/// What the codec of this name turns into what, where that is known.
+/// The kind of the codec of this name, which says what it takes and what it gives; `None` for an unknown codec.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
     match name {
         VIEW => Some(Kind::BytesToBytes),
@@ -133,7 +133,7 @@ pub fn spell_out(chain: &mut [NamedConfig]) {
     }
 }
 
-/// Changes the codecs of the chains in the configuration of a codec. Those that stay the same stay as they are spelled.
+/// Changes the codecs of the chains in the configuration of a codec. Codecs that stay the same keep their spelling.
 pub(crate) fn change_chains(codec: &mut NamedConfig, change: &mut dyn FnMut(&mut [NamedConfig])) {
     let chains: Vec<_> = chains(codec).collect();
     for (member, mut chain) in chains {

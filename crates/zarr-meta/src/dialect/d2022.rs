@@ -50,7 +50,7 @@ impl Rules for V3Draft2022 {
         true
     }
 
-    /// It refuses what it does not know.
+    /// It refuses unknown members.
     fn may_have_member(&self, is_array: bool, name: &str, _value: &Value) -> bool {
         is_array && matches!(name, "extensions" | UNKNOWN_TYPE)
     }
@@ -64,7 +64,7 @@ impl Rules for V3Draft2022 {
     }
 
     fn more_keys(&self, path: &NodePath, documents: &Documents) -> Vec<String> {
-        // What is wrong with the entry is for `parse` to say.
+        // `parse` reports an invalid entry.
         let keys = |entry: Entry| vec![entry.key(path, Kind::Array), entry.key(path, Kind::Group)];
         Entry::find(documents).ok().flatten().map(keys).unwrap_or_default()
     }
@@ -130,7 +130,7 @@ impl Rules for V3Draft2022 {
     }
 }
 
-/// What a document is of.
+/// The kind of node that a document describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Array,

@@ -75,8 +75,8 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
 /// The keys of documents that detect hierarchies of dialects which are not self-contained.
 pub const DETECTION_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/array.json", "meta", "__zmeta__"];
 
-/// The dialects, of those that are not self-contained, that the documents at [`DETECTION_KEYS`] show: newest first, each with the key
-/// of the document; or the error of such a document.
+/// The dialects that are not self-contained and that the documents at [`DETECTION_KEYS`] show: newest first, each with
+/// the key of the document; or the error of such a document.
 pub fn detected_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
     let mut documents = documents.clone();
     let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();

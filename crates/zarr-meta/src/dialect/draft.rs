@@ -1,7 +1,7 @@
-//! What the drafts of version 3 (2019 to 2022) have in common.
+//! The common parts of the drafts of version 3 (2019 to 2022).
 //!
 //! Extensions are named by URIs, of which several spellings were in use; elements are of the types of numpy, whatever they
-//! are called; shards are made by a storage transformer, in the same bytes as those of the later codec.
+//! are called; shards are made by a storage transformer, in the same bytes as the later codec makes.
 
 pub(crate) mod codec;
 pub(crate) mod data_type;

@@ -1,7 +1,7 @@
 //! Fill values of version 2 and of the model.
 //!
 //! The model has them in the notation of version 3. Version 2 differs in the base64 texts that it has for raw bytes
-//! and structs, and in what was written by old software.
+//! and structs, and in the spellings of old software.
 
 use super::packed;
 use crate::error::{Error, ErrorKind, Result};
@@ -55,7 +55,7 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_
 }
 
 /// Whether all software reads elements that are not stored as the fill value that `array` has, which its document spells as
-/// `stored`. What zarr-python and numcodecs do, from 2.0 on:
+/// `stored`. zarr-python and numcodecs differ from 2.0 on:
 ///
 /// - null, or none, leaves elements undefined: memory as it was, or None for objects;
 /// - a number for a type of texts, bytes or structs, which old software wrote whatever the type, is its digits, or an error;
@@ -77,8 +77,8 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
     }
 }
 
-/// What is odd in the spelling of the number at `at`, in words and with its pointer, if it is read as `read`: quotes around it, a
-/// fraction of zero for integers, a number for a bool, one for a complex number.
+/// The deviation in the spelling of the number at `at`, in words and with its pointer, if it is read as `read`: quotes
+/// around it, a fraction of zero for integers, a number for a bool, one for a complex number.
 pub(crate) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
     let (NumpyType::Number(number), Some(read)) = (dtype, read) else { return None };
     let is_float = |value: &Value| match value {
@@ -133,7 +133,7 @@ fn integer(at: &At<'_>, least: i128, most: i128) -> Result<Value> {
     Ok(JsonNumber::parse(&value.to_string()).map_or(Value::Null, Value::Number))
 }
 
-/// A float, also in quotes, and with the words of Python for what is no number.
+/// A float, also in quotes, and with the words of Python for NaN and infinity.
 fn float(at: &At<'_>) -> Result<Value> {
     let value = at.value();
     if let Some(number) = quoted(value) {
@@ -173,7 +173,7 @@ fn bytes(at: &At<'_>, size: u64) -> Result<Value> {
 fn element(at: &At<'_>, size: u64) -> Result<Vec<u8>, ValueError> {
     let expected = || at.invalid(format!("base64 of {size} bytes"));
     if at.value().as_f64() == Some(0.0) {
-        // Never allocate on a number the document has not earned: larger elements have no place in metadata.
+        // Never allocate on a number the document has not earned: larger elements do not belong in metadata.
         let size = usize::try_from(size).ok().filter(|&size| size <= 1 << 20).ok_or_else(expected)?;
         return Ok(vec![0; size]);
     }

@@ -18,7 +18,7 @@ use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-/// The codecs that give bytes, and by what they are the codec of a data type of variable length.
+/// The codecs that give bytes, each with the data type of variable length that it stands for.
 const OBJECT_CODECS: [(&str, &str); 9] = [
     ("vlen-utf8", "string"),
     ("vlen-bytes", "bytes"),
@@ -31,7 +31,7 @@ const OBJECT_CODECS: [(&str, &str); 9] = [
     ("pickle", "v2_object"),
 ];
 
-/// Codecs that do not compress, so that their place is among the filters.
+/// Codecs that do not compress, so that they belong among the filters.
 const NO_COMPRESSORS: [&str; 9] =
     ["shuffle", "bitshuffle", "base64", "crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3", "categorize"];
 
@@ -187,7 +187,7 @@ fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
         "blosc" => {
             let word = codec.configuration.get("shuffle").and_then(Value::as_str).unwrap_or("noshuffle");
             map.insert("shuffle", codecs::SHUFFLES.iter().position(|known| *known == word)?);
-            // numcodecs before 0.16 refuses the member; it is what a reader finds by itself.
+            // numcodecs before 0.16 refuses the member; a reader finds its value by itself.
             if map.get("typesize").and_then(Value::as_u64) == Some(typesize) {
                 map.remove("typesize");
             }

@@ -1,8 +1,8 @@
 //! The first protocol draft of version 3, of April 2019.
 //!
 //! No entry point document. Every name in a key ends in `.g` for a group or `.a` for an array: documents at
-//! `meta/a.g/b.a/array.json` and `meta/a.g/group.json`, chunks at `data/a.g/b.a/0.1`. Groups need no document. What the
-//! text leaves open is as the same draft had it a month later: the members of documents, and chunk keys.
+//! `meta/a.g/b.a/array.json` and `meta/a.g/group.json`, chunks at `data/a.g/b.a/0.1`. Groups need no document. The text
+//! leaves the members of documents and the chunk keys open; they are as the same draft had them a month later.
 
 mod parse;
 mod write;
@@ -23,13 +23,13 @@ const GROUP: &str = "group.json";
 /// Attributes beside the document, which have a say if there are none in it.
 const ATTRIBUTES: &str = "attributes.json";
 
-/// What the text of groups and arrays has in an example.
+/// The deviations that an example of the text of groups and arrays has.
 const OPTIONS: ParseOptions = ParseOptions { nan_literals: false, ..ParseOptions::ALL };
 
 /// The URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";
 
-/// What the keys of a node begin with behind `meta/` and `data/`; `last` is the ending of the last name, `g` or `a`.
+/// The beginning of the keys of a node behind `meta/` and `data/`; `last` is the ending of the last name, `g` or `a`.
 fn prefix(path: &NodePath, last: char) -> String {
     let names = path.names().count();
     let ending = |index: usize| if index + 1 == names { last } else { 'g' };

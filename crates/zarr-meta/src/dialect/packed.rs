@@ -105,7 +105,7 @@ pub(crate) fn byte_list(value: &Value) -> Option<Vec<u8>> {
     value.as_array()?.iter().map(|item| u8::try_from(item.as_u64()?).ok()).collect()
 }
 
-/// What a text of fixed length is made of.
+/// The unit of a text of fixed length.
 const CODE_POINT: Layout = Layout::Fixed { scalar: Scalar::U32, count: 1 };
 
 /// Elements in the byte order of the machine, from this one or into it. Without an order they are little-endian.

@@ -32,8 +32,8 @@ pub(crate) trait Rules: Sync {
 
     /// The documents of `node`, as near to it as the dialect comes.
     ///
-    /// What the dialect cannot say at all is an error. Whether what it says is exactly `node` is for the caller to see by
-    /// parsing the result. `known` are the documents that the node has or had, for dialects that say in one of them how the
+    /// A node that the dialect cannot express at all is an error. The caller finds by parsing the result whether it is
+    /// exactly `node`. `known` are the documents that the node has or had, for dialects that say in one of them how the
     /// others are called.
     fn write(&self, dialect: Dialect, path: &NodePath, node: &Node, known: &Documents) -> Result<Vec<(String, Map)>>;
 
@@ -41,12 +41,12 @@ pub(crate) trait Rules: Sync {
     /// as for [`write`](Self::write).
     fn chunk_keys(&self, rank: usize, separator: Option<&str>, known: &Documents) -> NamedConfig;
 
-    /// What the keys of the chunks of an array at `path` begin with; `known` as for [`write`](Self::write).
+    /// The prefix of the keys of the chunks of an array at `path`; `known` as for [`write`](Self::write).
     fn chunk_prefix(&self, path: &NodePath, _known: &Documents) -> String {
         path.key_prefix()
     }
 
-    /// The prefixes below which there is nothing but the node at `path` and what lies below it, but for documents that lie
+    /// The prefixes below which there is nothing but the node at `path` and the nodes below it. Documents may lie
     /// elsewhere; `known` as for [`write`](Self::write).
     fn own_prefixes(&self, path: &NodePath, _known: &Documents) -> Vec<String> {
         vec![path.key_prefix()]
@@ -111,7 +111,7 @@ pub(crate) trait Rules: Sync {
         !is_ignorable(value)
     }
 
-    /// Under which names the document of an array has what the model has.
+    /// The names that the document of an array has for the members of the model.
     fn members(&self) -> Members {
         Members::OF_MODEL
     }
@@ -147,11 +147,12 @@ pub(crate) trait Rules: Sync {
         None
     }
 
-    /// Checks a name to be written: an error, or what is unwise about it.
+    /// Checks a name to be written: an error, or a warning.
     fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>>;
 }
 
-/// The further member of an array whose data type is not known, but names a fallback that is: what its document has for `data_type`.
+/// The further member of an array whose data type is not known, but names a fallback that is: the value that its
+/// document has for `data_type`.
 pub(crate) const UNKNOWN_TYPE: &str = "data_type";
 
 /// Whether a reader may ignore a member with this value.
@@ -159,7 +160,7 @@ pub(crate) fn is_ignorable(value: &Value) -> bool {
     value.get("must_understand") == Some(&Value::Bool(false))
 }
 
-/// What [`Rules::parse`] makes of documents.
+/// The result of [`Rules::parse`].
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) dialect: Dialect,
@@ -176,7 +177,8 @@ pub(crate) struct Parsed {
     pub(crate) fallback_keys: Vec<ChunkKeys>,
     /// See [`StoredNode::fallback`](crate::StoredNode::fallback).
     pub(crate) fallback: Option<Error>,
-    /// What the codecs would be if the order of elements that the document says is not the one they were stored in.
+    /// The codecs for elements in C order, where the order that the document says may not be the order that they are
+    /// stored in.
     pub(crate) codecs_if_c_order: Option<Vec<NamedConfig>>,
 }
 

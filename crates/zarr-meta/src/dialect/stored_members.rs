@@ -1,9 +1,9 @@
-//! Where documents of arrays have what the model has elsewhere, as JSON pointers.
+//! The locations in documents of arrays, as JSON pointers, of the members that the model has elsewhere.
 
-/// Under which names the document of an array has what the model has.
+/// The names that the document of an array has for the members of the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Members {
-    /// Pointers in the model, and those in the document.
+    /// Pointers in the model, each with its pointer in the document.
     pub(crate) names: &'static [(&'static str, &'static str)],
     /// Where the codecs are.
     pub(crate) codecs: Codecs,
@@ -32,27 +32,27 @@ pub(crate) struct CodecList {
     pub(crate) list: &'static str,
     /// Whether parameters stand in a member `configuration`, and not beside the name.
     pub(crate) has_configurations: bool,
-    /// Whether those of `compressor` do.
+    /// Whether the parameters of `compressor` do.
     pub(crate) has_configured_compressor: bool,
-    /// What is named for a codec of which it cannot be told where it is.
+    /// The location that is named for a codec whose own location is unknown.
     pub(crate) otherwise: &'static str,
-    /// What says the order of elements, a `transpose` in the model.
+    /// The member that says the order of elements, a `transpose` in the model.
     pub(crate) order: &'static str,
-    /// What says the byte order, `bytes` in the model.
+    /// The member that says the byte order, `bytes` in the model.
     pub(crate) data_type: &'static str,
 }
 
 impl Members {
-    /// Those of the model.
+    /// The members of the model.
     pub(crate) const OF_MODEL: Self = Self { names: &[], codecs: Codecs::AsInModel };
 
-    /// Those of the drafts of version 3.
+    /// The members of the drafts of version 3.
     pub(crate) const OF_DRAFTS: Self =
         Self { names: &[("/chunk_key_encoding", "/chunk_grid/separator")], codecs: Codecs::List(CodecList::OF_DRAFTS) };
 }
 
 impl CodecList {
-    /// That of the drafts of version 3.
+    /// The list of the drafts of version 3.
     pub(crate) const OF_DRAFTS: Self = Self {
         list: "/codecs",
         has_configurations: true,

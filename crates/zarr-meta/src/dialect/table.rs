@@ -22,8 +22,8 @@ pub(crate) fn all_rules() -> impl DoubleEndedIterator<Item = &'static dyn Rules>
     Dialect::alone().map(rules)
 }
 
-/// The key of the document that says what dialect a whole hierarchy is of and how the keys in it are formed; `None` for dialects
-/// whose nodes are detected by their own documents.
+/// The key of the document that says the dialect of a whole hierarchy and the form of the keys in it; `None` for
+/// dialects whose nodes are detected by their own documents.
 ///
 /// Before a node is created, the document there has to be read and given to [`documents`](crate::documents) as one of the
 /// previous ones, so that the node fits in.
@@ -32,18 +32,19 @@ pub fn entry_point_key(dialect: Dialect) -> Option<&'static str> {
 }
 
 impl Dialect {
-    /// Those that have rules of their own, newest first; of several that are read alike, the newest.
+    /// The dialects that have rules of their own, newest first; of several that are read alike, the newest.
     pub(crate) fn alone() -> impl DoubleEndedIterator<Item = Self> {
         let stands_alone = |dialect: &Self| rules(*dialect).dialects().first() == Some(dialect);
         Self::ALL.into_iter().rev().filter(stands_alone)
     }
 
-    /// Those whose documents lie at the path of their node, by different names, newest first. One stands for all that are read alike.
+    /// The dialects whose documents lie at the path of their node, by different names, newest first. One stands for all
+    /// that are read alike.
     pub fn at_paths() -> impl DoubleEndedIterator<Item = Self> {
         Self::alone().filter(|dialect| dialect.has_documents_at_paths())
     }
 
-    /// Whether documents are those of version 3, in its final form or that of 2023: `zarr.json` at the path of each node.
+    /// Whether documents are of version 3, in its final form or its form of 2023: `zarr.json` at the path of each node.
     pub fn is_v3(self) -> bool {
         rules(self).dialects().contains(&Self::V3)
     }
@@ -59,8 +60,8 @@ impl Dialect {
         rules(self).precedes_v3()
     }
 
-    /// The dialects whose hierarchies may lie beside one that has an entry point document: those with documents at paths first, then
-    /// those of one array.
+    /// The dialects whose hierarchies may lie beside one that has an entry point document: dialects with documents at
+    /// paths first, then dialects of one array.
     pub fn beside_entry_point() -> impl Iterator<Item = Self> {
         let root = NodePath::root();
         let mut all: Vec<_> =
@@ -117,7 +118,7 @@ impl Dialect {
 
     /// Checks that a node may be written at `path`; reading takes any name that is safe.
     ///
-    /// The answer holds what is allowed but unwise.
+    /// The result holds a warning for each name that is allowed but unwise.
     ///
     /// # Errors
     /// [`ErrorKind::Path`] for a name that the dialect forbids.

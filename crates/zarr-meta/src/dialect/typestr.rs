@@ -86,7 +86,7 @@ fn from_value(value: &Value) -> Option<ByteOrder> {
     }
 }
 
-/// The type of numpy for a data type of the model; [`NumpyType::Object`] for those of variable length.
+/// The type of numpy for a data type of the model; [`NumpyType::Object`] for types of variable length.
 pub(crate) fn from_model(data_type: &NamedConfig) -> Result<NumpyType> {
     let no = || {
         let found = data_type.short_value().excerpt();

@@ -1,4 +1,4 @@
-//! What zarr-python 0.4 wrote (early 2016): one array and no hierarchy, always compressed by blosc.
+//! The form that zarr-python 0.4 wrote (early 2016): one array and no hierarchy, always compressed by blosc.
 //!
 //! There is no text of it. The document `__zmeta__` describes the array, `__zattr__` has the user's attributes if there are any,
 //! and the chunks are `__zdata__/0.0.blosc`:
@@ -20,7 +20,7 @@ use zarr_dtype::NumpyType;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, json};
 
-/// The rules of what came before version 1.
+/// The rules of the form before version 1.
 pub(super) struct V0;
 
 const ARRAY: &str = "__zmeta__";

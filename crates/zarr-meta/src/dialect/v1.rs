@@ -24,13 +24,13 @@ pub(super) struct V1;
 pub(crate) const ARRAY: &str = "meta";
 pub(crate) const ATTRIBUTES: &str = "attrs";
 
-/// Where a document of version 1, or of what came before, has the codecs: one, apart from its parameters.
+/// The locations of codecs in a document of version 1, or of the form before it: one codec, apart from its parameters.
 pub(super) const STORED: Members = Members {
     names: &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")],
     codecs: Codecs::One { name: "/compression", parameters: "/compression_opts" },
 };
 
-/// What is wrong with a document `meta` that is not of version 1, if it is one at all: beside `attrs` it is.
+/// The fault of a document `meta` beside `attrs`, which has to be of version 1; `None` if it has no fault.
 pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
     let value = match parse_document(ARRAY, bytes, ParseOptions::ALL, |_| true) {
         Ok((value, _)) => value,

@@ -1,4 +1,4 @@
-//! Version 3: 3.0, 3.1, and what was written in 2023 while it settled.
+//! Version 3: 3.0, 3.1, and the form of 2023, before it settled.
 //!
 //! Every node has one document `zarr.json`. Zarr v3 core specification, section "Metadata".
 

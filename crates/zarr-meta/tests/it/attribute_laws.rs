@@ -21,7 +21,8 @@ fn number() -> impl Strategy<Value = String> {
     prop_oneof![4 => spelled, 1 => any::<f64>().prop_filter("finite", |it| it.is_finite()).prop_map(|it| format!("{it:?}")), 1 => token]
 }
 
-/// What is between the quotes of a text: Unicode, escapes, surrogates with and without the other half, and what they are held as.
+/// The characters between the quotes of a text: Unicode, escapes, surrogates with and without the other half, and the
+/// characters that stand for them in memory.
 fn inside() -> impl Strategy<Value = String> {
     let escape = prop_oneof![
         Just("\\ud800"),
@@ -104,7 +105,7 @@ fn stored(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Stored
     StoredNode::read(dialect, NodePath::root(), &documents).unwrap().unwrap()
 }
 
-/// The attributes as text: what is the same there is the same to the last digit.
+/// The attributes as text: equal texts are equal to the last digit.
 fn shown(node: &Node) -> String {
     Value::Object(node.attributes().clone()).to_string()
 }

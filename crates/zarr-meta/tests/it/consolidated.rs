@@ -103,7 +103,7 @@ fn other_forms() {
     assert_eq!(error.kind(), ErrorKind::UnknownExtension);
 }
 
-/// What was found, in all that can be compared.
+/// The result, in all its parts that can be compared.
 fn described(found: Result<Option<StoredNode>, Error>) -> Result<String, String> {
     let found = found.map_err(|error| error.to_string())?.ok_or("nothing")?;
     let StoredNode { dialect, path, node, warnings, attributes_error, documents, .. } = &found;
@@ -112,7 +112,7 @@ fn described(found: Result<Option<StoredNode>, Error>) -> Result<String, String>
     Ok(format!("{dialect} {path} {} {warnings:?} {attributes_error:?} {documents:?} {rest:?}", node.to_value()))
 }
 
-/// One member is another value, if there is one at that place.
+/// One member has another value, if there is a member at that index.
 fn spoilt(document: &Map, change: &Option<(usize, Value)>) -> Map {
     let mut spoilt = document.clone();
     if let Some((index, value)) = change
@@ -125,7 +125,7 @@ fn spoilt(document: &Map, change: &Option<(usize, Value)>) -> Map {
 
 proptest! {
     /// The nodes of consolidated metadata, which are made of values that are parsed already, are the ones that the texts of
-    /// their documents say: also where those are wrong, and where they are much alike.
+    /// their documents say: also where the texts are invalid, and where they are much alike.
     #[test]
     fn copies_are_read_as_their_texts_are(
         arrays in proptest::collection::vec(zarray(), 1..3),

@@ -133,8 +133,8 @@ fn numcodecs_gets_the_members_that_version_3_leaves_out() {
     }
 }
 
-/// A chain of filters, as `NAME` or `view TYPE(NAME ..)` for each codec, and the same of what the array becomes in version 3.
-/// Written in version 2 it is the same document.
+/// A chain of filters, as `NAME` or `view TYPE(NAME ..)` for each codec, and the same of the array after its conversion
+/// to version 3. Written in version 2 it is the same document.
 fn chains(dtype: &str, filters: &str) -> (String, String) {
     let text = format!(
         r#"{{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"{dtype}","fill_value":null,"order":"C","compressor":null,"filters":[{filters}]}}"#
@@ -173,7 +173,7 @@ fn filters_take_bytes_for_arrays_of_their_type() {
     let check = |dtype: &str, filters: &[&str], chain: &str, v3: &str| {
         assert_eq!(chains(dtype, &filters.join(",")), (chain.to_owned(), v3.to_owned()), "{dtype} {filters:?}");
     };
-    // Of the same size, and in the same order, the elements are what the filter takes them for.
+    // Of the same size, and in the same order, the filter takes the elements for their own type.
     for (dtype, own) in [(">i4", ">i4"), (">f4", ">i4")] {
         check(dtype, &[&delta(own)], "delta bytes:big", "delta bytes:big");
     }
@@ -192,7 +192,7 @@ fn filters_take_bytes_for_arrays_of_their_type() {
     let packed = r#"{"id":"packbits"}"#;
     check("|b1", &[packed, &delta("|u1")], "packbits delta bytes", "packbits delta bytes");
     check("|u1", &[packed], r#"bytes view "bool"(bytes = packbits bytes)"#, "bytes");
-    // Only by the type of its elements is it known what is rounded.
+    // The type of the elements says how numbers are rounded.
     let text = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","fill_value":0,"order":"C","compressor":null,"filters":[{"id":"shuffle"},{"id":"bitround","keepbits":3}]}"#;
     let error = Store::with(&[(".zarray", text)]).probe("/", None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::UnknownExtension, "/filters/1"));
@@ -243,7 +243,8 @@ fn views_of_big_endian_elements_in_the_draft_of_2022() {
     check(">M8[s]", &[r#"{"id":"pcodec","level":8}"#], r#"bytes:big view "int64"(bytes:little = pcodec)"#, None);
 }
 
-/// What zarr-python 3.1.6 and 3.4.2 read alike, but for `quantize` in front of big-endian bytes, where it is what 3.4.2 reads.
+/// zarr-python 3.1.6 and 3.4.2 read these alike, except `quantize` in front of big-endian bytes, which is as 3.4.2
+/// reads it.
 #[test]
 fn filters_name_types_in_the_orders_that_zarr_python_reads() {
     let check = |dtype: &str, filters: &str, expected: &[&str]| {
@@ -255,7 +256,7 @@ fn filters_name_types_in_the_orders_that_zarr_python_reads() {
         let codecs = &v3.as_array().unwrap().codecs;
         let shown: Vec<_> = codecs.iter().map(|codec| codec.configuration.to_string()).collect();
         assert_eq!(shown, expected, "{dtype} {filters}");
-        // The chunks are those of version 2 both ways.
+        // The chunks are the same as in version 2 both ways.
         let (back, _) = for_dialect_from(&v3, Dialect::V3, Dialect::V2).unwrap();
         let plain = |node: &Node| -> Vec<_> {
             node.as_array().unwrap().codecs.iter().map(zarr_meta::without_filter_orders).collect()

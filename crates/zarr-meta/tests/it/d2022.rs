@@ -191,7 +191,7 @@ fn fallbacks_are_reported() {
     assert!(warning.what.contains("raw_bytes"), "{warning}");
     let reason = found.fallback.as_ref().unwrap();
     assert_eq!((reason.kind(), reason.pointer()), (ErrorKind::UnknownExtension, "/data_type"));
-    // What is not understood is not lost when something else is changed.
+    // A change of another member keeps members that are not understood.
     let mut attributes = array.attributes.clone();
     attributes.insert("new", 1);
     let node = found.with_attributes(attributes);
@@ -338,7 +338,7 @@ fn the_entry_decides() {
             assert_eq!(store.probe(path, None).unwrap_err().kind(), kind, "{path} {text}");
         }
     }
-    // What is tried is said.
+    // The result names the keys that were tried.
     let zarr_meta::ProbeStep::NotFound { tried } = store.run(Probe::new(NodePath::parse("/x").unwrap(), None)).unwrap()
     else {
         unreachable!()

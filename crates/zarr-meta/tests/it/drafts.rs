@@ -1,4 +1,4 @@
-//! What holds for every document of the core draft of 2022 and of the first protocol draft.
+//! Laws of every document of the core draft of 2022 and of the first protocol draft.
 
 use crate::arbitrary::{attributes, value, zarray};
 use crate::store::Store;

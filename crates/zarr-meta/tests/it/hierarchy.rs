@@ -66,7 +66,7 @@ proptest! {
             }
         }
         check(&store, &nodes, dialect, &entry)?;
-        // What belongs to a node is that and no more.
+        // `owned` has all keys of the node and no others.
         let path = NodePath::root().join(&erased).unwrap();
         if let Some(found) = store.probe(&path.to_string(), Some(dialect)).unwrap() {
             let owned = found.owned();
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Compares what is found with the nodes that there are: those written, and all groups above them.
+/// Compares the nodes found with the existing nodes: the written ones, and all groups above them.
 fn check(
     store: &Store,
     nodes: &BTreeMap<String, bool>,

@@ -1,4 +1,4 @@
-//! What holds for every document.
+//! Laws of every document.
 
 use crate::arbitrary::{attributes, node_v3, value, zarray};
 use crate::store::Store;

@@ -1,4 +1,4 @@
-//! What holds for every document of versions 0 and 1 and of the protocol drafts.
+//! Laws of every document of versions 0 and 1 and of the protocol drafts.
 
 use crate::arbitrary::{attributes, map, value};
 use crate::laws::{json_of, parse, stored};

@@ -154,7 +154,7 @@ fn entry_point_documents_that_are_wrong() {
             assert_eq!((error.kind(), error.key(), error.pointer()), (kind, Some("zarr.json"), pointer), "{entry}");
         }
     }
-    // What may be ignored is.
+    // An extension that may be ignored is ignored.
     let entry = PYTHON.replace("[]", r#"[{"extension": "http://x", "must_understand": false},]"#);
     assert!(Store::with(&[("zarr.json", &entry)]).found("/").implicit);
 }

@@ -1,4 +1,4 @@
-//! What is read although the texts of old dialects have it otherwise: each with a warning that says where.
+//! Deviations from the texts of old dialects that are read: each with a warning that says where.
 
 use crate::store::{Store, changed};
 use zarr_json::json;

@@ -1,4 +1,4 @@
-//! Version 1, and what came before it.
+//! Version 1, and the form before it.
 
 use crate::store::{Store, changed};
 use zarr_json::{Value, json};

@@ -109,7 +109,7 @@ fn old_and_foreign_documents_are_read() {
     assert_eq!(bare.found("/").node.as_array().unwrap().fill_value, Some(json!("NaN")));
 }
 
-/// What zarr-python opens, and other software or earlier versions wrote.
+/// Members that zarr-python opens, and other software or earlier versions wrote.
 #[test]
 fn lenient_members_are_read() {
     let empty = array(r#"{"shape": [0, 6], "chunks": [0, 3]}"#);

@@ -45,7 +45,7 @@ fn members_that_may_be_ignored_are_kept() {
     assert_eq!(array.dimension_names, None);
 }
 
-/// What zarr-python opens too; the value is clear in each.
+/// Documents that zarr-python opens too; the value is clear in each.
 #[test]
 fn harmless_slips_are_read_with_or_without_a_warning() {
     let slips = found(r#"{"fill_value": 5.0, "attributes": null, "storage_transformers": null}"#);
@@ -53,7 +53,7 @@ fn harmless_slips_are_read_with_or_without_a_warning() {
     assert_eq!(slips.node.as_array().unwrap().fill_value, Some(json!(5)));
     assert!(slips.attributes().unwrap().is_empty());
     assert_eq!(slips.warnings.iter().map(|warning| warning.pointer.as_str()).collect::<Vec<_>>(), ["/fill_value"]);
-    // What is no integer is found out where the data type is known.
+    // A number that is no integer is found where the data type is known.
     assert_eq!(found(r#"{"fill_value": 1.5}"#).node.as_array().unwrap().fill_value, Some(json!(1.5)));
 }
 
@@ -109,7 +109,7 @@ fn numbers_are_bools_with_a_warning() {
         let pointers: Vec<_> = found.warnings.iter().map(|warning| warning.pointer.as_str()).collect();
         assert_eq!((found.dialect, pointers), (Dialect::V3, vec!["/fill_value"]), "{number}");
     }
-    // What is neither is found out where the data type is known.
+    // A number other than 0 and 1 is found where the data type is known.
     let two = found(r#"{"data_type": "bool", "codecs": ["bytes"], "fill_value": 2}"#);
     assert_eq!(two.node.as_array().unwrap().fill_value, Some(json!(2)));
 }
@@ -221,7 +221,7 @@ fn filters_of_numcodecs_for_big_endian_elements_are_reported() {
     };
     assert!(filter("<i4").warnings.is_empty());
     assert_eq!(filter(">i4").warnings[0].pointer, "/codecs/0/configuration/dtype");
-    // What comes out of the filter is numbers, which `bytes` puts into its own order.
+    // The output of the filter is numbers, which `bytes` puts into its own order.
     assert!(filter("<i4\", \"astype\": \">i4").warnings.is_empty());
     let inner = found(
         r#"{"codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 1],

@@ -1,4 +1,4 @@
-//! Documents that are changed keep what is not.
+//! Changed documents keep their unchanged members.
 
 use crate::store::Store;
 use zarr_json::json;

@@ -8,10 +8,10 @@ use crate::{Documents, NodePath, Warning};
 use zarr_json::pointer::At;
 use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, json};
 
-/// What the entry point document says.
+/// The content of the entry point document.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// What the keys of documents end in, `.json` where nobody says otherwise.
+    /// The end of the keys of documents, `.json` by default.
     suffix: String,
     /// Whether the version is 3.0, so that members it does not know are errors. A later one may have more.
     pub(super) is_first: bool,
@@ -21,7 +21,7 @@ pub(super) struct Entry {
 /// Members of the entry point document.
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
-/// What the text itself has in an example.
+/// The deviations that an example of the text itself has.
 pub(super) const OPTIONS: ParseOptions = ParseOptions { nan_literals: false, ..ParseOptions::ALL };
 
 impl Entry {
@@ -103,7 +103,7 @@ impl Entry {
         }
     }
 
-    /// The name of the node whose document has a key that ends in `name`, and what it is.
+    /// The name of the node whose document has a key that ends in `name`, and the kind of the node.
     pub(super) fn stem<'n>(&self, name: &'n str) -> Option<(&'n str, Kind)> {
         let name = name.strip_suffix(self.suffix.as_str())?;
         let of = |kind: Kind| Some((name.strip_suffix(kind.word())?.strip_suffix('.')?, kind));

@@ -73,7 +73,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
 }
 
 fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
-    // The group example of the text has a trailing comma; what is in attributes is the user's business.
+    // The group example of the text has a trailing comma; the content of attributes is the user's business.
     let permitted = |deviation: &Deviation| {
         deviation.kind == DeviationKind::TrailingComma || deviation.pointer.starts_with("/attributes/")
     };
@@ -92,7 +92,7 @@ fn attributes(at: &At<'_>) -> Result<Map, ValueError> {
     at.get("attributes").map_or_else(|| Ok(Map::new()), |attributes| attributes.object().cloned())
 }
 
-/// What a later version may have; it is kept.
+/// Members that a later version may have; they are kept.
 fn extra(at: &At<'_>, entry: &Entry, known: &[&str]) -> Result<Map> {
     entry.no_others(at, known)?;
     Ok(members::others(at, known)?.into_iter().map(|(name, at)| (name.to_owned(), at.value().clone())).collect())
@@ -114,7 +114,8 @@ fn missing_members(at: &At<'_>, names: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Refuses members of an extension of data types, and of those it falls back to, that the draft does not define.
+/// Refuses members that the draft does not define, of an extension of data types and of the types that it falls back
+/// to.
 fn no_other_members_of_types(at: &At<'_>, entry: &Entry) -> Result<()> {
     entry.no_others(at, &["extension", "type", "fallback"])?;
     let Some(fallback) = at.get("fallback") else { return Ok(()) };

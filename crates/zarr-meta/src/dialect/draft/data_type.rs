@@ -11,7 +11,7 @@ use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
-/// What is accepted for a data type.
+/// The spellings of a data type that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accept {
     /// Names of version 3 (`float64`, `r16`) and type strings of numbers; extensions are named by their URI.
@@ -45,7 +45,7 @@ pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
         let found = named(at, accept).map(known);
         return found.map_or_else(|| unknown("a data type that is known, such as \"float64\""), Ok);
     }
-    // The drafts want the URI of an extension; what it says is of no use without the type.
+    // The drafts require the URI of an extension; its content is of no use without the type.
     if accept == Accept::Names {
         at.member("extension")?.text()?;
     }

@@ -77,7 +77,7 @@ pub(crate) fn others<'v>(at: &At<'v>, known: &[&str]) -> Result<Vec<(&'v str, At
 /// Checks the name of a node that is to be written: the drafts allow few characters in keys.
 ///
 /// # Errors
-/// What `error` makes of what is wrong and what would be right.
+/// The result of `error`, which takes the fault and the expected form.
 pub(crate) fn check_name(name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.chars().all(allowed) {

@@ -5,9 +5,9 @@
 //!  "configuration": {"chunks_per_shard": [2, 3]}}
 //! ```
 //!
-//! The chunks of the grid are those inside of shards. The bytes are those of the codec with an index at the end that has no
-//! checksum. Transformers form a stack: the first one is the next to the array, so its shards are what the second puts
-//! into shards.
+//! The chunks of the grid are the inner chunks. The bytes are the same as of the codec with an index at the end that
+//! has no checksum. Transformers form a stack: the first one is the next to the array, so the second puts the shards of
+//! the first into shards.
 
 use super::spec_uri;
 use crate::dialect::codecs;
@@ -90,7 +90,7 @@ fn chunks_per_shard(at: &At<'_>, rank: usize) -> Result<Vec<u64>> {
     Ok(counts)
 }
 
-/// What the drafts store of sharded chunks.
+/// The members by which the drafts store sharded chunks.
 #[derive(Debug)]
 pub(crate) struct Stored {
     /// The shape of the innermost chunks.
@@ -215,7 +215,7 @@ mod tests {
         let many = Value::Array(vec![transformer(D2022_URI, &[1, 1]); MAX_DEPTH + 1]);
         let error = to_model(&At::root(&many), &mut grid(&[2, 2]), &mut vec![]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
-        // With a checksum, or an index in front, it is what the codec makes and no transformer.
+        // Only the codec makes shards with a checksum, or with an index in front; no transformer does.
         let checked = json!({"name": "sharding_indexed", "configuration": {
             "chunk_shape": [1], "codecs": ["bytes"], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]
         }});

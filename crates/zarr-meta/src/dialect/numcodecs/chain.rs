@@ -18,7 +18,7 @@ pub(super) enum Orders {
     One,
 }
 
-/// What comes to the next codec.
+/// The input of the next codec.
 enum Arriving {
     /// An array.
     Elements(NumpyType, ByteOrder),
@@ -30,7 +30,7 @@ pub(super) struct Chain {
     data_type: NamedConfig,
     codecs: Vec<NamedConfig>,
     arriving: Arriving,
-    /// Whether a codec has turned the array into bytes; what takes an array then takes a view of bytes.
+    /// Whether a codec has turned the array into bytes; a codec of arrays then takes a view of bytes.
     is_bytes: bool,
     /// The size of the elements of the array.
     item_size: u64,
@@ -153,7 +153,7 @@ impl Chain {
         self.is_bytes = true;
     }
 
-    /// Whether the elements that come are, as they lie in memory, those of this type: then no bytes need be looked at.
+    /// Whether the elements that come have the memory form of this type: then no view of bytes is needed.
     fn comes_as(&self, dtype: &NumpyType, endian: &ByteOrder) -> bool {
         let Arriving::Elements(coming, order) = &self.arriving else { return false };
         let is_same = match (coming, dtype) {
@@ -198,7 +198,7 @@ fn ragged(at: &At<'_>) -> Result<NamedConfig> {
     Ok(NamedConfig::with("vlen-array", [("data_type".to_owned(), data_type)].into_iter().collect()))
 }
 
-/// The type that an array-to-array codec takes bytes for, if it is not that of what comes.
+/// The type that an array-to-array codec takes bytes for, if it is not the type of its input.
 fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(NumpyType, ByteOrder)>> {
     if id == "packbits" {
         return Ok(Some((NumpyType::Number(DataType::Bool), ByteOrder::Irrelevant)));

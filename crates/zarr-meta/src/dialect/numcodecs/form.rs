@@ -1,4 +1,4 @@
-//! The configurations of codecs of numcodecs in the form of the model, and what is odd in them.
+//! The configurations of codecs of numcodecs in the form of the model, and the deviations in them.
 
 use crate::codec_names::NUMCODECS;
 use crate::dialect::codecs;
@@ -84,7 +84,7 @@ fn shuffle_number(shuffle: &Value) -> Value {
     }
 }
 
-/// What a switch of GDAL means.
+/// The value of a switch of GDAL.
 fn yes_or_no(text: &str) -> Option<bool> {
     match text.to_ascii_uppercase().as_str() {
         "YES" | "TRUE" | "ON" | "1" => Some(true),
@@ -102,7 +102,7 @@ fn level_beyond(configuration: &Map) -> Option<i64> {
     i64::try_from(level.clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end())).ok()
 }
 
-/// What is odd in the configurations of codecs, in words, each with a pointer.
+/// The deviations in the configurations of codecs, in words, each with a pointer.
 pub(crate) fn deviations(codecs: &[At<'_>]) -> Vec<(String, String)> {
     let level = |at: &At<'_>| {
         let taken = level_beyond(at.value().as_object()?)?;

@@ -8,7 +8,7 @@ use zarr_json::{Map, ParseOptions, Value, json};
 
 /// The key of the entry point document.
 pub(crate) const KEY: &str = "zarr.json";
-/// What the keys of documents begin with, but for those of the root.
+/// The prefix of the keys of documents, except the documents of the root.
 pub(super) const NODES: &str = "meta/root/";
 /// Where zarr-python 2 keeps consolidated metadata. It is the document of no node.
 pub(crate) const CONSOLIDATED: &str = "meta/root/consolidated/.zmetadata";
@@ -47,7 +47,7 @@ impl Default for Form {
 impl Form {
     /// The form that the entry point document says; without one, that of zarr-python 2.
     pub(super) fn of(documents: &Documents) -> Result<Self> {
-        // The group example of the text has a trailing comma, and software ignored what it did not know.
+        // The group example of the text has a trailing comma, and software ignored unknown members.
         let options = ParseOptions { trailing_comma: true, ..ParseOptions::default() };
         match documents.json(KEY, options, |_| true)? {
             Some((value, _)) => Self::parse(&At::root(&value)).map_err(|error| error.in_document(KEY)),

@@ -60,7 +60,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
 }
 
 fn document(key: &str, documents: &Documents) -> Result<Option<(Value, Vec<Warning>)>> {
-    // Python writes a literal where it has NaN; what is twice in attributes is the user's business.
+    // Python writes a literal where it has NaN; duplicate members in attributes are the user's business.
     let permitted = |deviation: &Deviation| match deviation.kind {
         DeviationKind::NanLiteral(_) | DeviationKind::TrailingComma => true,
         _ => deviation.pointer.strip_prefix("/attributes").is_some_and(|rest| !rest.is_empty()),

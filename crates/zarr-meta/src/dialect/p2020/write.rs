@@ -13,7 +13,7 @@ use zarr_json::{Map, Value, json};
 /// The address of the sharding transformer in zarr-python 2.
 const SHARDING: &str = "https://purl.org/zarr/spec/storage_transformers/sharding/1.0";
 
-/// The compressors that zarr-python 2 knows in this place. Other codecs are filters.
+/// The codecs that zarr-python 2 accepts as a compressor. Other codecs are filters.
 const COMPRESSORS: [&str; 7] = ["gzip", "zlib", "blosc", "bz2", "lz4", "lzma", "zstd"];
 
 pub(super) fn group(group: &GroupMetadata, form: &Form) -> Result<Map> {

@@ -21,7 +21,7 @@ pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &Byte
         }
         (NumpyType::Raw(size), Value::String(text)) => {
             let mut bytes = bytes(at, text, *size)?;
-            // Larger elements have no place in metadata.
+            // Larger elements do not belong in metadata.
             let size = usize::try_from(*size).ok().filter(|&size| size <= 1 << 20);
             bytes.resize(size.ok_or_else(|| at.invalid("null or a small element"))?, 0);
             let packed = Value::from(STANDARD.encode(bytes));

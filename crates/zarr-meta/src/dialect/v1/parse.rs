@@ -118,7 +118,7 @@ fn compression(
         Value::Null => "none",
         _ => name.text()?,
     };
-    // What software called gzip is the stream of zlib.
+    // The codec that software called gzip is the stream of zlib.
     let (id, scalar) = match id {
         "none" => ("none", ""),
         "blosc" => ("blosc", "clevel"),
@@ -134,7 +134,7 @@ fn compression(
         Value::Object(members) => members.iter().for_each(|(name, value)| drop(codec.insert(name, value.clone()))),
         Value::Number(_) if !scalar.is_empty() => drop(codec.insert(scalar, options.size()?)),
         Value::String(cname) if id == "blosc" => drop(codec.insert("cname", cname.as_str())),
-        // The text allows it, and says of no compressor what it means. Decoding takes no options.
+        // The text allows it, and gives it no meaning for any compressor. Decoding takes no options.
         Value::String(text) => {
             odd.push((options.pointer(), format!("{text:?} is ignored, since {id} has no such options")))
         }

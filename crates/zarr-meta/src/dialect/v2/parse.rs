@@ -73,7 +73,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let stored_type = at.member("dtype")?;
     let (dtype, endian, unknown) = match typestr::parse(&stored_type) {
         Ok((dtype, endian)) => (dtype, endian, None),
-        // Nobody can read its elements, but what else there is to know of the array is here.
+        // Its elements cannot be read, but the rest of its metadata can.
         Err(error) if error.kind() == ErrorKind::UnknownExtension => {
             (NumpyType::Raw(1), ByteOrder::Irrelevant, Some(unknown_type(stored_type.value())))
         }
@@ -128,8 +128,8 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     Ok((array, separator.is_none()))
 }
 
-/// What is odd in elements of a fixed length behind a filter for those of any length, which zarr-python 3.0 wrote by default: they
-/// are stored as texts or bytes of any length.
+/// The deviation of elements of a fixed length behind a filter for elements of variable length, which zarr-python 3.0
+/// wrote by default: they are stored as texts or bytes of any length.
 fn of_variable_length(dtype: &NumpyType, filter: Option<&At<'_>>) -> Option<&'static str> {
     let id = filter?.get("id")?;
     match (dtype, id.value().as_str()?) {

@@ -26,7 +26,7 @@ const ARRAY: [&str; 11] = [
     "dimension_names",
 ];
 
-/// What shows a document from before July 2023.
+/// The sign of a document from before July 2023.
 const NO_NODE_TYPE: &str = "no `node_type`";
 
 /// The members that a document of a group may have.
@@ -186,7 +186,7 @@ fn array(
     })
 }
 
-/// What the values of the data type are, if it is known here.
+/// The class of the values of the data type, if the type is known here.
 fn class(data_type: &NamedConfig) -> Option<Class> {
     DataType::from_config(data_type).ok()?.class()
 }

@@ -38,7 +38,7 @@ fn members(value: Value) -> Map {
     if let Value::Object(members) = value { members } else { Map::new() }
 }
 
-/// The private names that the model has for what only older dialects can say are not written.
+/// Refuses the private names of the model for data types that only older dialects can express.
 fn check_data_type(data_type: &NamedConfig, pointer: &str) -> Result<()> {
     let no = |what: &str| Err(Error::new(ErrorKind::NotExpressible, pointer, what, "a data type that version 3 has"));
     if data_type.name == "subarray" {
@@ -77,7 +77,7 @@ fn codec_value(dialect: Dialect, codec: &NamedConfig) -> Result<Value> {
         let Some(Value::Array(inner)) = codec.configuration.get_mut(member) else { continue };
         for (index, value) in inner.iter_mut().enumerate() {
             let below = |error: Error| error.below(&format!("/configuration/{member}/{index}"));
-            // What stays the same stays as it is spelled.
+            // A value that stays the same keeps its spelling.
             if let Some(named) = NamedConfig::from_value(value)
                 && let written = codec_value(dialect, &named).map_err(below)?
                 && written != named.to_value()
