@@ -1,5 +1,5 @@
-//! The search of compressors for what repeats (`src/matches.rs`), beside a plain one with the same table: GB/s of one thread, the
-//! best of several runs in turn, and the ratio.
+//! The search of compressors for repeated bytes (`src/matches.rs`), beside a plain search with the same table: GB/s of
+//! one thread, the best of several runs in turn, and the ratio.
 //!
 //! `cargo bench -p zarr-kernels [PART OF A NAME]`
 

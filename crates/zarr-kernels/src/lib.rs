@@ -4,7 +4,7 @@
 //! environment variable `ZARR_ISA` (`avx512`, `avx2`, `sse2` or `portable`) keeps it from picking a better one, for tests
 //! and measurements. It is read once, at the first use; other values have no effect.
 //!
-//! Knows no codec, no format but those of the loops themselves, and no other crate.
+//! Depends on no other crate, no codec, and no format except the formats of the loops themselves.
 //!
 //! ```
 //! let pairs = *b"a1b2c3d4";

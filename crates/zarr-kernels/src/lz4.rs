@@ -31,7 +31,7 @@ pub enum Error {
     Truncated,
     /// The block holds more bytes than there is room for.
     TooLong,
-    /// A copy from further back than what is there.
+    /// A copy from before the beginning of the output.
     Distance {
         /// How far, in bytes.
         distance: usize,

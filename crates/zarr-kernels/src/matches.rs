@@ -1,7 +1,7 @@
-//! Finding what repeats, for compressors of the LZ77 family.
+//! Finding repeated bytes, for compressors of the LZ77 family.
 //!
-//! Invariant: all places that the table holds are at most `last`, and 8 bytes of the input can be read at `last`. So what
-//! the table holds need not be checked where it is used, which is for each byte of the input.
+//! Invariant: all positions in the table are at most `last`, and 8 bytes of the input can be read at `last`. So a
+//! position from the table needs no check where it is used, which is for each byte of the input.
 #![expect(unsafe_code)]
 
 /// After so many attempts, as a power of two, steps grow by a byte (`LZ4_skipTrigger`).
@@ -17,7 +17,8 @@ pub struct Matches<'a, const N: usize, const LONG: bool = false> {
 }
 
 impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
-    /// An input of 8 to 2³² bytes, and a table of which 2^`bits` places, 1 to all, are used. They are set to place 0.
+    /// An input of 8 to 2³² bytes, and a table of which 2^`bits` entries, 1 to all, are used. They are set to
+    /// position 0.
     pub fn new(plain: &'a [u8], table: &'a mut [u32; N], bits: u32) -> Option<Self> {
         u32::try_from(plain.len()).ok().filter(|_| (1..32).contains(&bits))?;
         let last = plain.len().checked_sub(8)?;
@@ -58,12 +59,12 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         self.replace(hash, at)
     }
 
-    /// Where bytes of the hash of those at `at` were noted last.
+    /// The position where bytes with the hash of the bytes at `at` were noted last.
     ///
     /// # Panics
     /// If fewer than 8 bytes are left there.
     #[inline(always)]
-    pub fn place(&self, at: usize) -> usize {
+    pub fn noted(&self, at: usize) -> usize {
         assert!(at <= self.last);
         // SAFETY: it was just checked.
         self.table[unsafe { self.hash_at(at) } % N] as usize
@@ -75,7 +76,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     pub fn find(&mut self, mut at: usize, stop: usize, too_far: usize) -> Option<(usize, usize)> {
         let stop = stop.min(self.last + 1);
         while at < stop {
-            // SAFETY: `at` and all places noted are at most `last`.
+            // SAFETY: `at` and all positions noted are at most `last`.
             let (bytes, before, there) = unsafe {
                 let before = self.replace(self.hash_at(at), at);
                 (self.read(at), before, self.read(before))
@@ -108,7 +109,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
                 return None;
             }
             let before = self.replace(hash, at);
-            // SAFETY: `at` and `next` are at most `stop`, and so at most `last`, as are all places noted.
+            // SAFETY: `at` and `next` are at most `stop`, and so at most `last`, as are all positions noted.
             let same = unsafe {
                 next_hash = self.hash_at(next);
                 self.read(at) == self.read(before)
@@ -119,7 +120,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         }
     }
 
-    /// How many bytes in front of `at` equal those in front of `before`, down to `start`.
+    /// How many bytes in front of `at` equal the bytes in front of `before`, down to `start`.
     ///
     /// # Panics
     /// If `at` is beyond the end or less than `before`.
@@ -130,7 +131,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         pairs.take_while(|(here, there)| here == there).count()
     }
 
-    /// How many bytes at `at` equal those from `before` on, up to `end`.
+    /// How many bytes at `at` equal the bytes from `before` on, up to `end`.
     ///
     /// # Panics
     /// Unless `before < at <= end <= plain.len()`.
@@ -139,7 +140,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
         assert!(before < at && at <= end && end <= self.plain.len());
         let (mut here, mut there) = (at, before);
         while here + 8 <= end {
-            // SAFETY: 8 bytes end within the input, and those before them do as well.
+            // SAFETY: 8 bytes end within the input, and the bytes before them do as well.
             let differ = unsafe { self.read_long(here) ^ self.read_long(there) };
             if differ != 0 {
                 return here - at + (differ.trailing_zeros() / 8) as usize;
@@ -153,7 +154,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     /// `at` is at most `last`.
     #[inline(always)]
     fn replace(&mut self, hash: usize, at: usize) -> usize {
-        // The remainder changes nothing, as the hash has no more bits than there are places.
+        // The remainder changes nothing, as the hash has no more bits than the number of entries has.
         std::mem::replace(&mut self.table[hash % N], at as u32) as usize
     }
 

@@ -1,9 +1,9 @@
 //! The output of decoders that copy literal bytes and repeat what they have written.
 //!
 //! Short copies of any length cost a call or a loop each. Copies of fixed lengths are an instruction or two: so more is
-//! copied than asked for where there is room behind, and overwritten by what comes next.
+//! copied than asked for where there is room behind, and the next bytes overwrite the excess.
 //!
-//! Invariant: `len <= bytes.len()`. All that is written lies in `bytes`, what is behind `len` being arbitrary.
+//! Invariant: `len <= bytes.len()`. All that is written lies in `bytes`; bytes behind `len` are arbitrary.
 #![expect(unsafe_code)]
 
 /// Bytes behind the end of a copy that it may write to.
@@ -16,7 +16,7 @@ pub enum Fault {
     Input,
     /// The output has no room for them.
     Room,
-    /// They are repeated from further back than what is there.
+    /// They are repeated from before the beginning of the output.
     Distance,
 }
 
@@ -67,7 +67,8 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Repeats `count` bytes from `distance` bytes back as if one by one: what is written is repeated again where both overlap.
+    /// Repeats `count` bytes from `distance` bytes back as if one by one: where both overlap, written bytes are
+    /// repeated again.
     ///
     /// # Errors
     /// [`Fault::Room`] and [`Fault::Distance`]; a distance of 0 is none.
@@ -143,8 +144,8 @@ unsafe fn copy8(from: *const u8, to: *mut u8) {
 /// As for [`repeat_pattern`], and `distance` is 8 at least.
 #[inline(always)]
 unsafe fn repeat_far(to: *mut u8, distance: usize, count: usize) {
-    // SAFETY: 8 bytes do not overlap with those at least 8 bytes before, nor 16 with those at least 16 bytes before. A turn
-    // begins before `count` and writes at most 32 bytes.
+    // SAFETY: 8 bytes do not overlap with bytes at least 8 bytes before, nor 16 with bytes at least 16 bytes before. A
+    // turn begins before `count` and writes at most 32 bytes.
     unsafe {
         let from = to.sub(distance);
         copy8(from, to);

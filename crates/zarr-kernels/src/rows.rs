@@ -1,11 +1,11 @@
 //! Copies of rows of bytes, past the caches if asked to, and with the bytes of numbers reversed.
 //!
 //! A store to memory that is not in the cache first reads the line that it changes a part of. Stores of whole lines that
-//! go past the cache do not: a copy to an output much larger than the cache takes half the traffic, and leaves in the
-//! cache what is there.
+//! go past the cache do not: a copy to an output much larger than the cache takes half the traffic, and leaves the
+//! cache as it is.
 //!
 //! Invariant of all loops: `rows.len` bytes can be read at each `from + i * rows.from_step` and written at each
-//! `to + i * rows.to_step`, and what is written overlaps nothing else. Callers of [`Isa::copy_rows`] see to it.
+//! `to + i * rows.to_step`, and the written bytes overlap nothing else. Callers of [`Isa::copy_rows`] see to it.
 #![expect(unsafe_code)]
 
 use crate::isa::Isa;
@@ -41,7 +41,7 @@ impl Isa {
     /// If `width` is not 1, 2, 4 or 8, or does not divide the length of rows.
     ///
     /// # Safety
-    /// Each row can be read from `from` on and written from `to` on, and those written overlap no others.
+    /// Each row can be read from `from` on and written from `to` on, and written rows overlap no others.
     pub unsafe fn copy_rows(self, to: *mut u8, from: *const u8, rows: Rows, width: usize, stream: bool) {
         assert!(
             matches!(width, 1 | 2 | 4 | 8) && rows.len.is_multiple_of(width),
@@ -67,7 +67,7 @@ impl Isa {
         }
     }
 
-    /// Makes what was streamed visible to other threads, as other stores are: to be called before memory is given back.
+    /// Makes streamed rows visible to other threads, as other stores are: to be called before memory is given back.
     pub fn finish_streams(self) {
         #[cfg(target_arch = "x86_64")]
         if self.0 >= Set::Avx2 {
@@ -119,7 +119,7 @@ mod wide {
     use super::{AHEAD, LINE, Rows, reversed};
     use std::arch::x86_64::*;
 
-    /// Which byte of 16 comes to each place when numbers of `WIDTH` bytes are reversed.
+    /// Which byte of 16 comes to each position when numbers of `WIDTH` bytes are reversed.
     const fn order<const WIDTH: usize>() -> [i8; 16] {
         let mut order = [0; 16];
         let mut at = 0;
@@ -131,7 +131,7 @@ mod wide {
     }
 
     /// How many rows before its copy a row is fetched; 0: it is not. Rows that lie far apart are no stream that the processor
-    /// would fetch by itself. Of those of one line it has enough under way at once, and long ones are streams each.
+    /// would fetch by itself. It has enough rows of one line under way at once, and each long row is a stream.
     fn ahead(rows: Rows) -> isize {
         let apart = rows.from_step.unsigned_abs() > rows.len;
         if apart && (2 * LINE..=AHEAD).contains(&rows.len) { (AHEAD / rows.len) as isize } else { 0 }
@@ -187,7 +187,7 @@ mod wide {
                 let ahead = if STREAM { 0 } else { ahead(rows) };
                 for row in 0..rows.count as isize {
                     // SAFETY: row `row` of both, by the invariant. All accesses below are at `at..at + SIZE` with `at + LINE`
-                    // at most the length, or at what `reversed` is given: a part of the row.
+                    // at most the length, or in the part of the row that `reversed` takes.
                     unsafe {
                         let (to, from) = (to.offset(row * rows.to_step), from.offset(row * rows.from_step));
                         if ahead > 0 && row + ahead < rows.count as isize {
@@ -198,7 +198,7 @@ mod wide {
                         }
                         let mut at = 0;
                         if STREAM {
-                            // Whole numbers: lines are longer than those, and both begin at multiples of their size.
+                            // Whole numbers: lines are longer than numbers, and both begin at multiples of their size.
                             at = to.align_offset(LINE).min(rows.len);
                             // Rows of whole lines have nothing before them, and even a copy of nothing is a call.
                             if at > 0 {

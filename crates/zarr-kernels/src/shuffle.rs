@@ -34,7 +34,7 @@ impl Isa {
     }
 
     /// Puts the first (lowest) bit of the first byte of each element first, then the second of each, and so on. The number
-    /// of elements is a multiple of 8, or those beyond one stay as they are.
+    /// of elements is a multiple of 8, or the elements beyond one stay as they are.
     pub fn shuffle_bits(self, type_size: usize, from: &[u8], to: &mut [u8]) {
         assert!(type_size <= MAX_BITS, "bits of elements of {type_size} bytes");
         let (from, to) = elements(8 * type_size, from, to);
@@ -49,7 +49,7 @@ impl Isa {
     }
 }
 
-/// The whole groups of `size` bytes of both; copies what comes after them.
+/// The whole groups of `size` bytes of both; copies the bytes after them.
 fn elements<'a, 'b>(size: usize, from: &'a [u8], to: &'b mut [u8]) -> (&'a [u8], &'b mut [u8]) {
     assert!(from.len() == to.len() && size > 0, "{} bytes to {} in groups of {size}", from.len(), to.len());
     let whole = from.len() / size * size;

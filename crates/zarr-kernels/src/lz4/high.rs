@@ -7,10 +7,10 @@ use super::write::{LAST_LITERALS, LAST_MATCH, Tokens};
 use super::{MAX_DISTANCE, MAX_SIZE, MIN_MATCH};
 use crate::Matches;
 
-/// Places by hash.
+/// Entries of the table of positions by hash.
 const HEADS: usize = 1 << 15;
 
-/// Positions of which it is known where their hash was before: those within reach.
+/// Positions with a link to the previous position of their hash: all positions within reach.
 const LINKS: usize = MAX_DISTANCE + 1;
 
 /// Tables for [`compress_high`], to be used again: a quarter of a megabyte.
@@ -34,8 +34,8 @@ impl Default for Chains {
     }
 }
 
-/// As [`compress`](super::compress), looking at up to `attempts` earlier places for each match: 2 are little better, 256 much
-/// slower.
+/// As [`compress`](super::compress), looking at up to `attempts` earlier positions for each match: 2 are little better,
+/// 256 much slower.
 pub fn compress_high(plain: &[u8], out: &mut [u8], attempts: usize, chains: &mut Chains) -> Option<usize> {
     let mut tokens = Tokens::new(out);
     if plain.len() > MAX_SIZE {
@@ -96,7 +96,7 @@ impl Search<'_> {
             self.noted += 1;
         }
         let end = self.plain.len() - LAST_LITERALS;
-        let (word, mut before) = (self.matches.word(at), self.matches.place(at));
+        let (word, mut before) = (self.matches.word(at), self.matches.noted(at));
         let (mut best, mut longest) = (None, than);
         for _ in 0..self.attempts {
             if before >= at || at - before > MAX_DISTANCE || at + longest >= end {

@@ -3,14 +3,16 @@
 use super::{Error, MAX_COUNT, MIN_MATCH};
 use crate::{Fault, Output};
 
-/// Decompresses a block into the beginning of `out`, and returns how many bytes it holds. What is behind them is arbitrary.
+/// Decompresses a block into the beginning of `out`, and returns how many bytes it holds. The bytes behind them are
+/// arbitrary.
 ///
 /// # Errors
 /// An [`Error`] if it is no block, or none that fits.
 pub fn decompress(block: &[u8], out: &mut [u8]) -> Result<usize, Error> {
     let (mut rest, mut out) = (block, Output::new(out));
     loop {
-        // Most sequences are short. Of those that do not lie at the end, all but the copy's length is read without checks.
+        // Most sequences are short. Of sequences that do not lie at the end, all but the copy's length is read without
+        // checks.
         while let Some((next, _)) = rest.split_first_chunk::<SHORT>() {
             let token = usize::from(next[0]);
             let literals = token >> 4;
@@ -37,7 +39,7 @@ pub fn decompress(block: &[u8], out: &mut [u8]) -> Result<usize, Error> {
 /// Bytes of a short sequence, up to the length of its copy, and as many as literals are copied at once.
 const SHORT: usize = 33;
 
-/// The copy of a sequence; `rest` begins with what is left of its length.
+/// The copy of a sequence; `rest` begins with the remainder of its length.
 #[inline(always)]
 fn copy(token: usize, distance: usize, rest: &mut &[u8], out: &mut Output<'_>) -> Result<(), Error> {
     let len = count(token & 15, rest)? + MIN_MATCH;

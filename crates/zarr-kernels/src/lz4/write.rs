@@ -3,10 +3,10 @@
 use super::{MAX_COUNT, MAX_DISTANCE, MAX_SIZE, MIN_MATCH};
 use crate::Matches;
 
-/// Inputs of fewer bytes use the larger table, whose places take two bytes in LZ4 (`LZ4_64Klimit`).
+/// Inputs of fewer bytes use the larger table, whose entries take two bytes in LZ4 (`LZ4_64Klimit`).
 const SMALL: usize = (64 << 10) + 11;
 
-/// Places of either table.
+/// Entries of either table.
 const SMALL_TABLE: usize = 1 << 13;
 const LARGE_TABLE: usize = 1 << 12;
 
@@ -113,10 +113,10 @@ impl<'a> Tokens<'a> {
         Some(())
     }
 
-    /// The token of a sequence, of which the place is returned, and its literals: the first `count` bytes of `from`.
+    /// The token of a sequence, whose position is returned, and its literals: the first `count` bytes of `from`.
     #[inline(always)]
     pub(super) fn literals(&mut self, from: &[u8], count: usize) -> Option<usize> {
-        // LZ4 wants room for what follows: a distance, a byte of a count, and the last literals.
+        // LZ4 requires room behind the literals for a distance, a byte of a count, and the last literals.
         if 1 + count + (2 + 1 + LAST_LITERALS) + count / 255 > self.room() {
             return None;
         }
@@ -126,7 +126,7 @@ impl<'a> Tokens<'a> {
             self.more(count - MAX_COUNT)?;
         }
         match (from.first_chunk::<WIDE>(), self.out.get_mut(self.len..)?.first_chunk_mut()) {
-            // The next bytes overwrite those copied beyond the end.
+            // The next bytes overwrite the bytes copied beyond the end.
             (Some(from), Some(to)) if count <= WIDE => *to = *from,
             _ => self.out.get_mut(self.len..self.len + count)?.copy_from_slice(from.get(..count)?),
         }
@@ -158,7 +158,7 @@ impl<'a> Tokens<'a> {
         Some(())
     }
 
-    /// The bytes of a count beyond what a token holds.
+    /// The bytes of the part of a count that a token does not hold.
     fn more(&mut self, mut count: usize) -> Option<()> {
         while count >= 255 {
             self.push(255)?;

@@ -1,10 +1,10 @@
 //! Plain loops for any processor: interleaving two runs of bytes and its reverse, and transposing 8 × 8 bits.
 //!
 //! An element of 2ᵏ bytes is put together from its bytes by interleaving k times, and taken apart by the reverse: each
-//! pass rotates a byte's position, seen as bits, by one place. Both are loops that compilers turn into the processor's
+//! pass rotates a byte's position, seen as bits, by one bit. Both are loops that compilers turn into the processor's
 //! pack and unpack instructions, which a loop over elements is not. They work on tiles that stay in the first cache.
 
-/// Bytes of a tile: with what is read and written along with it, it stays in a first cache of 32 KiB.
+/// Bytes of a tile: with the bytes read and written along with it, it stays in a first cache of 32 KiB.
 pub(super) const TILE: usize = 8192;
 
 /// Buffers for the passes over a tile.

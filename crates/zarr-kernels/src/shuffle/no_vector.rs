@@ -1,4 +1,4 @@
-//! In place of `vector` on processors for which there are no kernels: everything is left to plain loops.
+//! Instead of `vector` on processors for which there are no kernels: everything is left to plain loops.
 
 use crate::Isa;
 

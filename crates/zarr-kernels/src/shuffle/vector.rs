@@ -4,7 +4,7 @@
 //! bits), in a shuffled block the byte before the element. Interleaving the first half of a block with its second half
 //! rotates all addresses by one bit to the left, so that 4 rounds shuffle a block and k rounds undo it. A register of 32
 //! bytes holds two blocks, one in each of its lanes, as interleaving does not cross lanes: so SSE2 and AVX2 share their
-//! loops. AVX-512 can move bytes between any places, and needs fewer steps.
+//! loops. AVX-512 can move bytes between any positions, and needs fewer steps.
 //!
 //! Invariants of the loops: `len` elements of `SIZE` bytes can be read from (written to) `elements`, `len` bytes written to
 //! (read from) each of the `SIZE` planes at `planes + stride * byte`, and both do not overlap. The only functions that are
@@ -77,7 +77,7 @@ fn check(size: usize, bits: Bits, len: usize, planes: usize, stride: usize) {
     assert!(bits == Bits::Keep || size == 8, "bits of 8 bytes are transposed, not of {size}");
 }
 
-/// The set, then what deals with what it leaves.
+/// The set, then the sets for the elements that it leaves.
 fn sets(isa: Isa) -> impl Iterator<Item = Set> {
     [Set::Avx512, Set::Avx2, Set::Sse2].into_iter().filter(move |set| *set <= isa.0)
 }
@@ -181,7 +181,7 @@ macro_rules! loops {
                     for (byte, v) in v.iter_mut().enumerate() {
                         *v = load(planes.add(byte * stride + at));
                     }
-                    // Written out, so that registers have fixed places.
+                    // Written out, so that each value has a fixed register.
                     v = rotate(v);
                     if SIZE >= 4 {
                         v = rotate(v);

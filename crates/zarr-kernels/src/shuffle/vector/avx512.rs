@@ -2,8 +2,8 @@
 //!
 //! A block is 64 elements: one register for each plane, as many registers of elements. Seen as bits, an address in a block
 //! of planes is the byte (k bits), then the element: its upper k bits, which count pieces of a register, and the others.
-//! Exchanging the byte with the upper bits of the element, bit by bit, moves pieces between registers. What is left to do
-//! is a transposition within each register.
+//! Exchanging the byte with the upper bits of the element, bit by bit, moves pieces between registers. The rest is a
+//! transposition within each register.
 
 use super::Bits;
 use std::arch::x86_64::*;
@@ -109,7 +109,7 @@ fn exchange<const N: usize, const BIT: usize>(v: [__m512i; N]) -> [__m512i; N] {
 }
 
 /// From where each word of 4 bytes comes when registers of `N` pieces exchange the bit: the words of the first register
-/// count from 0, those of the second from 16.
+/// count from 0, the words of the second from 16.
 struct Pieces<const N: usize, const BIT: usize>;
 
 impl<const N: usize, const BIT: usize> Pieces<N, BIT> {
@@ -168,7 +168,7 @@ const REVERSED: [u8; 64] = {
     bytes
 };
 
-/// Transposes each 8 bytes, given from the last to the first, as a matrix of bits: that is what comes of multiplying the unit
+/// Transposes each 8 bytes, given from the last to the first, as a matrix of bits: that is the product of the unit
 /// matrix with them, as the instruction counts rows from the last.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]

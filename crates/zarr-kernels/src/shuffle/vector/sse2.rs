@@ -85,8 +85,8 @@ unsafe fn split_other(size: usize, len: usize, elements: *const u8, planes: *mut
     whole
 }
 
-/// Undoes [`split_other`]. What is written behind an element of less than 16 bytes is overwritten by the next ones, and
-/// behind the last of them by the caller.
+/// Undoes [`split_other`]. The next elements overwrite the bytes written behind an element of less than 16 bytes, and
+/// the caller those behind the last element.
 #[target_feature(enable = "sse2")]
 unsafe fn join_other(size: usize, len: usize, planes: *const u8, stride: usize, elements: *mut u8) -> usize {
     let whole = whole(size, len);
@@ -96,7 +96,7 @@ unsafe fn join_other(size: usize, len: usize, planes: *const u8, stride: usize, 
             // SAFETY: as in `split_other`.
             unsafe {
                 for (byte, v) in v.iter_mut().enumerate() {
-                    // Where there are fewer than 16 planes, any bytes do for those that are overwritten.
+                    // Where there are fewer than 16 planes, any bytes do for bytes that are overwritten.
                     *v = load(planes.add((window + byte.min(size - 1)) * stride + at));
                 }
                 let v = rotate(rotate(rotate(rotate(v))));
