@@ -1,8 +1,8 @@
-//! JSON values that keep what Zarr documents need kept.
+//! JSON values that keep the order of members and the spelling of numbers, for Zarr documents.
 //!
 //! A metadata document that is read and written back must come out as it was: members in their order, numbers in
 //! their spelling (`1e2`, `1.0`, integers of any size), and it must be possible to say where in the text something is
-//! wrong. Older dialects also hold what is not JSON at all: the literals `NaN`, `Infinity` and `-Infinity`, and
+//! wrong. Older dialects also have syntax that is no JSON: the literals `NaN`, `Infinity` and `-Infinity`, and
 //! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside
 //! `serde_json`, with which it converts both ways.
 //!

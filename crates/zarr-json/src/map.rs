@@ -62,8 +62,8 @@ impl Map {
         self.members().get(self.position(name)?).map(|(name, value)| (&**name, value))
     }
 
-    /// The value of member `name`, looked for at `index` first: maps that were made from each other have members in the same
-    /// places, so that comparing large ones takes no square of their length.
+    /// The value of member `name`, looked for at `index` first: maps that were made from each other have members at the
+    /// same indices, so that comparing large maps takes no square of their length.
     pub fn get_near(&self, index: usize, name: &str) -> Option<&Value> {
         match self.members().get(index) {
             Some((member, value)) if member == name => Some(value),
@@ -141,7 +141,7 @@ impl PartialEq for Map {
 }
 
 impl FromIterator<(String, Value)> for Map {
-    /// Collects members; of several with one name the last one counts, in the place of the first.
+    /// Collects members; of several with one name the last one counts, at the index of the first.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
         let mut collected = Vec::<Member>::new();
         let mut places = std::collections::HashMap::<String, usize>::new();

@@ -419,7 +419,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Adds what an escape stands for to `text`.
+    /// Adds the character that an escape stands for to `text`.
     fn escape(&mut self, text: &mut String) -> Result<(), SyntaxError> {
         let start = self.at;
         self.at += 1;

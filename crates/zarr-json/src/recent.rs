@@ -1,4 +1,4 @@
-//! Values that were parsed lately, so that what comes again is not parsed again.
+//! Values that were parsed lately, so that the same text is not parsed again.
 
 use crate::Value;
 use std::cell::RefCell;
@@ -22,12 +22,12 @@ struct Kept {
 }
 
 thread_local! {
-    /// What each thread keeps from text to text: some kibibytes for some twenty names.
+    /// The values that each thread keeps from text to text: some kibibytes for some twenty names.
     static KEPT: RefCell<Recent> = RefCell::default();
 }
 
 impl Recent {
-    /// What this thread kept; to be [given back](Self::keep).
+    /// The values that this thread kept; to be [given back](Self::keep).
     pub(crate) fn take() -> Self {
         KEPT.take()
     }
@@ -44,7 +44,7 @@ impl Recent {
         (depth <= kept.depth && text.starts_with(&kept.text)).then_some((&kept.value, kept.text.len()))
     }
 
-    /// Takes the place of the last value of this name.
+    /// Replaces the last value of this name.
     pub(crate) fn put(&mut self, name: &'static str, text: &[u8], depth: usize, value: &Value) {
         if text.len() > MAX_TEXT {
             return;

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// What stands in front of a noncharacter that is part of the text.
+/// The character in front of a noncharacter that is part of the text.
 const MARK: char = '\u{fde0}';
 
 /// Whether texts hold this character with a mark in front.
@@ -38,7 +38,7 @@ pub(crate) fn held(text: &str) -> Cow<'_, str> {
     Cow::Owned(held)
 }
 
-/// Writes what is held as the first character of `text`; answers the rest of it.
+/// Writes the first character that `text` holds; returns the rest of it.
 pub(crate) fn write<'t>(text: &'t str, out: &mut impl Write) -> Result<&'t str, fmt::Error> {
     let mut chars = text.chars();
     let mut next = || chars.next().unwrap_or_default();

@@ -71,7 +71,7 @@ impl Value {
         self.as_object()?.get(name)
     }
 
-    /// What kind of value this is, for error messages: `"a number"`, `"null"`...
+    /// The kind of this value, for error messages: `"a number"`, `"null"`...
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -143,7 +143,7 @@ macro_rules! from_integer {
 from_integer!(i8, i16, i32, i64, i128, u8, u16, u32, u64, u128, usize);
 
 impl From<f64> for Value {
-    /// A number; what JSON has no number for becomes the text `"NaN"`, `"Infinity"` or `"-Infinity"`.
+    /// A number; a value that JSON has no number for becomes the text `"NaN"`, `"Infinity"` or `"-Infinity"`.
     fn from(value: f64) -> Self {
         match Number::from_f64(value) {
             Some(number) => Self::Number(number),
