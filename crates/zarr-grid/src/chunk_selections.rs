@@ -186,7 +186,7 @@ pub struct ChunkSelection<'a> {
     maps: Maps<'a>,
 }
 
-/// From the elements of a box to those of the output.
+/// From the elements of a box to the elements of the output.
 #[derive(Debug, Clone)]
 enum Maps<'a> {
     Orthogonal { axes: SmallVec<[AxisMap<'a>; 6]>, output_shape: &'a [u64] },

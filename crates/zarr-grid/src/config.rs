@@ -10,7 +10,7 @@ pub(crate) fn unexpected(pointer: String, found: Option<&Value>, expected: &'sta
     Error::Config { pointer, found, expected }
 }
 
-/// Refuses members other than `known`: what decides where data lies cannot be passed over.
+/// Refuses members other than `known`: a member that decides where data lies cannot be ignored.
 pub(crate) fn only(configuration: &Map, known: &[&str], expected: &'static str) -> Result<()> {
     match configuration.keys().find(|name| !known.contains(name)) {
         None => Ok(()),

@@ -56,7 +56,7 @@ pub enum Error {
         /// The axis, counted from 0.
         axis: usize,
     },
-    /// A mask has another length than what it masks.
+    /// A mask has another length than the axis that it masks.
     #[error("the mask along axis {axis} has length {found}, the axis has length {expected}")]
     MaskLength {
         /// The axis, counted from 0.
@@ -125,7 +125,7 @@ pub enum Error {
     Config {
         /// JSON pointer relative to the `configuration` object, as `/chunk_shape/1`.
         pointer: String,
-        /// What stands there.
+        /// The value found there.
         found: String,
         /// The syntax expected there.
         expected: &'static str,

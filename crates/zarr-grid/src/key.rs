@@ -6,7 +6,7 @@ mod config;
 mod fanout;
 mod number;
 
-/// What stands between the numbers of a chunk key.
+/// The character between the numbers of a chunk key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Separator {
     /// `/`: every number but the last names a directory.
@@ -40,7 +40,7 @@ impl fmt::Display for Separator {
     }
 }
 
-/// How the index of a chunk becomes a key, relative to the place where the array's chunks are kept.
+/// How the index of a chunk becomes a key, relative to the prefix of the array's chunks.
 ///
 /// Writing and parsing are exact inverses: a key parses only if it is the one that would be written.
 ///
@@ -76,9 +76,9 @@ pub enum ChunkKeyEncoding {
     },
     /// Keys of another encoding with a fixed ending, as `1.23.blosc`, which zarr-python 0.4 wrote.
     Suffix {
-        /// What every key ends in.
+        /// The end of every key.
         suffix: String,
-        /// What stands before the ending.
+        /// The encoding of the part before the suffix.
         base: Box<ChunkKeyEncoding>,
     },
     /// `d0/1/23/d1/5/c`, every number split into digits so that no directory grows large; `c` for a 0-d array. The

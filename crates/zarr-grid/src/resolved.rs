@@ -58,7 +58,7 @@ impl Resolved {
     }
 }
 
-/// One region of an array, and how its axes become those of the result.
+/// One region of an array, and how its axes become the axes of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoxSelection {
     /// The elements, in ascending order along each axis.

@@ -8,7 +8,7 @@ pub type ChunkIndex = SmallVec<[u64; 6]>;
 
 /// The product of `shape`: 1 for a 0-d shape, 0 as soon as one axis is empty, `None` if it does not fit 64 bits.
 ///
-/// For what memory is to hold: a chunk, a selection. A whole array may have more elements, see [`total_size`].
+/// For shapes that memory is to hold: a chunk, a selection. A whole array may have more elements, see [`total_size`].
 ///
 /// ```
 /// assert_eq!(zarr_grid::element_count(&[3, 4]), Some(12));

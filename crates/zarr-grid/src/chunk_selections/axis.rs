@@ -103,7 +103,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// From the positions of a box to those of the output, along one axis.
+/// From the positions of a box to the positions of the output, along one axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum AxisMap<'a> {
     /// One after another from `to`, downwards if flipped.

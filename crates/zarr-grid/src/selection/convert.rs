@@ -4,10 +4,11 @@ use super::{AxisSelection, Selection};
 use crate::error::Result;
 use crate::region::Region;
 
-/// Values that become a selection: numbers, Rust ranges, lists of numbers and [`AxisSelection`]s, tuples
-/// of up to six of those, slices of ranges, a [`Region`], text, and [`Selection`] itself.
+/// Values that become a selection: numbers, Rust ranges, lists of numbers and [`AxisSelection`]s, tuples of up to six
+/// of these, slices of ranges, a [`Region`], text, and [`Selection`] itself.
 ///
-/// Numbers and ranges mean what numpy means by them: `-3..` are the last three positions, `0..1000` is clipped.
+/// Numbers and ranges have the meaning that they have in numpy: `-3..` are the last three positions, `0..1000` is
+/// clipped.
 ///
 /// ```
 /// # use zarr_grid::{IntoSelection, Selection};

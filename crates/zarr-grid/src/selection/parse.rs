@@ -9,7 +9,7 @@ impl Selection {
     /// Reads a selection from text, as `0:10, 5, ::2, ..., [4, 1, 1]`, or with the names of dimensions, as
     /// `time=0:10, x=5`. Empty text selects everything.
     ///
-    /// `dimension_names` are those of the array, empty if it has none.
+    /// `dimension_names` are the dimension names of the array, empty if it has none.
     ///
     /// # Errors
     /// [`Error::Parse`] with the part that cannot be read, or as [`Selection::by_name`].

@@ -56,7 +56,7 @@ fn check_shape(shape: &[u64]) -> Result<()> {
     }
 }
 
-/// One selection per axis: the ellipsis and what is not mentioned filled in.
+/// One selection per axis: the ellipsis and the axes that are not mentioned are filled in.
 fn expanded(axes: &[AxisSelection], rank: usize) -> Result<SmallVec<[&AxisSelection; 6]>> {
     let is_ellipsis = |axis: &&AxisSelection| matches!(axis, AxisSelection::Ellipsis);
     let ellipses = axes.iter().filter(is_ellipsis).count();
@@ -127,7 +127,7 @@ fn position(axis: usize, at: i64, len: u64) -> Result<u64> {
 
 /// The positions of `start:stop:step` in ascending order, and whether they are wanted the other way round.
 ///
-/// The rules are those of Python's `slice.indices`. `step` is not 0.
+/// The rules are the same as of Python's `slice.indices`. `step` is not 0.
 fn slice(start: Option<i64>, stop: Option<i64>, step: i64, len: u64) -> (AxisRange, bool) {
     let (len, step) = (i128::from(len), i128::from(step));
     // Where a bound may lie: one before the first position is where a descending range ends.
