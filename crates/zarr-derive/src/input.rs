@@ -24,7 +24,7 @@ pub(crate) struct Field<'a> {
 
 impl<'a> Struct<'a> {
     /// # Errors
-    /// What is wrong with the struct or its attributes, where it stands.
+    /// A fault of the struct or its attributes, with its location in the source.
     pub(crate) fn parse(input: &'a DeriveInput) -> Result<Self> {
         let data = match &input.data {
             Data::Struct(data) => data,

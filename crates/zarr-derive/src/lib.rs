@@ -23,10 +23,11 @@ mod input;
 
 /// Makes a Rust struct an element of arrays of structs: `zarr::Element` and `zarr::dtype::FieldValue`.
 ///
-/// Any struct of types of fixed size will do, which are bools, numbers, complex numbers, arrays of them and of bytes, other such
-/// structs, and what implements `zarr::dtype::FieldValue`, whose documentation has the table of data types. The struct needs no `repr`,
-/// may have padding, and has to be `Clone`. Fields are copied one by one. They go by their names: the data type may have
-/// them in another order. A field that the struct or the data type lacks, and one of another type, is an error that names it.
+/// Any struct of types of fixed size will do, which are bools, numbers, complex numbers, arrays of them and of bytes,
+/// other such structs, and types that implement `zarr::dtype::FieldValue`, whose documentation has the table of data
+/// types. The struct needs no `repr`, may have padding, and has to be `Clone`. Fields are copied one by one. They go by
+/// their names: the data type may have them in another order. A field that the struct or the data type lacks, and one
+/// of another type, is an error that names it.
 ///
 /// ```
 /// use zarr::prelude::*;
@@ -57,7 +58,7 @@ mod input;
 /// A field that is an array, such as `[f64; 2]`, is for arrays of version 2 (`NewArray::dialect`): the structs of version 3 have
 /// none. `[u8; N]` is bytes, which both have.
 ///
-/// `#[zarr(name = "type")]` on a field is what the field is called in arrays; a field of a tuple struct has to have it.
+/// `#[zarr(name = "type")]` on a field is its name in arrays; a field of a tuple struct has to have it.
 /// `#[zarr(crate = "path")]` on the struct is the path of the crate `zarr`, or `zarr_dtype`, where it is not `::zarr`.
 ///
 /// A struct may have types as parameters, which then have to be types for fields:

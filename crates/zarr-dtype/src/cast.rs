@@ -4,7 +4,7 @@ use crate::element::Element;
 use crate::{DataType, Error};
 use half::{bf16, f16};
 
-/// What becomes of a value that the other type does not have.
+/// The treatment of a value that the other type does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cast {
     /// It is an error: 2^53 + 1 and 0.1 as `f32`, -1 and NaN as `u8`.

@@ -5,7 +5,7 @@ use crate::layout::{Layout, Scalar};
 use crate::{Element, Error, Extension, SmallFloat, StructType, TimeUnit};
 use std::fmt;
 
-/// What the elements of an array are.
+/// The type of the elements of an array.
 ///
 /// Made from the name and configuration in a metadata document by [`from_config`](Self::from_config). The
 /// [`layout`](Self::layout) says how elements lie in memory.
@@ -102,8 +102,8 @@ pub enum DataType {
     VlenArray(Box<DataType>),
     /// `v2_object`: JSON values of any kind, numpy's object arrays as `json2` and `msgpack2` store them.
     ///
-    /// What is in an element is its compact JSON text, or nothing at all for `null`. What Python has and JSON lacks is an
-    /// object with one member: `{"$float": "NaN"}` (or `"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`.
+    /// The content of an element is its compact JSON text, or empty for `null`. Values that Python has and JSON lacks
+    /// are objects with one member: `{"$float": "NaN"}` (or `"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`.
     Object,
     /// `struct`, numpy's structured types: fields of fixed size one after another.
     Struct(StructType),
@@ -121,7 +121,7 @@ pub enum BytesName {
     VariableLengthBytes,
 }
 
-/// What the values of a data type that has numbers or bools are.
+/// The kind of values of a data type that has numbers or bools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// True and false.
@@ -137,7 +137,7 @@ pub enum Class {
 }
 
 impl DataType {
-    /// What the values are; `None` for types of other things than numbers and bools.
+    /// The kind of its values; `None` for types that have neither numbers nor bools.
     pub fn class(&self) -> Option<Class> {
         Some(match self {
             Self::Bool => Class::Bool,
@@ -228,8 +228,8 @@ impl DataType {
         storage
     }
 
-    /// What the Rust type `T` takes elements of this type for: this type, or else the storage of an [`Extension`], which
-    /// built-in types take.
+    /// The data type as which the Rust type `T` takes elements of this type: this type, or else the storage of an
+    /// [`Extension`], which built-in types take.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if it takes neither.

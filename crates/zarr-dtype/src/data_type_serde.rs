@@ -13,8 +13,8 @@ impl Serialize for DataType {
 }
 
 impl<'de> Deserialize<'de> for DataType {
-    /// As a document of Zarr v3 has it. Types that are added by [`DataTypes`](crate::DataTypes) are not known here: read a
-    /// [`NamedConfig`] for those.
+    /// As a document of Zarr v3 has it. Types that are added by [`DataTypes`](crate::DataTypes) are not known here;
+    /// they are read as a [`NamedConfig`].
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_config(&NamedConfig::deserialize(deserializer)?).map_err(D::Error::custom)
     }

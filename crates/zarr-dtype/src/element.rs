@@ -54,7 +54,7 @@ use crate::{DataType, Error, Heap};
 /// | `bool` | bool |
 /// | `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64` | int8, int16...; `i8` also int2 and int4, `u8` uint2 and uint4; `i64` also dates and lengths of time |
 /// | `half::f16`, `half::bf16`, `f32`, `f64` | float16, bfloat16, float32, float64 |
-/// | `Complex` of one of those | complex_float16, complex_bfloat16, complex64, complex128 |
+/// | `Complex` of one of these | complex_float16, complex_bfloat16, complex64, complex128 |
 /// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes; floats of 8 bits and less as one byte, which [`SmallFloat`](crate::SmallFloat) tells the value of, and complex numbers of them as two |
 /// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
@@ -64,9 +64,9 @@ use crate::{DataType, Error, Heap};
 /// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
-/// All of them also take an [extension](DataType::Extension) that is stored as such a data type, as what is stored. A type for
-/// what the extension means implements this trait: it accepts the data type by its name and converts elements of its
-/// [`storage`](DataType::storage).
+/// All of them also take an [extension](DataType::Extension) that is stored as such a data type, and give the stored
+/// values. A type for the values of the extension implements this trait: it accepts the data type by its name and
+/// converts elements of its [`storage`](DataType::storage).
 ///
 /// ```
 /// # use zarr_dtype::{DataType, Element, Heap};
@@ -121,8 +121,8 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoDataType`] for a type that stands for none of its own, as by default; for a struct those of
-    /// [`StructType::new`](crate::StructType::new).
+    /// [`Error::NoDataType`] for a type that stands for no data type of its own, as by default; for a struct the errors
+    /// of [`StructType::new`](crate::StructType::new).
     fn default_data_type() -> Result<DataType, Error> {
         Err(Error::NoDataType { element: Self::name() })
     }
@@ -147,7 +147,8 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
         None
     }
 
-    /// The values of `items`, which are elements of `data_type` in memory form, those of variable length in `heap`.
+    /// The values of `items`, which are elements of `data_type` in memory form, with the content of elements of
+    /// variable length in `heap`.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Size`] for part of an element,
@@ -163,7 +164,8 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
         Self::from_items(data_type, &items, &Heap::new())
     }
 
-    /// The elements of `data_type` in memory form; what has variable length is put into `heap` as one block.
+    /// The elements of `data_type` in memory form; the content of elements of variable length is put into `heap` as one
+    /// block.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the type does not accept the data type, [`Error::Item`] for a value that is not of the data

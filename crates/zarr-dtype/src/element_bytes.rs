@@ -3,8 +3,8 @@
 use crate::{DataType, Error};
 use zarr_json::Value;
 
-/// Checks that `bytes` are one element of what a data type is stored as: in memory form, or what is in the element if it is of
-/// variable length.
+/// Checks that `bytes` are one element of the storage of a data type: in memory form, or the content of the element if
+/// it is of variable length.
 ///
 /// # Errors
 /// [`Error::Size`] if `bytes` is not exactly one element, [`Error::Item`] if it is no value of the type.

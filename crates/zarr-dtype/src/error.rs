@@ -1,4 +1,4 @@
-//! What can be wrong with a data type, a fill value, or the elements in memory.
+//! Faults of a data type, a fill value, or elements in memory.
 
 use zarr_json::Value;
 
@@ -13,7 +13,7 @@ pub enum Error {
         name: String,
     },
     /// A data type or fill value in JSON breaks the specification.
-    #[error("{}found {found}, expected {expected}", place(pointer))]
+    #[error("{}found {found}, expected {expected}", location(pointer))]
     Invalid {
         /// JSON pointer from the data type or the fill value, whichever was parsed; empty for the whole of it.
         pointer: String,
@@ -22,8 +22,8 @@ pub enum Error {
         /// The values expected.
         expected: String,
     },
-    /// Elements of this size are beyond what is read.
-    #[error("{}found {found} bytes for one element, expected at most {limit}", place(pointer))]
+    /// Elements of this size are larger than the limit.
+    #[error("{}found {found} bytes for one element, expected at most {limit}", location(pointer))]
     Limit {
         /// JSON pointer from the data type.
         pointer: String,
@@ -45,7 +45,7 @@ pub enum Error {
     Field {
         /// The Rust type asked for.
         element: String,
-        /// The name of the field, behind those of the fields that it lies in: `position.x`.
+        /// The name of the field, behind the names of the fields that it lies in: `position.x`.
         field: String,
         /// The data type of the field, or that there is none.
         found: String,
@@ -71,7 +71,7 @@ pub enum Error {
     Item {
         /// Which element, counted in the run that was given.
         index: usize,
-        /// What is there.
+        /// The value found.
         found: String,
         /// The values expected.
         expected: String,
@@ -94,7 +94,7 @@ pub enum ErrorKind {
     Invalid,
     /// Fine perhaps, but not known here.
     Unsupported,
-    /// The caller asked for what does not go together.
+    /// The arguments of the caller do not go together.
     Argument,
     /// A limit was exceeded.
     Limit,
@@ -113,7 +113,7 @@ impl Error {
         }
     }
 
-    /// The JSON pointer of what is wrong, from the value that was parsed; empty where that is all of it.
+    /// The JSON pointer of the fault, from the value that was parsed; empty for the value itself.
     pub fn pointer(&self) -> &str {
         match self {
             Self::Invalid { pointer, .. } | Self::Limit { pointer, .. } => pointer,
@@ -130,12 +130,12 @@ impl Error {
         self
     }
 
-    /// An [`Error::Invalid`] about `found`, which lies at the place parsed.
+    /// An [`Error::Invalid`] about `found`, which is the value that was parsed.
     pub fn invalid(found: &Value, expected: impl Into<String>) -> Self {
         Self::Invalid { pointer: String::new(), found: found.excerpt(), expected: expected.into() }
     }
 }
 
-fn place(pointer: &str) -> String {
+fn location(pointer: &str) -> String {
     if pointer.is_empty() { String::new() } else { format!("{pointer}: ") }
 }

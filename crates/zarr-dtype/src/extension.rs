@@ -7,13 +7,15 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zarr_json::{NamedConfig, Value};
 
-/// What the elements of a data type of one's own mean. How they lie in memory, and in chunks, is what a type that is known
-/// does, the *storage*: a temperature may be stored as `int16`, a point as a struct, an address as `r128`, a unit as `string`.
+/// The meaning of the elements of a data type of one's own. A known type, the *storage*, says how they lie in memory
+/// and in chunks: a temperature may be stored as `int16`, a point as a struct, an address as `r128`, a unit as
+/// `string`.
 ///
-/// Codecs see the storage type, so that all codecs that take it can be used. What this says is the name, the fill value in documents and
-/// the elements as JSON and as text; by default they are those of the storage.
+/// Codecs see the storage type, so that all codecs that take it can be used. This trait says the name, the fill value
+/// in documents and the elements as JSON and as text; by default they are as for the storage.
 ///
-/// Methods are given *the bytes of an element*: as it lies in memory, or what is in it if the storage has variable length.
+/// Methods are given *the bytes of an element*: as it lies in memory, or its content if the storage has variable
+/// length.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,7 +48,7 @@ pub trait ExtensionType: fmt::Debug + Send + Sync {
     /// The type that elements are stored as.
     fn storage(&self) -> DataType;
 
-    /// The element as JSON: what a document has as fill value, and what the command prints as JSON.
+    /// The element as JSON, as which a document has the fill value and the command prints it.
     /// [`parse`](Self::parse) takes it back.
     fn to_json(&self, element: &[u8]) -> Value {
         print::bytes_to_json(&self.storage(), element)
@@ -113,7 +115,7 @@ impl Extension {
         &self.0.storage
     }
 
-    /// What the elements mean.
+    /// The meaning of the elements.
     pub fn meaning(&self) -> &dyn ExtensionType {
         &*self.0.meaning
     }
@@ -134,7 +136,7 @@ impl Hash for Extension {
     }
 }
 
-/// Makes a data type from its name and configuration; types that those name are found in the table.
+/// Makes a data type from its name and configuration; the table has the types that the configuration names.
 pub type BuildDataType = fn(&NamedConfig, &DataTypes) -> Result<Arc<dyn ExtensionType>, Error>;
 
 /// One kind of data type of one's own: its names and how it is made from its configuration.
@@ -142,7 +144,7 @@ pub type BuildDataType = fn(&NamedConfig, &DataTypes) -> Result<Arc<dyn Extensio
 pub struct DataTypeEntry {
     /// The names that documents have for it.
     pub names: &'static [&'static str],
-    /// Makes the type. What is wrong is said with a JSON pointer such as `/configuration/unit`.
+    /// Makes the type. Errors have a JSON pointer such as `/configuration/unit`.
     pub build: BuildDataType,
 }
 
@@ -168,7 +170,8 @@ impl DataTypes {
         self.entries.iter()
     }
 
-    /// The names of all data types in Zarr v3: of those that were added, and of those of this crate but `r8`, `r16` and so on.
+    /// The names of all data types in Zarr v3: of the added types, and of the types of this crate except `r8`, `r16`
+    /// and so on.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().flat_map(|entry| entry.names).copied().chain(crate::name::names())
     }
@@ -176,7 +179,7 @@ impl DataTypes {
     /// The data type that a metadata document names: one that was added, or one of this crate.
     ///
     /// # Errors
-    /// As [`DataType::from_config`], and what [`DataTypeEntry::build`] says.
+    /// As [`DataType::from_config`], and the errors of [`DataTypeEntry::build`].
     pub fn from_config(&self, config: &NamedConfig) -> Result<DataType, Error> {
         DataType::from_config_at(config, self, 0)
     }

@@ -47,7 +47,8 @@ impl FillValue {
         parse::element(data_type, value, spelling).map(|bytes| Self::new(data_type, bytes))
     }
 
-    /// The fill value whose element is `bytes`: in memory form, or what is in the element if it is of variable length.
+    /// The fill value whose element is `bytes`: in memory form, or the content of the element if it is of variable
+    /// length.
     ///
     /// # Errors
     /// [`Error::Size`] if `bytes` is not exactly one element, [`Error::Item`] if it is no value of the type.
@@ -93,7 +94,7 @@ impl FillValue {
         }
     }
 
-    /// The bytes: of the element in memory, or what is in an element of variable length.
+    /// The bytes: of the element in memory, or the content of an element of variable length.
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Repr::Fixed(bytes) | Repr::Variable(bytes) => bytes,

@@ -38,7 +38,7 @@ impl Rounding {
     /// `significand` / 2^`shift`, rounded as the magnitude of a number of that sign.
     #[inline]
     fn shifted(self, negative: bool, significand: u64, shift: u32) -> u64 {
-        // All beyond is less than half of the last place.
+        // All beyond is less than half of the last bit.
         let shift = shift.min(66);
         let significand = u128::from(significand);
         let whole = significand >> shift;
@@ -115,7 +115,7 @@ impl Format {
         let bits = value.to_bits();
         let (field, fraction) = (bits >> 52 & ones(11), bits & ones(52));
         let (significand, exponent) = if field == 0 { (fraction, 1) } else { (fraction | 1 << 52, field) };
-        // The exponent of the last place: up to 971.
+        // The exponent of the last bit: up to 971.
         self.round_exact(negative, significand, exponent as i32 - 1075, rounding)
     }
 
@@ -143,7 +143,7 @@ impl Format {
         if self.special == Special::PowersOfTwo && (negative || top < -self.bias) {
             return Err(OutOfRange);
         }
-        // Below the least exponent of numbers with a leading one, the last place stays where it is.
+        // Below the least exponent of numbers with a leading one, the last bit keeps its weight.
         let least = if self.special == Special::PowersOfTwo { -self.bias } else { 1 - self.bias };
         let top = top.max(least);
         let shift = top - self.mantissa as i32 - exponent;
@@ -203,7 +203,7 @@ impl Format {
         (self.special == Special::Ieee).then(|| sign | (self.largest() + 1))
     }
 
-    /// What stands for all numbers beyond the range on the side where `value` lies: infinity, or else the last number.
+    /// The bits that stand for all numbers beyond the range on the side of `value`: infinity, or else the last number.
     pub fn end(&self, value: f64) -> u64 {
         let negative = value < 0.0;
         match self.special {

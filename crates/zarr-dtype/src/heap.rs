@@ -53,7 +53,7 @@ impl HeapRef {
 /// assert_eq!(heap.get(HeapRef::default()), Some(&b""[..]));
 /// ```
 pub struct Heap {
-    /// Block `b` (from 1) is slot `b - 2^k` of segment `k`, the place of its highest bit. Segments double, so slots
+    /// Block `b` (from 1) is slot `b - 2^k` of segment `k`, the position of its highest bit. Segments double, so slots
     /// never move and can be lent while others are added.
     segments: [OnceLock<Segment>; 32],
     blocks: AtomicU32,
@@ -66,7 +66,7 @@ impl Heap {
         Self { segments: [const { OnceLock::new() }; 32], blocks: AtomicU32::new(0), size: AtomicU64::new(0) }
     }
 
-    /// Adds a block and returns its number; 0 for an empty one, which takes no place.
+    /// Adds a block and returns its number; 0 for an empty one, which takes no slot.
     pub fn add(&self, bytes: Vec<u8>) -> u32 {
         if bytes.is_empty() {
             return 0;
@@ -77,7 +77,7 @@ impl Heap {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |blocks| blocks.checked_add(1))
             .expect("2^32 blocks and their places take 200 GiB of memory, even at one byte each");
         let block = before + 1;
-        let (segment, slot) = place(block).expect("blocks are counted from 1");
+        let (segment, slot) = slot_of(block).expect("blocks are counted from 1");
         let slots = self.segments[segment].get_or_init(|| (0..1_u64 << segment).map(|_| OnceLock::new()).collect());
         slots[slot].get_or_init(|| bytes);
         self.size.fetch_add(size, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Heap {
 
     /// The bytes of a whole block; `None` if there is no such block.
     pub fn block(&self, block: u32) -> Option<&[u8]> {
-        let Some((segment, slot)) = place(block) else { return Some(&[]) };
+        let Some((segment, slot)) = slot_of(block) else { return Some(&[]) };
         self.segments.get(segment)?.get()?.get(slot)?.get().map(Vec::as_slice)
     }
 
@@ -111,7 +111,7 @@ impl Heap {
     }
 }
 
-/// What is in an element of variable length.
+/// The content of an element of variable length.
 pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
     let reference = HeapRef::from_item(item)?;
     match heap {
@@ -120,11 +120,11 @@ pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8
     }
 }
 
-/// Places of blocks, each filled once.
+/// Slots of blocks, each filled once.
 type Segment = Box<[OnceLock<Vec<u8>>]>;
 
 /// Segment and slot of a block; `None` for block 0, which has none.
-fn place(block: u32) -> Option<(usize, usize)> {
+fn slot_of(block: u32) -> Option<(usize, usize)> {
     let segment = block.checked_ilog2()?;
     let slot = block & !(1 << segment);
     Some((usize::try_from(segment).ok()?, usize::try_from(slot).ok()?))

@@ -65,8 +65,8 @@ pub(crate) fn plain(name: &str) -> Option<DataType> {
 }
 
 impl DataType {
-    /// The data type that a metadata document names. Those that are defined elsewhere are in
-    /// [`DataTypes`](crate::DataTypes).
+    /// The data type that a metadata document names. [`DataTypes`](crate::DataTypes) has the types that are defined
+    /// elsewhere.
     ///
     /// # Errors
     /// [`Error::Unknown`] for a name that is not known, [`Error::Invalid`] for a configuration that is not that of the
@@ -215,7 +215,7 @@ pub(crate) fn member<'c>(config: &'c NamedConfig, name: &str, expected: &str) ->
     })
 }
 
-/// Checks that the configuration has no members but those in `names`.
+/// Checks that the configuration has no members except `names`.
 pub(crate) fn only(config: &NamedConfig, names: &[&str]) -> Result<(), Error> {
     match config.configuration.iter().find(|(name, _)| !names.contains(name)) {
         Some((name, value)) => {

@@ -26,7 +26,7 @@ pub fn npy_descr(data_type: &DataType) -> Option<String> {
 /// The data type and byte order of numpy's type string.
 ///
 /// # Errors
-/// [`Error::Unknown`] for a type that is none of ours: objects, long doubles, and what is no type string.
+/// [`Error::Unknown`] for a type that is none of ours: objects, long doubles, and text that is no type string.
 ///
 /// # Example
 /// ```

@@ -11,8 +11,9 @@ use crate::{ByteOrder, Class, DataType, TimeUnit};
 
 /// A type of numpy, without its byte order, or one that TensorStore 0.1 adds to Zarr v2.
 ///
-/// Wider than [`DataType`], since documents are: elements may have any size, none included, and objects are what a codec makes of
-/// them. [`to_config`](Self::to_config) has the name of the data type, whose limits [`DataType::from_config`] knows.
+/// Wider than [`DataType`], since documents are: elements may have any size, none included, and the type of objects
+/// depends on a codec. [`to_config`](Self::to_config) has the name of the data type, whose limits
+/// [`DataType::from_config`] checks.
 ///
 /// ```
 /// use zarr_dtype::{ByteOrder, DataType, NumpyType};
@@ -31,7 +32,7 @@ pub enum NumpyType {
     Time {
         /// Whether it is a length of time.
         is_span: bool,
-        /// What is counted.
+        /// The unit that is counted.
         unit: TimeUnit,
     },
     /// `S`: the size in bytes.
@@ -40,7 +41,7 @@ pub enum NumpyType {
     Text(u64),
     /// `V`: the size in bytes.
     Raw(u64),
-    /// `O`: what it is depends on a codec.
+    /// `O`: the type of its values depends on a codec.
     Object,
     /// Fields.
     Struct(Vec<NumpyField>),
@@ -72,7 +73,7 @@ impl NumpyType {
         }
     }
 
-    /// What the values are if they are numbers or bools.
+    /// The kind of its values if they are numbers or bools.
     pub fn class(&self) -> Option<Class> {
         if let Self::Number(number) = self { number.class() } else { None }
     }
@@ -131,7 +132,7 @@ const NUMBERS: &[(char, DataType)] = &[
     ('c', DataType::Complex128),
 ];
 
-/// numpy's letter for a number; `None` for those that it lacks.
+/// numpy's letter for a number; `None` for numbers that it lacks.
 fn letter(number: &DataType) -> Option<char> {
     NUMBERS.iter().find(|(_, known)| known == number).map(|(letter, _)| *letter)
 }

@@ -1,4 +1,4 @@
-//! The order of bytes where elements are stored, and what it takes to bring them into that of the machine.
+//! The byte order of stored elements, and their conversion to the byte order of the machine.
 
 use crate::{Layout, Scalar};
 use std::sync::Arc;
@@ -201,7 +201,7 @@ fn repeat(
     runs.len() <= limit
 }
 
-/// Makes one run of those that go on where the one before ends.
+/// Merges each run that begins where the one before ends into that one.
 fn merged(runs: Vec<SwapRun>) -> Vec<SwapRun> {
     let mut merged: Vec<SwapRun> = Vec::new();
     for run in runs {

@@ -23,12 +23,12 @@ pub enum Spelling {
     /// one, 0 for an empty text and for bytes that are all 0, bytes as a text that is not base64, points in time as ISO 8601 text,
     /// and `0x...` or `0b...` for `r8`, `r16`..., read as a number whose little-endian bytes they are.
     Lenient,
-    /// As Zarr v3 says, and besides that points in time as ISO 8601 text, durations as a number with a unit, and raw bytes as a list:
-    /// what people write.
+    /// As Zarr v3 says, and besides that points in time as ISO 8601 text, durations as a number with a unit, and raw
+    /// bytes as a list, as people write them.
     Readable,
 }
 
-/// The bytes of the element that `value` is: in memory form, or what is in an element of variable length.
+/// The bytes of the element that `value` is: in memory form, or the content of an element of variable length.
 pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -> Result<Vec<u8>, Error> {
     let lenient = spelling == Spelling::Lenient;
     match data_type {
@@ -67,7 +67,7 @@ pub(crate) fn element(data_type: &DataType, value: &Value, spelling: Spelling) -
     }
 }
 
-/// The bytes that the definition of a type gives, if they are an element of what it is stored as.
+/// The bytes that the definition of a type gives, if they are an element of its storage.
 fn extended(extension: &Extension, value: &Value) -> Result<Vec<u8>, Error> {
     let bytes = extension.meaning().parse(value)?;
     check_bytes(extension.storage(), &bytes)
@@ -111,7 +111,7 @@ fn whole(value: &Value, lenient: bool) -> Option<i128> {
     if number.is_integer() || !lenient {
         return number.as_i128();
     }
-    // Numbers below 2^53 are all exact as f64, and those above have no fraction; their text in full is an integer.
+    // Numbers below 2^53 are all exact as f64, and numbers above have no fraction; their text in full is an integer.
     let float = number.as_f64();
     if float.fract() == 0.0 && float.abs() < 1e30 { format!("{float:.0}").parse().ok() } else { None }
 }

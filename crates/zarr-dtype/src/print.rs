@@ -16,8 +16,8 @@ use zarr_json::Value;
 /// dates and lengths of time as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, and fields of them that
 /// are arrays as nested lists; lists and JSON values as they are.
 ///
-/// Elements of variable length are in `heap`. Code points that are none come out as U+FFFD. What is no element at all, of
-/// another size than the type has or not in the heap, is `null`.
+/// Elements of variable length are in `heap`. Code points that are none come out as U+FFFD. Bytes that are no element
+/// at all, of another size than the type has or not in the heap, are `null`.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, print};
@@ -78,7 +78,7 @@ fn json(data_type: &DataType, item: &[u8], heap: Option<&Heap>, raw: RawBits) ->
     }
 }
 
-/// The bytes of an element: as it lies in memory, or what is in it if its length varies.
+/// The bytes of an element: as it lies in memory, or its content if its length varies.
 fn bytes_of<'h>(data_type: &DataType, item: &'h [u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
     if data_type.is_variable() { content(item, heap) } else { Some(item) }
 }
@@ -101,7 +101,7 @@ pub(crate) fn bytes_to_text(data_type: &DataType, bytes: &[u8]) -> String {
     }
 }
 
-/// What is in an element of variable length, as JSON.
+/// The content of an element of variable length, as JSON.
 fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
     match data_type {
         DataType::String => Value::String(String::from_utf8_lossy(bytes).into_owned()),
@@ -119,7 +119,7 @@ fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
 /// unit, `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as
 /// `1.5-2.0j`, texts as they are, structs as `(1, 2.5, "text")`, lists as `[1, 2]`, JSON values as their JSON text.
 ///
-/// Elements of variable length are in `heap`. What is no element at all is the empty text.
+/// Elements of variable length are in `heap`. Bytes that are no element at all are the empty text.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, TimeUnit, Unit, print};
@@ -161,7 +161,7 @@ pub fn to_text(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> String
     text.unwrap_or_default()
 }
 
-/// What is in an element of variable length, as text.
+/// The content of an element of variable length, as text.
 fn content_text(data_type: &DataType, bytes: &[u8]) -> String {
     match data_type {
         DataType::String => String::from_utf8_lossy(bytes).into_owned(),
@@ -175,8 +175,8 @@ fn content_text(data_type: &DataType, bytes: &[u8]) -> String {
     }
 }
 
-/// The element that `value` is, in the notation of [`to_json`], or for times also of [`to_text`]: as it lies in memory, or for types
-/// of variable length what is in it.
+/// The element that `value` is, in the notation of [`to_json`], or for times also of [`to_text`]: as it lies in memory,
+/// or its content for types of variable length.
 ///
 /// # Errors
 /// [`Error::Invalid`] if it is no element of the type, with the JSON pointer from `value`.
@@ -224,14 +224,14 @@ pub(crate) fn without_nuls(item: &[u8]) -> &[u8] {
     item.get(..len).unwrap_or(item)
 }
 
-/// The code points before the NULs at the end; what is no code point becomes U+FFFD.
+/// The code points before the NULs at the end; a number that is no code point becomes U+FFFD.
 fn utf32_text(item: &[u8]) -> String {
     let mut text: String = code_points(item).map(|code| code.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
     text.truncate(text.trim_end_matches('\0').len());
     text
 }
 
-/// The code points of a fixed text, the NULs at its end included; an error has what is no code point.
+/// The code points of a fixed text, the NULs at its end included; an error has the number that is no code point.
 pub(crate) fn code_points(item: &[u8]) -> impl Iterator<Item = Result<char, u32>> {
     item.chunks_exact(4).map(|code| {
         let code = load(code).map_or(0, u32::from_ne_bytes);

@@ -5,7 +5,7 @@ use crate::float::{Format, Special};
 /// The floating point types of 8 bits and less, each in one byte of which the lower bits count.
 ///
 /// Named as in ml_dtypes: `e4m3` has 4 bits of exponent and 3 of mantissa; `fn` is without infinities, `fnuz` has no
-/// negative zero either, whose place is taken by the only NaN; `b11` is another bias of the exponent.
+/// negative zero either, and the only NaN has its bits; `b11` is another bias of the exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named as the data types are")]
 #[non_exhaustive]

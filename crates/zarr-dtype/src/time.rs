@@ -103,7 +103,7 @@ impl TimeUnit {
         if count == NOT_A_TIME {
             return "NaT".to_owned();
         }
-        // A count has 64 bits and the scale 32: the product and what is made of it have less than 128.
+        // A count has 64 bits and the scale 32: the product and all numbers computed from it have less than 128.
         let units = i128::from(count) * i128::from(self.scale);
         match self.unit {
             Unit::Generic => units.to_string(),

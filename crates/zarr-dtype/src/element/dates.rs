@@ -35,7 +35,7 @@ trait Time: Sized + Clone + Send + Sync + 'static {
     fn text(&self) -> String;
 }
 
-/// The unit of points in time; those without one have no calendar.
+/// The unit of points in time; points without a unit have no calendar.
 fn date_unit(data_type: &DataType) -> Option<TimeUnit> {
     match data_type {
         DataType::DateTime64(unit) if unit.unit != Unit::Generic => Some(*unit),

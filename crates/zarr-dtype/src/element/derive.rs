@@ -1,4 +1,4 @@
-//! What the code that `#[derive(zarr::Element)]` makes is made of. No interface: it changes with that macro.
+//! The functions that the code of `#[derive(zarr::Element)]` calls. No interface: they change with that macro.
 
 pub use super::{Element, FieldValue, Offsets};
 pub use crate::{DataType, Error, Heap};
@@ -11,7 +11,7 @@ use crate::{Field, StructType};
 /// Bytes of items that are made at a time.
 const BATCH: usize = 8192;
 
-/// The fields of a data type while those of a Rust struct are looked for among them.
+/// The fields of a data type, among which the fields of a Rust struct are looked for.
 #[derive(Debug)]
 pub struct Fields<'d>(&'d StructType);
 
@@ -39,7 +39,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// Appends the offset of a field of type `T`, and those within it.
+    /// Appends the offset of a field of type `T`, and the offsets within it.
     ///
     /// # Errors
     /// [`Error::Field`].

@@ -66,7 +66,7 @@ pub trait FieldValue: Sized + Clone + Send + Sync + 'static {
     const PARTS: usize;
 
     /// Checks that a field of `data_type`, and of `shape` if it is an array, is a value of this type, and appends
-    /// [`PARTS`](Self::PARTS) offsets to `into`: of each field, followed by those within it.
+    /// [`PARTS`](Self::PARTS) offsets to `into`: of each field, followed by the offsets within it.
     ///
     /// # Errors
     /// [`Error::Field`] with an empty name for the field itself, else with that of a field in it.
@@ -118,7 +118,7 @@ impl<'o> Offsets<'o> {
         }
     }
 
-    /// The `count` offsets from `index` on, which are those within a field.
+    /// The `count` offsets from `index` on, which are the offsets within a field.
     #[inline(always)]
     pub fn within(self, index: usize, count: usize) -> Self {
         Self(self.0.map(|offsets| &offsets[index..index + count]))
@@ -136,7 +136,7 @@ pub(super) fn text(data_type: &DataType, shape: &[u64]) -> String {
     if shape.is_empty() { data_type.to_string() } else { format!("{data_type} in shape {shape:?}") }
 }
 
-/// What is the same for all types whose bits are a value just as they lie in memory.
+/// The same members for all types whose bits in memory are the value.
 macro_rules! copied {
     () => {
         const SIZE: usize = size_of::<Self>();

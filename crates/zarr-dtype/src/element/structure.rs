@@ -14,8 +14,8 @@ use std::any::TypeId;
 ///
 /// Fields of elements lie one after another without gaps, so the struct must be `#[repr(C)]` and have none either, or be
 /// `#[repr(C, packed)]`; `bytemuck`'s `Pod` sees to that. [`struct_element!`](crate::struct_element) implements this trait
-/// from the names of the fields. Whether they are those of the data type is checked when elements are read or written: as
-/// many, in the same order, each at the same place.
+/// from the names of the fields. Reads and writes check that they are the fields of the data type: as many, in the same
+/// order, each at the same offset.
 ///
 /// | Rust field | data type of the field |
 /// |---|---|
@@ -80,7 +80,7 @@ impl StructField {
 }
 
 /// Implements [`StructElement`] for a struct: `struct_element!(Point { x, y, kind as "type" })` names all its fields in
-/// their order, and what those are called in arrays whose names differ.
+/// their order, and the names in arrays of the fields whose names differ.
 #[macro_export]
 macro_rules! struct_element {
     ($name:ident { $($field:ident $(as $label:literal)?),+ $(,)? }) => {
@@ -157,7 +157,7 @@ impl<T: StructElement> FieldElement for T {
     }
 
     fn field_type() -> (DataType, Vec<u64>) {
-        // What cannot be a struct is no field either: an array of no bytes is refused in its place.
+        // A type that cannot be a struct is no field either: an array of no bytes is refused instead.
         T::struct_type().map_or((DataType::UInt8, vec![0]), |fields| (DataType::Struct(fields), Vec::new()))
     }
 }

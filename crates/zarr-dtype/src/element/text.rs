@@ -138,7 +138,7 @@ pub(super) fn each<T>(
     Ok(elements)
 }
 
-/// The bytes that an element is: those in the heap, or those before the NULs, or all.
+/// The bytes that an element is: its bytes in the heap, or the bytes before the NULs, or all.
 fn bytes_of<'i>(data_type: &DataType, index: usize, item: &'i [u8], heap: &'i Heap) -> Result<&'i [u8], Error> {
     match data_type {
         DataType::String | DataType::Bytes { .. } | DataType::VlenArray(_) => {

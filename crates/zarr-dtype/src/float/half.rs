@@ -19,7 +19,7 @@ impl Half {
         let exponent = u32::from(self.0 & INFINITY) >> 10;
         match exponent {
             0 => {
-                // 2^-24 is the last place of subnormal numbers.
+                // 2^-24 is the last bit of subnormal numbers.
                 let magnitude = fraction as f32 * f32::from_bits((127 - 24) << 23);
                 f32::from_bits(sign | magnitude.to_bits())
             }

@@ -131,7 +131,7 @@ proptest! {
     fn float32_rounds_as_rust_does(bits: u64) {
         let value = f64::from_bits(bits);
         prop_assume!(!value.is_nan());
-        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is compared")]
+        #[expect(clippy::cast_possible_truncation, reason = "the test compares rounding")]
         let expected = value as f32;
         prop_assert_eq!(F32.nearest(value), Some(expected.to_bits().into()));
         prop_assert_eq!(F64.nearest(value), Some(bits));
@@ -186,7 +186,7 @@ fn formats() -> Vec<Format> {
     small_formats().chain([F16, BF16]).collect()
 }
 
-/// All bits that are numbers, of positive and negative ones, and what they are worth.
+/// All bits that are numbers, of positive and negative ones, and their values.
 fn numbers(format: Format) -> Vec<(u64, f64)> {
     let all = 0..2 * format.sign();
     all.map(|bits| (bits, format.value(bits))).filter(|(_, value)| value.is_finite()).collect()
@@ -301,7 +301,7 @@ fn float16_is_rounded_as_numpy_does() {
     }
     assert_eq!(Half::from_f64(65519.99), Half(0x7bff));
     assert_eq!(Half::from_f64(65520.0), Half(0x7c00));
-    // All exponents and signs, with fractions around those that float16 has and between two of them.
+    // All exponents and signs, with fractions around the fractions of float16 and between two of them.
     for high in 0..=u16::MAX {
         for low in [0, 1, 0x0fff, 0x1000, 0x1001, 0x1fff, 0x2fff, 0x3000, 0x3001, 0x7fff, 0xffff] {
             let value = f32::from_bits(u32::from(high) << 16 | low);

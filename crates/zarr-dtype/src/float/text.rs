@@ -55,7 +55,7 @@ impl Format {
         if value.is_infinite() {
             return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
         }
-        // Those of one byte are so coarse that the shortest text is far from the value: 300 for 256.
+        // Floats of one byte are so coarse that the shortest text is far from the value: 300 for 256.
         if self == F64 || self.size == 1 {
             return format!("{value:?}");
         }

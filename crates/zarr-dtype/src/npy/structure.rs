@@ -62,14 +62,14 @@ fn quote(text: &str, into: &mut String) {
     into.push('\'');
 }
 
-/// The data type and byte order of what numpy has in the header of a file, tuples as lists: a type string, or for structs a
-/// list of fields `[name, type]` or `[name, type, shape]`.
+/// The data type and byte order of the descr in the header of a `.npy` file, tuples as lists: a type string, or for
+/// structs a list of fields `[name, type]` or `[name, type, shape]`.
 ///
-/// As numpy does, a field without a name, which is padding, is named `f` and its place; one with a title and a name goes by
-/// the name.
+/// As numpy does, a field without a name, which is padding, is named `f` and its index; one with a title and a name
+/// goes by the name.
 ///
 /// # Errors
-/// [`Error::Unknown`] for a type that is none of ours, [`Error::Invalid`] for what is no list of fields, and
+/// [`Error::Unknown`] for a type that is none of ours, [`Error::Invalid`] for a value that is no list of fields, and
 /// [`Error::Limit`] for elements above 64 MiB.
 ///
 /// # Example

@@ -35,7 +35,7 @@ impl NumpyType {
     }
 
     /// The type of numpy for the data type that a document names: the inverse of [`to_config`](Self::to_config).
-    /// [`Object`](Self::Object) for those of variable length; `None` for types that numpy and TensorStore lack.
+    /// [`Object`](Self::Object) for types of variable length; `None` for types that numpy and TensorStore lack.
     pub fn from_config(data_type: &NamedConfig) -> Option<Self> {
         from_named(data_type)
     }

@@ -15,7 +15,7 @@ pub enum NumpyTypeError {
     Unknown {
         /// The type string.
         name: String,
-        /// What is wrong, and where.
+        /// The fault, and its location.
         error: ValueError,
     },
     /// It is none.
@@ -44,7 +44,7 @@ impl NumpyType {
     /// The type that a type string or a list of fields names, `[name, type]` or `[name, type, shape]`, and its byte order.
     ///
     /// A missing byte order is little-endian, one on single bytes is ignored: netCDF-C writes `<u1`. As numpy does, a field without
-    /// a name, which is padding, is named `f` and its place; one with a title and a name goes by the name.
+    /// a name, which is padding, is named `f` and its index; one with a title and a name goes by the name.
     ///
     /// # Errors
     /// [`NumpyTypeError`], with the JSON pointer of the part that is wrong.
@@ -145,7 +145,7 @@ fn fields(at: &At<'_>, depth: usize) -> Result<(NumpyType, ByteOrder)> {
         if !shape.is_empty() && numpy.size() == Some(0) {
             return Err(item.invalid("items of at least one byte").into());
         }
-        // Padding has no name; numpy names such fields by their place.
+        // Padding has no name; numpy names such fields by their index.
         let name_is_made = name.is_empty();
         let mut name = if name_is_made { format!("f{index}") } else { name.to_owned() };
         if names.contains(&name) {

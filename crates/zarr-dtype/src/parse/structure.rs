@@ -38,7 +38,7 @@ fn object(fields: &StructType, members: &Map, value: &Value, spelling: Spelling)
     Ok(bytes)
 }
 
-/// Appends the items of a field: one, or those in nested lists.
+/// Appends the values of a field: one, or all in nested lists.
 fn items(
     data_type: &DataType,
     shape: &[u64],

@@ -71,7 +71,7 @@ proptest! {
             count -= count % i64::try_from(per).unwrap();
         }
         let text = full_text(&unit.date_text(count));
-        // jiff takes no more digits than of nanoseconds; those behind are zero here.
+        // jiff takes no more digits than of nanoseconds; the digits behind are zero here.
         let text = text.split_once('.').map_or(text.clone(), |(time, digits)| format!("{time}.{digits:.9}"));
         let expected: DateTime = text.parse().unwrap();
         let data_type = DataType::DateTime64(unit);
