@@ -1,5 +1,5 @@
-//! Decoding and encoding a chunk block by block: each is brought to where its elements go, or together from where they are,
-//! while it is in the processor's cache, and those that a region does not touch are not decoded.
+//! Decoding and encoding a chunk block by block: each goes to the memory of its elements, or is gathered from there,
+//! while it is in the processor's cache. Blocks that a region does not touch are not decoded.
 
 use crate::{ArrayToBytes, Dims, Error, Scratch, Strides, View, ViewMut};
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ pub trait Source {
     /// How many there are.
     fn size(&self) -> usize;
 
-    /// Those at `range`, which are brought together in `scratch` where they do not lie so.
+    /// The bytes at `range`, which are gathered in `scratch` where they do not lie one behind the other.
     ///
     /// # Errors
     /// [`Error::Encode`] for elements that cannot be encoded, [`Error::Buffer`] if there are fewer bytes.
@@ -95,7 +95,7 @@ pub(crate) struct ChunkRegion<'c> {
 }
 
 impl ChunkRegion<'_> {
-    /// Whether blocks hold whole elements, and together those of the chunk, which may be decoded.
+    /// Whether blocks hold whole elements, and together all elements of the chunk, which may be decoded.
     pub(crate) fn suits(&self, blocks: &dyn Blocks, max_chunk: u64) -> bool {
         let size = self.shape.iter().try_fold(self.item as u64, |size, &len| size.checked_mul(len));
         let block = blocks.block_size();
@@ -106,7 +106,7 @@ impl ChunkRegion<'_> {
             && !self.region.is_empty()
     }
 
-    /// Decodes what the region touches into `out`, which has its shape.
+    /// Decodes the blocks that the region touches into `out`, which has its shape.
     pub(crate) fn decode(&self, blocks: &dyn Blocks, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let (size, step) = (blocks.decoded_size(), blocks.block_size());
         let mut scratch = Scratch::take();
@@ -147,7 +147,8 @@ impl ChunkRegion<'_> {
         let mut parts = SmallVec::new();
         let Range { start: mut next, end } = elements;
         while next < end {
-            // The largest box that begins here: some of one axis, all of those further in, one of those further out.
+            // The largest box that begins here: some positions of one axis, all of the axes further in, one of the axes
+            // further out.
             let (mut axis, mut inner) = (self.shape.len().saturating_sub(1), 1);
             while axis > 0 {
                 let larger = inner * self.shape.get(axis).copied().unwrap_or(1);
@@ -164,8 +165,8 @@ impl ChunkRegion<'_> {
         parts
     }
 
-    /// What the region has of the box that begins with element `begin` and has `count` of `axis`, all of the axes further in
-    /// and one of those further out.
+    /// The part of the region in the box that begins with element `begin` and has `count` positions of `axis`, all of
+    /// the axes further in and one of the axes further out.
     fn part(&self, begin: u64, axis: usize, count: u64) -> Option<Part> {
         let rank = self.shape.len();
         let mut part = Part {

@@ -47,7 +47,7 @@ impl Chain {
         }
     }
 
-    /// Adds codecs behind those that are there.
+    /// Adds codecs behind the present ones.
     #[must_use]
     pub fn then(mut self, codecs: impl IntoTypedCodecs) -> Self {
         for codec in codecs.into_typed_codecs() {
@@ -64,7 +64,7 @@ impl Chain {
         self
     }
 
-    /// With other limits on what is decoded.
+    /// With other limits on decoding.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

@@ -143,7 +143,7 @@ pub trait ArrayToBytes: Debug + Send + Sync {
 
 /// A codec that turns bytes into bytes: compressors, checksums.
 pub trait BytesToBytes: Debug + Send + Sync {
-    /// The codec's name, for errors about the size of what it decodes to.
+    /// The codec's name, for errors about the decoded size.
     fn name(&self) -> &'static str;
 
     /// Whether chunks of which so many bytes come here can be encoded and decoded at all; called when an array is opened.
@@ -168,7 +168,7 @@ pub trait BytesToBytes: Debug + Send + Sync {
     /// block by block, and get each while it is in the processor's cache. By default all is asked for at once.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode), and those of the source.
+    /// As [`encode`](Self::encode), and errors of the source.
     fn encode_from(&self, source: &dyn Source, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut scratch = Scratch::take();
         self.encode(source.bytes(0..source.size(), &mut scratch)?, out)

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use zarr_json::{Map, Number, Value};
 
-/// The configuration of one codec, which remembers what was read of it.
+/// The configuration of one codec, which keeps a record of the members that were read.
 ///
 /// Members that a codec does not know are no error: software adds such members with every release. They are
 /// reported by [`unread`](Self::unread).
@@ -55,7 +55,7 @@ impl<'a> Config<'a> {
         }
     }
 
-    /// What one of the strings `known` stands for, if the member is there.
+    /// The value that one of the strings `known` stands for, if the member is there.
     ///
     /// # Errors
     /// [`Error::Metadata`] if it is something else.
@@ -98,7 +98,7 @@ impl<'a> Config<'a> {
         list.map(Some).ok_or_else(|| self.unexpected(name, "an array of integers", value))
     }
 
-    /// An error about member `name` that says what was expected.
+    /// An error about member `name` that says the value expected and the value found.
     pub fn unexpected(&self, name: &str, expected: &str, found: &Value) -> Error {
         self.error(name, format!("expected {expected}, found {}", found.excerpt()))
     }

@@ -28,7 +28,7 @@ pub struct Access {
 
 /// A decode in progress.
 pub trait Decode: Send + Debug {
-    /// Takes the bytes asked for last (none at first), one slice for each range, and says what is next.
+    /// Takes the bytes asked for last (none at first), one slice for each range, and returns the next step.
     ///
     /// `out` is the same view at each step.
     ///

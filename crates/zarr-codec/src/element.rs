@@ -1,15 +1,15 @@
-//! What codecs know of the elements they carry.
+//! The type and fill value of the elements of codecs.
 
 use crate::{Error, View, ViewMut};
 use std::sync::Arc;
 use zarr_dtype::{DataType, FillValue, Heap, HeapRef, Layout};
 
-/// The elements of an array at one place in a chain of codecs: their type and fill value.
+/// The elements of an array between two codecs of a chain: their type and fill value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementSpec {
     /// The data type.
     pub data_type: DataType,
-    /// What elements that are not stored hold.
+    /// The value of elements that are not stored.
     pub fill: FillValue,
     /// Whether all software reads elements that are not stored as [`fill`](Self::fill). If not, since the metadata leaves them
     /// undefined or spells the fill value in a way that others read as another value, no chunk is left out.
@@ -28,7 +28,7 @@ impl ElementSpec {
         Self { data_type, fill, may_omit_empty_chunks: self.may_omit_empty_chunks }
     }
 
-    /// The elements as codecs see them: those of an extension are of the type they are stored as.
+    /// The elements as codecs take them: elements of an extension have the type of its storage.
     #[must_use]
     pub fn stored(&self) -> Self {
         self.encoded(self.data_type.storage().clone(), self.fill.clone())

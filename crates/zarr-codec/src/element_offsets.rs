@@ -1,4 +1,4 @@
-//! Where the elements of a region are among those of a chunk.
+//! The offsets of the elements of a region among the elements of a chunk.
 
 use zarr_grid::{Region, Shape};
 
@@ -18,7 +18,7 @@ pub struct ElementOffsets {
 }
 
 impl ElementOffsets {
-    /// The places of `region`, which lies in a chunk of `shape` with a number of elements that fits 64 bits.
+    /// The offsets of `region`, which lies in a chunk of `shape` with a number of elements that fits 64 bits.
     pub fn new(shape: &[u64], region: &Region) -> Self {
         let lens = region.shape();
         let (mut stride, mut next) = (1u64, 0u64);

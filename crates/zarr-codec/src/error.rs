@@ -1,10 +1,11 @@
-//! What goes wrong in codecs.
+//! Errors of codecs.
 
 use crate::dims::Dims;
 
 /// Why a chunk could not be encoded or decoded, or a codec not be built.
 ///
-/// Says what was found and expected in the codec's own terms; the array layer adds the store, the node and the chunk.
+/// Says the value found and the value expected in the codec's own terms; the array layer adds the store, the node and
+/// the chunk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -55,7 +56,7 @@ pub enum Error {
     /// A decoded size exceeds a limit.
     #[error("{what}: {found} bytes, limit {limit}")]
     Limit {
-        /// What would have been held in memory.
+        /// The data that memory would have to hold.
         what: &'static str,
         /// Its size in bytes, at least.
         found: u64,
@@ -102,13 +103,13 @@ pub enum Error {
         /// The elements that it cannot encode, and why.
         what: String,
     },
-    /// What a program asked of a codec cannot be.
+    /// A codec cannot do what the arguments of the program ask for.
     #[error("{what}")]
     Argument {
-        /// What was found and expected, and of which codec.
+        /// The values found and expected, and the codec.
         what: String,
     },
-    /// Elements of a Rust type that cannot be those of the data type, or the other way round.
+    /// Elements of a Rust type that cannot be elements of the data type, or the other way round.
     #[error(transparent)]
     Element(zarr_dtype::Error),
     /// Memory of another size than its shape says.
@@ -135,7 +136,7 @@ pub enum Error {
 pub enum ErrorKind {
     /// The metadata breaks the specification.
     InvalidMetadata,
-    /// The metadata names what this build does not know.
+    /// The metadata names an extension that this build does not have.
     UnknownExtension,
     /// The bytes of a chunk break their format.
     CorruptChunk,

@@ -1,8 +1,8 @@
 //! Codecs of Zarr arrays: the three kinds, chains of them, and decoding straight to where the data goes.
 //!
 //! A chunk is encoded by array-to-array codecs, one array-to-bytes codec and bytes-to-bytes codecs, in this order
-//! ([`Pipeline`]). Decoding ends in a strided window of the caller's memory ([`ViewMut`]). What can be decoded in part
-//! says which bytes it wants ([`Decode`]).
+//! ([`Pipeline`]). Decoding ends in a strided window of the caller's memory ([`ViewMut`]). A codec that decodes parts
+//! says which bytes it needs ([`Decode`]).
 //!
 //! A program that wants codecs and no array names them by the types of their crates: one codec of bytes encodes slices
 //! ([`TypedCodec`]), several are bound to a data type and the shape of a chunk ([`Chain`]). Text and JSON name codecs, too

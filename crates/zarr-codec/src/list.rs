@@ -9,8 +9,8 @@ use zarr_json::{NamedConfig, Value};
 ///
 /// As text they are names divided by commas, each with the members of its configuration in parentheses: in the order of the
 /// [arguments](crate::CodecEntry::arguments) of the codec, or behind their names. Names are the
-/// [short ones](crate::CodecEntry::short_name) or those of Zarr v3. `none` stands for no codec. Text that begins with `[` or `{` is
-/// JSON: the `codecs` of a Zarr v3 document, or one of them.
+/// [short ones](crate::CodecEntry::short_name) or the names of Zarr v3. `none` stands for no codec. Text that begins
+/// with `[` or `{` is JSON: the `codecs` of a Zarr v3 document, or one of them.
 ///
 /// ```
 /// use zarr_codec::{CodecEntry, CodecList, Codecs, Error};
@@ -83,7 +83,8 @@ impl CodecList {
     }
 }
 
-/// What a [`CodecList`] is made of: text, typed codecs (one, or a tuple, an array or a vector of them), names with configurations.
+/// Values that make a [`CodecList`]: text, typed codecs (one, or a tuple, an array or a vector of them), names with
+/// configurations.
 pub trait IntoCodecs {
     /// The list.
     ///

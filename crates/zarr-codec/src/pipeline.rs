@@ -19,8 +19,8 @@ const TURNED: u64 = 8;
 
 /// The codecs of an array, bound to its elements: array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs.
 ///
-/// Built once when an array is opened ([`Pipeline::build`]) and used for every chunk. Itself what a shard uses for its
-/// inner chunks.
+/// Built once when an array is opened ([`Pipeline::build`]) and used for every chunk. A shard uses one for its inner
+/// chunks.
 #[derive(Debug)]
 pub struct Pipeline {
     element: ElementSpec,
@@ -29,7 +29,7 @@ pub struct Pipeline {
     bytes: Vec<Arc<dyn BytesToBytes>>,
     names: Vec<String>,
     /// Which of the list of codecs these are: array-to-array, array-to-bytes, bytes-to-bytes. The list may have ignored ones.
-    places: Vec<usize>,
+    indices: Vec<usize>,
     limits: Limits,
 }
 
@@ -39,7 +39,7 @@ impl Pipeline {
         &self.element
     }
 
-    /// The limits on what is decoded.
+    /// The limits on decoding.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -49,7 +49,7 @@ impl Pipeline {
         &self.names
     }
 
-    /// The shape of what the array-to-bytes codec gets.
+    /// The shape of the input of the array-to-bytes codec.
     fn encoded_shape(&self, shape: &[u64]) -> Result<Shape, Error> {
         self.array.iter().try_fold(Shape::from_slice(shape), |shape, codec| codec.encoded_shape(&shape))
     }
@@ -64,7 +64,7 @@ impl Pipeline {
         }
     }
 
-    /// The number of bytes of a decoded chunk of `shape`, without what is in elements of variable length.
+    /// The number of bytes of a decoded chunk of `shape`, without the content of elements of variable length.
     pub fn decoded_size(&self, shape: &[u64]) -> u64 {
         let item = self.element.item_size() as u64;
         shape.iter().fold(item, |size, &len| size.saturating_mul(len))
@@ -204,7 +204,7 @@ impl Pipeline {
         })
     }
 
-    /// What decoding and encoding block by block need to know, where elements are encoded one by one.
+    /// The region of a chunk for decoding and encoding block by block, where elements are encoded one by one.
     fn target<'c>(&'c self, shape: &'c [u64], region: &'c Region) -> Option<ChunkRegion<'c>> {
         // Of transposed chunks a block is a thin slice of each row of the array: lines of the cache would be written or read in
         // parts.
@@ -222,7 +222,7 @@ impl Pipeline {
         target: Option<&ChunkRegion<'_>>,
         then: impl FnOnce(Plain<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        // sizes[i]: of what codec i decodes to.
+        // sizes[i]: the decoded size of codec i.
         let mut sizes: SmallVec<[Size; 4]> = SmallVec::new();
         self.bytes.iter().fold(size, |size, codec| {
             sizes.push(size);
@@ -404,7 +404,7 @@ impl Pipeline {
     }
 }
 
-/// What bytes-to-bytes codecs decode to.
+/// The output of bytes-to-bytes codecs.
 enum Plain<'b> {
     Bytes(&'b [u8]),
     /// To be decoded for a target.

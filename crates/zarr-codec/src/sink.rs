@@ -3,7 +3,7 @@
 use crate::{Error, Size};
 use std::io::Read;
 
-/// A place for decoded bytes with a hard bound: more than fits is an error, not an allocation.
+/// Memory for decoded bytes with a hard bound: more than fits is an error, not an allocation.
 ///
 /// The sink may be the caller's own array, a worker's scratch buffer, or a growing buffer where the size is not known
 /// beforehand. Decoders that know how much comes next take a [`buffer`](Self::buffer); others [`read_from`](Self::read_from)
@@ -92,7 +92,7 @@ impl<'a> Sink<'a> {
         self.len == 0
     }
 
-    /// A buffer for the next `size` bytes, which count as written; what it holds at first is arbitrary.
+    /// A buffer for the next `size` bytes, which count as written; its bytes are arbitrary at first.
     ///
     /// # Errors
     /// [`Error::TooLong`] beyond the bound, [`Error::Allocation`] if there is no memory.
@@ -112,7 +112,7 @@ impl<'a> Sink<'a> {
         bytes.ok_or(Error::Allocation { size: end as u64 })
     }
 
-    /// Takes back the last bytes of a [`buffer`](Self::buffer) that was larger than what came.
+    /// Takes back the last bytes of a [`buffer`](Self::buffer) that was larger than the decoded bytes.
     pub fn unwrite(&mut self, size: usize) {
         self.len = self.len.saturating_sub(size);
     }
@@ -145,7 +145,7 @@ impl<'a> Sink<'a> {
             }
             let step = match self.exact {
                 Some(exact) if matches!(self.target, SinkBuffer::Slice(_)) => exact - self.len,
-                // Grows with what came, so that a small input cannot claim much memory.
+                // Grows with the decoded bytes, so that a small input cannot claim much memory. 
                 _ => self.len.max(FIRST_STEP).min(self.bound - self.len),
             };
             self.ensure(self.len + step)?;
@@ -166,17 +166,18 @@ impl<'a> Sink<'a> {
         read(self.codec, reader, into)
     }
 
-    /// How much room to offer for output of unknown size, `least` bytes or more: it grows with what came, so that a small input
-    /// cannot claim much memory.
+    /// How much room to offer for output of unknown size, `least` bytes or more: it grows with the decoded bytes, so
+    /// that a small input cannot claim much memory.
     pub fn step(&self, least: usize) -> usize {
         self.len.max(least).min(self.bound - self.len)
     }
 
-    /// Decodes a stream piece by piece. `room` tells how many bytes to offer when so many of `input` are left; `decode` decodes what
-    /// is left to the place that it gets. The answer is the number of bytes that the stream has, or `None` if it ends too early.
+    /// Decodes a stream piece by piece. `room` tells how many bytes to offer when so many of `input` are left; `decode`
+    /// decodes the rest of the input into the buffer that it gets. Returns the number of bytes that the stream has, or
+    /// `None` if it ends too early.
     ///
     /// # Errors
-    /// Those of `decode`, [`Error::TooLong`] one byte past the bound, [`Error::Allocation`].
+    /// The errors of `decode`, [`Error::TooLong`] one byte past the bound, [`Error::Allocation`].
     pub fn pump(
         &mut self,
         input: &[u8],
@@ -207,7 +208,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Ends the output: cuts a growing buffer to what came, and checks an exact size.
+    /// Ends the output: cuts a growing buffer to the decoded bytes, and checks an exact size.
     ///
     /// # Errors
     /// [`Error::Truncated`] if fewer bytes came than are due.
@@ -223,7 +224,7 @@ impl<'a> Sink<'a> {
         if let SinkBuffer::Vec(vec) = &mut self.target
             && vec.len() < size
         {
-            // Twice what there is, as vectors grow, but never more than may come.
+            // Twice the present capacity, as vectors grow, but never more than may come.
             let room = vec.capacity().saturating_mul(2).min(self.bound).max(size);
             vec.try_reserve_exact(room - vec.len()).map_err(|_| Error::Allocation { size: size as u64 })?;
             vec.resize(size, 0);

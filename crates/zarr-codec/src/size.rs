@@ -1,4 +1,4 @@
-//! How large encoded chunks are, and the limits on what is decoded.
+//! How large encoded chunks are, and the limits on decoding.
 
 /// The number of bytes that a codec makes of a chunk, as far as metadata tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The table of codecs, a value that is passed on, and its entries: what a codec says of itself.
+//! The table of codecs, a value that is passed on, and its entries, each of which describes a codec.
 
 use crate::pipeline::Last;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, Codec, Config, ElementSpec, Error, Limits, Warnings};
@@ -20,7 +20,7 @@ pub enum Kind {
 /// A function that builds a codec of one kind.
 type Build<T> = fn(&BuildContext<'_>) -> Result<Arc<T>, Error>;
 
-/// The function that builds a codec, which says of what kind it is.
+/// The function that builds a codec, which says its kind.
 #[derive(Clone, Copy, Debug)]
 enum Builder {
     ArrayToArray(Build<dyn ArrayToArray>),
@@ -207,13 +207,13 @@ pub struct BuildContext<'a> {
     /// The elements that reach this codec: of the array, or as the codec before it encodes them. For bytes-to-bytes
     /// codecs the elements that were turned into bytes.
     pub element: &'a ElementSpec,
-    /// All codecs, for those that contain others.
+    /// All codecs, for codecs that contain others.
     pub codecs: &'a Codecs,
-    /// Limits on what is decoded.
+    /// Limits on decoding.
     pub limits: &'a Limits,
     /// How many codecs this one is inside of.
     pub nesting: u32,
-    /// Takes what is odd but no error.
+    /// Takes deviations that are no errors.
     pub warnings: &'a Warnings,
 }
 
@@ -254,8 +254,8 @@ impl Codecs {
         typed.or_else(|| self.get(name))
     }
 
-    /// Adds to the configuration of a codec that is in the table what its specification demands. A codec that goes by an alias is
-    /// left as it is: there, other software has defaults.
+    /// Adds to the configuration of a codec that is in the table the members that its specification demands. A codec
+    /// that goes by an alias is left as it is: there, other software has defaults.
     #[must_use]
     pub fn complete(&self, mut codec: NamedConfig, data_type: &DataType) -> NamedConfig {
         if let Some(entry) = self.get(&codec.name).filter(|entry| entry.name == codec.name) {

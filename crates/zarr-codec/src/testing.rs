@@ -145,7 +145,7 @@ pub fn decode_bytes(codec: &dyn BytesToBytes, encoded: &[u8], size: Size) -> Res
     Ok(out)
 }
 
-/// Checks that decoding gives back what was encoded, with the size known, bounded and unknown, and that encoded sizes keep
+/// Checks that decoding returns the encoded data, with the size known, bounded and unknown, and that encoded sizes keep
 /// their bound.
 ///
 /// # Panics
@@ -194,7 +194,7 @@ pub fn corrupt(codec: &dyn BytesToBytes, samples: &[Vec<u8>], detects: bool) {
         let mut encoded = Vec::new();
         codec.encode(sample, &mut encoded).expect("encodes");
         let due = sample.len() as u64;
-        // Long inputs are changed at spread places only, to keep tests short.
+        // Long inputs are changed at spread positions only, to keep tests short.
         let step = (encoded.len() / 300).max(1);
         for at in (0..encoded.len()).filter(|at| *at < 64 || at % step == 0) {
             for bit in 0..8 {
@@ -324,7 +324,7 @@ pub fn regions(shape: &[u64]) -> Vec<Region> {
     regions
 }
 
-/// Changes encoded chunks in every place, and decodes: an error or a value, never a panic.
+/// Changes encoded chunks at every position, and decodes: an error or a value, never a panic.
 ///
 /// # Panics
 /// If a decode does.

@@ -17,7 +17,7 @@ pub(crate) struct TextCodec {
 /// The codecs of a text, divided by commas. `none` is no codec.
 ///
 /// # Errors
-/// [`Error::Argument`] for what is no such text.
+/// [`Error::Argument`] for other text.
 pub(crate) fn parse(text: &str) -> Result<Vec<TextCodec>, Error> {
     let items = split(text)?.into_iter().filter(|item| !item.is_empty() && *item != "none");
     items.map(TextCodec::parse).collect()
@@ -75,7 +75,7 @@ impl TextCodec {
     }
 }
 
-/// What a codec that is not in the table might have been.
+/// An error with a hint at the codec that may be meant by a name that is not in the table.
 pub(crate) fn unknown(name: &str, table: &Codecs) -> Error {
     let hint = table.hint(name).map_or_else(
         || {

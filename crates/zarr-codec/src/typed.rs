@@ -10,8 +10,8 @@ use zarr_json::{NamedConfig, Value};
 
 /// A codec with its configuration, which knows how it is built. The builders of codec crates become one.
 ///
-/// Members are set without a check. What is wrong with them is said when the codec is first used: by encoding or decoding, by
-/// [`Chain::build`](crate::Chain::build), or when it is given to an array to be created.
+/// Members are set without a check. Faults in them are reported when the codec is first used: by encoding or decoding,
+/// by [`Chain::build`](crate::Chain::build), or when it is given to an array to be created.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -73,7 +73,7 @@ impl TypedCodec {
         Self { entry, config, inner: Vec::new(), built: OnceLock::new() }
     }
 
-    /// With a member of the configuration, in place of one of this name.
+    /// With a member of the configuration, instead of one of this name.
     #[must_use]
     pub fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
         self.config.configuration.insert(member, value);
@@ -99,7 +99,7 @@ impl TypedCodec {
         self
     }
 
-    /// What the codec is.
+    /// The entry of the codec.
     pub fn entry(&self) -> &CodecEntry {
         &self.entry
     }
@@ -116,7 +116,7 @@ impl TypedCodec {
         }
     }
 
-    /// Says what is wrong with the configuration, as far as that shows without elements: for codecs of bytes.
+    /// Checks the configuration, as far as that is possible without elements: for codecs of bytes.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.entry.kind() {
             Kind::BytesToBytes => self.bytes_to_bytes().map(drop),
@@ -291,8 +291,8 @@ macro_rules! bytes_codec {
             /// Decodes to `max_size` bytes at most. No memory is taken for more.
             ///
             /// # Errors
-            /// [`Error::TooLong`](zarr_codec::Error::TooLong) beyond `max_size`; other errors if `encoded` is not what
-            /// this codec encodes to.
+            /// [`Error::TooLong`](zarr_codec::Error::TooLong) beyond `max_size`; other errors if `encoded` is no output
+            /// of this codec.
             pub fn decode(&self, encoded: &[u8], max_size: usize) -> Result<Vec<u8>, $crate::Error> {
                 $crate::bytes_codec!(@codec self $($entry)?).decode(encoded, max_size)
             }

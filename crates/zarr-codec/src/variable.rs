@@ -1,4 +1,4 @@
-//! Elements of variable length in views: what codecs of them have in common.
+//! Elements of variable length in views: the common part of their codecs.
 
 use crate::{Error, View, ViewMut};
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub fn read_variable(
 }
 
 /// Fills `out`, in C order, with elements that `next` appends one by one to `block`, and makes that a block of the view's
-/// heap. What `block` holds before belongs to no element.
+/// heap. Bytes that `block` holds before belong to no element.
 ///
 /// # Errors
 /// That of `next`, [`Error::Limit`] for an element above 4 GiB, [`Error::Unsupported`] if the view has no heap.

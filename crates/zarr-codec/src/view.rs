@@ -194,7 +194,7 @@ macro_rules! accessors {
             self
         }
 
-        /// The view with its axes in another order: axis `i` becomes what was axis `order[i]`.
+        /// The view with its axes in another order: axis `i` of the result is axis `order[i]` of this view.
         ///
         /// # Panics
         /// If `order` is no permutation of the axes: orders come from codecs, which check theirs when built.
@@ -347,8 +347,8 @@ impl<'a> ViewMut<'a> {
 
     accessors!();
 
-    /// The same view; if `stream`, whole lines of what is copied to it, and to its windows, go past the processor's caches.
-    /// For outputs that are much larger than those: a copy then does not read first what it overwrites.
+    /// The same view; if `stream`, copies to it, and to its windows, write whole lines past the processor's caches. For
+    /// outputs that are much larger than the caches: a copy then does not read first what it overwrites.
     pub fn streamed(mut self, stream: bool) -> Self {
         self.stream = stream;
         self

@@ -106,8 +106,8 @@ impl Pipeline {
     /// Builds the chain that `codecs` describe, in front of elements of type `element`, which codecs see as they are
     /// [`stored`](ElementSpec::stored).
     ///
-    /// What is odd but no error (unknown members of a configuration, an unknown codec that may be ignored) goes to
-    /// `warnings`, with a JSON pointer from the list of codecs in front.
+    /// Deviations that are no errors (unknown members of a configuration, an unknown codec that may be ignored) go to
+    /// `warnings`, each with a JSON pointer from the list of codecs.
     ///
     /// # Errors
     /// [`Error::Unknown`] for a codec that is not in `table`, [`Error::Metadata`] for a configuration or an order of codecs
@@ -126,7 +126,7 @@ impl Pipeline {
         let mut to_bytes = None;
         let mut bytes = Vec::new();
         let mut names = Vec::new();
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         let mut current = element.stored();
         for (number, codec) in codecs.iter().enumerate() {
             let pointer = || format!("/{number}");
@@ -140,7 +140,7 @@ impl Pipeline {
             let builder = Builder { element: &current, codecs: table, limits, nesting, warnings };
             let built = builder.build(codec, pointer)?;
             names.push(codec.name.clone());
-            places.push(number);
+            indices.push(number);
             match built {
                 Codec::ArrayToArray(codec) if to_bytes.is_none() => {
                     current = codec.encoded().clone();
@@ -157,7 +157,7 @@ impl Pipeline {
             pointer: String::new(),
             what: "no codec turns the array into bytes".to_owned(),
         })?;
-        Ok(Self { element: element.clone(), array, to_bytes, bytes, names, places, limits: limits.clone() })
+        Ok(Self { element: element.clone(), array, to_bytes, bytes, names, indices, limits: limits.clone() })
     }
 
     /// Whether chunks of `shape` can be encoded by this chain; called when an array is opened.
@@ -166,10 +166,10 @@ impl Pipeline {
     /// [`Error::Metadata`] if not, [`Error::Unsupported`] if they could not be decoded.
     pub fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let mut shape = Shape::from_slice(shape);
-        for (codec, index) in self.array.iter().zip(&self.places) {
+        for (codec, index) in self.array.iter().zip(&self.indices) {
             shape = codec.encoded_shape(&shape).map_err(|error| error.under(&format!("/{index}")))?;
         }
-        let pointer = |codec: usize| self.places.get(codec).map_or_else(String::new, |index| format!("/{index}"));
+        let pointer = |codec: usize| self.indices.get(codec).map_or_else(String::new, |index| format!("/{index}"));
         let to_bytes = self.array.len();
         self.to_bytes.check(&shape).map_err(|error| error.under(&pointer(to_bytes)))?;
         let mut size = self.to_bytes.encoded_size(&shape);

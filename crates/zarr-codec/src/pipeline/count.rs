@@ -1,4 +1,4 @@
-//! What encoded bytes tell of their chunk.
+//! The number of elements of a chunk, found from its encoded bytes.
 
 use super::Pipeline;
 

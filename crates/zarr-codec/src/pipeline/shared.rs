@@ -35,7 +35,7 @@ impl Codecs {
     /// was built last, if all of that is the same, or a new one.
     ///
     /// # Errors
-    /// Those of [`Pipeline::build`] and [`Pipeline::check`].
+    /// The errors of [`Pipeline::build`] and [`Pipeline::check`].
     pub fn pipeline(
         &self,
         codecs: &[NamedConfig],

@@ -1,7 +1,7 @@
 //! Data that numcodecs encoded, made by the script `tests/vectors.py` of a codec crate.
 //!
-//! `VECTORS` names a file with other cases; with `VECTORS_OUT`, what a codec makes of the data is written to the file of
-//! that name, for `vectors.py --check`.
+//! `VECTORS` names a file with other cases; with `VECTORS_OUT`, the bytes that a codec makes of the data are written to
+//! the file of that name, for `vectors.py --check`.
 
 use super::{array_to_bytes, bytes_to_bytes, decode_bytes, element, pipeline, read, regions};
 use crate::{CodecEntry, Codecs, ElementSpec, Size, View, ViewMut};
@@ -11,7 +11,7 @@ use zarr_dtype::{ByteOrder, DataType, FillValue, Heap, HeapRef, print};
 use zarr_grid::Region;
 use zarr_json::{NamedConfig, Value};
 
-/// Whether a codec writes what numcodecs writes.
+/// Whether a codec writes the same bytes as numcodecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// The same bytes.
@@ -43,8 +43,8 @@ pub fn of_bytes(entry: &CodecEntry, cases: &str, written: Written) {
 }
 
 /// Decodes arrays of numbers, whole and in parts, and encodes them to the same bytes: a line each with `name` and
-/// `configuration` of one of the codecs, `dtype`, `shape`, `decoded` and `encoded`, and where the codec loses something `data`,
-/// what was encoded. Their numbers are little-endian, and are turned to the order of this machine.
+/// `configuration` of one of the codecs, `dtype`, `shape`, `decoded` and `encoded`, and where the codec loses something
+/// `data`, the data that was encoded. Their numbers are little-endian, and are turned to the order of this machine.
 ///
 /// # Panics
 /// If anything differs.
@@ -127,7 +127,7 @@ fn objects(entry: &CodecEntry, case: &Value, written: bool) -> Vec<u8> {
     again
 }
 
-/// Runs the cases; each gives what it was encoded to.
+/// Runs the cases; each gives its encoded bytes.
 fn run(cases: &str, each: impl Fn(&Value) -> Vec<u8>) {
     let text = match std::env::var("VECTORS") {
         Ok(path) => std::fs::read_to_string(path).expect("a file of cases"),

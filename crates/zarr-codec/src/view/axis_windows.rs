@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 /// Windows along one axis, in ascending order.
 ///
-/// Those of one length that lie one behind the other are one record, so that the windows of 10^18 chunks take no more memory
-/// than those of ten.
+/// Windows of one length that lie one behind the other are one record, so that the windows of 10^18 chunks take no more
+/// memory than the windows of ten.
 ///
 /// ```
 /// use zarr_codec::{ViewMut, AxisWindows};

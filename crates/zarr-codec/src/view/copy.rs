@@ -1,8 +1,8 @@
 //! Plain nested loops over strided memory: copy, copy with byte swap, fill, visit.
 //!
-//! Axes are first sorted and merged, so that most copies become rows of contiguous bytes, which `zarr-kernels` copies. What
-//! is left is dispatched once on the item size and then runs in loops without branches. Where source and target run along
-//! different axes (transposes), the two are walked in square blocks, so that both sides stay in cache.
+//! Axes are first sorted and merged, so that most copies become rows of contiguous bytes, which `zarr-kernels` copies.
+//! The other copies are dispatched once on the item size and then run in loops without branches. Where source and
+//! target run along different axes (transposes), the two are walked in square blocks, so that both sides stay in cache.
 
 use super::copy_element::{Action, AsIs, AsIsAny, Axis, CopyElement, Reversed, ReversedAny};
 use super::{Geometry, View, ViewMut, transpose};
@@ -185,7 +185,8 @@ pub(super) fn copy_with(isa: Isa, target: &mut ViewMut<'_>, source: &View<'_>, w
 type Run = unsafe fn(*mut u8, *const u8, &[Axis], Action);
 
 /// # Safety
-/// All elements that `axes` reach from `to` and `from` lie in their allocations, those of `to` are exclusively borrowed.
+/// All elements that `axes` reach from `to` and `from` lie in their allocations, and the elements of `to` are
+/// exclusively borrowed.
 unsafe fn run<C: CopyElement>(to: *mut u8, from: *const u8, axes: &[Axis], how: Action) {
     let (outer, row) = split_row(axes);
     let step = how.item as isize;

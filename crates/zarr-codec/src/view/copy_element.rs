@@ -10,7 +10,7 @@ pub(super) struct Axis {
     pub(super) from: isize,
 }
 
-/// What does not change during a copy.
+/// The properties of a whole copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Action {
     pub(super) isa: Isa,

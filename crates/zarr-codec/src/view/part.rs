@@ -54,7 +54,8 @@ impl<'a> ViewMut<'a> {
 }
 
 impl Geometry {
-    /// Parts of elements are inside of the elements, and disjoint if those are: they lie in C order without gaps.
+    /// Parts of elements are inside of the elements, and disjoint if the elements are: they lie in C order without
+    /// gaps.
     fn part(&self, offset: usize, item: usize, shape: &[usize]) -> Result<Self, Error> {
         let fault = || Error::Buffer { found: self.item as u64, shape: shape.into(), item };
         let (part, size) = Self::contiguous(item, shape).ok_or_else(fault)?;
@@ -68,7 +69,8 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Numbers of a run are inside of the elements, and disjoint if those are: the stride is no less than the width.
+    /// Numbers of a run are inside of the elements, and disjoint if the elements are: the stride is no less than the
+    /// width.
     fn run(&self, run: &SwapRun) -> Self {
         let SwapRun { offset, width, count, stride } = *run;
         let last = count.checked_sub(1).and_then(|last| last.checked_mul(stride));

@@ -72,7 +72,7 @@ fn runs(item: usize, bytes: &[u8]) -> Vec<SwapRun> {
         let run = SwapRun { offset, width, count, stride };
         if offset + (count - 1) * stride + width <= item {
             runs.push(run);
-            // The gaps between numbers may hold those of another run.
+            // The gaps between numbers may hold the numbers of another run.
             offset = if count > 1 && stride >= width + 2 && byte % 2 == 0 {
                 offset + width
             } else {

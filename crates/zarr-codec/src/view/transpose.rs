@@ -2,7 +2,7 @@
 //!
 //! A tile is read in whole lines of the cache into a buffer, transposed there, and written in whole lines: each line of source
 //! and target is touched once. Reading elements straight from a source whose rows lie a power of two apart would throw the
-//! lines out of the first-level cache between one element and the next, since such rows share a few places in it.
+//! lines out of the first-level cache between one element and the next, since such rows share a few sets of it.
 
 use super::copy_element::{Action, Axis, CopyElement};
 use std::mem::MaybeUninit;
@@ -39,7 +39,7 @@ pub(super) unsafe fn plane<C: CopyElement>(to: *mut u8, from: *const u8, across:
             let lines = Rows { count: height, len: width * item, to_step: line, from_step: row.from };
             let out = Rows { count: width, len: height * item, to_step: across.to, from_step: line };
             // SAFETY: elements `a0..a0 + width` of the rows `r0..r0 + height` are elements of the plane; both buffers have room for
-            // `side` lines of `side` elements, and of `transposed` is read what was written.
+            // `side` lines of `side` elements, and reads of `transposed` only touch bytes that were written.
             unsafe {
                 let (to, from) = (to.offset(a * across.to + r * row.to), from.offset(a * across.from + r * row.from));
                 how.isa.copy_rows(read, from, lines, 1, false);

@@ -58,8 +58,8 @@ impl<'a> Windows<'a> {
         let count = alike.min(most).min(self.end - self.next).max(1);
         let mut row = self.next()?.with_axis(0);
         if count > 1 {
-            // The windows `next - 1..next - 1 + count` are given away at once. The elements of window `i` lie `i` times the
-            // distance behind those of the first.
+            // The windows `next - 1..next - 1 + count` are given away at once. The elements of window `i` lie `i` times
+            // the distance behind the elements of the first.
             row.geometry.shape[0] = count;
             row.geometry.strides[0] = step as isize * self.geometry.strides[self.geometry.strides.len() - 1];
             self.next += count - 1;
