@@ -1,4 +1,5 @@
-//! Our kernels and frames against those of c-blosc, in turn: GB/s of the best of several runs, and the ratio.
+//! Our kernels and frames against the kernels and frames of c-blosc, in turn: GB/s of the best of several runs, and the
+//! ratio.
 //!
 //! `cargo bench -p zarr-codec-blosc [PART OF A NAME]`
 #![expect(unsafe_code)]

@@ -52,7 +52,7 @@ fn options(context: &BuildContext<'_>) -> Result<Options, zarr_codec::Error> {
     let level = config.integer("clevel", 0..=9)?.unwrap_or(5);
     let type_size = match config.integer("typesize", 1..=MAX_SIZE)? {
         Some(size) => size,
-        // What reaches the codec is then no row of elements.
+        // The bytes that reach the codec are then no row of elements.
         None if context.element.is_variable() => 1,
         None => context.element.item_size(),
     };
@@ -80,8 +80,8 @@ fn shuffle(value: &Value, type_size: usize) -> Option<Shuffle> {
     }
 }
 
-/// The frame at the start of a chunk. What is behind it is nothing: z5 and z5py wrote 16 bytes more than the frame until April 2021,
-/// and c-blosc never looks there.
+/// The frame at the start of a chunk. Bytes behind it are ignored: z5 and z5py wrote 16 bytes more than the frame until
+/// April 2021, and c-blosc never looks there.
 fn frame(chunk: &[u8]) -> Result<Frame<'_>, Error> {
     let size = chunk.get(12..HEADER_SIZE).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
     let size = size.map_or(chunk.len(), |size| size as usize);

@@ -5,7 +5,7 @@ use crate::{Error, inner, shuffle};
 use std::ops::Range;
 use zarr_codec::Scratch;
 
-/// Decodes a whole frame into `out`, which has exactly the size of what the frame holds.
+/// Decodes a whole frame into `out`, which has exactly the decoded size of the frame.
 ///
 /// # Errors
 /// [`Error::DecodedSize`] if it has not, and the errors of [`Frame::parse`] and [`Frame::decode_block`].
@@ -23,7 +23,7 @@ pub fn decode(frame: &[u8], out: &mut [u8]) -> Result<(), Error> {
     Frame::parse(frame)?.decode(out)
 }
 
-/// Decodes the bytes `range` of what a frame holds into `out`, which has the range's size. Only blocks that the range
+/// Decodes the bytes `range` of the decoded frame into `out`, which has the range's size. Only blocks that the range
 /// touches are decoded.
 ///
 /// # Errors
@@ -60,14 +60,14 @@ impl<'a> Frame<'a> {
         if self.header.is_plain() && size > 0 { self.plain(0..size).ok() } else { None }
     }
 
-    /// The bytes that block `block` holds, counted in what the frame holds; empty for a block that there is not.
+    /// The range of block `block` in the decoded frame; empty if there is no such block.
     pub fn block_range(&self, block: usize) -> Range<usize> {
         let (size, end) = (self.header.block_size(), self.header.decoded_size());
         let start = block.saturating_mul(size).min(end);
         start..start.saturating_add(size).min(end)
     }
 
-    /// Decodes all blocks into `out`, which has exactly the size of what the frame holds.
+    /// Decodes all blocks into `out`, which has exactly the decoded size of the frame.
     ///
     /// # Errors
     /// [`Error::DecodedSize`] if it has not, and as [`decode_block`](Self::decode_block).
@@ -107,11 +107,11 @@ impl<'a> Frame<'a> {
         self.decode_into(block, out, &mut Scratch::take())
     }
 
-    /// Decodes the bytes `range` of what the frame holds into `out`, which has the range's size, and no block that the
+    /// Decodes the bytes `range` of the decoded frame into `out`, which has the range's size, and no block that the
     /// range does not touch.
     ///
     /// # Errors
-    /// [`Error::Range`] for a range outside of what the frame holds, [`Error::Buffer`] if `out` has not its size, and as
+    /// [`Error::Range`] for a range outside of the decoded frame, [`Error::Buffer`] if `out` has not its size, and as
     /// [`decode_block`](Self::decode_block).
     pub fn decode_range(&self, range: Range<usize>, out: &mut [u8]) -> Result<(), Error> {
         let size = self.header.decoded_size();

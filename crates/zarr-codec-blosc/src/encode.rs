@@ -8,13 +8,13 @@ use zarr_codec::{Scratch, Source};
 /// How to compress. Any values make a good frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What compresses the streams.
+    /// The compressor of the streams.
     pub compressor: Compressor,
     /// From 0, no compression, to 9, the strongest; more counts as 9. For Snappy it decides on the size of blocks only.
     pub level: u8,
     /// How bytes are reordered.
     pub shuffle: Shuffle,
-    /// Bytes of an element; what is not in 1 to 255 counts as 1, as in c-blosc.
+    /// Bytes of an element; a number that is not in 1 to 255 counts as 1, as in c-blosc.
     pub type_size: usize,
     /// Bytes of a block, about; 0 leaves it to heuristics.
     pub block_size: usize,
@@ -176,7 +176,7 @@ fn block_size(options: &Options, len: usize) -> usize {
         };
     }
     if options.level > 0 && splits(options.compressor, item, block) {
-        // Each stream gets what a block would, within bounds that fit caches.
+        // Each stream gets the size of a block, within bounds that fit caches.
         block = (block.min(256 << 10) * item).clamp(64 << 10, 1 << 20);
     }
     block = block.min(len);

@@ -1,4 +1,4 @@
-//! What goes wrong in blosc frames.
+//! Errors of blosc frames.
 
 use crate::Format;
 use std::ops::Range;
@@ -110,7 +110,7 @@ pub enum Error {
         block: usize,
         /// The format of the stream.
         format: Format,
-        /// What its decoder says.
+        /// The message of its decoder.
         what: String,
     },
     /// A zstd stream from before its format settled. zarr-python 1.1 wrote such ones.
@@ -129,7 +129,7 @@ pub enum Error {
         /// Bytes to be decoded.
         expected: usize,
     },
-    /// A range of bytes outside of those that the frame holds.
+    /// A range of bytes outside of the decoded frame.
     #[error("bytes {}..{} of {size}", range.start, range.end)]
     Range {
         /// The range asked for.
@@ -165,7 +165,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Why a stream could not be decoded, of which its decoder says `what`.
+    /// Why a stream could not be decoded; `what` is the message of its decoder.
     pub(crate) fn of_stream(block: usize, format: Format, stream: &[u8], what: String) -> Self {
         match stream {
             // The versions before 0.8 counted their magic number up, from 0.2 on (`lib/legacy` of zstd 1.5).

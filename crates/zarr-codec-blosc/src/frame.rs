@@ -1,4 +1,4 @@
-//! The header of a frame and what follows from it.
+//! The header of a frame and the layout that follows from it.
 //!
 //! ```text
 //! byte 0  version of the container: 2        byte 4   u32 bytes held
@@ -211,7 +211,7 @@ fn can_split(type_size: usize, block_size: usize) -> bool {
     (1..=MAX_SPLITS).contains(&type_size) && block_size / type_size >= MIN_STREAM
 }
 
-/// Whether blocks are split into a stream for each byte of an element. It is what c-blosc does in its default mode
+/// Whether blocks are split into a stream for each byte of an element. c-blosc does the same in its default mode
 /// (`BLOSC_FORWARD_COMPAT_SPLIT`).
 pub(crate) fn splits(compressor: Compressor, type_size: usize, block_size: usize) -> bool {
     compressor != Compressor::Zstd && can_split(type_size, block_size)

@@ -33,7 +33,8 @@ impl Format {
         self as u8
     }
 
-    /// No byte of a stream stands for more bytes than this. It is what lets a frame claim memory only for what it can hold.
+    /// No byte of a stream stands for more bytes than this. By it a frame can claim memory only for data that it can
+    /// hold.
     pub(crate) fn max_ratio(self) -> usize {
         match self {
             // A byte of a match's length adds 255 bytes at most.
@@ -60,7 +61,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// What compresses the streams of a frame: `cname` in metadata.
+/// The compressor of the streams of a frame: `cname` in metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compressor {
     /// blosc's own.

@@ -19,15 +19,15 @@
 //! * `clevel`: 0 (none) to 9. For `snappy` it decides on the size of blocks only.
 //! * `shuffle`: `noshuffle`, `shuffle` or `bitshuffle`; or as numcodecs writes it, 0, 1, 2, or -1 for bit shuffle of
 //!   elements of one byte and byte shuffle of others.
-//! * `typesize`: bytes of an element, by default those of the array's.
+//! * `typesize`: bytes of an element, by default of an element of the array.
 //! * `blocksize`: bytes of a block, 0 to leave it to the heuristics of c-blosc 1.21.
 //!
 //! The codec's specification is <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html>, that of the
 //! container `README_CHUNK_FORMAT.rst` of c-blosc 1.21. The functions of this crate that read and write frames can be used
 //! without arrays.
 //!
-//! Frames of `blosclz`, `lz4` and `zstd` are those of c-blosc 1.21 to the byte, if it writes them with one thread and the same
-//! version of zstd.
+//! Frames of `blosclz`, `lz4` and `zstd` equal frames of c-blosc 1.21 to the byte, if it writes them with one thread
+//! and the same version of zstd.
 //!
 //! Bytes and bits are shuffled by the best instruction set of the processor; the environment variable `ZARR_ISA` (see
 //! `zarr-kernels`) restricts it.

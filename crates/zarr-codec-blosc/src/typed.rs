@@ -77,7 +77,7 @@ impl Blosc {
         Self(self.0.with("shuffle", "noshuffle"))
     }
 
-    /// For elements of so many bytes. By default those of the array, and bytes where there is none.
+    /// For elements of so many bytes. By default the elements of the array, and bytes where there is none.
     #[must_use]
     pub fn type_size(self, size: usize) -> Self {
         Self(self.0.with("typesize", size))

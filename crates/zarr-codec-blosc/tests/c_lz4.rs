@@ -1,4 +1,4 @@
-//! LZ4 blocks of ours against those of the C library, which comes with c-blosc.
+//! LZ4 blocks of ours against blocks of the C library, which comes with c-blosc.
 #![expect(unsafe_code)]
 
 use proptest::prelude::*;
@@ -70,8 +70,8 @@ proptest! {
         check(&plain, room, acceleration);
     }
 
-    /// What the C library takes for a block, ours takes for the same, but for distances of 0. Ours also takes some that break
-    /// the library's rules for the end of a block.
+    /// Our decoder gives the same result for each block that the C library decodes, except for distances of 0. It also
+    /// takes some blocks that break the library's rules for the end of a block.
     #[test]
     fn any_damage(
         plain in prop::collection::vec(0u8..3, 20..600),
@@ -90,7 +90,7 @@ proptest! {
         let len = unsafe { LZ4_decompress_safe(block.as_ptr(), due.as_mut_ptr(), size as c_int, room as c_int) };
         if let Ok(len) = usize::try_from(len) {
             match lz4::decompress(&block, &mut out) {
-                // The format says that it is invalid; the C library repeats what happens to be there.
+                // The format says that it is invalid; the C library repeats arbitrary bytes.
                 Err(lz4::Error::Distance { distance: 0, .. }) => {}
                 found => {
                     prop_assert_eq!(found, Ok(len));

@@ -114,7 +114,8 @@ impl ArrayToBytes for BytesCodec {
     }
 
     fn scatter(&self, items: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
-        // Looked at where they lie in the cache: what is copied may go past it. Nearly always they are in memory form already.
+        // They are checked in the source, which is in the cache: the copy may go past it. Nearly always they are in
+        // memory form already.
         let normalized = self.any_bits || items.runs(|items| self.layout.check(items).is_ok());
         out.copy_swapped(items, &self.swaps);
         if normalized { Ok(()) } else { self.normalize_all(out) }

@@ -77,8 +77,8 @@ fn word(text: &str) -> Option<ByteOrder> {
     }
 }
 
-/// `"little"`, `"big"`, `null` for what has no byte order, or a list of these for the fields of a struct. Text that was
-/// parsed as JSON nests so deep at most that this may call itself.
+/// `"little"`, `"big"`, `null` for types without a byte order, or a list of these for the fields of a struct. Text that
+/// was parsed as JSON nests so deep at most that this may call itself.
 fn order(value: &Value) -> Option<ByteOrder> {
     match value {
         Value::Null => Some(ByteOrder::Irrelevant),

@@ -1,7 +1,7 @@
 //! Zarr codec `bytes`: the elements of a chunk one after another in C order, in a stated byte order.
 //!
 //! It is named `bytes` in Zarr v3, and `endian` in drafts of it. Zarr v2 has no such codec: there the byte order is part
-//! of the data type, and what reads v2 metadata puts this codec in its place.
+//! of the data type, and readers of v2 metadata put this codec into the chain for it.
 //!
 //! `endian` is `"little"` or `"big"`. It has no meaning for elements made of single bytes, and where it is missing
 //! otherwise, as in old documents, the order is little. Complex numbers are two scalars, each with its bytes in this

@@ -107,8 +107,8 @@ const MAX_RANGES: u64 = 1024;
 
 /// A region of a chunk, cut into boxes that are fetched one after another, in C order.
 ///
-/// All positions count selected elements, from 0 to `len` of each axis; what they mean in bytes, steps included, is in
-/// the axes.
+/// All positions count selected elements, from 0 to `len` of each axis; the axes have their offsets in bytes, steps
+/// included.
 #[derive(Clone, Debug)]
 struct Slabs {
     /// Bytes of one element.
@@ -243,7 +243,7 @@ impl Slabs {
                 break;
             }
             outer -= 1;
-            // What lies further out goes on elsewhere.
+            // The axes further out are not contiguous.
             if len < axis.len || !axis.whole {
                 break;
             }

@@ -177,7 +177,7 @@ fn memory_order_needs_no_work() {
     check("float32", other, false);
     check("uint8", other, true);
     check("r32", other, true);
-    // What has to be normalized or checked is so afterwards.
+    // Elements that have to be normalized or checked are so afterwards.
     check("bool", native, true);
     check("int4", other, true);
     let plain = r#"{"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "uint16"}]}}"#;

@@ -11,7 +11,7 @@ pub const BZ2: CodecEntry =
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BZ2];
 
-/// What every stream begins with.
+/// The first bytes of every stream.
 const MAGIC: &[u8] = b"BZh";
 
 /// The configuration of codec `bz2`.

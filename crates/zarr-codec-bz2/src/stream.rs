@@ -40,7 +40,8 @@ pub(crate) fn compress(input: &[u8], level: u32, out: &mut Vec<u8>) -> Result<()
 
 /// Decodes the stream at the start of `input`; the number of bytes it has, or `None` if it ends too early.
 ///
-/// The output's room grows with what came, so that a few bytes cannot claim much memory: 40 may stand for 46 MB.
+/// The output's room grows with the decoded bytes, so that a few bytes cannot claim much memory: 40 may stand for 46
+/// MB.
 ///
 /// # Errors
 /// [`Error::Corrupt`], or [`Error::TooLong`] if more is decoded than `out` takes.

@@ -33,7 +33,7 @@ fn changes_are_noticed() {
 
 #[test]
 fn known_bytes_decode() {
-    // An empty stream, and what bzip2 1.0.8 makes of "zarr".
+    // An empty stream, and the stream that bzip2 1.0.8 makes of "zarr".
     let empty = b"BZh1\x17\x72\x45\x38\x50\x90\0\0\0\0";
     assert_eq!(encode(b""), empty);
     for size in ALL {

@@ -91,7 +91,8 @@ impl Number {
 struct Categorize {
     is_variable: bool,
     number: Number,
-    /// The texts by their numbers: what is in an element of variable length, or an item.
+    /// The texts by their numbers: the content of an element of variable length, or an element of fixed size in memory
+    /// form.
     texts: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u64>,
     /// Labels are there once, and may stand in a chunk as often as it has elements.
@@ -134,9 +135,9 @@ impl ArrayToBytes for Categorize {
             expected if found > expected => return Err(Error::TooLong { codec: NAME, found, expected }),
             _ => {}
         }
-        let mut places = ElementOffsets::new(shape, region);
+        let mut offsets = ElementOffsets::new(shape, region);
         let mut next = || {
-            let at = places.next().and_then(|index| usize::try_from(index).ok()?.checked_mul(self.number.size));
+            let at = offsets.next().and_then(|index| usize::try_from(index).ok()?.checked_mul(self.number.size));
             let bytes = at.and_then(|at| encoded.get(at..)?.get(..self.number.size)).unwrap_or_default();
             let number = self.number.load(bytes);
             let text = usize::try_from(number).ok().and_then(|number| self.texts.get(number));

@@ -9,7 +9,7 @@ LABELS = ["red", "grün", "", "a", "🦀", "b\x00c"]
 def case(rng, shape):
     labels = LABELS[: int(rng.integers(1, 7))]
     configuration = {"labels": labels, "dtype": "|O", "astype": str(rng.choice(["|u1", "|i1", "<u2", ">i4", "<i8"]))}
-    # The empty text is what numcodecs reads for what has no label.
+    # numcodecs reads elements without a label as the empty text.
     pick = lambda: str(rng.choice([label for label in labels if label] + [""]))
     return configuration, "string", frame.objects(rng, shape, pick).reshape(-1)
 

@@ -15,7 +15,7 @@ const LANES: usize = 16;
 /// Words of a lane that can be added before the sums of its sums could overflow 32 bits.
 const WORDS: usize = 360;
 
-/// What sums are reduced by.
+/// The modulus of the sums.
 const MODULUS: u64 = 65_535;
 
 /// Fletcher's checksum as HDF5 and numcodecs have it: over big-endian words of 16 bits, a last odd byte being the upper
@@ -72,7 +72,7 @@ mod tests {
     fn known_values() {
         assert_eq!(adler32(b"Wikipedia"), 0x11e6_0398);
         assert_eq!(adler32(&[]), 1);
-        // What HDF5 stored for ten 64-bit integers: the vector of numcodecs' own test.
+        // The checksum that HDF5 stored for ten 64-bit integers: the vector of numcodecs' own test.
         let values = [1911i64, -2427, 1897, -2412, 2440, 873, -621, -829, 551, -2118];
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         assert_eq!(fletcher32(&bytes), u32::from_le_bytes([0xfd, 0x25, 0x86, 0x64]));

@@ -24,7 +24,7 @@ fn data_comes_back() {
 #[test]
 fn changes_are_noticed() {
     for (entry, configuration) in ALL {
-        // All of them notice a single bit; what a sum of words misses is a word of ones in the place of one of zeros.
+        // All of them notice a single bit; a sum of words does not notice a word of ones instead of a word of zeros.
         corrupt(&*bytes_to_bytes(entry, configuration, &element("uint8")), &samples(1), true);
     }
 }

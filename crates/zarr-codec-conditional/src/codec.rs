@@ -45,7 +45,7 @@ impl Conditional {
             match (is_applied, codecs.next()) {
                 (true, Some(codec)) => applied.push(&**codec),
                 (true, None) => {
-                    let what = format!("a bit beyond those of {} codecs is set", self.codecs.len());
+                    let what = format!("a bit beyond the bits of {} codecs is set", self.codecs.len());
                     return Err(Error::Corrupt { codec: NAME, what });
                 }
                 (false, _) => {}
@@ -61,7 +61,7 @@ impl BytesToBytes for Conditional {
     }
 
     fn check(&self, decoded: Size) -> Result<(), Error> {
-        // What comes to the others depends on which of those in front are left out.
+        // The input of the other codecs depends on the codecs in front that are left out.
         let sizes = std::iter::once(decoded).chain(std::iter::repeat(Size::Unknown));
         for (index, (codec, size)) in self.codecs.iter().zip(sizes).enumerate() {
             codec.check(size).map_err(|error| error.under(&format!("/configuration/codecs/{index}")))?;
@@ -100,7 +100,7 @@ impl BytesToBytes for Conditional {
         };
         let applied = self.applied(header)?;
         let Some((first, others)) = applied.split_first() else { return out.extend(body) };
-        // sizes[i]: of what codec i of the others decodes to.
+        // sizes[i]: the decoded size of codec i of the others.
         let whole = out.expected().map_or(Size::AtMost(out.bound() as u64), |size| Size::Exact(size as u64));
         let mut size = first.encoded_size(whole);
         let mut sizes = Vec::new();

@@ -1,19 +1,19 @@
 //! Zarr codec `conditional`: codecs of bytes that each chunk may leave out.
 //!
 //! `codecs` lists them. A chunk begins with `header_bits` bits, by default as many bytes as have a bit for each codec: bit 0, the
-//! lowest one of the first byte, says whether the first codec was applied, and so on. What follows is what the codecs that were
-//! made of it. Bits for which there is no codec must be 0.
+//! lowest one of the first byte, says whether the first codec was applied, and so on. Then come the bytes that the
+//! applied codecs made of the chunk. Bits for which there is no codec must be 0.
 //!
-//! Written is what all codecs make of a chunk where that is shorter, and the bytes as they are where not.
+//! A chunk is written as all codecs encode it where that is shorter, and else as it is.
 //!
-//! Knows no other codec: those that it applies are looked up in the table.
+//! This crate depends on no other codec: the table has the codecs that it applies.
 //!
 //! ```
 //! use zarr_codec_conditional::Conditional;
 //! use zarr_codec_gzip::Gzip;
 //!
 //! let codec = Conditional::of(Gzip::level(1));
-//! // One byte in front says that what follows is compressed, or not.
+//! // One byte in front says whether the bytes behind it are compressed.
 //! assert_eq!(codec.encode(b"zarr")?, b"\0zarr");
 //! let encoded = codec.encode(&[7; 5000])?;
 //! assert_eq!(encoded[0], 1);

@@ -40,14 +40,14 @@ fn each_bit_is_a_codec() {
     assert_eq!(decode(&chain, &[&[0][..], &bytes].concat(), 200).unwrap(), bytes, "none");
     // CRC-32C of "123456789".
     assert_eq!(decode(&chain, b"\x02123456789\x83\x92\x06\xe3", 9).unwrap(), b"123456789", "the checksum alone");
-    assert_eq!(encode(&chain, b"abc"), b"\0abc", "what would be longer is not");
+    assert_eq!(encode(&chain, b"abc"), b"\0abc", "a chunk that would be longer is not");
 }
 
 #[test]
 fn headers_are_checked() {
     let chain = chain(BOTH).unwrap();
     let message = |encoded: &[u8]| decode(&chain, encoded, 3).unwrap_err().to_string();
-    assert!(message(b"\x04abc").contains("a bit beyond those of 2 codecs"));
+    assert!(message(b"\x04abc").contains("a bit beyond the bits of 2 codecs"));
     assert!(matches!(decode(&chain, b"", 3), Err(Error::Truncated { .. })));
     assert!(decode(&chain, b"\0ab", 3).is_err());
     assert!(decode(&chain, b"\0abcd", 3).is_err());

@@ -29,8 +29,8 @@ impl DeflateConfig {
     }
 }
 
-/// What `decoded` bytes may become. Generous, as not all software compresses as well as zlib: many small members, blocks
-/// that are stored or flushed, names in headers.
+/// The size that `decoded` bytes may be encoded to. Generous, as not all software compresses as well as zlib: many
+/// small members, blocks that are stored or flushed, names in headers.
 pub(crate) fn encoded_size(decoded: Size) -> Size {
     decoded.at_most(|size| size.checked_add(size / 4)?.checked_add(8 << 10))
 }

@@ -1,4 +1,4 @@
-//! Decompressing raw deflate streams, and reading what is wrapped around them.
+//! Decompressing raw deflate streams, and reading the formats around them.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use std::cell::RefCell;
@@ -14,8 +14,8 @@ thread_local! {
     static STATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
 }
 
-/// Decodes the deflate stream that comes next in `input`, and goes on behind it. `see` gets to see what was decoded, piece
-/// by piece: one piece if the size is known.
+/// Decodes the deflate stream that comes next in `input`, and goes on behind it. `see` gets the decoded bytes, piece by
+/// piece: one piece if the size is known.
 ///
 /// # Errors
 /// [`Error::Corrupt`], [`Error::Truncated`], or [`Error::TooLong`] if more is decoded than `out` takes.
@@ -38,8 +38,8 @@ pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl 
     })
 }
 
-/// How much output to offer: all that is due if the input can make that much, steps that grow with what came if it is not
-/// known what is due.
+/// How much output to offer: all that is due if the input can make that much, steps that grow with the decoded bytes if
+/// the decoded size is not known.
 fn room(out: &Sink<'_>, input: usize) -> usize {
     let due = match out.expected() {
         Some(size) => size.saturating_sub(out.len()),

@@ -10,9 +10,9 @@
 //! after a zlib stream, are an error. Where a zlib stream is expected and gzip data are found, these are decoded.
 //!
 //! With the feature `libdeflate`, chunks are compressed by that library, in C, and decompressed by it where their size is
-//! known: faster, and in other bytes of about the same number. What it does not take is decoded without it, so that what is
-//! wrong with it is reported in the same words. Only streams that break the rules for symbols that must not occur, and have the
-//! right checksum all the same, are taken with it and refused without.
+//! known: faster, and in other bytes of about the same number. Streams that it does not take are decoded without it, so
+//! that their faults are reported in the same words. Only streams that break the rules for symbols that must not occur,
+//! and have the right checksum all the same, are taken with it and refused without.
 //!
 //! Knows no array: bytes in, bytes out.
 //!

@@ -1,4 +1,4 @@
-//! Compressing and decompressing whole deflate streams with libdeflate: what it takes to call C.
+//! Compressing and decompressing whole deflate streams with libdeflate, by calls of C.
 #![expect(unsafe_code)]
 
 use crate::inflate::{MAX_RATIO, Reader};
@@ -20,7 +20,7 @@ impl Compressor {
     /// `None` if there is no such level, or no memory.
     fn new(level: u32) -> Option<Self> {
         let number = i32::try_from(level).ok()?;
-        // SAFETY: takes any number, and gives null for those that are no level.
+        // SAFETY: takes any number, and gives null for a number that is no level.
         let state = NonNull::new(unsafe { sys::libdeflate_alloc_compressor(number) })?;
         Some(Self { level, state })
     }
@@ -31,7 +31,7 @@ impl Compressor {
         unsafe { sys::libdeflate_deflate_compress_bound(self.state.as_ptr(), size) }
     }
 
-    /// Appends `input` as a deflate stream to what `out` holds, in the room that it has. `false` if that is too small.
+    /// Appends `input` as a deflate stream to `out`, within its capacity. `false` if that is too small.
     fn append(&mut self, input: &[u8], out: &mut Vec<u8>) -> bool {
         let room = out.spare_capacity_mut();
         // SAFETY: the state is alive and borrowed exclusively. The input is read within its length, and no more than
@@ -47,7 +47,7 @@ impl Compressor {
         };
         let fits = (1..=room.len()).contains(&size);
         if fits {
-            // SAFETY: the first `size` bytes of the room, which is what follows the length, were written.
+            // SAFETY: the first `size` bytes of the room, which lies behind the length, were written.
             unsafe { out.set_len(out.len() + size) };
         }
         fits
@@ -75,7 +75,7 @@ impl Decompressor {
     }
 
     /// Decodes the deflate stream at the beginning of `input` to the beginning of `output`: how many bytes it takes, and how
-    /// many came. What follows these in `output` is arbitrary. `None` if it is broken or does not fit.
+    /// many came. The bytes behind these in `output` are arbitrary. `None` if it is broken or does not fit.
     fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Option<(usize, usize)> {
         let (mut taken, mut came) = (0, 0);
         // SAFETY: the state is alive and borrowed exclusively. The input is read within its length.
@@ -125,12 +125,12 @@ pub(crate) fn deflate(codec: &'static str, input: &[u8], level: u32, out: &mut V
     })
 }
 
-/// Decodes the deflate stream that comes next in `input` and goes on behind the `N` bytes that follow it, if `is_right` says of
-/// what was decoded that these fit it. `false` leaves both as they were: the stream is broken, holds more than is due in
-/// `out`, or it is not known what is due. What is wrong, if anything is, the other decoder tells.
+/// Decodes the deflate stream that comes next in `input` and goes on behind the `N` bytes that follow it, if `is_right`
+/// says that these fit the decoded bytes. `false` leaves both as they were: the stream is broken, holds more than `out`
+/// takes, or the decoded size is not known. The other decoder then reports the fault, if there is one.
 ///
 /// # Errors
-/// Those of [`Sink::buffer`].
+/// The errors of [`Sink::buffer`].
 pub(crate) fn inflate_at_once<const N: usize>(
     input: &mut Reader<'_>,
     out: &mut Sink<'_>,

@@ -10,11 +10,11 @@ use zarr_codec::{Error, Sink};
 
 /// Bytes read at once. The library makes room in the dictionary for as much as is asked for.
 const STEP: usize = 128 << 10;
-/// What every xz stream begins with.
+/// The first bytes of every xz stream.
 const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
 /// A stream that is as long as its end marker says.
 const UNKNOWN: u64 = u64::MAX;
-/// The library's limits, in KiB, are not used: dictionaries grow with what was decoded, which `Sink` bounds.
+/// The library's limits, in KiB, are not used: dictionaries grow with the decoded bytes, which `Sink` bounds.
 const NO_LIMIT: u32 = u32::MAX;
 
 /// Decodes all of `bytes`.
@@ -154,7 +154,7 @@ impl Read for Steps<'_> {
     }
 }
 
-/// What an error of the library means.
+/// The error that an error of the library stands for.
 fn failed(error: &io::Error, bytes: &[u8]) -> Error {
     let found = bytes.len() as u64;
     match error.kind() {

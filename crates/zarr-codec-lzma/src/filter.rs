@@ -40,7 +40,7 @@ pub enum Branch {
 }
 
 impl Branch {
-    /// The id, the machine and what its addresses are a multiple of (xz specification, 5.3.2).
+    /// The id, the machine and the alignment of its addresses (xz specification, 5.3.2).
     const ALL: [(i64, Self, u32); 6] = [
         (4, Self::X86, 1),
         (5, Self::PowerPc, 4),
@@ -73,13 +73,13 @@ pub struct Dictionary {
     pub lp: u32,
     /// Bits of the position that all other probabilities depend on.
     pub pb: u32,
-    /// Whether symbols are chosen at once, and not by what follows from them.
+    /// Whether symbols are chosen at once, and not by their consequences.
     pub fast: bool,
     /// Length of a repetition that is good enough.
     pub nice_len: u32,
     /// Whether repetitions are found by binary trees, not by chains.
     pub trees: bool,
-    /// How many places are looked at; 0 for a number that fits the rest.
+    /// How many positions are looked at; 0 for a number that fits the rest.
     pub depth: i32,
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn preset(value: &Value) -> Option<u32> {
 }
 
 impl Dictionary {
-    /// What liblzma has for a preset.
+    /// The options that liblzma has for a preset.
     pub(crate) fn from_preset(lzma: LzmaVersion, preset: u32) -> Self {
         let extreme = u64::from(preset) & EXTREME != 0;
         let level = preset & 15;
@@ -134,7 +134,7 @@ impl Dictionary {
 /// A chain of filters, whose last one compresses.
 ///
 /// # Errors
-/// [`Error::Metadata`] with a pointer to what is wrong.
+/// [`Error::Metadata`] with a pointer to the fault.
 pub(crate) fn chain(config: &Config<'_>, value: &Value) -> Result<(Vec<Filter>, Dictionary), Error> {
     let list = value.as_array().filter(|list| list.len() <= MAX_FILTERS);
     let list = list.ok_or_else(|| config.unexpected("filters", "an array of 1 to 4 filters", value))?;

@@ -7,14 +7,14 @@
 //! | `format` | 1 xz, 2 lzma-alone, 3 raw: nothing around the data | 1 |
 //! | `check` | checksum in xz: 0 none, 1 CRC-32, 4 CRC-64, 10 SHA-256, -1 CRC-64 | -1 |
 //! | `preset` | 0 (fast) to 9 (small); plus 2^31 for more effort | 6 |
-//! | `filters` | instead of a preset, what the data goes through; raw data needs it | none |
+//! | `filters` | instead of a preset, the filters that the data goes through; raw data needs it | none |
 //!
 //! Filters are objects with an `id` and options, by the numbers that Python and liblzma have for them: 3 delta (`dist`),
 //! 4 to 9 the branch converters x86, PowerPC, IA-64, ARM, ARM Thumb and SPARC (`start_offset`), and at the end
 //! 4611686018427387905 LZMA1 or 33 LZMA2 (`preset`, `dict_size`, `lc`, `lp`, `pb`, `mode`, `nice_len`, `mf`, `depth`).
 //!
 //! Data in xz may be several streams in a row, with zeros behind each. All checksums are verified. Bytes after the end are
-//! an error. Dictionaries grow with what was decoded, whatever size is claimed for them.
+//! an error. Dictionaries grow with the decoded bytes, whatever size is claimed for them.
 //!
 //! Knows no array: bytes in, bytes out.
 //!

@@ -25,12 +25,12 @@ impl Lzma {
         Self(TypedCodec::new(LZMA).with("preset", preset))
     }
 
-    /// What data goes through, as in Python, each an object with an `id` and options. See the crate.
+    /// The filters that data goes through, as in Python, each an object with an `id` and options. See the crate.
     pub fn filters(filters: impl IntoIterator<Item = Value>) -> Self {
         Self(TypedCodec::new(LZMA).with("filters", filters.into_iter().collect::<Vec<_>>()))
     }
 
-    /// What is around the data; xz by default.
+    /// The format around the data; xz by default.
     #[must_use]
     pub fn format(self, format: Format) -> Self {
         let number = match format {

@@ -30,7 +30,7 @@ def parameters(rng):
 
 
 def decode(configuration, data):
-    # Python takes filters for raw data only; the others say what they went through.
+    # Python takes filters for raw data only; the other formats name the filters themselves.
     filters = configuration["filters"] if configuration["format"] == 3 else None
     return numcodecs.get_codec({"id": "lzma", **configuration, "filters": filters}).decode(data)
 

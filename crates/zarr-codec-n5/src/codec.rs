@@ -100,7 +100,7 @@ impl ArrayToBytes for N5 {
         let mut whole = chunk_view(&mut scratch, &self.element, &block, self.inner.limits())?;
         self.inner.decode(body, &block, &Region::whole(&block), &mut whole)?;
         self.element.fill(out)?;
-        // What of the region is in the block: the first positions along each axis.
+        // The part of the region in the block: the first positions along each axis.
         let counts = region.axes().iter().zip(&block).map(|(axis, &len)| {
             let count = len.saturating_sub(axis.start).div_ceil(axis.step.max(1)).min(axis.len);
             (AxisRange { start: axis.start, len: count, step: axis.step }, AxisRange::new(0, count))

@@ -1,4 +1,4 @@
-//! What stands in front of the elements of a block.
+//! The header in front of the elements of a block.
 
 use zarr_codec::Error;
 use zarr_grid::Shape;
@@ -23,7 +23,7 @@ pub(crate) fn write(shape: &[usize], out: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The shape of a block with `rank` axes, and what is behind its header.
+/// The shape of a block with `rank` axes, and the bytes behind its header.
 pub(crate) fn read(encoded: &[u8], rank: usize) -> Result<(Shape, &[u8]), Error> {
     let corrupt = |what: String| Error::Corrupt { codec: NAME, what };
     let truncated = || Error::Truncated { codec: NAME, found: encoded.len() as u64, expected: size(rank) };

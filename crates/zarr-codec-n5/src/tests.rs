@@ -41,8 +41,8 @@ fn blocks_of_other_shapes_are_padded_and_cut() {
     // The element at (i, j) is 10 i + j + 1.
     let block = |shape: [u32; 2]| {
         let header = [&[0, 0, 0, 2][..], &shape.map(u32::to_be_bytes).concat()].concat();
-        let places = (0..shape[1]).flat_map(|j| (0..shape[0]).map(move |i| (10 * i + j + 1) as i16));
-        header.into_iter().chain(places.flat_map(i16::to_be_bytes)).collect::<Vec<u8>>()
+        let elements = (0..shape[1]).flat_map(|j| (0..shape[0]).map(move |i| (10 * i + j + 1) as i16));
+        header.into_iter().chain(elements.flat_map(i16::to_be_bytes)).collect::<Vec<u8>>()
     };
     let chunk = [4_u64, 3];
     for shape in [[4, 3], [2, 3], [4, 1], [1, 1], [0, 3], [6, 3], [2, 5], [7, 7]] {

@@ -8,7 +8,7 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
 
 /// Codec `numcodecs.astype`: numbers of type `decode_dtype` stored as `encode_dtype`, converted as numpy does.
 ///
-/// Nothing is checked: what does not fit is changed. Times are the integers that count their units.
+/// Nothing is checked: numbers that do not fit are changed. Times are the integers that count their units.
 pub const ASTYPE: CodecEntry = CodecEntry::array_to_array("numcodecs.astype", build)
     .id("astype")
     .only_read(&["astype"])

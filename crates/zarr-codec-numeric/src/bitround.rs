@@ -10,9 +10,10 @@ use zarr_dtype::{DataType, Layout, Scalar};
 /// Codec `bitround`: numbers rounded to `keepbits` bits, of two equally near ones to the even.
 ///
 /// In floats these are bits of the mantissa, and all of it is kept if it has no more; the bits are computed just as
-/// numcodecs does, NaNs too. In integers they begin at the most significant bit of the magnitude that is set; what would be
-/// rounded beyond the type is cut off instead. The register of extensions does not say what that bit is below zero; the crate
-/// zarrs takes the sign for it, which leaves little of small integers, such as -2⁵⁷ of -3840. Nothing is to be decoded.
+/// numcodecs does, NaNs too. In integers they begin at the most significant bit of the magnitude that is set; a number
+/// that would be rounded beyond the type is cut off instead. The register of extensions does not define that bit below
+/// zero; the crate zarrs takes the sign for it, which leaves little of small integers, such as -2⁵⁷ of -3840. Nothing
+/// is to be decoded.
 pub const BITROUND: CodecEntry = CodecEntry::array_to_array("numcodecs.bitround", build)
     .id("bitround")
     .aliases(&["bitround"])

@@ -12,11 +12,12 @@ use zarr_dtype::float::Rounding;
 use zarr_dtype::{DataType, FillValue, Spelling};
 use zarr_json::{NamedConfig, Value as Json};
 
-/// Codec `cast_value`: integers and floats stored as those of another `data_type`.
+/// Codec `cast_value`: integers and floats stored as numbers of another `data_type`.
 ///
-/// A number becomes what `scalar_map` says of it, else itself, else it is rounded as `rounding` says. Beyond the range of
-/// the type it is an error, or `out_of_range` says what: `clamp` (to the last number, or infinity if the type has it)
-/// or `wrap` (for integers). NaN and infinity become what they are, or an error. The fill value must come back.
+/// A number becomes the number that `scalar_map` gives for it, else itself, else it is rounded as `rounding` says.
+/// Beyond the range of the type it is an error, unless `out_of_range` is `clamp` (to the last number, or infinity if
+/// the type has it) or `wrap` (for integers). NaN and infinity stay NaN and infinity, or are an error. The fill value
+/// must come back.
 pub const CAST_VALUE: CodecEntry = CodecEntry::array_to_array("cast_value", build)
     .arguments(&[("data_type", None)])
     .example(r#"{"data_type": "float64"}"#);

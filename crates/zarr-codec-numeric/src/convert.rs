@@ -1,7 +1,7 @@
 //! Conversions as numpy's `astype` makes them: no checks, integers wrap.
 //!
-//! Floats become integers by cutting off the fraction. What does not fit is undefined in C; here it is what numpy gives on
-//! x86-64, on every machine.
+//! Floats become integers by cutting off the fraction. The result for numbers that do not fit is undefined in C; here
+//! it is the result of numpy on x86-64, on every machine.
 
 use crate::dtype::{Dtype, with_number};
 use crate::number::{Bool, Number, map};
@@ -78,7 +78,7 @@ integer_target!(u8 => cut_i32, u16 => cut_i32, u32 => cut_u32, u64 => cut_u64);
 const TWO_31: f64 = 2_147_483_648.0;
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// The processor's conversion: what does not fit, NaN among it, is the least number.
+/// The processor's conversion: numbers that do not fit, and NaN, become the least number.
 #[inline(always)]
 fn cut_i32(value: f64) -> i32 {
     if value > -TWO_31 - 1.0 && value < TWO_31 { value as i32 } else { i32::MIN }

@@ -1,4 +1,4 @@
-//! What all codecs here have in common: one element in, one element out, and chunks in C order.
+//! The common part of all codecs here: one element in, one element out, and chunks in C order.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use zarr_grid::Shape;
 
 /// A filter of elements, which lie in C order without gaps. The two sides have equally many.
 ///
-/// An error says what cannot be encoded or decoded.
+/// An error names the value that cannot be encoded or decoded.
 pub(crate) trait Transform: Debug + Send + Sync {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String>;
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String>;
@@ -29,7 +29,7 @@ struct Filter<T> {
     transform: T,
 }
 
-/// Makes the codec that turns the elements of `context` into those of type `encoded`.
+/// Makes the codec that turns the elements of `context` into elements of type `encoded`.
 ///
 /// The fill value goes through it as an element would. One that cannot is an error of the metadata.
 pub(crate) fn build<T: Transform + 'static>(

@@ -10,7 +10,8 @@ use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Config, Error};
 /// Codec `numcodecs.fixedscaleoffset`: (x - `offset`) * `scale`, rounded to the nearest integer and stored as `astype`.
 ///
 /// Computed as numpy 2 does: in `dtype` if that is a float or the numbers are integers, else in float64. Decoded is
-/// x / `scale` + `offset`, computed in `astype` if that is a float, else in float64. What does not fit is changed.
+/// x / `scale` + `offset`, computed in `astype` if that is a float, else in float64. Numbers that do not fit are
+/// changed.
 pub const FIXED_SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("numcodecs.fixedscaleoffset", build)
     .id("fixedscaleoffset")
     .only_read(&["fixedscaleoffset"])
@@ -34,7 +35,7 @@ fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     filter::build(NAME, context, encoded, FixedScaleOffset { offset, scale, dtype, astype })
 }
 
-/// A number of the configuration, which Python takes for what it is spelled as.
+/// A number of the configuration, whose type in Python depends on its spelling.
 #[derive(Clone, Copy, Debug)]
 enum Factor {
     Integer(i128),

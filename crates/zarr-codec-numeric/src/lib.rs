@@ -1,4 +1,4 @@
-//! Zarr codecs that change numbers: filters of numcodecs, and what Zarr v3 has in their place.
+//! Zarr codecs that change numbers: filters of numcodecs, and the codecs that Zarr v3 has instead.
 //!
 //! | codec | Zarr v3 | numcodecs in Zarr v3 | Zarr v2 | elements |
 //! |---|---|---|---|---|
@@ -10,10 +10,10 @@
 //! | [`ASTYPE`] | | `numcodecs.astype` | `astype` | bools, integers, floats, complex numbers, times |
 //! | [`CAST_VALUE`] | `cast_value` | | | integers, floats |
 //!
-//! What numcodecs has is computed as numpy does, bit by bit. Its members `dtype`, `astype`, `encode_dtype` and `decode_dtype`
-//! are type strings of numpy (`"<f4"`) or names (`"float32"`); the type of the array stands for a missing one. Their byte
-//! order does not matter: encoded elements are stored in that of the codec `bytes`. The fill value goes through each codec as
-//! an element does, so that shards behind it find theirs.
+//! Codecs of numcodecs compute as numpy does, bit by bit. Their members `dtype`, `astype`, `encode_dtype` and
+//! `decode_dtype` are type strings of numpy (`"<f4"`) or names (`"float32"`); the type of the array stands for a
+//! missing one. Their byte order does not matter: encoded elements are stored in the order of the codec `bytes`. The
+//! fill value goes through each codec as an element does, so that shards behind it have the encoded one.
 //!
 //! Keeps shapes: a codec that changes how many elements there are is elsewhere.
 //!

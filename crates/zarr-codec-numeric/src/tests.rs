@@ -47,7 +47,7 @@ fn to_size(codec: &dyn ArrayToArray, encoded: bool, element: &ElementSpec) -> us
     if encoded { codec.encoded().item_size() } else { element.item_size() }
 }
 
-/// Checks what values are encoded to, and that they come back.
+/// Checks the encoded values, and that decoding returns the values.
 fn check<A: Element, B: Element>(
     entry: &CodecEntry,
     configuration: &str,
@@ -135,7 +135,7 @@ fn integers_are_rounded_from_their_first_bit() {
         check::<i8, i8>(&BITROUND, &format!(r#"{{"keepbits": {keepbits}}}"#), "int8", from, to, to);
     };
     one(3, &[0, 1, 7, 8, 9, 10, 11, 13, 18, 22, -9, -11], &[0, 1, 7, 8, 8, 10, 12, 12, 16, 24, -8, -12]);
-    // What does not fit is cut off.
+    // Numbers that do not fit are cut off.
     one(3, &[127, 121, -127, -128, 119], &[112, 112, -128, -128, 112]);
     check::<u8, u8>(
         &BITROUND,

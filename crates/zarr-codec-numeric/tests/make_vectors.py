@@ -3,8 +3,8 @@
     python -m venv v && v/bin/pip install numcodecs==0.17.1 zarr==3.4.2 cast-value-rs==0.5.1 ml_dtypes==0.6.0 numpy==2.5.5
     v/bin/python make_vectors.py
 
-200 cases for each codec, always the same. Run it on x86-64: where numbers do not fit an integer type, numpy gives what the
-processor does. Items are base64 of little-endian bytes in C order; null means that the codec refuses.
+200 cases for each codec, always the same. Run it on x86-64: where numbers do not fit an integer type, numpy gives the
+result of the processor. Items are base64 of little-endian bytes in C order; null means that the codec refuses.
 """
 
 import base64

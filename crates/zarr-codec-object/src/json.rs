@@ -31,7 +31,7 @@ struct Json {
     ensure_ascii: bool,
     allow_nan: bool,
     sort_keys: bool,
-    /// What lines begin with for each level; `None`: there are no lines.
+    /// The indentation of lines for each level; `None`: there are no lines.
     indent: Option<String>,
     between_items: String,
     behind_names: String,

@@ -8,9 +8,9 @@
 //! | [`MSGPACK`] | `numcodecs.msgpack` | `msgpack` | that of `json` |
 //! | [`PICKLE`] | `numcodecs.pickle` | `pickle` | Python's pickle of an array; read only, and in no table unless added |
 //!
-//! They carry the data types `v2_object`, JSON values of any kind, and `string`. What Python has and JSON lacks is an object
-//! with one member: `{"$float": "NaN"}` (`"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`; an object in the data that
-//! happens to be of this form is taken for one.
+//! They carry the data types `v2_object`, JSON values of any kind, and `string`. A value that Python has and JSON lacks
+//! is an object with one member: `{"$float": "NaN"}` (`"Infinity"`, `"-Infinity"`) and `{"$bytes": "<base64>"}`; an
+//! object in the data that happens to be of this form is taken for one.
 //!
 //! JSON is written as Python does, by the members of the configuration (`ensure_ascii`, `sort_keys`, `separators`,
 //! `indent`, `allow_nan`), numbers as they are spelled in the elements. `encoding` may be UTF-8, ASCII, Latin-1, UTF-16 or

@@ -29,7 +29,7 @@ pub const MSGPACK: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack", 
 .id("msgpack")
 .short("numcodecs.msgpack");
 
-/// How MessagePack is written, and what its texts are.
+/// How MessagePack is written, and the type of its texts.
 #[derive(Clone, Debug)]
 struct MsgPack {
     /// Bytes have a type of their own, other than texts.

@@ -11,10 +11,10 @@ use zarr_json::Value;
 
 /// How a list is written.
 pub(crate) trait Notation: Debug + Send + Sync + 'static {
-    /// The list that `bytes` are; what is wrong with them otherwise.
+    /// The list that `bytes` are. The error is their fault.
     fn parse(&self, bytes: &[u8]) -> Result<Value, String>;
 
-    /// Appends the list; what of it cannot be written otherwise.
+    /// Appends the list. The error is the value of it that cannot be written.
     fn write(&self, list: &Value, out: &mut Vec<u8>) -> Result<(), String>;
 }
 
@@ -161,9 +161,9 @@ impl<N: Notation> ArrayToBytes for Objects<N> {
         check_size(encoded, self.max_chunk)?;
         let list = self.notation.parse(encoded).map_err(corrupt)?;
         let values = self.values(&list, shape).map_err(corrupt)?;
-        let mut places = ElementOffsets::new(shape, region);
+        let mut offsets = ElementOffsets::new(shape, region);
         write_variable(self.name, out, Vec::new(), |block| {
-            let value = places.next().and_then(|index| values.get(usize::try_from(index).ok()?));
+            let value = offsets.next().and_then(|index| values.get(usize::try_from(index).ok()?));
             if let Some(value) = value {
                 block.extend(content(&self.data_type, value).map_err(corrupt)?);
             }

@@ -19,8 +19,8 @@ const NAME: &str = "pickle";
 /// `None`, and lists, tuples and dicts of these, that Python or numpy pickled. Tuples become lists. Everything else is an error,
 /// and nothing is ever written.
 ///
-/// A pickle is a program that calls what it names. None of it is executed: the calls that numpy makes to build an array are
-/// known here and stand for that array; any other name ends the decoding.
+/// A pickle is a program that calls functions by name. None of it is executed: the calls that numpy makes to build an
+/// array are known here and stand for that array; any other name ends the decoding.
 pub const PICKLE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pickle", build).id("pickle");
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
@@ -55,9 +55,10 @@ impl ArrayToBytes for Pickle {
             let what = format!("found {} values of shape {:?}, expected {shape:?}", array.len(), array.shape);
             return Err(corrupt(what));
         }
-        let mut places = ElementOffsets::new(shape, region);
+        let mut offsets = ElementOffsets::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
-            let index = places.next().map(|index| if array.is_fortran { c_place(index, &array.shape) } else { index });
+            let index =
+                offsets.next().map(|index| if array.is_fortran { c_offset(index, &array.shape) } else { index });
             let index = index.map_or(usize::MAX, |index| usize::try_from(index).unwrap_or(usize::MAX));
             let limit = self.max_chunk;
             let value = array.value(index, &mut { limit }).map_err(|fault| match fault {
@@ -76,8 +77,8 @@ impl ArrayToBytes for Pickle {
     }
 }
 
-/// The place, in C order of an array of `shape`, of the element at `index` in Fortran order.
-fn c_place(index: u64, shape: &[u64]) -> u64 {
+/// The offset, in C order of an array of `shape`, of the element at offset `index` in Fortran order.
+fn c_offset(index: u64, shape: &[u64]) -> u64 {
     let (mut rest, mut found) = (index, 0);
     let mut strides: Vec<u64> = shape.to_vec();
     let mut stride = 1;

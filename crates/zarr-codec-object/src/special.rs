@@ -1,4 +1,4 @@
-//! What Python has and JSON lacks.
+//! Values that Python has and JSON lacks.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +16,7 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    /// What `value` stands for, if it is of the form that [`to_value`](Self::to_value) makes.
+    /// The value that `value` stands for, if it is of the form that [`to_value`](Self::to_value) makes.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let (name, text) = value.as_object().filter(|members| members.len() == 1)?.iter().next()?;
         match (name, text.as_str()?) {
@@ -30,7 +30,7 @@ impl Special {
 
     pub(crate) fn to_value(&self) -> Value {
         match self {
-            // A text for what is no number.
+            // A text for NaN and infinity.
             Self::Float(float) => json!({FLOAT: (*float)}),
             Self::Bytes(bytes) => json!({BYTES: (STANDARD.encode(bytes))}),
         }

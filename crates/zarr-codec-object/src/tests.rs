@@ -212,8 +212,8 @@ proptest! {
         let encoded = encode(&*msgpack, &[2, 3], &values).unwrap();
         for region in regions(&[2, 3]) {
             let found: Vec<Value> = decode(&*msgpack, &DataType::Object, &encoded, &[2, 3], &region).unwrap();
-            let places = zarr_codec::ElementOffsets::new(&[2, 3], &region);
-            let due: Vec<Value> = places.map(|index| values[index as usize].clone()).collect();
+            let offsets = zarr_codec::ElementOffsets::new(&[2, 3], &region);
+            let due: Vec<Value> = offsets.map(|index| values[index as usize].clone()).collect();
             prop_assert_eq!(&found, &due, "{}", region);
         }
         let json = object(&JSON2, "{}");

@@ -18,7 +18,7 @@ def case(rng, shape):
     else:
         configuration["use_bin_type"] = True
     if ID == "pickle":
-        # Plain values alone, which is what any_value gives deep down.
+        # Plain values alone, as any_value gives deep down.
         configuration = {"protocol": int(rng.integers(0, 6))}
         return configuration, "v2_object", frame.objects(rng, shape, lambda: frame.any_value(rng, True, 3))
     array = frame.objects(rng, shape, lambda: frame.any_value(rng, ID != "json2"))

@@ -31,7 +31,7 @@ fn build(config: &NamedConfig, types: &DataTypes) -> Result<Arc<dyn ExtensionTyp
     Ok(Arc::new(Optional { inner, fields: fields? }))
 }
 
-/// The type of what is there, of elements that lie in memory as those of `optional` do.
+/// The type of present values, of elements that lie in memory as elements of `optional` do.
 pub fn value_type(storage: &DataType) -> Option<&DataType> {
     let DataType::Struct(fields) = storage else { return None };
     match fields.fields() {
@@ -49,7 +49,7 @@ struct Optional {
 }
 
 impl Optional {
-    /// What is there.
+    /// The value of an element, if it is present.
     fn value<'e>(&self, element: &'e [u8]) -> Option<&'e [u8]> {
         let (present, value) = element.split_first()?;
         (*present != 0).then_some(value)

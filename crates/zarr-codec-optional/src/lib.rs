@@ -1,12 +1,13 @@
 //! Zarr data type and codec `optional`: elements that may be missing.
 //!
-//! The data type names the type of what is there, `{"name": "int16"}`, with its configuration if it has one. An element lies in
-//! memory as a struct of two fields: `present`, a bool, and `value`, which is all 0 where nothing is. In documents `null` is an
-//! element that is missing, and `[5]` one that is there. Types of variable length are not taken.
+//! The data type names the type of present values, `{"name": "int16"}`, with its configuration if it has one. An
+//! element lies in memory as a struct of two fields: `present`, a bool, and `value`, which is all 0 where nothing is.
+//! In documents `null` is an element that is missing, and `[5]` one that is there. Types of variable length are not
+//! taken.
 //!
-//! The codec stores which elements are there by `mask_codecs`, as bools in the shape of the chunk, and those that are by
-//! `data_codecs`, as a list. A chunk is the number of bytes of each, in 64 bits, little-endian, and then both. Nothing is
-//! encoded of a chunk without elements.
+//! The codec stores which elements are there by `mask_codecs`, as bools in the shape of the chunk, and the present
+//! values by `data_codecs`, as a list. A chunk is the number of bytes of each, in 64 bits, little-endian, and then
+//! both. Nothing is encoded of a chunk without elements.
 //!
 //! Knows no other codec, and no data type beside its own.
 //!
@@ -25,7 +26,7 @@
 //! assert_eq!(FillValue::parse(&data_type, &json!(null)).expect("nothing").bytes(), [0, 0, 0]);
 //!
 //! let codec = Chain::new(&data_type, &[3]).then(Optional::of(Packbits::new(), Bytes::little_endian())).build()?;
-//! // Bools that say what is there, and numbers: 0x0201, nothing, 0x0403.
+//! // Bools that say which elements are present, and numbers: 0x0201, missing, 0x0403.
 //! let items = [&[1][..], &0x0201_i16.to_ne_bytes(), &[0, 0, 0], &[1], &0x0403_i16.to_ne_bytes()].concat();
 //! let encoded = codec.encode(&items)?;
 //! assert_eq!(encoded[16..], [0b101, 1, 2, 3, 4]);

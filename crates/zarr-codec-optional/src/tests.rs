@@ -1,4 +1,4 @@
-//! Chunks that the crate zarrs 0.23.14 wrote, arrays, and what is broken.
+//! Chunks that the crate zarrs 0.23.14 wrote, arrays, and broken chunks.
 
 use crate::{DATA_TYPE, OPTIONAL};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn chunks_of_zarrs_are_read() {
     let found = array(&store, &int16, &json!([7]), &codec(r#"[{"name": "bytes"}]"#, BYTES), &hex(NOTHING));
     assert_eq!(elements(&found).unwrap(), vec![Value::Null; 20]);
     found.erase_chunk(&[0, 0]).unwrap();
-    assert_eq!(elements(&found).unwrap(), vec![json!([7]); 20], "what is not stored is the fill value");
+    assert_eq!(elements(&found).unwrap(), vec![json!([7]); 20], "missing elements are the fill value");
 
     let nested = optional(&optional(&json!({"name": "uint8", "configuration": {}})));
     let mask = r#"[{"name": "packbits"}, {"name": "gzip", "configuration": {"level": 1}}]"#;

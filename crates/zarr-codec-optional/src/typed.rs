@@ -3,7 +3,7 @@
 use crate::OPTIONAL;
 use zarr_codec::{IntoTypedCodecs, TypedCodec, array_codec};
 
-/// Codec `optional`: which elements are there, and those that are.
+/// Codec `optional`: which elements are present, and their values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optional(TypedCodec);
 

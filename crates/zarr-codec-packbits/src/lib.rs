@@ -6,8 +6,8 @@
 //! | [`NUMCODECS_PACKBITS`] | | `numcodecs.packbits` | `packbits` | array to array | bools | the most significant |
 //!
 //! The register of extensions calls `packbits` with `padding_encoding: "first_byte"` compatible with the filter of numcodecs,
-//! and also says that whole types are stored as little-endian bytes. Both cannot be. The second is what zarrs does, and this
-//! crate; so the two codecs store bools in different orders.
+//! and also says that whole types are stored as little-endian bytes. Both cannot be. zarrs does the second, and so does
+//! this crate; so the two codecs store bools in different orders.
 //!
 //! Packs one bit after the other: no run lengths, as TIFF's PackBits has.
 //!

@@ -1,4 +1,4 @@
-//! Chunks of packed elements: how long they are, and what is in them.
+//! Chunks of packed elements: their size and their elements.
 
 use crate::bits::Field;
 use crate::config::Padding;

@@ -1,4 +1,4 @@
-//! Where the elements of a region are among those of a chunk, run by run.
+//! The positions of the elements of a region among the elements of a chunk, run by run.
 
 use smallvec::SmallVec;
 use zarr_grid::{AxisRange, Region};
@@ -30,7 +30,7 @@ impl Positions {
         }
         let first = axes.iter().map(|(axis, stride)| axis.start * stride).sum();
         let mut run = 1;
-        // An axis is a part of the run if those behind it are so as a whole.
+        // An axis is a part of the run if the axes behind it are so as a whole.
         while let Some((axis, _)) = axes.first().filter(|(axis, stride)| axis.step == 1 && *stride == run) {
             run *= axis.len;
             axes.remove(0);

@@ -10,12 +10,12 @@ const PREAMBLE: u64 = 32;
 
 /// Checks the part at the start of `bytes`, whose numbers have `width` bits, `due` of which are still to come.
 ///
-/// The fields are those of format version 4; in older ones there is neither a dictionary nor a window, and `versioned` is
+/// The fields are as in format version 4; older ones have neither a dictionary nor a window, and `versioned` is
 /// false.
 ///
 /// # Errors
-/// [`Error::Truncated`] for a dictionary larger than what is there, [`Error::Corrupt`] for a window much larger than the
-/// chunk.
+/// [`Error::Truncated`] for a dictionary larger than the rest of `bytes`, [`Error::Corrupt`] for a window much larger
+/// than the chunk.
 pub(crate) fn check(bytes: &[u8], width: u64, due: u64, versioned: bool) -> Result<(), Error> {
     let mut bits = Bits { bytes, at: PREAMBLE };
     let skipped = match bits.take(4) {

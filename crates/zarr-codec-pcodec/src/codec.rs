@@ -32,7 +32,7 @@ fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     Ok(Arc::new(Pcodec { config, number, max_chunk: context.limits.max_chunk }))
 }
 
-/// The numbers that the format has, less those of 8 bits, which numcodecs refuses.
+/// The numbers that the format has, except numbers of 8 bits, which numcodecs refuses.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     I16,
@@ -122,7 +122,7 @@ impl ArrayToBytes for Pcodec {
         }
         let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
         let whole = region.is_whole(shape);
-        // What comes through `bitround` of numcodecs are integers to it, as wide as the floats.
+        // The output of `bitround` of numcodecs is integers to it, as wide as the floats.
         let stored = numbers::stored_type(encoded).and_then(Number::stored);
         match stored.filter(|stored| stored.size() == self.number.size()).unwrap_or(self.number) {
             Number::I16 => numbers::decode::<i16>(encoded, &dims, region, whole, out),

@@ -24,7 +24,7 @@ pub enum Delta {
 pub struct PcodecConfig {
     /// 0 (fast) to 12 (small).
     pub level: usize,
-    /// Whether numbers are taken as they are, without a search for what they are multiples of.
+    /// Whether numbers are taken as they are, without a search for a common divisor.
     pub classic: bool,
     /// Whether they are stored as differences.
     pub delta: Delta,

@@ -1,6 +1,6 @@
 //! Zarr codec `pcodec`: the numbers of a chunk, in C order, as a standalone pco file.
 //!
-//! It is named `numcodecs.pcodec` in Zarr v3 and `pcodec` in Zarr v2, and takes the place of `bytes`: it turns the array
+//! It is named `numcodecs.pcodec` in Zarr v3 and `pcodec` in Zarr v2, and replaces `bytes`: it turns the array
 //! into bytes. Elements are integers or floats of 16, 32 or 64 bits, dates and durations included.
 //!
 //! | member | means | default |

@@ -93,7 +93,8 @@ fn files_hold_just_the_chunk() {
     }
     let other = simple_compress(&[1u64, 2], &ChunkConfig::default()).unwrap();
     assert!(matches!(decode(&chain, &other, &[2]), Err(Error::Corrupt { .. })));
-    // numcodecs takes what it decodes for the elements, so that floats behind its `bitround` are integers in the file.
+    // numcodecs takes the decoded numbers for the elements, so that floats behind its `bitround` are integers in the
+    // file.
     let floats = [0x3f80_0000_u32, 0x4000_0000];
     let other = simple_compress(&floats, &ChunkConfig::default()).unwrap();
     assert_eq!(decode(&chain, &other, &[2]).unwrap(), floats.map(u32::to_ne_bytes).concat());

@@ -13,7 +13,7 @@ impl Pcodec {
         Self(TypedCodec::new(PCODEC).with("level", level))
     }
 
-    /// With numbers as they are, without a search for what they are multiples of.
+    /// With numbers as they are, without a search for a common divisor.
     #[must_use]
     pub fn classic(self) -> Self {
         Self(self.0.with("mode_spec", "classic"))

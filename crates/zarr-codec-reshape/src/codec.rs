@@ -61,7 +61,7 @@ struct Reshape {
 }
 
 impl Reshape {
-    /// The encoded shape of chunks of `shape`; what is wrong with them otherwise.
+    /// The encoded shape of chunks of `shape`. The error is their fault.
     fn apply(&self, shape: &[u64]) -> Result<Shape, String> {
         let overflow = || "more elements than 64 bits can count".to_owned();
         let count = element_count(shape).ok_or_else(overflow)?;
@@ -122,7 +122,7 @@ impl ArrayToArray for Reshape {
     }
 }
 
-/// Copies all elements in C order. Both have as many; strides need not be those of a whole chunk.
+/// Copies all elements in C order. Both have as many; strides need not be the strides of a whole chunk.
 fn copy(from: &View<'_>, to: &mut ViewMut<'_>) -> Result<(), Error> {
     let mut items = Scratch::empty();
     from.append_to(&mut items)?;

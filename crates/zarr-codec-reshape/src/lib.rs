@@ -1,7 +1,7 @@
 //! Zarr codec `reshape`: another shape for the same elements, which stay in C order.
 //!
-//! Its `shape` has an entry for each encoded axis: a length, a list of axes whose lengths are multiplied, or -1, once, for
-//! what is left over. Chunks must have as many elements as that shape, and axes in lists must be where they were among all
+//! Its `shape` has an entry for each encoded axis: a length, a list of axes whose lengths are multiplied, or -1, once,
+//! for the rest. Chunks must have as many elements as that shape, and axes in lists must be where they were among all
 //! elements, so that nothing looks like a transpose.
 //!
 //! Moves no element: a decoded chunk is the encoded one with other axes.

@@ -22,7 +22,7 @@ pub enum ReshapeAxis {
     Length(u64),
     /// As long as these decoded axes multiplied.
     Axes(Vec<usize>),
-    /// What the other axes leave over; once at most.
+    /// The rest that the other axes leave; once at most.
     Rest,
 }
 

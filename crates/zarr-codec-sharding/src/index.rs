@@ -20,7 +20,8 @@ pub(crate) enum Location {
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(crate) codecs: Arc<Pipeline>,
-    /// What to try when `codecs` find no valid index: writers of early 2023 did not say whether they add a checksum.
+    /// The codecs to try when `codecs` find no valid index: writers of early 2023 did not say whether they add a
+    /// checksum.
     pub(crate) without_checksum: Option<Arc<Pipeline>>,
     pub(crate) location: Location,
     pub(crate) max_size: u64,
@@ -45,7 +46,7 @@ impl Index {
     /// Whether the index of `grid` inner chunks per axis can be encoded.
     ///
     /// # Errors
-    /// As [`Self::size`], and those of its codecs.
+    /// As [`Self::size`], and the errors of its codecs.
     pub(crate) fn check(&self, grid: &[u64]) -> Result<(), Error> {
         self.size(grid)?;
         self.codecs.check(&shape(grid)).map_err(|error| error.under("/configuration/index_codecs"))
@@ -113,7 +114,7 @@ fn decode(codecs: &Pipeline, bytes: &[u8], grid: &[u64]) -> Result<Vec<(u64, u64
     let shape = shape(grid);
     codecs.decode(bytes, &shape, &Region::whole(&shape), &mut ViewMut::new(plain, 8, &dims)?).map_err(|error| {
         match error {
-            // Short or mangled, the index is what is broken; a failed checksum stays one.
+            // Bytes that are too short or mangled are a broken index; a failed checksum stays one.
             Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
                 Error::ShardIndex { what: error.to_string() }
             }

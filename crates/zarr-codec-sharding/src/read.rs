@@ -1,4 +1,4 @@
-//! Reading: from bytes in memory, and by saying what is wanted.
+//! Reading: from bytes in memory, and by requests for byte ranges.
 
 use crate::index::part;
 use crate::sharding::Sharding;

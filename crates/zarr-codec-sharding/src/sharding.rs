@@ -10,7 +10,7 @@ use zarr_grid::{ChunkGrid, Shape};
 pub(crate) struct Sharding {
     /// The shape of inner chunks, in elements.
     pub(crate) chunk_shape: Shape,
-    /// What inner chunks are encoded with.
+    /// The codecs of inner chunks.
     pub(crate) codecs: Arc<Pipeline>,
     pub(crate) index: Index,
 }

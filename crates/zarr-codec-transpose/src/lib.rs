@@ -1,7 +1,7 @@
 //! Zarr codec `transpose`: the axes of a chunk in another order.
 //!
-//! It is named `transpose` in Zarr v3. In Zarr v2 the order is the member `order`, and what reads v2 metadata puts this
-//! codec in the place of order `F`.
+//! It is named `transpose` in Zarr v3. In Zarr v2 the order is the member `order`, and readers of v2 metadata put this
+//! codec into the chain for order `F`.
 //!
 //! `order` is a permutation of the axes: encoded axis `i` is decoded axis `order[i]`. Drafts of v3, and old versions of
 //! zarrita and tensorstore, also wrote `"C"` (the order as it is) and `"F"` (all axes reversed).

@@ -1,14 +1,14 @@
 //! Zarr codec `array_view`: codecs of arrays behind codecs of bytes, or for elements of another type.
 //!
 //! Filters of numcodecs take any bytes for a one-dimensional array of the type that they name, `ndarray.view` of numpy. So
-//! version 2 has chains such as `shuffle` and then `delta`, or `delta` with `dtype` `<i4` in an array of `<i2`, which no chain
-//! of codecs of arrays, then of bytes can say. This codec of bytes says it: what `bytes_codecs` make of elements of `data_type`
-//! is encoded by `codecs` instead.
+//! version 2 has chains such as `shuffle` and then `delta`, or `delta` with `dtype` `<i4` in an array of `<i2`, which
+//! no chain of codecs of arrays, then of bytes can express. This codec of bytes expresses it: `bytes_codecs` decode the
+//! bytes to elements of `data_type`, and `codecs` encode these instead.
 //!
-//! It is a part of the model for what version 2 stores, and is in no document: `zarr-meta` makes it from filters, and filters
-//! from it.
+//! It is a part of the model for chains of version 2, and is in no document: `zarr-meta` makes it from filters, and
+//! filters from it.
 //!
-//! Knows no other codec: those that it applies are looked up in the table.
+//! This crate depends on no other codec: the table has the codecs that it applies.
 //!
 //! ```
 //! use zarr_codec::DataType;

@@ -68,8 +68,8 @@ fn the_length_need_not_be_known() {
     assert!(testing::decode_bytes(&*codec(BIG).unwrap(), &[1, 0, 0], Size::Unknown).is_err());
 }
 
-/// What could be written and never be read is refused when an array is opened: numbers behind a compressor that are compressed
-/// again do not tell how many there are.
+/// An array that could be written and never be read is refused when it is opened: numbers behind a compressor that are
+/// compressed again do not tell how many there are.
 #[test]
 fn arrays_that_could_not_be_read_are_refused() {
     let of = |view: &str, before: &str, bytes: u64| {

@@ -9,7 +9,7 @@ use zarr_dtype::DataType;
 pub struct ArrayView(TypedCodec);
 
 impl ArrayView {
-    /// What `bytes_codecs` make of elements of `data_type` is encoded by `codecs` instead.
+    /// `bytes_codecs` decode the bytes to elements of `data_type`, and `codecs` encode these instead.
     pub fn of(data_type: &DataType, bytes_codecs: impl IntoTypedCodecs, codecs: impl IntoTypedCodecs) -> Self {
         let codec = TypedCodec::new(ARRAY_VIEW).with("data_type", data_type.to_config().short_value());
         Self(codec.with_codecs("bytes_codecs", bytes_codecs).with_codecs("codecs", codecs))

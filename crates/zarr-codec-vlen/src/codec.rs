@@ -55,7 +55,7 @@ fn array(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
             Ok(Arc::new(Vlen { name, content }))
         }
         DataType::VlenArray(found) => {
-            Err(context.config.error("dtype", format!("items of type {item}, but those of the array are {found}")))
+            Err(context.config.error("dtype", format!("items of type {item}, but the array has items of type {found}")))
         }
         found => {
             let what = format!("elements of data type {found}, expected vlen-array");
@@ -71,7 +71,7 @@ struct Vlen {
     content: Content,
 }
 
-/// What is in elements.
+/// The content of elements.
 #[derive(Debug)]
 enum Content {
     Text,
@@ -151,9 +151,9 @@ impl ArrayToBytes for Vlen {
                 return self.decode_in_place(elements, block, out);
             }
         }
-        let mut places = ElementOffsets::new(shape, region);
+        let mut offsets = ElementOffsets::new(shape, region);
         write_variable(self.name, out, block, |block| {
-            let Some(index) = places.next() else { return Ok(()) };
+            let Some(index) = offsets.next() else { return Ok(()) };
             let bytes = elements.at(index)?;
             self.content.check(bytes).map_err(corrupt)?;
             let start = block.len();

@@ -30,7 +30,8 @@ impl<'b> Elements<'b> {
         Ok(elements)
     }
 
-    /// The bytes of the element of this number, which comes behind those that were read before.
+    /// The bytes of the element of this number, which lies behind the elements that were read
+    /// before.
     ///
     /// # Errors
     /// [`Error::Truncated`].
@@ -41,7 +42,7 @@ impl<'b> Elements<'b> {
         self.element()
     }
 
-    /// Reads what is left, and checks that the last element ends the chunk.
+    /// Reads the rest, and checks that the last element ends the chunk.
     ///
     /// # Errors
     /// [`Error::Truncated`] or [`Error::TooLong`].

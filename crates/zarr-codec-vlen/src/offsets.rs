@@ -90,7 +90,7 @@ impl Offsets {
         } else {
             bytes.as_chunks().0.iter().map(|bytes| usize::try_from(u32::from_ne_bytes(*bytes)).ok()).collect()
         };
-        let numbers = numbers.ok_or_else(|| corrupt("an offset beyond what can be addressed"))?;
+        let numbers = numbers.ok_or_else(|| corrupt("an offset beyond the address space"))?;
         if numbers.is_sorted() { Ok(numbers) } else { Err(corrupt("offsets that fall")) }
     }
 }
@@ -154,9 +154,9 @@ impl ArrayToBytes for Offsets {
             return Err(Error::TooLong { codec: NAME, found: data.len() as u64, expected: 0 });
         }
         let elements: &[u8] = elements.as_contiguous().unwrap_or_default();
-        let mut places = ElementOffsets::new(shape, region);
+        let mut positions = ElementOffsets::new(shape, region);
         write_variable(NAME, out, Vec::new(), |block| {
-            let position = places.next().and_then(|position| usize::try_from(position).ok());
+            let position = positions.next().and_then(|position| usize::try_from(position).ok());
             let range = position.and_then(|position| Some(*offsets.get(position)?..*offsets.get(position + 1)?));
             let element = range.and_then(|range| elements.get(range)).unwrap_or_default();
             if self.is_text {

@@ -40,7 +40,7 @@ fn decode(
     region: &Region,
 ) -> Result<(Vec<Vec<u8>>, Arc<Heap>), Error> {
     let heap = Arc::new(Heap::new());
-    // What is there before is no reference.
+    // The bytes that are there before are no references.
     let mut memory = vec![0xEE; region.len_checked().unwrap() as usize * HeapRef::SIZE];
     let dims: Vec<usize> = region.shape().iter().map(|&len| len as usize).collect();
     let out = ViewMut::new(&mut memory, HeapRef::SIZE, &dims).unwrap();

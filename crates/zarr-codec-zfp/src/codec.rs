@@ -28,7 +28,7 @@ const MAX_HEADER: u64 = 64;
 
 fn build_zfp(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let mode = Mode::from_zfp(context)?;
-    // zarrs before 0.20 had this member for what is codec `zfpy` now.
+    // zarrs before 0.20 had this member for the codec that is `zfpy` now.
     let header = context.config.bool("write_header")?.unwrap_or(false);
     build(context, Form { name: "zfp", mode, header }, |_| true)
 }

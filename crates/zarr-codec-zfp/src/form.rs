@@ -4,7 +4,7 @@ use crate::config::Mode;
 use zarr_codec::Error;
 use zfp_rs::ZfpDimensionality;
 
-/// What is stored.
+/// The form of stored chunks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     /// The codec's name.

@@ -6,7 +6,7 @@ use zfp_rs::ZfpScalar;
 
 /// An element that is stored as a number of type [`Number`](Self::Number).
 pub(crate) trait Item: Pod {
-    /// What zfp has for it.
+    /// The type of zfp that stores it.
     type Number: ZfpScalar;
     /// The number; `None` if there is none for this value.
     fn promote(self) -> Option<Self::Number>;
@@ -45,7 +45,7 @@ macro_rules! numbers {
 }
 numbers!(i32, i64, f32, f64);
 
-/// Integers of fewer bits: `$shift` is how far their lowest bit moves up, `$half` what is taken off first.
+/// Integers of fewer bits: `$shift` is how far their lowest bit moves up, `$half` is subtracted first.
 macro_rules! promoted {
     ($($item:ty, $shift:literal, $half:literal);*) => { $(
         impl Item for $item {
@@ -54,7 +54,7 @@ macro_rules! promoted {
                 Some((i32::from(self) - $half) << $shift)
             }
             fn demote(number: i32) -> Self {
-                // Lossy numbers may lie outside of what the element holds.
+                // Lossy numbers may lie outside of the range of the element.
                 let number = (number >> $shift) + $half;
                 let nearest = number.clamp(i32::from(<$item>::MIN), i32::from(<$item>::MAX));
                 <$item>::try_from(nearest).unwrap_or_default()

@@ -6,16 +6,16 @@
 //! | [`ZFP`] | `zfp`, `zarrs.zfp` | | integers of 8 to 64 bits, floats | the stream |
 //! | [`ZFPY`] | `numcodecs.zfpy` | `zfpy` | `int32`, `int64`, `float32`, `float64`, dates | a header and the stream |
 //!
-//! Both take the place of `bytes`: they turn the array into bytes. The last axis of a chunk is zfp's first.
+//! Both replace `bytes`: they turn the array into bytes. The last axis of a chunk is zfp's first.
 //!
-//! Codec `zfp` has a `mode` and what belongs to it: `fixed_rate` and `rate` (bits for each number), `fixed_precision` and
+//! Codec `zfp` has a `mode` and its parameters: `fixed_rate` and `rate` (bits for each number), `fixed_precision` and
 //! `precision` (bit planes), `fixed_accuracy` and `tolerance` (the largest error), `reversible`, or `expert` and `minbits`,
 //! `maxbits`, `maxprec` and `minexp`. Codec `zfpy` has the number 2, 3 or 4 for the first three; where its parameter is
 //! missing or negative, nothing is lost. When it decodes, the header tells all that.
 //!
-//! Integers of 8 and 16 bits are stored as the upper ones of 31 bits, those without sign moved down by a half; floats of 16
-//! bits as `float32`. Integers without sign of 32 and 64 bits are stored as ones with sign, and those that this does not hold
-//! are refused.
+//! Integers of 8 and 16 bits are stored as the upper ones of 31 bits, integers without sign moved down by a half;
+//! floats of 16 bits as `float32`. Integers without sign of 32 and 64 bits are stored as ones with sign, and numbers
+//! that this does not hold are refused.
 //!
 //! Knows no byte order: numbers are native ones in memory, and streams are words of 64 bits, little-endian.
 //!

@@ -11,7 +11,7 @@ def parameters(rng):
     return pick(
         {"mode": 4, "tolerance": -1},
         {"mode": 4, "tolerance": pick(0, 1e-6, 0.01, 0.5, 3.0, 1e5)},
-        # Below 3 bits, those of a block's exponent alone, zfp 1.0.1 writes beyond its buffer.
+        # Below 3 bits, which hold a block's exponent alone, zfp 1.0.1 writes beyond its buffer.
         {"mode": 2, "rate": pick(3, 4, 7.3, 16, 40, 64)},
         {"mode": 3, "precision": pick(1, 8, 17, 32, 64)},
     )

@@ -21,7 +21,7 @@ impl ZstdConfig {
     /// Reads the configuration. `numcodecs.zstd` takes any level for the nearest one that there is.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if `level` or `checksum` is not what it should be.
+    /// [`Error::Metadata`] if `level` or `checksum` is invalid.
     pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let level = match context.name {

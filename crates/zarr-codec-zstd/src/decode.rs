@@ -12,8 +12,8 @@ use zstd::zstd_safe::{
 /// The most that one block decodes to, and the fewest bytes of one (RFC 8878, 3.1.1.2).
 const MAX_BLOCK: usize = 128 << 10;
 const MIN_BLOCK: usize = 4;
-/// The largest window, as a power of two, of a frame that is decoded without knowing its size: 128 MiB, what level 22
-/// uses, and what the library refuses to exceed by itself. Frames of known size are decoded in place and need none.
+/// The largest window, as a power of two, of a frame that is decoded without knowing its size: 128 MiB, which level 22
+/// uses, and which the library by itself refuses to exceed. Frames of known size are decoded in place and need none.
 const MAX_WINDOW_LOG: u32 = 27;
 /// Contexts that have grown larger are not kept.
 const MAX_KEPT: usize = 16 << 20;
@@ -53,8 +53,8 @@ pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
 /// Decodes all frames to the `due` bytes that are left in `out`.
 fn at_once(context: &mut DCtx<'_>, bytes: &[u8], due: usize, out: &mut Sink<'_>) -> Result<(), Error> {
     let room = due.min(most(bytes.len()));
-    let place = out.buffer(room)?;
-    let came = context.decompress(place, bytes).map_err(|code| fault(code, bytes, due))?;
+    let buffer = out.buffer(room)?;
+    let came = context.decompress(buffer, bytes).map_err(|code| fault(code, bytes, due))?;
     out.unwrite(room.saturating_sub(came));
     Ok(())
 }
@@ -93,10 +93,10 @@ fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<()
     let size = out.pump(
         frame,
         |out, left| out.step(MAX_BLOCK).min(most(left)),
-        |rest, place| {
-            let (mut input, mut place) = (InBuffer::around(rest), OutBuffer::around(place));
-            let hint = context.decompress_stream(&mut place, &mut input).map_err(failed)?;
-            Ok(Piece { taken: input.pos(), came: place.pos(), is_last: hint == 0 })
+        |rest, buffer| {
+            let (mut input, mut output) = (InBuffer::around(rest), OutBuffer::around(buffer));
+            let hint = context.decompress_stream(&mut output, &mut input).map_err(failed)?;
+            Ok(Piece { taken: input.pos(), came: output.pos(), is_last: hint == 0 })
         },
     )?;
     size.map(drop).ok_or_else(|| truncated(frame.len()))
@@ -107,7 +107,7 @@ fn most(size: usize) -> usize {
     (size / MIN_BLOCK).saturating_add(1).saturating_mul(MAX_BLOCK)
 }
 
-/// What an error of the library means. `bound` is how much was let through.
+/// The error that an error code of the library stands for. `bound` is the number of bytes that were let through.
 fn fault(code: usize, bytes: &[u8], bound: usize) -> Error {
     // The library's functions return an error `e` as `-e`.
     let is = |error: ZSTD_ErrorCode| code.wrapping_neg() == error as usize;
@@ -144,8 +144,8 @@ fn leftover(bytes: &[u8]) -> Option<Error> {
 fn begins_frame(bytes: &[u8]) -> bool {
     let same = |magic: [u8; 4], mask: u8| {
         bytes.iter().zip(magic).enumerate().all(
-            |(place, (&byte, due))| {
-                if place == 0 { byte & mask == due } else { byte == due }
+            |(position, (&byte, due))| {
+                if position == 0 { byte & mask == due } else { byte == due }
             },
         )
     };

@@ -145,7 +145,7 @@ impl<'a> Sink<'a> {
             }
             let step = match self.exact {
                 Some(exact) if matches!(self.target, SinkBuffer::Slice(_)) => exact - self.len,
-                // Grows with the decoded bytes, so that a small input cannot claim much memory. 
+                // Grows with the decoded bytes, so that a small input cannot claim much memory.
                 _ => self.len.max(FIRST_STEP).min(self.bound - self.len),
             };
             self.ensure(self.len + step)?;

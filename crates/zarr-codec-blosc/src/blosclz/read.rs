@@ -3,8 +3,8 @@
 use super::{Error, FAR};
 use zarr_kernels::{Fault, Output};
 
-/// Decompresses a whole stream into the beginning of `out`, and returns how many bytes it holds. What is behind them is
-/// arbitrary.
+/// Decompresses a whole stream into the beginning of `out`, and returns how many bytes it holds. The bytes behind them
+/// are arbitrary.
 pub(crate) fn decompress(stream: &[u8], out: &mut [u8]) -> Result<usize, Error> {
     let Some((&first, mut rest)) = stream.split_first() else { return Ok(0) };
     let (mut token, mut out) = (first & 31, Output::new(out));

@@ -1,4 +1,4 @@
-//! Compressing, to the same bytes as c-blosc 1.21: what is found, what is taken and when it gives up are as there.
+//! Compressing, to the same bytes as c-blosc 1.21: it finds and takes the same matches, and gives up at the same point.
 
 use super::{FAR, MAX_LITERALS};
 use zarr_kernels::Matches;
@@ -17,7 +17,7 @@ const TAIL: usize = 12;
 const MIN_INPUT: usize = 16;
 const MIN_ROOM: usize = 66;
 
-/// The ratio that the probe must promise at each level; what shrinks less is not worth its decompression.
+/// The ratio that the probe must promise at each level; data that shrinks less is not worth its decompression.
 const MIN_RATIO: [f64; 10] = [0.0, 2.0, 1.5, 1.2, 1.2, 1.2, 1.2, 1.15, 1.1, 1.0];
 
 /// Compresses `plain` at `level` 1 to 9 into `out`, and returns how many bytes that took. `None` if it does not fit or is
@@ -152,7 +152,7 @@ impl Tokens<'_> {
             let part = left.min(MAX_LITERALS);
             self.push(part as u8 - 1)?;
             match (from.first_chunk::<MAX_LITERALS>(), self.out.get_mut(self.len..)?.first_chunk_mut()) {
-                // The next bytes overwrite those copied beyond the end.
+                // The next bytes overwrite the bytes copied beyond the end.
                 (Some(from), Some(to)) => *to = *from,
                 _ => self.out.get_mut(self.len..self.len + part)?.copy_from_slice(from.get(..part)?),
             }

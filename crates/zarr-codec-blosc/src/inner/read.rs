@@ -12,8 +12,8 @@ thread_local! {
     static ZSTD: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Decompresses a whole stream into the beginning of `out`, and returns how many bytes it holds. The error is what the
-/// decoder says.
+/// Decompresses a whole stream into the beginning of `out`, and returns how many bytes it holds. The error is the
+/// message of the decoder.
 pub(crate) fn decompress(format: Format, stream: &[u8], out: &mut [u8]) -> Result<usize, String> {
     match format {
         Format::Blosclz => blosclz::decompress(stream, out).map_err(|error| error.to_string()),

@@ -44,7 +44,7 @@ impl Writer {
             Compressor::Blosclz => blosclz::compress(plain, out, self.level, self.split),
             // As c-blosc 1.21 spreads its levels.
             Compressor::Lz4 => lz4::compress(plain, out, 10 - usize::from(self.level)),
-            // As many attempts as LZ4 1.10 makes from level 3 on; what it does below is about as good as level 3.
+            // As many attempts as LZ4 1.10 makes from level 3 on; its lower levels are about as good as level 3.
             Compressor::Lz4hc => CHAINS.with_borrow_mut(|chains| {
                 let chains = chains.get_or_insert_default();
                 lz4::compress_high(plain, out, 1 << (self.level.max(3) - 1), chains)
@@ -73,7 +73,7 @@ fn zlib(context: &mut Option<(u8, Compress)>, level: u8, plain: &[u8], out: &mut
 
 fn zstd(context: &mut Option<Zstd<'static>>, level: u8, plain: &[u8], out: &mut [u8]) -> Result<Option<usize>, Error> {
     let failed = |error: std::io::Error| Error::Compressor { compressor: "zstd", what: error.to_string() };
-    // As c-blosc 1.21 spreads nine levels over those of zstd.
+    // As c-blosc 1.21 spreads nine levels over the levels of zstd.
     let level = if level < 9 { i32::from(level) * 2 - 1 } else { *zstd::compression_level_range().end() };
     let context = match context {
         Some(context) => context,

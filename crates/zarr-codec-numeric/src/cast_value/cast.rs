@@ -8,7 +8,7 @@ use zarr_dtype::float::{self, Format, Rounding};
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 const TWO_127: f64 = TWO_63 * TWO_63 * 2.0;
 
-/// What becomes of numbers beyond the range of the type.
+/// The treatment of numbers beyond the range of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutOfRangeMode {
     /// The last number on that side, or infinity.
@@ -107,7 +107,7 @@ impl Cast {
         }
     }
 
-    /// A float far beyond all integers, or none that has a place among them.
+    /// A float far beyond all integers, or NaN.
     #[cold]
     fn beyond(&self, range: Range, value: f64) -> Result<i128, String> {
         match self.out_of_range {
@@ -129,7 +129,7 @@ impl Cast {
             return Ok(bits);
         }
         value.round(format, self.rounding).or_else(|_| match self.out_of_range {
-            // Infinity has no place in a type without it, as in integers.
+            // A type without infinity has no number for it, as integers.
             Some(OutOfRangeMode::Clamp) if value.approximate().is_finite() => Ok(format.end(value.approximate())),
             _ => Err(self.error(value)),
         })

@@ -1,4 +1,4 @@
-//! The bytes that texts become: those of Python's encodings that hold JSON.
+//! The bytes of texts in the encodings of Python that hold JSON.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) enum Encoding {
 pub(super) enum Order {
     Little,
     Big,
-    /// A mark in front says it. Without one it is little-endian, which is what is written.
+    /// A mark in front says it. Without one it is little-endian, as it is written.
     Marked,
 }
 
@@ -48,7 +48,7 @@ impl Encoding {
         })
     }
 
-    /// The text that `bytes` are; what is wrong with them otherwise.
+    /// The text that `bytes` are. The error is their fault.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, String> {
         match self {
             Self::Ascii if !bytes.is_ascii() => Err("bytes above 127, which are not ASCII".to_owned()),
@@ -68,7 +68,7 @@ impl Encoding {
         }
     }
 
-    /// Appends `text` as bytes; what of it cannot be otherwise.
+    /// Appends `text` as bytes. The error is the part of it that the encoding does not have.
     pub(super) fn encode(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let marked = |order| (order == Order::Marked).then_some(char::from_u32(u32::from(MARK))).flatten();
         match self {

@@ -1,4 +1,4 @@
-//! JSON with Python's names for what JSON has no numbers for.
+//! JSON with Python's names for NaN and infinity.
 
 use crate::special::Special;
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ pub(super) fn list(text: &str) -> Result<Value, String> {
     Value::from_json(&without_names(text)).map_err(|error| error.to_string())
 }
 
-/// The same text with objects in place of names.
+/// The same text with objects instead of names.
 fn without_names(text: &str) -> Cow<'_, str> {
     let mut changed = String::new();
     let (mut copied, mut in_text, mut at) = (0, false, 0);

@@ -59,7 +59,7 @@ impl Json {
         Ok(())
     }
 
-    /// What stands in front of item `index`.
+    /// Writes the text in front of item `index`.
     fn separate(&self, index: usize, level: usize, out: &mut String) {
         if index > 0 {
             out.push_str(&self.between_items);

@@ -7,7 +7,7 @@ use zarr_json::{Map, Value};
 /// How deep lists, tuples and dicts may lie in each other.
 const MAX_DEPTH: usize = 64;
 
-/// About what a value takes in memory beside its text.
+/// About the bytes that a value takes in memory beside its text.
 const VALUE: u64 = 64;
 
 /// A pickled array.
@@ -16,7 +16,7 @@ pub(super) struct Array {
     pub(super) shape: Vec<u64>,
     /// Whether the array lay in Fortran order. Its values are in C order all the same.
     pub(super) is_fortran: bool,
-    /// The place of the list of elements.
+    /// The index of the list of elements.
     pub(super) list: usize,
     pub(super) containers: Vec<Container>,
 }
@@ -39,7 +39,7 @@ impl Array {
         }
     }
 
-    /// The element at `index` in C order; tuples are lists. What it takes in memory is taken from `room`: values that are
+    /// The element at `index` in C order; tuples are lists. Its size in memory is taken from `room`: a value that is
     /// there once may be referred to often.
     pub(super) fn value(&self, index: usize, room: &mut u64) -> Result<Value, Fault> {
         match self.containers.get(self.list) {

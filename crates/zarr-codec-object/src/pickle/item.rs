@@ -3,19 +3,19 @@
 use std::rc::Rc;
 use zarr_json::Value;
 
-/// The objects that the machine works on. Tuples hold tuples of a few levels and containers by their places, so that nothing is
-/// recursive.
+/// The objects that the machine works on. Tuples hold tuples of a few levels and containers by their indices, so that
+/// nothing is recursive.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Mark,
     Value(Rc<Value>),
     Tuple(Rc<Vec<Item>>, u8),
-    /// A list or dict that is being filled, by its place among the containers.
+    /// A list or dict that is being filled, by its index among the containers.
     Container(usize),
     Global(Global),
-    /// What calling `dtype` gave: always that of objects.
+    /// The result of a call of `dtype`: always the type of objects.
     Dtype,
-    /// What calling `_reconstruct` gave.
+    /// The result of a call of `_reconstruct`.
     Array,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Global {
     Bytes,
 }
 
-/// A list or dict. What is in it may refer to others and to itself: containers are known by their places.
+/// A list or dict. Its items may refer to others and to itself: an index stands for a container.
 #[derive(Debug)]
 pub(super) enum Container {
     List(Vec<Item>),

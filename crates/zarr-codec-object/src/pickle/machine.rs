@@ -58,11 +58,11 @@ impl<'b> Machine<'b> {
         }
     }
 
-    /// Does what `opcode` says; true for the last one.
+    /// Executes `opcode`; true for the last one.
     fn step(&mut self, opcode: u8) -> Result<bool, String> {
         let item = match opcode {
             b'.' => return Ok(true),
-            // The protocol, and the length of what follows.
+            // The protocol, and the length of a frame.
             0x80 => return self.reader.byte().map(|_| false),
             0x95 => return self.reader.array::<8>().map(|_| false),
             b'(' => Item::Mark,
@@ -171,7 +171,7 @@ impl<'b> Machine<'b> {
         self.stack.pop().ok_or_else(|| "an empty stack".to_owned())
     }
 
-    /// What lies above the last mark, which goes as well.
+    /// Takes the items above the last mark off the stack, and the mark.
     fn marked(&mut self) -> Result<Vec<Item>, String> {
         let mark = self.stack.iter().rposition(|item| matches!(item, Item::Mark)).ok_or("no mark")?;
         let items = self.stack.split_off(mark + 1);
@@ -190,7 +190,7 @@ impl<'b> Machine<'b> {
 
     fn memo_line(&mut self) -> Result<u32, String> {
         let line = self.reader.line()?;
-        line.parse().map_err(|_| format!("{line:?} as a place in memory"))
+        line.parse().map_err(|_| format!("{line:?} as a number of the memo"))
     }
 
     fn container(&mut self, container: Container) -> Item {
@@ -205,7 +205,7 @@ impl<'b> Machine<'b> {
         container.add(items)
     }
 
-    /// Gives state to what is on top of the stack.
+    /// Gives state to the item on top of the stack.
     fn build(&mut self, state: &Item) -> Result<(), String> {
         match (self.stack.last(), state) {
             // Alignment and the like, of no consequence.
@@ -252,7 +252,7 @@ fn global(module: &str, name: &str) -> Result<Global, String> {
     }
 }
 
-/// What numpy and Python get from the few calls they make.
+/// The results of the few calls that numpy and Python make.
 fn call(callee: &Item, arguments: &Item) -> Result<Item, String> {
     let (Item::Global(callee), Item::Tuple(arguments, _)) = (callee, arguments) else {
         return Err("a call of an object that is not a name".to_owned());

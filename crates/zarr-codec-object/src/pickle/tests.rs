@@ -6,7 +6,8 @@ use zarr_dtype::{Element, Heap};
 use zarr_grid::AxisRange;
 use zarr_json::Value;
 
-/// What Python makes of `numpy.array([..], dtype=object)` by protocol 4, with `items` in place of the elements.
+/// The pickle that Python makes of `numpy.array([..], dtype=object)` by protocol 4, with `items` instead of the
+/// elements.
 fn pickled(items: &[u8], shape: &[u8], fortran: bool) -> Vec<u8> {
     let text = |text: &str| [&[0x8c, text.len() as u8], text.as_bytes()].concat();
     let dtype = [text("numpy"), text("dtype"), vec![0x93], text("O8"), b"\x89\x88\x87R".to_vec()].concat();
@@ -155,7 +156,7 @@ fn values_without_end_are_errors() {
         items.extend([b'h', level].repeat(10));
         items.push(b'e');
     }
-    // What is below the last list goes on the stack as elements as well.
+    // Items below the last list go on the stack as elements as well.
     let error = last(&items, 21, 1 << 20).unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
     // A dict with a name of 10,000 letters, and a list that has it a thousand times.
