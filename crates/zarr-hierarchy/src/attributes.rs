@@ -30,8 +30,8 @@ use zarr_meta::StoredNode;
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if they do not fit the type, with the JSON pointer of the one that does not; the kinds that tell what is
-/// wrong with the document that holds them.
+/// [`ErrorKind::Argument`] if they do not fit the type, with the JSON pointer of the one that does not; the kinds of
+/// faults of the document that holds them.
 pub fn attributes_as<T: DeserializeOwned>(node: &StoredNode) -> Result<T> {
     let attributes = Value::Object(node::attributes(node)?.clone());
     zarr_json::from_value(&attributes).map_err(|error| misfit(node, "/attributes", &error))
@@ -48,7 +48,7 @@ pub fn attribute<T: DeserializeOwned>(node: &StoredNode, pointer: &str) -> Resul
     zarr_json::from_value(value).map(Some).map_err(|error| misfit(node, &location, &error))
 }
 
-/// The attributes that a Rust value stands for, to be set in place of all of a node.
+/// The attributes that a Rust value stands for, to be set instead of all attributes of a node.
 ///
 /// # Errors
 /// [`ErrorKind::Argument`] if it has no form in JSON, or is none that has members.
@@ -63,7 +63,8 @@ pub fn attributes_from<T: Serialize + ?Sized>(value: &T) -> Result<Map> {
 /// The attributes of a node with one of them, or a value within one, set to a Rust value; see [`attribute`].
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if it has no form in JSON, or what is to hold it is not there; as [`attributes_as`].
+/// [`ErrorKind::Argument`] if it has no form in JSON, or the value that is to hold it does not exist; as
+/// [`attributes_as`].
 pub fn with_attribute<T: Serialize + ?Sized>(node: &StoredNode, pointer: &str, value: &T) -> Result<Map> {
     let refused = |message: String| {
         Error::new(ErrorKind::Argument, message)

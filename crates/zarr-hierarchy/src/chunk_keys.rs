@@ -9,7 +9,7 @@ use zarr_store::{Key, Prefix, Store, StoreExt};
 /// Where chunks may lie, and under which keys.
 #[derive(Debug)]
 pub struct ChunkLocation {
-    /// What all chunk keys begin with.
+    /// The beginning of all chunk keys.
     pub prefix: String,
     /// How the rest of a key is made of the index of a chunk.
     pub keys: ChunkKeyEncoding,
@@ -52,7 +52,7 @@ pub struct ChunkKeys {
 }
 
 impl ChunkKeys {
-    /// Those of an array, as its metadata says.
+    /// The keys of an array, as its metadata says.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] for a group; [`ErrorKind::InvalidMetadata`] for a chunk grid or chunk key encoding that is broken.
@@ -100,7 +100,7 @@ impl ChunkKeys {
         self.locations.iter().find_map(chunk)
     }
 
-    /// Whether a key has the form of those of chunks, be the chunk in the grid or not: a smaller array may have been larger.
+    /// Whether a key has the form of chunk keys, be the chunk in the grid or not: a smaller array may have been larger.
     pub fn has_form(&self, key: &Key) -> bool {
         self.locations.iter().any(|location| {
             let rest = key.as_str().strip_prefix(location.prefix.as_str());

@@ -135,7 +135,7 @@ struct ConsolidateJob {
     group: StoredNode,
     verb: Verb,
     capabilities: Capabilities,
-    /// What must hold of the document that the copy goes to.
+    /// The condition for the document that the copy goes to.
     when: Precondition,
     tries: u32,
     state: State,
@@ -195,7 +195,7 @@ impl ConsolidateJob {
         jobs::within(self, revise, replies, wait, |_, _| Ok(Next::Done(None)))
     }
 
-    /// What to write, or the answer.
+    /// The writes, or the result.
     fn walked(&mut self, walk: Walk) -> Result<Next<Self>> {
         if let Some(error) = walk.broken.into_iter().next() {
             return Err(error);
@@ -254,7 +254,7 @@ impl Job for ConsolidateJob {
     }
 }
 
-/// Compares by what documents mean, node by node.
+/// Compares the meaning of documents, node by node.
 fn compare(group: &StoredNode, copy: &Consolidated, now: &Consolidated) -> Staleness {
     let values = |from: &Consolidated| -> BTreeMap<NodePath, Value> {
         let nodes = from.nodes(&group.path).into_iter();
@@ -274,7 +274,8 @@ fn compare(group: &StoredNode, copy: &Consolidated, now: &Consolidated) -> Stale
     }
 }
 
-/// What the documents of a node say: the node as it is read, and as far as it cannot be read, the documents themselves.
+/// The meaning of the documents of a node: the node as it is read, and as far as it cannot be read, the documents
+/// themselves.
 fn meaning(dialect: Dialect, path: NodePath, documents: &Documents) -> Value {
     let text = |bytes: &[u8]| Value::from_json(std::str::from_utf8(bytes).unwrap_or_default()).unwrap_or_default();
     let mut stored: Map = documents.iter().map(|(key, bytes)| (key.to_owned(), text(bytes))).collect();

@@ -1,4 +1,4 @@
-//! What goes wrong, and where.
+//! Errors with their location.
 
 use std::fmt;
 use zarr_grid::ChunkIndex;
@@ -7,11 +7,11 @@ use zarr_meta::NodePath;
 /// The result of an operation on arrays, groups and hierarchies.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed: what is to blame, where it happened, and what was found and expected.
+/// Why an operation failed: its kind, its location, and the values found and expected.
 ///
 /// Printed as one line, from the outside in:
-/// `file:///data/era5.zarr: /t2m: chunk [3, 0]: key t2m/c/3/0: codec zstd: ...`. [`std::error::Error::source`] continues
-/// behind what is printed, so nothing is said twice when a chain of errors is shown.
+/// `file:///data/era5.zarr: /t2m: chunk [3, 0]: key t2m/c/3/0: codec zstd: ...`. [`std::error::Error::source`]
+/// continues behind the printed part, so nothing is said twice when a chain of errors is shown.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -20,7 +20,7 @@ struct Inner {
     message: String,
     hint: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    /// Whether the message names the key, as those of stores do.
+    /// Whether the message names the key, as messages of stores do.
     names_key: bool,
 }
 
@@ -56,7 +56,7 @@ pub enum ErrorKind {
     UnknownExtension,
     /// The node is stored in a version of the format that is not supported.
     UnsupportedVersion,
-    /// A dialect cannot express what is to be written in it.
+    /// A dialect cannot express the node that is to be written in it.
     NotExpressible,
     /// The bytes of a chunk break their format.
     CorruptChunk,
@@ -76,13 +76,13 @@ pub enum ErrorKind {
     Exists,
     /// Another writer changed the same metadata in another way, or changes it again and again.
     Conflict,
-    /// The caller asked for what cannot be: a selection outside the array, elements of another type.
+    /// The arguments of the caller are impossible: a selection outside the array, elements of another type.
     Argument,
     /// The caller cancelled it.
     Cancelled,
     /// The store failed: [`Error::store_error`] says how.
     Store,
-    /// This library did: neither the caller nor what is stored is to blame.
+    /// This library did: neither the caller nor the stored data is to blame.
     Internal,
 }
 
@@ -114,32 +114,32 @@ impl ErrorKind {
 }
 
 impl Error {
-    /// An error of a kind, of which a message says what was found and expected.
+    /// An error of a kind, with a message that says the values found and expected.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let (location, message) = (Location::default(), message.into());
         Self(Box::new(Inner { kind, location, message, hint: None, source: None, names_key: false }))
     }
 
-    /// The caller asked for what cannot be.
+    /// An error of impossible arguments.
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Argument, message)
     }
 
-    /// What this library takes for granted does not hold.
+    /// An error of this library: an assumption of it does not hold.
     #[must_use]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message).with_hint("this is a fault of the library: please report it")
     }
 
-    /// The same error, with what might help.
+    /// The same error, with a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Adds where it happened; what is known already stays.
+    /// Adds where it happened; known parts of the location stay.
     #[must_use]
     pub fn at(mut self, locate: impl FnOnce(&mut Location)) -> Self {
         let mut outer = Location::default();
@@ -160,7 +160,7 @@ impl Error {
         self.at(|location| location.path = Some(path.to_string()))
     }
 
-    /// The same error with another place in a metadata document, made of the one that it has.
+    /// The same error with another JSON pointer into a metadata document, made of the one that it has.
     #[must_use]
     pub fn map_pointer(mut self, map: impl FnOnce(&str) -> String) -> Self {
         let pointer = &mut self.0.location.pointer;
@@ -175,7 +175,7 @@ impl Error {
         self
     }
 
-    /// What geometry says of a member of a metadata document, at a JSON pointer: the document is to blame.
+    /// An error of `zarr_grid` about a member of a metadata document, at a JSON pointer: the document is to blame.
     #[must_use]
     pub fn in_metadata(pointer: &str, error: zarr_grid::Error) -> Self {
         let kind = match error {
@@ -200,7 +200,7 @@ impl Error {
         &self.0.message
     }
 
-    /// What might help.
+    /// A hint at a remedy.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
@@ -283,7 +283,7 @@ impl From<zarr_store::Error> for Error {
             Kind::Internal => ErrorKind::Internal,
             _ => ErrorKind::Store,
         };
-        // The store is the outermost part of what is printed, once.
+        // The store is the outermost part of the message, once.
         let message = error.to_string();
         let store = error.store().map(|store| (store.to_owned(), format!("{store}: ")));
         let inner = store.as_ref().and_then(|(_, prefix)| message.strip_prefix(prefix.as_str())).map(str::to_owned);
@@ -319,7 +319,7 @@ impl From<zarr_codec::Error> for Error {
             zarr_codec::Error::Unknown { hint, .. } => hint.clone(),
             _ => None,
         };
-        // The pointer is a part of the place, and not of the message.
+        // The pointer is a part of the location, and not of the message.
         let (pointer, message) = match &error {
             zarr_codec::Error::Metadata { pointer, .. } | zarr_codec::Error::Unknown { pointer, .. }
                 if !pointer.is_empty() =>

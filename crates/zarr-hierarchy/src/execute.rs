@@ -91,7 +91,7 @@ pub fn try_for_each<T: Send + Sync, E: Send>(
 /// Runs a job that decodes and encodes nothing: a walk, the sizes of chunks.
 ///
 /// # Errors
-/// Those of the job.
+/// The errors of the job.
 pub fn run_free<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
     run_on(&Pool::of_requests(), store, job)
 }

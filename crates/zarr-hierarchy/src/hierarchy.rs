@@ -18,8 +18,8 @@ use zarr_store::{AsyncStore, Capabilities, Store, run, run_async};
 /// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds that tell what is wrong with
-/// its metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds of faults of its
+/// metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
     run(store, OpenNode::new(path, dialect, store.capabilities().list)).map_err(|error| in_store(store, error))
@@ -70,11 +70,11 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
 /// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
 /// each group and the documents of each node, however many chunks there are.
 ///
-/// Of several nodes at one path the walk has that which [`open_node`] finds, with a warning that
+/// Of several nodes at one path the walk has the node that [`open_node`] finds, with a warning that
 /// [names](zarr_meta::Warning::hides) the dialect of the other.
 ///
 /// # Errors
-/// As [`open_node`], for the node at `path`; what is wrong with those below is in [`Walk::broken`].
+/// As [`open_node`], for the node at `path`; [`Walk::broken`] has the errors of the nodes below.
 pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     walk_down(store, path, dialect, None)
 }
@@ -177,11 +177,11 @@ fn is_there(opened: Result<StoredNode>) -> Result<bool> {
     }
 }
 
-/// Erases a node with all that lies below it, be it of no node. Of the root only what belongs to nodes is erased, since anything may
-/// lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped before.
+/// Erases a node with all keys below it, be they of no node. Of the root only keys of nodes are erased, since anything
+/// may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped before.
 ///
-/// Documents go first, then chunks, so that an erase which is interrupted leaves no array that reads fill values for what was
-/// there. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
+/// Documents go first, then chunks, so that an erase which is interrupted leaves no array that reads fill values for
+/// erased chunks. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
 ///
 /// In the drafts of version 3 implicit groups above that had no other node below them are
 /// gone with it, as those drafts say.
@@ -216,14 +216,14 @@ fn unlist(node: &StoredNode, capabilities: Capabilities) -> ListNode {
 /// Consolidated metadata of groups above, which becomes stale, is dropped.
 ///
 /// # While others write
-/// `node` may be older than what is stored. What differs between its attributes and `attributes` is changed in the newest
-/// documents, and what others changed since stays; an attribute that both changed to different values is an error. On stores with
-/// conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities)) no change of another is lost, however many
-/// writers there are.
+/// `node` may be older than the stored documents. The differences between its attributes and `attributes` are applied
+/// to the newest documents, and later changes of others stay; an attribute that both changed to different values is an
+/// error. On stores with conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities)) no change of
+/// another is lost, however many writers there are.
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) naming an attribute that another writer changed as well;
-/// [`ErrorKind::Store`](crate::ErrorKind::Store); the kinds that tell what is wrong with attributes that are there.
+/// [`ErrorKind::Store`](crate::ErrorKind::Store); the kinds of faults of the stored attributes.
 pub fn set_attributes(store: &dyn Store, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;

@@ -30,7 +30,7 @@ pub struct InSteps {
 pub enum Made {
     /// All of them.
     All,
-    /// A condition did not hold, and what comes after that was not made.
+    /// A condition did not hold, and later changes were not made.
     Conflict {
         /// Whether that was in the last step.
         in_last: bool,
@@ -59,11 +59,11 @@ impl Job for InSteps {
     }
 }
 
-/// Goes on with a job that is a part of another one and does not fork: `wait` keeps it until it is answered, `done` takes what came
-/// of it.
+/// Goes on with a job that is a part of another one and does not fork: `wait` keeps it until it is answered, `done`
+/// takes its output.
 ///
 /// # Errors
-/// Those of the part and of `done`.
+/// The errors of the part and of `done`.
 pub(crate) fn within<J: Job<Error = Error>, P: Job<Error = Error>>(
     job: &mut J,
     mut part: Box<P>,
@@ -81,7 +81,7 @@ pub(crate) fn within<J: Job<Error = Error>, P: Job<Error = Error>>(
     }
 }
 
-/// A reply is of another kind than what was asked for, or there is none.
+/// A reply is of another kind than the request, or there is none.
 #[must_use]
 pub fn unfit() -> Error {
     Error::internal("the driver answered another request")
@@ -104,8 +104,8 @@ pub(crate) fn set_document(key: Key, value: Vec<u8>, when: Precondition, is_last
     Request::Set { key, value, options: document_options(when, is_last) }
 }
 
-/// How documents are set: one that a loss of power cuts short would be the loss of a node, and the last of a change shows
-/// those before it.
+/// How documents are set: one that a loss of power cuts short would be the loss of a node, and the last of a change
+/// shows the documents before it.
 #[must_use]
 pub fn document_options(when: Precondition, is_last: bool) -> SetOptions {
     SetOptions::when(when).durable(if is_last { Durability::File } else { Durability::Full })

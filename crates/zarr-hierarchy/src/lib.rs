@@ -1,8 +1,8 @@
 //! Zarr hierarchies over any store: nodes, known by their paths. Find them, walk over all, change their attributes, consolidate
 //! their metadata, erase them.
 //!
-//! A node is what its documents say: `zarr-meta` reads and writes them. Of arrays only the keys of chunks are known here, so that
-//! they can be erased or copied ([`chunk_keys`]); what is in chunks is for `zarr-array`.
+//! The documents of a node define it: `zarr-meta` reads and writes them. Of arrays this crate has only the keys of
+//! chunks, by which they are erased or copied ([`chunk_keys`]); `zarr-array` reads and writes chunks.
 //!
 //! ```
 //! use zarr_hierarchy::{open_node, set_attributes, walk};
@@ -20,9 +20,9 @@
 //! # Ok::<(), zarr_hierarchy::Error>(())
 //! ```
 //!
-//! What touches a store is a job ([`zarr_store::Job`]) that says what it wants and does no I/O itself. The functions here run jobs on
-//! blocking stores, those named `_async` the same ones on stores that do not block. The jobs are in [`node`], for who combines them
-//! with others.
+//! Each operation on a store is a job ([`zarr_store::Job`]) that returns requests and does no I/O itself. The functions
+//! here run jobs on blocking stores, the functions named `_async` run the same jobs on stores that do not block. The
+//! jobs are in [`node`], to be combined with others.
 
 mod attributes;
 pub mod chunk_keys;

@@ -40,7 +40,7 @@ use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
 pub struct OpenNode {
     probe: Probe,
     path: NodePath,
-    /// What was wanted last, and whether the store was asked for it.
+    /// The keys of the last step, and whether the store was asked for each.
     asked: Vec<(String, bool)>,
     begun: bool,
     /// The keys that are there, if they were listed.
@@ -51,7 +51,7 @@ pub struct OpenNode {
     empty: Vec<String>,
 }
 
-/// How far a probe got with what it was given.
+/// How far a probe got with the replies that it was given.
 #[derive(Debug)]
 pub(crate) enum Probed {
     /// It asks for more.
@@ -75,12 +75,12 @@ impl OpenNode {
         Self { probe: self.probe.self_contained_only(), ..self }
     }
 
-    /// Gives a listing of all documents that the node may have, so that those that are not there are not asked for.
+    /// Gives a listing of all documents that the node may have, so that missing documents are not asked for.
     pub(crate) fn among(self, listed: &Arc<BTreeSet<Key>>) -> Self {
         Self { listed: Some(Arc::clone(listed)), ..self }
     }
 
-    /// Gives documents that were read before, so that those that are for the whole hierarchy are not asked for again.
+    /// Gives documents that were read before, so that the documents of the whole hierarchy are not asked for again.
     pub(crate) fn knowing(self, documents: &Documents) -> Self {
         Self { probe: self.probe.knowing(documents), ..self }
     }
@@ -100,10 +100,10 @@ impl OpenNode {
         &self.path
     }
 
-    /// Goes on with replies to what was asked last.
+    /// Goes on with replies to the last requests.
     ///
     /// # Errors
-    /// The kinds that tell what is wrong with the metadata of the node.
+    /// The kinds of faults of the metadata of the node.
     pub(crate) fn go_on(&mut self, replies: &[Reply]) -> Result<Probed> {
         let mut step = if !self.begun {
             self.begun = true;
@@ -154,7 +154,7 @@ impl OpenNode {
     }
 }
 
-/// Nothing is at a path: says what was tried, and which dialects have it.
+/// The error that nothing is at a path: it names the keys that were tried, and the dialects that have them.
 pub(crate) fn not_found(path: &NodePath, tried: &[String]) -> Error {
     let mut groups: Vec<(Vec<Dialect>, Vec<&str>)> = Vec::new();
     for key in tried {
@@ -212,7 +212,7 @@ pub fn parse_path(text: &str) -> Result<NodePath> {
 /// Parses the documents of a node: such as are about to be written, as they will be read.
 ///
 /// # Errors
-/// The kinds that tell what is wrong with the metadata; [`ErrorKind::NotFound`] if the documents make no node.
+/// The kinds of faults of the metadata; [`ErrorKind::NotFound`] if the documents make no node.
 pub fn reread(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<StoredNode> {
     StoredNode::read(dialect, path.clone(), documents)?
         .ok_or_else(|| not_found(path, &zarr_meta::document_keys(dialect, path, documents)))

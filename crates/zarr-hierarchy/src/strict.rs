@@ -7,7 +7,7 @@ use zarr_meta::{StoredNode, Warning};
 /// as well.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the first document and place of which there is a
+/// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the document and member of the first
 /// warning, or attributes that are no JSON.
 pub fn check_strictly(found: &StoredNode) -> Result<()> {
     found.attributes().map_err(|error| Error::from(error.clone()))?;
@@ -17,7 +17,8 @@ pub fn check_strictly(found: &StoredNode) -> Result<()> {
 /// Refuses a node if there are warnings of it.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the document and place of the first warning.
+/// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) naming the document and member of the first
+/// warning.
 pub fn check_warnings(found: &StoredNode, warnings: &[Warning]) -> Result<()> {
     let Some(warning) = warnings.first() else { return Ok(()) };
     let error = Error::new(ErrorKind::InvalidMetadata, format!("{}, refused by strict reading", warning.what));

@@ -11,8 +11,9 @@ use zarr_store::{Job, Key, Next, Reply};
 
 /// Walks down from a node in every dialect that the store holds.
 ///
-/// Nodes of the self-contained dialects (v3, v2) are found by one walk, since their documents lie at their paths; those of each
-/// other dialect by one of its own. Of several nodes at one path that is kept which [`open_node`](crate::open_node) finds.
+/// Nodes of the self-contained dialects (v3, v2) are found by one walk, since their documents lie at their paths; nodes
+/// of each other dialect by a walk of its own. Of several nodes at one path the node that
+/// [`open_node`](crate::open_node) finds is kept.
 ///
 /// ```text
 /// Look ──► Open ──► Walk ──► Open ──► Walk ──► ... ──► done
@@ -85,7 +86,7 @@ impl MixedWalkJob {
         let mut families = vec![own];
         for detected in zarr_meta::detected_dialects(&documents) {
             match detected {
-                // Those that are one array have nothing below the root.
+                // Dialects of one array have nothing below the root.
                 Ok((_, dialect)) if dialect.holds_one_array() && !self.root.path.is_root() => {}
                 Ok((_, dialect)) if families.contains(&Family::of(dialect)) => {}
                 Ok((_, dialect)) => families.push(Family::of(dialect)),

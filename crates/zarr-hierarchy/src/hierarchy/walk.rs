@@ -25,7 +25,8 @@ pub struct Walk {
     pub bad_copies: Vec<Error>,
 }
 
-/// Walks down from a group, one level at a time: lists its groups, then asks for the documents of what may be nodes there.
+/// Walks down from a group, one level at a time: lists its groups, then asks for the documents that nodes there may
+/// have.
 #[derive(Debug)]
 pub struct WalkJob {
     dialect: Dialect,
@@ -46,7 +47,7 @@ pub struct WalkJob {
     /// Prefixes without a document: groups if a node lies below.
     maybe: Vec<NodePath>,
     can_list: bool,
-    /// Whether nodes of all self-contained dialects are looked for, and not those of `dialect` alone.
+    /// Whether nodes of all self-contained dialects are looked for, and not only nodes of `dialect`.
     is_mixed: bool,
     /// Prefixes that are not listed: documents and chunks of another hierarchy.
     skipped: Vec<NodePath>,

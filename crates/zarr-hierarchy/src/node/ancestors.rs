@@ -6,19 +6,20 @@ use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, consolidated};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request};
 
-/// Looks at the groups above a node, from the nearest to the root, and then drops what in them a change makes stale: consolidated
-/// metadata, a copy that is better not there than wrong. Gives the groups that are not there, the nearest first.
+/// Looks at the groups above a node, from the nearest to the root, and then drops the consolidated metadata in them,
+/// which a change makes stale: no copy is better than a wrong one. Returns the groups that do not exist, the nearest
+/// first.
 #[derive(Debug)]
 pub struct Ancestors {
     node: NodePath,
     dialect: Dialect,
-    /// Documents of the node, among them those of the whole hierarchy.
+    /// Documents of the node, among them the documents of the whole hierarchy.
     known: Documents,
     capabilities: Capabilities,
     open: Option<OpenNode>,
     /// Whether ancestors that are not groups are ignored: for erasing.
     lenient: bool,
-    /// Whether one of the groups was found: what lies above it stays as it is.
+    /// Whether one of the groups was found: the groups above it stay as they are.
     is_below_group: bool,
     missing: Vec<NodePath>,
     /// Groups that have consolidated metadata in their own document.

@@ -1,9 +1,10 @@
 //! Claims: which of several processes appends to an array, where no lock of the store reaches all of them.
 //!
-//! A claim is white space behind the JSON of the document that has the shape: 64 spaces and tabs, chosen by chance. So no reader of
-//! the document sees it, and no two states of the document with a claim are equal, be the versions of the store hashes of what is
-//! stored. Whoever claims an array sets the claim on the condition that the document is as it was read, and gives the array its new
-//! shape on the condition that the claim is still there. Another claim, or any other change of the document, makes it void.
+//! A claim is white space behind the JSON of the document that has the shape: 64 spaces and tabs, chosen by chance. So
+//! it changes nothing for readers of the document, and no two states of the document with a claim are equal, even where
+//! the versions of the store are hashes of values. Whoever claims an array sets the claim on the condition that the
+//! document is as it was read, and gives the array its new shape on the condition that the claim is still there.
+//! Another claim, or any other change of the document, makes it void.
 //!
 //! `reshape/claimed.rs` says why no element is lost by that.
 
@@ -77,7 +78,8 @@ pub struct AwaitClaim {
     pauses: u32,
 }
 
-/// Pauses are so many times as long as those between attempts: a request of a store takes longer than to replace a file.
+/// Pauses are so many times as long as pauses between attempts: a request of a store takes longer than to replace a
+/// file.
 const PAUSE: u32 = 32;
 
 impl AwaitClaim {
@@ -115,7 +117,7 @@ impl Job for AwaitClaim {
     }
 }
 
-/// Puts a new claim into a document: in place of one's own, if that still holds, else into the document as it was read.
+/// Puts a new claim into a document: instead of one's own, if that still holds, else into the document as it was read.
 #[derive(Debug)]
 pub struct TakeClaim {
     state: State,

@@ -52,13 +52,14 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
     let written = zarr_meta::documents(dialect, path, node, Some(entry).filter(|entry| !entry.is_empty()))?;
     let mut documents = entry.clone();
     documents.apply(&written);
-    // What cannot be read back is not written.
+    // A node that cannot be read back is not written.
     let found = reread(dialect, path, &documents)?;
     Ok((written, found))
 }
 
-/// Writes the documents of a new node, after what stands in the way is gone and what is above it is looked at. The one that decides
-/// is written last, and only if there is none: of two that create the same node, one gets the error that it exists.
+/// Writes the documents of a new node, after the node in the way is erased and the groups above were looked at. The
+/// document that decides is written last, and only if there is none: of two that create the same node, one gets the
+/// error that it exists.
 ///
 /// Here ── something, to be replaced ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
 ///   └──── nothing ──────────────────────────────────────────────────────────┘
@@ -105,7 +106,7 @@ impl CreateNode {
         &self.found
     }
 
-    /// Looks at what is above, and begins with what is to be done there.
+    /// Looks at the groups above, and begins with their changes.
     fn ancestors(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = Change::Ancestors(ancestors);
         jobs::within(self, ancestors, replies, wait, |job, missing| {
@@ -167,7 +168,7 @@ impl CreateNode {
         self.leftovers(Box::new(leftovers), &[])
     }
 
-    /// Erases what is stored under the keys that the array's chunks will have.
+    /// Erases the values under the keys that the array's chunks will have.
     fn leftovers(&mut self, leftovers: Box<Leftovers>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, leftovers| job.state = Change::Leftovers(leftovers);
         jobs::within(self, leftovers, replies, wait, |job, lock| {
@@ -176,7 +177,7 @@ impl CreateNode {
         })
     }
 
-    /// Erases what is in the way.
+    /// Erases the node in the way.
     fn erase<J: Job<Output = (), Error = Error>>(
         &mut self,
         erase: Box<J>,
@@ -223,8 +224,8 @@ impl CreateNode {
         self.begin_ancestors()
     }
 
-    /// Writes the documents, one after another: each if it is not there, or is as it was `seen`. Those that the new node does not
-    /// have are erased before.
+    /// Writes the documents, one after another: each if it is not there, or is as it was `seen`. Documents that the new
+    /// node does not have are erased before.
     fn begin_write(&mut self, seen: &[(&Key, Precondition)]) -> Result<Next<Self>> {
         let StoredNode { dialect, path, documents, .. } = &self.found;
         let is_new = |key: &Key| self.written.iter().any(|(new, _)| new == key.as_str());
@@ -276,8 +277,8 @@ impl CreateNode {
         Ok(Next::Ask(requests))
     }
 
-    /// Waits for the document that decides where another is there. If it does not come, the other is what is left of a node that
-    /// was never finished, or erased in part, and is replaced.
+    /// Waits for the document that decides where another is there. If it does not come, the other is the rest of a node
+    /// that was never finished, or erased in part, and is replaced.
     fn looked(&mut self, keys: &[Key], replies: &[Reply]) -> Result<Next<Self>> {
         let mut there = self.found.documents.clone();
         there.apply(&self.written.iter().map(|(key, _)| (key.clone(), None)).collect::<Vec<_>>());

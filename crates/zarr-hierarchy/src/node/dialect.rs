@@ -28,7 +28,7 @@ pub struct FindDialect {
 }
 
 impl FindDialect {
-    /// For a node at `path`, which is to replace what is there if `overwrite` is set.
+    /// For a node at `path`, which is to replace the present one if `overwrite` is set.
     #[must_use]
     pub fn new(path: NodePath, asked: Option<Dialect>, overwrite: bool, can_list: bool) -> Self {
         let first = path.parent().unwrap_or_else(NodePath::root);
@@ -44,7 +44,7 @@ impl FindDialect {
     /// The dialect, now that that of the hierarchy is known.
     fn within(&self, there: Dialect) -> Result<Dialect> {
         match self.asked {
-            // What settled is written as it settled.
+            // A dialect that has settled is written in its final form.
             None if same_hierarchy(there, DEFAULT_DIALECT) => Ok(DEFAULT_DIALECT),
             None => Ok(there),
             Some(asked) if same_hierarchy(asked, there) || self.replaces_all() => Ok(asked),
@@ -56,7 +56,7 @@ impl FindDialect {
         }
     }
 
-    /// Whether nothing stays of what is there.
+    /// Whether no present node stays.
     fn replaces_all(&self) -> bool {
         self.overwrite && self.path.is_root()
     }

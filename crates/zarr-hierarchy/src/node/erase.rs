@@ -12,17 +12,17 @@ use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 /// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
 pub const MIGRATION_RECORD: &str = ".zmigration";
 
-/// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is interrupted leaves
-/// no array that reads fill values for what was there. The node's own documents come after those of the nodes below, so that it
-/// can be repeated as long as there are any; but they come first where the node was moved, so that nobody takes the rest of it for
-/// the whole.
+/// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
+/// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the
+/// documents of the nodes below, so that it can be repeated as long as there are any; but they come first where the
+/// node was moved, so that no reader takes the rest of it for the whole.
 ///
-/// Ancestors ─► Walk ── the root: what is of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
+/// Ancestors ─► Walk ── the root: the keys of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
 ///            (other nodes begin at List, or need no listing where a prefix vanishes at once)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
-/// anything: there only what belongs to nodes is erased, and so it is where the node was moved: what was not copied, be it created
-/// meanwhile, is not erased.
+/// anything: there only keys of nodes are erased, and so it is where the node was moved: a value that was not copied,
+/// be it created meanwhile, is not erased.
 #[derive(Debug)]
 pub struct EraseNode {
     found: StoredNode,
@@ -37,7 +37,7 @@ pub struct EraseNode {
 enum EraseScope {
     /// All under its path.
     Path,
-    /// What belongs to nodes, and all under the paths of arrays.
+    /// Keys of nodes, and all under the paths of arrays.
     Nodes,
     /// Documents and chunks of nodes that are known.
     Keys,
@@ -56,11 +56,11 @@ enum State {
 /// The keys to be erased.
 #[derive(Debug, Default)]
 struct OwnedKeys {
-    /// Prefixes below which everything goes, those of documents before those of chunks.
+    /// Prefixes below which everything is erased, prefixes of documents before prefixes of chunks.
     prefixes: Vec<String>,
     /// Arrays whose chunks lie among other things.
     chunks: Vec<ChunkKeys>,
-    /// Documents, those first that decide whether there is a node.
+    /// Documents; the first ones decide whether there is a node.
     documents: BTreeMap<usize, BTreeSet<String>>,
 }
 
@@ -71,25 +71,26 @@ impl EraseNode {
         Self { found, capabilities, scope, owned: OwnedKeys::default(), state: State::Begin }
     }
 
-    /// To erase what was moved: the documents of the nodes that a walk found, and their chunks. The first is the one that was moved.
+    /// To erase the source of a move: the documents of the nodes that a walk found, and their chunks. The first node is
+    /// the moved one.
     pub fn moved(walk: &Walk, capabilities: Capabilities) -> Option<Self> {
         let found = walk.nodes.first()?.clone();
         let owned = OwnedKeys::of_nodes(walk, found.dialect, EraseScope::Keys);
         Some(Self { scope: EraseScope::Keys, owned, ..Self::new(found, capabilities) })
     }
 
-    /// To erase what is in the way of a node whose ancestors are looked at in any case.
+    /// To erase the node in the way of one whose ancestors are looked at in any case.
     pub(crate) fn alone(found: StoredNode, capabilities: Capabilities) -> Self {
         Self { state: State::Own, ..Self::new(found, capabilities) }
     }
 
-    /// Drops what becomes stale above.
+    /// Drops the consolidated metadata above, which becomes stale.
     fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = State::Ancestors(ancestors);
         jobs::within(self, ancestors, replies, wait, |job, _| job.own())
     }
 
-    /// Finds out what belongs to the node.
+    /// Finds the keys of the node.
     fn own(&mut self) -> Result<Next<Self>> {
         match self.scope {
             EraseScope::Path => self.owned = OwnedKeys::of_node(&self.found),
@@ -110,7 +111,7 @@ impl EraseNode {
 
     fn list(&mut self) -> Result<Next<Self>> {
         let among = self.owned.chunks.iter().flat_map(ChunkKeys::prefixes);
-        // What vanishes at once need not be listed.
+        // Prefixes that vanish at once need not be listed.
         let listed = self.owned.prefixes.iter().filter(|_| !self.capabilities.erases_at_once);
         let prefixes: BTreeSet<&str> = listed.map(String::as_str).chain(among).collect();
         let list = |prefix: &&str| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
@@ -144,7 +145,7 @@ impl EraseNode {
         let mut done = BTreeSet::new();
         let mut steps = Vec::new();
         for keys in std::mem::take(&mut owned.documents).into_values() {
-            // Those under a prefix that vanishes at once go with it.
+            // Keys under a prefix that vanishes at once go with it.
             let goes = |key: &&String| self.capabilities.erases_at_once && owned.has_prefix(key);
             let keys: Vec<String> = keys.iter().filter(|key| !goes(key)).cloned().collect();
             let mut step = Vec::new();
@@ -186,7 +187,7 @@ fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps
 struct DocumentKeys<'d> {
     dialect: Dialect,
     known: &'d Documents,
-    /// The names of documents that lie below the path of their node, those first that decide.
+    /// The names of documents that lie below the path of their node; the first ones decide.
     names: Vec<String>,
 }
 
@@ -218,7 +219,7 @@ impl<'d> DocumentKeys<'d> {
 const OTHERS: usize = 16;
 /// The rank of the documents of the node itself.
 const OWN: usize = 4 * OTHERS;
-/// The rank of the record of a migration, which says what becomes of documents.
+/// The rank of the record of a migration, which says the documents that are to be dropped.
 const RECORD: usize = OWN + OTHERS;
 
 impl OwnedKeys {
@@ -235,7 +236,7 @@ impl OwnedKeys {
         Self { prefixes: owned.prefixes, documents, ..Self::default() }
     }
 
-    /// What belongs to each of the nodes, of which the first is the one to be erased.
+    /// The keys of each of the nodes, of which the first is the one to be erased.
     fn of_nodes(walk: &Walk, dialect: Dialect, scope: EraseScope) -> Self {
         let (mut owned, mut prefixes) = (Self::default(), BTreeSet::new());
         let none = Documents::new();
@@ -248,7 +249,7 @@ impl OwnedKeys {
             for (rank, key) in order::to_erase(found).into_iter().enumerate() {
                 owned.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
             }
-            // Documents of version 2 beside those of version 3, and the other way around, would be found again.
+            // Documents of version 2 beside documents of version 3, and the other way around, would be found again.
             let beside =
                 Dialect::at_paths().rev().filter(|_| scope == EraseScope::Nodes && dialect.has_documents_at_paths());
             let beside = beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none));
@@ -295,7 +296,7 @@ impl OwnedKeys {
 /// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
 /// where anything may lie, only documents.
 ///
-/// Listings, where prefixes do not vanish at once ──► Steps: its documents, those of nodes below, the rest ──► Done
+/// Listings, where prefixes do not vanish at once ──► Steps: its documents, documents of nodes below, the rest ──► Done
 #[derive(Debug)]
 pub struct EraseBroken {
     path: NodePath,
@@ -312,7 +313,8 @@ impl EraseBroken {
         Self { path, dialect, capabilities, is_listed: false, steps: None }
     }
 
-    /// The keys at which it may have documents. Those of the oldest dialects are words that a file may have for a name.
+    /// The keys at which it may have documents. The keys of the oldest dialects are words that a file may have for a
+    /// name.
     fn documents(&self) -> Result<BTreeSet<Key>> {
         let none = Documents::new();
         let dialects = Dialect::ALL.into_iter().filter(|dialect| !dialect.holds_one_array());

@@ -5,9 +5,9 @@ use crate::{Error, open_node};
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::Store;
 
-/// Adds to an error of the kind [`NotFound`](crate::ErrorKind::NotFound) where to look instead, if what was opened is a directory
-/// in a hierarchy of a draft of version 3: these have documents below `meta/` and chunks below `data/`, none of which is a store
-/// or a node. Looks at the directories above that of the store, if it is one.
+/// Adds to an error of the kind [`NotFound`](crate::ErrorKind::NotFound) where to look instead, if the opened store is
+/// a directory in a hierarchy of a draft of version 3: these have documents below `meta/` and chunks below `data/`,
+/// none of which is a store or a node. Looks at the directories above the store, if it is a directory.
 pub fn with_location(error: Error, store: &dyn Store, path: &str) -> Error {
     if !error.is_not_found() || error.hint().is_some() {
         return error;

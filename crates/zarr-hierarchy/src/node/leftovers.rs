@@ -1,4 +1,4 @@
-//! Chunks that are stored where those of a new array will be.
+//! Chunks that are stored under the keys that chunks of a new array will have.
 
 use super::{OpenNode, Probed, order};
 use crate::chunk_keys::ChunkKeys;
@@ -7,8 +7,8 @@ use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::StoredNode;
 use zarr_store::{Job, Key, Lock, Next, Prefix, Reply, Request};
 
-/// Erases what is stored under the keys that the chunks of a new array will have: left by an erase or a write that was
-/// interrupted, it would show in the array.
+/// Erases the values under the keys that the chunks of a new array will have: left by an erase or a write that was
+/// interrupted, they would be read as chunks of the array.
 ///
 /// List ── none ──► done; List ──► Lock ──► Again ── still no node ──► Erase ──► Barrier ──► done
 ///
@@ -19,7 +19,7 @@ pub(super) struct Leftovers {
     found: StoredNode,
     keys: ChunkKeys,
     stored: Vec<Key>,
-    /// Whether what lies in the root may be erased.
+    /// Whether values in the root may be erased.
     overwrite: bool,
     lock: Option<Lock>,
     state: State,
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Leftovers {
-    /// Those of a node that is to be, while `lock` is held if creators exclude each other already.
+    /// The leftovers of a node that is to be created, while `lock` is held if creators exclude each other already.
     pub(super) fn new(found: &StoredNode, overwrite: bool, lock: Option<Lock>) -> Result<Self> {
         let (keys, found) = (ChunkKeys::new(found)?, found.clone());
         Ok(Self { found, keys, stored: Vec::new(), overwrite, lock, state: State::Begin })

@@ -49,7 +49,7 @@ impl ListNode {
             Ok(Probed::Found(group)) => self.change(&group),
             Ok(Probed::NotFound(_)) => Ok(Next::Done(())),
             Err(error) if error.kind() == ErrorKind::Store => Err(error),
-            // What cannot be read has no lists.
+            // A group that cannot be read has no lists.
             Err(_) => Ok(Next::Done(())),
         }
     }

@@ -48,7 +48,7 @@ fn arrays(base: &ArrayMetadata, ours: &ArrayMetadata, theirs: &ArrayMetadata) ->
 fn groups(base: &GroupMetadata, ours: &GroupMetadata, theirs: &GroupMetadata) -> Result<GroupMetadata> {
     Ok(GroupMetadata {
         attributes: maps("/attributes", &base.attributes, &ours.attributes, &theirs.attributes)?,
-        // A copy: that which is stored is the newest.
+        // A copy: the stored one is the newest.
         consolidated: if ours.consolidated == base.consolidated { &theirs.consolidated } else { &ours.consolidated }
             .clone(),
         extra: maps("", &base.extra, &ours.extra, &theirs.extra)?,

@@ -51,7 +51,7 @@ impl ReadNewest {
         Self { found: found.clone(), asked: None, stored: BTreeMap::new() }
     }
 
-    /// The keys at which the node may have documents, those of the whole hierarchy included.
+    /// The keys at which the node may have documents, with the documents of the whole hierarchy.
     fn keys(&self, known: &Documents) -> Result<Vec<Key>> {
         let StoredNode { dialect, path, .. } = &self.found;
         let mut keys = zarr_meta::document_keys(*dialect, path, known);

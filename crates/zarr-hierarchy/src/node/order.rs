@@ -23,8 +23,8 @@ fn in_steps<T>(
     steps.into_values().collect()
 }
 
-/// The requests that change the documents of a node, in these steps. `when` says on what condition a document is set, given whether
-/// that is in the last step.
+/// The requests that change the documents of a node, in these steps. `when` gives the condition on which a document is
+/// set, from whether that is in the last step.
 pub fn requests(
     dialect: Dialect,
     path: &NodePath,
@@ -80,8 +80,8 @@ pub fn to_erase(found: &StoredNode) -> Vec<String> {
     steps.into_iter().rev().flatten().map(|(key, ())| key).collect()
 }
 
-/// The prefix whose lock those take who change the shape of an array: that of its chunks, if documents lie there as well, so that the
-/// prefix is there before the first chunk.
+/// The prefix whose lock writers take to change the shape of an array: the prefix of its chunks, if documents lie there
+/// as well, so that the prefix is there before the first chunk.
 pub fn lock_prefix(found: &StoredNode) -> Result<Prefix> {
     let chunks = found.chunk_prefix();
     let document = found.own_documents().next();
@@ -91,7 +91,7 @@ pub fn lock_prefix(found: &StoredNode) -> Result<Prefix> {
     }
 }
 
-/// The prefix whose lock those take who create a node, where no document decides: one that is there before the node.
+/// The prefix whose lock writers take to create a node, where no document decides: one that is there before the node.
 pub(crate) fn creation_lock_prefix(found: &StoredNode) -> Result<Prefix> {
     let below = found.path.key_prefix();
     let document = found.own_documents().next();

@@ -65,10 +65,10 @@ impl Job for ReplaceNode {
     }
 }
 
-/// Replaces the attributes of a node by `attributes`: of what others changed since the node was read, the rest stays.
+/// Replaces the attributes of a node by `attributes`: other members that writers changed since the node was read stay.
 ///
 /// # Errors
-/// The kinds that tell what is wrong with the attributes that are there.
+/// The kinds of faults of the stored attributes.
 pub(crate) fn set_attributes(
     found: &StoredNode,
     attributes: zarr_json::Map,

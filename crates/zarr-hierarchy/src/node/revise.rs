@@ -15,7 +15,7 @@ const MAX_TRIES: u32 = 1000;
 /// A change of the metadata of a node.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// From what was read to what is wanted.
+    /// From the node that was read to the wanted one.
     Merge {
         /// The node as it was read.
         base: Box<Node>,
@@ -34,7 +34,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// From what the documents of `found` say to `ours`.
+    /// From the node that the documents of `found` say to `ours`.
     #[must_use]
     pub fn to(found: &StoredNode, ours: Node) -> Self {
         let base = StoredNode::read(found.dialect, found.path.clone(), &found.documents).ok().flatten();
@@ -54,7 +54,8 @@ impl Edit {
     /// The key of the document that is the last to be set where the change is made in a node: whoever sets it decides between writers.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if another changed the same in another way; those of writing metadata.
+    /// [`ErrorKind::Conflict`] if another writer changed the same member in another way; the errors of writing
+    /// metadata.
     pub fn last_key(&self, newest: &Newest) -> Result<Option<Key>> {
         let (steps, _) = changes(&newest.found, &self.apply(&newest.found.node)?, true, |_, _| Precondition::None)?;
         Ok(steps.into_iter().flatten().next_back().and_then(|request| match request {
@@ -89,8 +90,8 @@ impl Edit {
     }
 }
 
-/// Makes a change in the documents of a node: reads them as they are now, and sets those that change on the condition that they
-/// are still the same; if not, begins again after a pause.
+/// Makes a change in the documents of a node: reads them as they are now, and sets the changed ones on the condition
+/// that they are still the same; if not, begins again after a pause.
 ///
 /// Read ── nothing to change ──► done
 ///  ▲  └──► Write ── all set ──► done
@@ -208,7 +209,7 @@ fn changes(
     let mut written = zarr_meta::documents(theirs.dialect, &theirs.path, node, Some(&theirs.documents))?;
     let mut documents = theirs.documents.clone();
     documents.apply(&written);
-    // What cannot be read back is not written.
+    // A node that cannot be read back is not written.
     let mut revised = reread(theirs.dialect, &theirs.path, &documents)?;
     if conditional {
         // There is no condition for erasing: a document that says nothing any more stays, without members.
