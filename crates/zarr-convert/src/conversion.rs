@@ -70,10 +70,10 @@ pub struct PlannedNode {
     pub dialect: Dialect,
     /// How it is converted.
     pub how: Action,
-    /// What becomes different in its metadata.
+    /// The differences in its metadata.
     pub notes: Vec<Note>,
-    /// What will be taken for something else by other software: fill values by those who follow a convention, and attributes that
-    /// were numbers.
+    /// Values to which other software gives another meaning: fill values, in software that follows a convention, and
+    /// attributes that were numbers.
     pub warning: Option<String>,
     /// Bytes of all its elements, decoded (of variable length: 16 for each).
     pub size: u128,
@@ -115,7 +115,7 @@ pub struct Conversion {
     left_out: Vec<String>,
 }
 
-/// What would come of a conversion.
+/// The result of planning a conversion.
 #[derive(Debug)]
 pub struct DryRun {
     /// The conversion of all nodes that can be converted.
@@ -134,7 +134,7 @@ pub struct StoredSize {
 }
 
 impl Conversion {
-    /// Plans the conversion of what is in `source`. Reads metadata only.
+    /// Plans the conversion of the nodes in `source`. Reads metadata only.
     ///
     /// # Errors
     /// If a node in the source is broken, [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) if one cannot be said in the
@@ -152,8 +152,8 @@ impl Conversion {
         }
     }
 
-    /// Plans as [`plan`](Self::plan) does, but goes on where a node cannot be converted. Nothing is written: to look at what
-    /// would be, and what it costs.
+    /// Plans as [`plan`](Self::plan) does, but goes on where a node cannot be converted. Nothing is written: it shows
+    /// the nodes that a conversion would write, and their cost.
     ///
     /// # Errors
     /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
@@ -213,7 +213,8 @@ impl Conversion {
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set,
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source or a chunk needs more memory than there may be;
-    /// those of reading and writing arrays; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    /// the errors of reading and writing arrays; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress`
+    /// cancels.
     pub fn run<F: IntoFlow>(&self, target: &Arc<dyn Store>, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
         self.run_reporting(target, &Reporter::new(&|event| progress(event).into_flow()))
     }
@@ -223,10 +224,10 @@ impl Conversion {
             self.check_apart().map_err(|error| error.at(|location| location.store = Some(target.to_string())))?;
         }
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
-        let place = destination::prepare(target, self).map_err(in_target)?;
+        let destination = destination::prepare(target, self).map_err(in_target)?;
         let mut finished = destination::Finished::new(target);
-        let written = self.write_nodes(target, &place, &mut finished, reporter);
-        // Also those before the one that failed.
+        let written = self.write_nodes(target, &destination, &mut finished, reporter);
+        // Also the documents before the one that failed.
         let ended = finished.create().map_err(in_target);
         written.and(ended)?;
         for group in &self.consolidate {
@@ -236,7 +237,8 @@ impl Conversion {
         target.flush().map_err(|error| in_target(error.into()))
     }
 
-    /// Adds the node that went to a path of its own to the lists of the group there, or takes it out of those where it was.
+    /// Adds the node that went to a path of its own to the lists of the group there, or takes it out of the lists of
+    /// its old group.
     fn list_in(&self, store: &dyn Store, is_there: bool) -> Result<()> {
         let (from, to) = self.paths();
         let Some(root) = self.nodes.iter().find(|node| node.path == to) else { return Ok(()) };
@@ -252,22 +254,23 @@ impl Conversion {
     fn write_nodes(
         &self,
         target: &Arc<dyn Store>,
-        place: &destination::Destination,
+        destination: &destination::Destination,
         finished: &mut destination::Finished<'_>,
         reporter: &Reporter<'_>,
     ) -> Result<()> {
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
         for planned in &self.nodes {
             reporter.begin(planned)?;
-            let documents = destination::NodeDocuments::new(planned, place.entry())?;
+            let documents = destination::NodeDocuments::new(planned, destination.entry())?;
             let advance = |bytes: u128| reporter.done(bytes);
             if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
-                // Chunks of what was there, or of a conversion that was interrupted, would become those of the new array.
+                // Chunks of a former node, or of a conversion that was interrupted, would become chunks of the new
+                // array.
                 destination::check_free(&**target, planned).map_err(in_target)?;
                 destination::erase_chunks(&**target, documents.found()).map_err(in_target)?;
             }
             match planned.how {
-                Action::Group if place.is_there(&planned.path) => continue,
+                Action::Group if destination.is_there(&planned.path) => continue,
                 // It is implicit there, too.
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group | Action::Keep => {}
@@ -286,7 +289,7 @@ impl Conversion {
         (from, to)
     }
 
-    /// Checks that within one store nothing is written over what is read.
+    /// Checks that within one store no node is written over a node that is read.
     fn check_apart(&self) -> Result<()> {
         let (from, to) = self.paths();
         if !from.is_within(&to) && !to.is_within(&from) {

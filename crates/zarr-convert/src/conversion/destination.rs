@@ -1,4 +1,4 @@
-//! The destination that a conversion writes to: what is there already, and documents.
+//! The destination that a conversion writes to: the nodes that are there already, and documents.
 
 use super::{Conversion, PlannedNode};
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
             }
             return Err(exists(path, "there are other files already", "--overwrite writes between them"));
         }
-        // Of what cannot be reached nothing is known.
+        // A node that cannot be reached is unknown.
         Err(error) if error.kind() == ErrorKind::Store => return Err(error),
         found => found,
     };
@@ -114,7 +114,7 @@ pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()
     }
 }
 
-/// Erases what lies under the keys of the chunks of an array.
+/// Erases the values under the keys of the chunks of an array.
 pub(super) fn erase_chunks(store: &dyn Store, array: &StoredNode) -> Result<()> {
     if !store.capabilities().list {
         return Ok(());
@@ -145,7 +145,7 @@ pub(super) struct NodeDocuments {
 impl NodeDocuments {
     /// The documents of a node, in a hierarchy that has the document `entry` for all of them.
     ///
-    /// In the dialect that it is in they stay as they are spelled, what is not known in them included.
+    /// In the dialect of the node they keep their spelling and their unknown members.
     pub(super) fn new(planned: &PlannedNode, entry: &zarr_meta::Documents) -> Result<Self> {
         let (path, source, dialect) = (&planned.path, &planned.source, planned.dialect);
         let mut node = planned.target.clone();
@@ -203,7 +203,7 @@ impl NodeDocuments {
         let steps = order::requests(*dialect, path, documents, self.changes, when)?;
         match run(&**target, InSteps::new(steps))? {
             Made::All => Ok(()),
-            // What another created in the meantime is not replaced.
+            // A node that another writer created in the meantime is not replaced.
             Made::Conflict { .. } => {
                 let message = "another writer created this node meanwhile";
                 Err(Error::new(ErrorKind::Exists, message).at_path(path))

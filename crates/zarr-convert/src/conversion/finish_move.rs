@@ -13,14 +13,15 @@ use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Prefix, Store, StoreExt, run};
 
 /// Finishes a move from one path to another by copying ([`Conversion::run_move`](crate::Conversion::run_move)) that was
-/// interrupted while it erased the source: erases what is left there, after it was compared with what is at the new path. False if
-/// nothing shows that there was such a move.
+/// interrupted while it erased the source: erases the rest of the source, after a comparison with the node at the new
+/// path. False if nothing shows that there was such a move.
 ///
-/// It shows by the node being gone from its old path, or some of the nodes of an implicit group; by documents or
-/// chunks being left there; and by all of these being equal to those at the new path. So nothing is lost, were it no move.
+/// It shows by the node being gone from its old path, or some of the nodes of an implicit group; by documents or chunks
+/// being left there; and by all of these being equal to their copies at the new path. So nothing is lost, were it no
+/// move.
 ///
 /// # Errors
-/// [`ErrorKind::Conflict`] naming what is left and differs, with nothing erased; [`ErrorKind::Store`].
+/// [`ErrorKind::Conflict`] naming the key that is left and differs, with nothing erased; [`ErrorKind::Store`].
 pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>, to: &str) -> Result<bool> {
     let in_source = |error| in_store(&**source, error);
     let (from, to) = (parse_path(from).map_err(in_source)?, parse_path(to)?);
@@ -71,7 +72,7 @@ struct Rest {
 }
 
 impl Rest {
-    /// Compares what is left with the copies. The inner error is the key of what differs.
+    /// Compares the rest of the source with the copies. The inner error is the key of the value that differs.
     fn find(
         source: &dyn Store,
         from: &NodePath,
@@ -179,7 +180,7 @@ fn as_it_was(copy: &StoredNode, path: NodePath, entry: &Documents, keys: &[(Stri
     reread(copy.dialect, &path, &documents)
 }
 
-/// A document of a node that is or lies below `path`, but for those that are known.
+/// A document of a node that is or lies below `path`, except the known documents.
 fn other_document(
     store: &dyn Store,
     dialect: Dialect,

@@ -28,9 +28,9 @@ use zarr_store::{Key, Precondition, Store};
 /// Writers have to wait for one of both: chunks of both hierarchies may be the same, shape and attributes are not. Finishing notices
 /// documents of the old hierarchy that were changed nevertheless; it does not notice chunks, where they are others than the new ones.
 ///
-/// A record in the store, under the key `.zmigration`, says what becomes of what and how far it has come. Whatever is interrupted is
-/// completed by doing it again. Other software takes no notice of it, but for a warning of zarr-python 3 when it lists members, as it
-/// gives of documents of another version.
+/// A record in the store, under the key `.zmigration`, names the old and new documents and chunks, and how far the
+/// migration has come. An interrupted operation is completed by doing it again. Other software takes no notice of it,
+/// but for a warning of zarr-python 3 when it lists members, as it gives of documents of another version.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -63,14 +63,14 @@ impl Migration {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no hierarchy of another dialect; [`ErrorKind::Exists`] if there are nodes of `dialect`
-    /// already, or another migration is recorded; [`ErrorKind::NotExpressible`] if a node cannot be said in the dialect, or its keys are taken by what is there;
-    /// those of reading metadata.
+    /// already, or another migration is recorded; [`ErrorKind::NotExpressible`] if the dialect cannot express a node,
+    /// or other values lie under its keys; the errors of reading metadata.
     pub fn plan(store: &Arc<dyn Store>, registry: &Arc<Registry>, dialect: Dialect) -> Result<Self> {
         Self::plan_with(store, registry, dialect, ConvertOptions::default())
     }
 
-    /// As [`plan`](Self::plan), with options of what becomes of what the dialect cannot say, how arrays are read and written, and how
-    /// much memory may be used. Options about nodes, chunks and codecs are ignored.
+    /// As [`plan`](Self::plan), with options about members that the dialect cannot express, how arrays are read and
+    /// written, and how much memory may be used. Options about nodes, chunks and codecs are ignored.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -133,19 +133,19 @@ impl Migration {
         self.conversion.nodes()
     }
 
-    /// The conversion that this is: what it costs.
+    /// The conversion that this is, with its cost.
     pub fn conversion(&self) -> &Conversion {
         &self.conversion
     }
 
-    /// Writes the new chunks, where they are others, and documents: those of the root last, so that whoever opens it before
-    /// still finds the old hierarchy. What an interrupted run left is dropped first.
+    /// Writes the new chunks, where they are others, and documents: the documents of the root last, so that whoever
+    /// opens it before still finds the old hierarchy. Documents and chunks of an interrupted run are dropped first.
     ///
     /// # Errors
-    /// Those of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the migration,
-    /// [`undo`](Self::undo) drops what was written. [`ErrorKind::Exists`] if somebody else began one meanwhile;
-    /// [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach; [`ErrorKind::Cancelled`] if
-    /// `progress` cancels.
+    /// The errors of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the
+    /// migration, [`undo`](Self::undo) drops the new documents and chunks. [`ErrorKind::Exists`] if somebody else began
+    /// one meanwhile; [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach;
+    /// [`ErrorKind::Cancelled`] if `progress` cancels.
     pub fn run<F: IntoFlow>(&self, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
         self.run_reporting(&Reporter::new(&|event| progress(event).into_flow()))
     }
@@ -179,7 +179,7 @@ impl Migration {
         }
         // Chunks are on the disk before there is a node that shows them.
         store.barrier().map_err(|error| in_store(error.into()))?;
-        // The document that says of what dialect all nodes are would hide the old ones.
+        // The document that says the dialect of all nodes would hide the old ones.
         let entry_point_key = zarr_meta::entry_point_key(record.to);
         let mut entry = None;
         for documents in written {
@@ -208,10 +208,10 @@ impl Migration {
     }
 
     /// Checks that a store may be changed: no migration of it is running, being finished or undone, or was interrupted in that.
-    /// What is written then could go with what is dropped.
+    /// Otherwise values that are written could be dropped with the old or new documents.
     ///
     /// # Errors
-    /// [`ErrorKind::Exists`] if one is; those of [`state`](Self::state).
+    /// [`ErrorKind::Exists`] if one is; the errors of [`state`](Self::state).
     pub fn check_settled(store: &Arc<dyn Store>) -> Result<()> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         match Record::read(&**store).map_err(in_store)? {
@@ -220,8 +220,9 @@ impl Migration {
         }
     }
 
-    /// Drops the old documents, and old chunks that are no chunks of the new arrays, after each old node was found to have a new
-    /// one in its place. `dialect` is the new one: the record says it, but for what was migrated without one.
+    /// Drops the old documents, and old chunks that are no chunks of the new arrays, after each old node was found to
+    /// have a new one at its path. `dialect` is the new one: the record says it, except for a migration without a
+    /// record.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or a node has no new one;
@@ -234,7 +235,8 @@ impl Migration {
     }
 
     /// Drops the new documents of a migration, done or not, and new chunks that are no chunks of the old arrays, after each old
-    /// node was found to be there. `dialect` is the new one: the record says it, but for what was migrated without one.
+    /// node was found to be there. `dialect` is the new one: the record says it, except for a migration without a
+    /// record.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;

@@ -21,7 +21,7 @@ pub struct ConvertOptions {
     pub dialect: Option<Dialect>,
     /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
     pub chunks: Option<Vec<u64>>,
-    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, but for those
+    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, except arrays
     /// that get other chunks, which are not sharded.
     pub shards: Option<Shards>,
     /// The codecs of chunks, as [`NewArray::codecs`](zarr_array::NewArray::codecs) takes them.
@@ -32,8 +32,8 @@ pub struct ConvertOptions {
     /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
     /// By default that in the source.
     pub to: Option<NodePath>,
-    /// Whether what the dialect cannot say is kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from where a conversion back
-    /// takes it. Otherwise it is left out with a note, and dimension names are an error.
+    /// Whether members that the dialect cannot express are kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from
+    /// where a conversion back takes them. Otherwise they are left out with a note, and dimension names are an error.
     pub carry: bool,
     /// Whether missing data stays missing to xarray. To it the fill value of version 2 marks missing data, that of version 3 does
     /// not: there the attribute `_FillValue` is written, which goes again on the way back. Otherwise a warning says so.

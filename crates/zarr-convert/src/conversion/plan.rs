@@ -1,4 +1,4 @@
-//! Which nodes are converted, and into what.
+//! The nodes that are converted, and the nodes that they become.
 
 use super::destination::NodeDocuments;
 use super::{Action, ConvertOptions, PlannedNode, Shards, reencode, target};
@@ -9,7 +9,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, walk};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Store, StoreExt};
 
-/// The nodes to be converted, and those left out.
+/// The nodes to be converted, and the nodes left out.
 pub(super) struct ConversionPlan {
     /// The nodes in the order of their paths, each or why it cannot be converted.
     pub(super) nodes: Vec<Result<PlannedNode>>,
@@ -46,13 +46,13 @@ pub(super) fn plan(
         }
         nodes.push(planned);
     }
-    // A group above has copies of what those below it say.
+    // A group above has copies of the documents of the groups below it.
     consolidate.reverse();
     Ok(ConversionPlan { nodes, consolidate, left_out })
 }
 
-/// The nodes to be converted: all, or one and those below it, and the groups above if it stays below them. And those that are
-/// left out, since others hide them.
+/// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them. And the
+/// nodes that are left out, since others hide them.
 fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<StoredNode>, Vec<String>)> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
     let Walk { nodes: below, broken, below_arrays, .. } = walk(&**source, &path.to_string(), None)?;
@@ -149,9 +149,9 @@ pub(super) fn planned(
                     let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, size };
                     return reencoded(array, planned, options);
                 }
-                // What is not known need not be, where chunks stay as they are.
+                // Chunks that stay as they are need no codecs.
                 Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (Action::CopyChunks, 0),
-                // What cannot be encoded here had no chunk left out for being nothing but the fill value.
+                // An array that cannot be encoded here had no chunk left out for being nothing but the fill value.
                 Err(error)
                     if error.kind() == ErrorKind::UnknownExtension
                         && to.fill_value.is_none()
@@ -167,7 +167,8 @@ pub(super) fn planned(
     Ok(PlannedNode { source: found, path, target, dialect, how, notes, warning, size })
 }
 
-/// Whether chunks of an array may be missing in what it becomes, where both have the same fill value.
+/// Whether chunks that are missing in an array may be missing in the converted array, where both have the same fill
+/// value.
 pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, dialect: Dialect) -> Result<bool> {
     if found.dialect == dialect {
         return Ok(true);
@@ -195,7 +196,7 @@ fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Re
     Ok(planned)
 }
 
-/// Says what can be done about an array that a dialect cannot express.
+/// Adds a hint about an array that a dialect cannot express.
 fn with_way_out(error: Error) -> Error {
     let pointer = error.location().pointer.clone().unwrap_or_default();
     match error.kind() {

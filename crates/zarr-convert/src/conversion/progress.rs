@@ -1,10 +1,10 @@
-//! What a conversion reports while it runs, and how it is cancelled.
+//! The progress reports of a conversion, and its cancellation.
 
 use super::PlannedNode;
 use std::ops::ControlFlow;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 
-/// What happens while a conversion runs.
+/// An event of a running conversion.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
@@ -14,12 +14,12 @@ pub enum Progress<'a> {
     Done(u128),
 }
 
-/// What a function that is told of progress returns: nothing, or [`ControlFlow`], by which it cancels.
+/// The result of a function that takes progress reports: nothing, or [`ControlFlow`], by which it cancels.
 ///
 /// A conversion that is cancelled ends with [`ErrorKind::Cancelled`], in the state that an error of a store leaves: the arrays that are
 /// there are complete, and the source is as it was. Nodes in the way that were to be replaced are erased before the first report. A
-/// migration writes into its source: what it wrote stays beside the old hierarchy, which is whole, until it is run again or
-/// [undone](super::Migration::undo).
+/// migration writes into its source: its documents and chunks stay beside the old hierarchy, which is whole, until it
+/// is run again or [undone](super::Migration::undo).
 pub trait IntoFlow {
     /// [`ControlFlow::Break`] to cancel.
     fn into_flow(self) -> ControlFlow<()>;

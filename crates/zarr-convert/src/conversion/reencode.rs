@@ -87,7 +87,7 @@ pub(super) fn reencode(
     advance(planned.size.saturating_sub(done))
 }
 
-/// Reads what is stored of a part, and writes the chunks that are met by it.
+/// Reads the stored chunks of a part, and writes the chunks that it meets.
 fn reencode_part(source: &Array, sink: &Array, part: &SparsePart) -> Result<()> {
     let data = source.read_stored(&part.region, &part.stored)?;
     match part.met(source.chunk_grid(), sink.chunk_grid()) {
@@ -105,7 +105,8 @@ struct ReencodePlan {
 }
 
 impl ReencodePlan {
-    /// The most threads for which memory suffices, and slabs for what they leave over; `None` if a chunk is too large.
+    /// The most threads for which memory suffices, and slabs for the memory that they leave; `None` if a chunk is too
+    /// large.
     fn new(source: &Array, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);
         let memory = options.memory - OVERHEAD.min(options.memory / 4);
@@ -126,7 +127,7 @@ impl ReencodePlan {
     }
 }
 
-/// The chunks that are stored, sorted; `None` if all are, it cannot be known which, or what is missing is an error.
+/// The chunks that are stored, sorted; `None` if all are, it cannot be known which, or missing chunks are an error.
 fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
     if !source.store().capabilities().list || !matches!(source.options().missing_chunks, MissingChunks::Fill) {
         return Ok(None);
@@ -138,7 +139,7 @@ fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
     Ok((all != stored.len() as u128).then_some(stored))
 }
 
-/// Writes those chunks that are named of `data`, the elements of `region`.
+/// Writes the chunks `met` of `data`, the elements of `region`.
 fn write_met(sink: &Array, region: &Region, data: &ArrayData, met: &BTreeSet<ChunkIndex>) -> Result<()> {
     let overlaps = sink.chunk_grid().intersect(region);
     let mut rest = overlaps.iter().peekable();

@@ -23,7 +23,7 @@ struct Axis {
     len: u64,
     /// Of the chunks to be written, the longest.
     chunk: u64,
-    /// Of what is decoded at once when reading, the longest.
+    /// Of the parts that are decoded at once when reading, the longest.
     part: u64,
     /// Chunks along the axis.
     count: u64,
@@ -34,8 +34,8 @@ struct Axis {
 impl Slabs {
     /// Slabs of at most `budget` bytes of elements of `item` bytes; `None` if a single chunk has more.
     ///
-    /// `parts` is the shape of what is decoded at once when reading. Slabs grow along the axes where that saves most
-    /// decoding for the memory it costs, until each part lies in one slab or memory is used up.
+    /// `parts` is the shape of the parts that are decoded at once when reading. Slabs grow along the axes where that
+    /// saves most decoding for the memory it costs, until each part lies in one slab or memory is used up.
     pub(super) fn plan(grid: &ChunkGrid, parts: &[u64], item: u64, budget: u64) -> Option<Self> {
         let axis = |((axis, (&len, &chunk)), &part): ((usize, (&u64, &u64)), &u64)| Axis {
             len,
@@ -150,7 +150,8 @@ fn best_growth(axes: &[Axis], item: u64, budget: u64) -> Option<(usize, u64)> {
     best.map(|(_, position, taken)| (position, taken))
 }
 
-/// Doubles slabs, innermost axis first, as long as they stay below `comfort`. Bounds that met those of parts still do.
+/// Doubles slabs, innermost axis first, as long as they stay below `comfort`. Bounds that met the bounds of parts still
+/// do.
 fn grow_to_comfort(axes: &mut [Axis], item: u64, comfort: u64) {
     for position in (0..axes.len()).rev() {
         loop {
@@ -181,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    /// Counts by hand what [`Axis::decoded`] computes.
+    /// Counts the result of [`Axis::decoded`] one by one.
     fn decoded(axis: &Axis) -> u64 {
         let slab = axis.chunk * axis.taken;
         (0..axis.len).map(|at| (at / slab, at / axis.part)).collect::<HashSet<_>>().len() as u64

@@ -13,8 +13,8 @@ const FEW: u64 = 4096;
 
 /// Boxes of whole chunks of the new array that hold all elements of the chunks that are stored.
 ///
-/// The array is divided in two, and each half again, until a part lies in one slab and much of it is stored, or it is small. What
-/// meets no chunk that is stored is left away at each step.
+/// The array is divided in two, and each half again, until a part lies in one slab and much of it is stored, or it is
+/// small. Parts that meet no stored chunk are dropped at each step.
 #[derive(Debug)]
 pub(super) struct SparseParts<'a> {
     source: &'a ChunkGrid,
@@ -41,7 +41,8 @@ pub(super) struct SparsePart {
 }
 
 impl<'a> SparseParts<'a> {
-    /// Those of an array in which these chunks are stored, sorted, and which is written in `slabs` of elements of `item` bytes.
+    /// The parts of an array in which these chunks are stored, sorted, and which is written in `slabs` of elements of
+    /// `item` bytes.
     pub(super) fn new(
         source: &'a ChunkGrid,
         stored: Vec<ChunkIndex>,
@@ -59,7 +60,7 @@ impl<'a> SparseParts<'a> {
         Self { source, slabs, item, elides, rest: vec![all] }
     }
 
-    /// The box around those chunks of a part that meet one that is stored; `None` if none do.
+    /// The box around the chunks of a part that meet a stored one; `None` if none do.
     fn around(&self, part: SparsePart) -> Option<SparsePart> {
         let mut ends: Option<Vec<Range<u64>>> = None;
         for chunk in &part.stored {

@@ -8,8 +8,8 @@ use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 use zarr_meta::conventions::{self, Convention, FILL_VALUE};
 use zarr_meta::{ArrayMetadata, Dialect, Node, Note, StoredNode};
 
-/// The node to be written, what in it becomes different by the dialect, and what will be taken for something else. `named`:
-/// there are arrays with dimension names in the hierarchy.
+/// The node to be written, notes of the differences that the dialect causes, and a warning of values to which other
+/// software gives another meaning. `named`: there are arrays with dimension names in the hierarchy.
 pub(super) fn target(
     found: &StoredNode,
     dialect: Dialect,
@@ -19,7 +19,7 @@ pub(super) fn target(
 ) -> Result<(Node, Vec<Note>, Option<String>)> {
     let mut node = found.node.clone();
     let (mut warning, mut missing) = (None, None);
-    // Where the document stays, what it names does too.
+    // Where the document stays, the data type that it names stays.
     let is_overridden = found.fallback.is_some() && found.dialect != dialect;
     let instead = options.options.fallback_type.clone().filter(|_| is_overridden);
     match &mut node {
@@ -66,7 +66,7 @@ pub(super) fn target(
     let warning = [nan_literals(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback.filter(|_| !options.carry).map(|original| {
         let stays = match &instead {
-            Some(data_type) => format!("{} takes its place", data_type.short_value().excerpt()),
+            Some(data_type) => format!("{} replaces it", data_type.short_value().excerpt()),
             None => "its fallback stays".to_owned(),
         };
         Note::loss("/data_type", &format!("{} is not known, and {stays}", original.excerpt()))
@@ -108,8 +108,8 @@ fn nan_literals(found: &StoredNode, node: &Node) -> Option<String> {
     (before > after).then(|| format!("/attributes: NaN or infinities, {} in all, become strings", before - after))
 }
 
-/// Lets the fill value mark missing data to xarray where it did: adds the attribute for version 3, and drops it where the fill
-/// value says the same. Answers what changes.
+/// Lets the fill value mark missing data to xarray where it did: adds the attribute for version 3, and drops it where
+/// the fill value says the same. Returns a note of the change.
 fn keep_missing(found: &StoredNode, array: &mut ArrayMetadata, dialect: Dialect) -> Option<Note> {
     let (was_v2, is_v2) = (found.dialect.precedes_v3(), dialect.precedes_v3());
     let value = conventions::missing_data(array)?;
@@ -142,7 +142,8 @@ fn missing_data(found: &StoredNode, array: &ArrayMetadata, dialect: Dialect) -> 
         let named = array.dimension_names.as_ref().is_some_and(|names| names.iter().all(Option::is_some));
         let marks =
             |attribute: &Value| conventions::missing_data(array).is_some_and(|value| value.semantically_eq(attribute));
-        // Without an attribute in version 3 nothing was missing, but what the fill value of version 2 says now is.
+        // Without an attribute in version 3 nothing was missing, but elements that are the fill value of version 2 now
+        // are.
         let kept = found.node.attributes().get(FILL_VALUE);
         let same = kept.is_some_and(marks) || fill.as_str() == Some("NaN");
         return (named && !same)
@@ -176,7 +177,7 @@ pub(super) fn encodes_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     fill && same_form(from, to)
 }
 
-/// The same without regard to what missing chunks are.
+/// The same without regard to the fill value.
 pub(super) fn same_form(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
     let list = |codecs: &[NamedConfig]| Value::Array(codecs.iter().map(explicit).collect());
     from.shape == to.shape
@@ -271,7 +272,7 @@ fn unshard(codecs: &[NamedConfig]) -> Option<(Vec<u64>, Vec<NamedConfig>)> {
         Some(nested) => nested,
         None => (shard.configuration.get("chunk_shape").and_then(lengths)?, inner),
     };
-    // Dimension i of what a transpose gives is dimension order[i] of what it takes.
+    // Dimension i of the output of a transpose is dimension order[i] of its input.
     for transpose in before.iter().filter(|codec| codec.name == "transpose").rev() {
         let order = transpose.configuration.get("order").and_then(lengths)?;
         let mut turned = shape.clone();

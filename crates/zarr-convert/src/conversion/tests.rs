@@ -1,4 +1,4 @@
-//! Conversions against what they must leave as it was.
+//! Conversions against the values that they must keep.
 
 use super::{Action, Conversion, ConvertOptions};
 use proptest::prelude::*;

@@ -13,8 +13,8 @@ use zarr_store::{Prefix, Store, run};
 
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
-    /// hierarchy there; if there is none, it stays in its own, and its documents stay as they are spelled. An array of version 1 or
-    /// before goes to Zarr v3 unless it becomes the root, since those versions have nothing else.
+    /// hierarchy there; if there is none, it stays in its own, and its documents keep their spelling. An array of
+    /// version 1 or before goes to Zarr v3 unless it becomes the root, since those versions have nothing else.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -115,8 +115,8 @@ impl Transfer {
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at the path;
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is something where it goes and it is not to be replaced; those of
-    /// [`Conversion::plan`] and [`Conversion::run`]. An array is there once it is complete.
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is something at its new path and it is not to be
+    /// replaced; the errors of [`Conversion::plan`] and [`Conversion::run`]. An array is there once it is complete.
     pub fn copy(&self, registry: &Arc<Registry>) -> Result<()> {
         self.plan(registry)?.run(&self.target, |_| {})
     }
@@ -145,17 +145,18 @@ impl Conversion {
     /// Writes everything to `target`, as [`run`](Self::run) does, and then erases it in the source.
     ///
     /// Within one store that can rename all keys under a prefix at once (a directory), in dialects in which all of a node lies
-    /// under its path (v2, v3), it is renamed: others see it at the one place or at the other.
+    /// under its path (v2, v3), it is renamed: others see it at the one path or at the other.
     ///
-    /// Else it is copied, and erased when the copy is complete: documents first, the node's own before those below it. An
-    /// interruption leaves the node whole at its old place, or whole at the new one, where [`finish_move`] erases the rest. Of
-    /// what lies at the old place, chunks and documents are erased, and what belongs to no node stays.
+    /// Else it is copied, and erased when the copy is complete: documents first, the node's own before the documents
+    /// below it. An interruption leaves the node whole at its old path, or whole at the new one, where [`finish_move`]
+    /// erases the rest. At the old path chunks and documents are erased, and files that belong to no node stay.
     ///
     /// # Errors
-    /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node); [`Exists`](zarr_hierarchy::ErrorKind::Exists) if what is in the way
-    /// may be the whole of a node, of which an interrupted move left a part in the source;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic link that lies below the node, or that the node is;
-    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels before the source is erased.
+    /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node);
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if the node in the way may be the whole of a node of which an
+    /// interrupted move left a part in the source; [`Argument`](zarr_hierarchy::ErrorKind::Argument) naming a symbolic
+    /// link that lies below the node, or that the node is; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if
+    /// `progress` cancels before the source is erased.
     pub fn run_move<F: IntoFlow>(
         &self,
         target: &Arc<dyn Store>,
@@ -214,8 +215,8 @@ impl Conversion {
         Err(Error::argument(message).with_hint("copy it, and then erase it").at_path(&root.source.path))
     }
 
-    /// Checks that the source has the nodes that were copied, and no others: what was created or changed meanwhile is not erased.
-    /// Chunks that were written meanwhile are not noticed. Returns the nodes.
+    /// Checks that the source has the nodes that were copied, and no others: nodes that were created or changed
+    /// meanwhile are not erased. Chunks that were written meanwhile are not noticed. Returns the nodes.
     fn check_unchanged(&self, from: &NodePath) -> Result<Walk> {
         let changed = |path: &NodePath| {
             let message = "the source was changed while it was copied; nothing was erased";
@@ -238,7 +239,7 @@ impl Conversion {
         }
     }
 
-    /// Whether all that there is of the node lies under its path, at either place.
+    /// Whether all that there is of the node lies under its path, before and after the move.
     fn can_rename(&self, from: &NodePath, to: &NodePath) -> bool {
         let Some(root) = self.nodes.first() else { return false };
         let none = zarr_meta::Documents::new();
@@ -252,7 +253,7 @@ impl Conversion {
         root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)
     }
 
-    /// Renames the node, after what is in the way is gone; false if the store does not.
+    /// Renames the node, after the node in the way is erased; false if the store does not rename.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
         destination::prepare(store, self)?;
@@ -263,8 +264,8 @@ impl Conversion {
         Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
     }
 
-    /// Refuses to replace what may be the whole of what is left in the source in part: a group that has no document of its own
-    /// is still there when a move that was interrupted erased some of the nodes below it.
+    /// Refuses to replace a node that may be the whole of the node of which the source has a part: a group that has no
+    /// document of its own is still there when a move that was interrupted erased some of the nodes below it.
     fn check_whole(&self, target: &dyn Store, to: &NodePath) -> Result<()> {
         if !self.options.overwrite || self.nodes.first().is_none_or(|root| !root.source.implicit) {
             return Ok(());

@@ -22,7 +22,7 @@ pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
         }
         std::thread::sleep(backoff(attempt));
     }
-    let message = "another process or thread holds the lock of the root, as those do who migrate the store, or finish or undo that";
+    let message = "another process or thread holds the lock of the root: it migrates the store, or finishes or undoes a migration";
     Err(Error::new(ErrorKind::Conflict, message).with_hint("wait until it has ended"))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
     drop_side(store, record, Side::New)
 }
 
-/// All nodes of the old hierarchy, each with the new one in its place, which there has to be.
+/// All nodes of the old hierarchy, each with the new one at its path, which has to exist.
 fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<Entry>> {
     let mut pairs = Vec::new();
     for old in nodes(store, old)? {
@@ -106,7 +106,7 @@ fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Res
     Ok(pairs)
 }
 
-/// Checks that the old nodes are as they were when they were migrated: what was changed since is not in the new ones.
+/// Checks that the old nodes are as they were when they were migrated: later changes are not in the new ones.
 fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
     for old in nodes(store, root)? {
         let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
@@ -121,7 +121,7 @@ fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Res
     Ok(())
 }
 
-/// The nodes that were to be migrated, each with what there is of the new one. The old ones have to be there.
+/// The nodes that were to be migrated, each with the new one, as far as it exists. The old ones have to exist.
 fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for entry in record.nodes() {
@@ -137,7 +137,7 @@ fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The node of the new dialect in the place of an old one.
+/// The node of the new dialect at the path of an old one.
 fn found(store: &dyn Store, old: &StoredNode, to: Dialect) -> Result<Option<StoredNode>> {
     match open_node(store, &old.path.to_string(), Some(to)) {
         Ok(new) => Ok(Some(new)),
@@ -155,8 +155,8 @@ fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
     record.erase(store)
 }
 
-/// Erases documents, and chunks that are none of the other side, from the root on: what is found from it is the other hierarchy
-/// from then on. Keys that are gone already do not matter.
+/// Erases documents, and chunks that are none of the other side, from the root on: from then on readers find the other
+/// hierarchy at the root. Keys that are gone already do not matter.
 pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
     let (root, others): (Vec<&Entry>, Vec<&Entry>) = record.nodes().iter().partition(|entry| entry.path().is_root());
     for entries in [root, others] {
@@ -166,8 +166,8 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
                 let Some(key) = entry.keys(side).get(step) else { continue };
                 store.erase(&Key::new(key)?).map_err(|error| Error::from(error).at_path(entry.path()))?;
             }
-            // Nodes go before their attributes and arrays before their chunks, also where the power fails: nobody shall take
-            // those for missing.
+            // Nodes go before their attributes and arrays before their chunks, also where the power fails: no reader
+            // may take attributes or chunks for missing.
             store.barrier()?;
         }
     }
@@ -180,7 +180,7 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
     Ok(())
 }
 
-/// Erases the chunks of an array but for those that another has under the same keys.
+/// Erases the chunks of an array except the chunks that another array has under the same keys.
 fn drop_chunks(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<()> {
     let kept = ChunkKeys::new(other)?;
     for (key, _) in ChunkKeys::new(array)?.stored(store)? {

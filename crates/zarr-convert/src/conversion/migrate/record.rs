@@ -1,4 +1,4 @@
-//! The record of a migration in its store, so that whoever completes or undoes it knows what came from where.
+//! The record of a migration in its store, by which it is completed or undone.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use zarr_json::{Map, Value, json};
 use zarr_meta::{ArrayMetadata, Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
-/// The version of what is in it.
+/// The version of its format.
 const VERSION: u64 = 1;
 
 /// How far a [`Migration`](super::Migration) has come, as its record in the store says.
@@ -63,7 +63,7 @@ pub(super) struct Record {
     stored: Option<Option<Version>>,
 }
 
-/// A node of the hierarchy, and what it is stored under.
+/// A node of the hierarchy, and the keys under which it is stored.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     path: NodePath,
@@ -292,7 +292,7 @@ impl Record {
         Ok(store.flush()?)
     }
 
-    /// Why something else cannot be done in this state, and what can.
+    /// Why another operation cannot be done in this state, and the operations that can.
     pub(super) fn in_the_way(&self) -> Error {
         let Self { from, to, .. } = self;
         let (what, hint) = match self.state {
