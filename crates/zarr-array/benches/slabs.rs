@@ -1,6 +1,6 @@
-//! The slab reader (`zarr-codec-bytes/src/slab.rs`): uncompressed chunks of 4 MiB, read piece by piece to where their elements belong,
-//! against the same pieces from the same store copied one after another, whatever their places. GB/s of one thread, the best of
-//! several runs in turn, and the ratio.
+//! The slab reader (`zarr-codec-bytes/src/slab.rs`): uncompressed chunks of 4 MiB, read piece by piece to the memory of
+//! their elements, against the same pieces from the same store copied one behind the other. GB/s of one thread, the
+//! best of several runs in turn, and the ratio.
 //!
 //! `cargo bench -p zarr-array [PART OF A NAME]`
 

@@ -26,8 +26,8 @@ pub(crate) struct Global {
     /// Refuse an array of an unknown data type, even if it names another one to fall back to.
     #[arg(long, global = true)]
     pub(crate) refuse_fallbacks: bool,
-    /// Take this data type in place of an unknown one that names a fallback of the same size: a name, or the JSON of a data type of
-    /// Zarr v3.
+    /// Take this data type instead of an unknown one that names a fallback of the same size: a name, or the JSON of a
+    /// data type of Zarr v3.
     #[arg(long, global = true, value_name = "TYPE", value_parser = fallback_type, conflicts_with = "refuse_fallbacks")]
     pub(crate) fallback_type: Option<NamedConfig>,
     /// Refuse documents with deviations from the specification that else cause a warning.

@@ -13,7 +13,7 @@ struct Invert {
     mask: u8,
 }
 
-/// What goes into the table of codecs: names, and how the codec is made from its configuration.
+/// The entry for the table of codecs: names, and how the codec is made from its configuration.
 const INVERT: CodecEntry = CodecEntry::bytes_to_bytes("example.invert", build);
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {

@@ -14,7 +14,7 @@ struct Temperature {
     steps: i16,
 }
 
-/// What goes into the table of data types: names, and how the type is made from its configuration.
+/// The entry for the table of data types: names, and how the type is made from its configuration.
 const TEMPERATURE: DataTypeEntry = DataTypeEntry { names: &["example.temperature"], build };
 
 fn build(config: &NamedConfig, _: &DataTypes) -> Result<Arc<dyn ExtensionType>, Error> {
@@ -25,7 +25,7 @@ fn build(config: &NamedConfig, _: &DataTypes) -> Result<Arc<dyn ExtensionType>, 
 }
 
 impl ExtensionType for Temperature {
-    /// How elements lie in memory, and what codecs see.
+    /// How elements lie in memory, and the type that codecs take.
     fn storage(&self) -> DataType {
         DataType::Int16
     }
@@ -110,7 +110,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let array = Array::open(&store, "/a", &registry)?;
     println!("{} {}", array.data_type(), array.read_data(..)?.text(0));
     assert_eq!(array.read::<Celsius>(..)?, [21.5, 21.7, -3.0, -273.1].map(Celsius));
-    // Built-in types take what is stored.
+    // Built-in types take the stored values.
     assert_eq!(array.read::<i16>(..)?, [215, 217, -30, -2731]);
 
     // Whoever reads the elements needs the type, and hears of it if it is not there.

@@ -11,7 +11,7 @@ fn main() -> zarr::Result<()> {
     let array = zarr::open((&store, "/image")).threads(8).array()?;
     array.for_each_chunk(.., |shard| {
         let (y, x) = (shard.axes()[0].start, shard.axes()[1].start);
-        // What a program would compute here.
+        // A program would compute these here.
         let pixels = vec![(100 * y + x + 1) as u16; 10 * 50];
         array.write(shard, &pixels)
     })?;

@@ -1,4 +1,4 @@
-//! What both benchmarks share: arrays in memory and in files.
+//! The common part of both benchmarks: arrays in memory and in files.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

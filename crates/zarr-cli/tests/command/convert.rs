@@ -200,7 +200,7 @@ fn fill_values_that_change_are_reported() {
     let ran = folder.run(&["convert", "v3", "v2", "--dialect", "v2"]);
     assert!(ran.err.starts_with("warning: /a: /fill_value: -999"), "{}", ran.err);
     assert_eq!(folder.run(&["convert", "v3", "quiet", "--dialect", "v2", "-q"]).err, "");
-    // xarray demands names of every array of version 2, also of those without dimensions.
+    // xarray demands names of every array of version 2, also of arrays without dimensions.
     folder.ok(&["create", "v3", "scalar", "--shape", "", "--dtype", "int8"]);
     folder.ok(&["convert", "v3", "named", "--dialect", "v2"]);
     assert_eq!(member(&folder, "named", "/scalar", "attributes"), "{\"_ARRAY_DIMENSIONS\":[]}");

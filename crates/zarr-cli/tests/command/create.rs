@@ -33,7 +33,7 @@ fn data_types_as_numpy_spells_them() {
     }
 }
 
-/// zarr-python reads no other name in version 3. What is asked for by another one keeps it.
+/// zarr-python reads no other name in version 3. An array that is created with another name keeps it.
 #[test]
 fn raw_bytes_of_numpy_have_the_name_that_zarr_python_reads() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What errors, warnings and conversions say of documents as they stand in a store.
+//! Errors, warnings and conversions name members of documents as a store has them.
 
 use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;

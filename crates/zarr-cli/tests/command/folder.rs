@@ -46,7 +46,7 @@ impl Folder {
         Ran { code: output.status.code(), out: output.stdout, err }
     }
 
-    /// Runs the command with another standard output: its exit code, and what it says on standard error.
+    /// Runs the command with another standard output: its exit code, and its standard error.
     pub(crate) fn run_to(&self, args: &[&str], stdout: impl Into<Stdio>) -> (Option<i32>, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_zarr"));
         let ran = command.args(args).current_dir(self.0.path()).stdin(Stdio::null()).stdout(stdout).output().unwrap();

@@ -65,12 +65,12 @@ fn hostile() -> Folder {
 /// Runs a verb, in text and with `--json`, and looks at every character that it prints, some of which are to be escaped.
 fn check(folder: &Folder, args: &[&str]) {
     for all in printed(folder, args) {
-        // What is not printed cannot be raw.
+        // Output without the escaped character proves nothing.
         assert!(all.contains("\\u{1b}") || all.contains("\\u001b"), "{args:?}: {all:?}");
     }
 }
 
-/// What a verb prints, in text and with `--json`, which has no character that is to be escaped.
+/// The output of a verb, in text and with `--json`; it has no character that is to be escaped.
 fn printed(folder: &Folder, args: &[&str]) -> [String; 2] {
     [&[][..], &["--json"]].map(|more| {
         let args = [args, more].concat();

@@ -46,7 +46,7 @@ fn lists_are_lists() {
     assert!(folder.ok(&["info", "s"]).contains("vlen-array[int16]"));
 }
 
-/// What Python pickles of `[["a", {"b": [1, None]}], [b"\x01", (1.5,)]]` as an array of objects.
+/// The pickle that Python makes of `[["a", {"b": [1, None]}], [b"\x01", (1.5,)]]` as an array of objects.
 const PICKLED: &[u8] = b"\x80\x04\x95\xad\x00\x00\x00\x00\x00\x00\x00\x8c\x16numpy._core.multiarray\x94\x8c\x0c_reconstruct\x94\x93\x94\x8c\x05numpy\x94\x8c\x07ndarray\x94\x93\x94K\x00\x85\x94C\x01b\x94\x87\x94R\x94(K\x01K\x02K\x02\x86\x94h\x03\x8c\x05dtype\x94\x93\x94\x8c\x02O8\x94\x89\x88\x87\x94R\x94(K\x03\x8c\x01|\x94NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK?t\x94b\x89]\x94(\x8c\x01a\x94}\x94\x8c\x01b\x94]\x94(K\x01NesC\x01\x01\x94G?\xf8\x00\x00\x00\x00\x00\x00\x85\x94et\x94b.";
 
 #[test]
@@ -67,7 +67,7 @@ fn pickles_are_read_when_asked_for() {
     assert!(ran.err.contains("--pickle-values"), "{}", ran.err);
     folder.ok(&[&convert[..], &["--pickle-values"]].concat());
     assert_eq!(folder.ok(&["read", "t", "--json"]), values);
-    // What is more than values stays unread.
+    // A pickle that is more than values stays unread.
     array(&folder, r#"{"id": "pickle"}"#, b"cos\nsystem\n(Vecho\ntR.");
     let ran = folder.run(&["read", "s", "--pickle-values"]);
     assert_eq!(ran.code, Some(4));
