@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    // libFuzzer has a dictionary of what was compared, ours keep the form.
+    // libFuzzer has a dictionary of compared values, ours keep the form.
     if seed % 4 == 0 {
         return fuzzer_mutate(data, size, max_size);
     }

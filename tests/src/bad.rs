@@ -12,7 +12,7 @@ use zarr_store::Store;
 /// Checks that the case is refused as it must be.
 ///
 /// # Errors
-/// Says what comes instead.
+/// Says the result that comes instead.
 pub(crate) fn check(case: &Case, refusal: &Refusal) -> Result<(), Fault> {
     let error = match steps(case, refusal) {
         Ok(what) => return Err(format!("{what} where {} was due", refusal.kinds.join(" or "))),

@@ -52,7 +52,7 @@ fn fault(error: zarr_array::Error) -> Fault {
 /// Compares the nodes of a store.
 ///
 /// # Errors
-/// Says what differs.
+/// Says the difference.
 pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
     let store = zarr::store::open(&case.url()).map_err(|error| fault(error.into()))?;
     let walk = walk(&store).map_err(fault)?;
@@ -97,7 +97,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
         };
         let copy =
             rewrite::parse(root.dialect, at, documents).map_err(|fault| format!("{path}, consolidated: {fault}"))?;
-        // What was changed since is not the same, as a case with late nodes shows.
+        // Nodes that were changed later differ, as a case with late nodes shows.
         let fresh = contents.after_consolidation.is_empty();
         if let Some(array) = found.get(path).and_then(|node| node.node.as_array())
             && fresh
@@ -112,7 +112,7 @@ pub(crate) fn nodes(case: &Case, contents: &Contents) -> Result<(), Fault> {
 /// Compares an array, and its rewritten copy.
 ///
 /// # Errors
-/// Says what differs, or begins with the kind of error that came.
+/// Says the difference, or begins with the kind of error that came.
 pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &mut ArrayResult) -> Result<(), Fault> {
     let store = zarr::store::open(&case.url()).map_err(|error| fault(error.into()))?;
     let found = find(&store, path).map_err(fault)?;
@@ -121,7 +121,7 @@ pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &
     codec_names(&metadata.codecs, &mut result.codecs);
     same("shape", &metadata.shape, &expected.shape)?;
     same_members("attributes", &metadata.attributes, &expected.attributes)?;
-    // What a convention gives is compared where the case says what that is.
+    // Names that a convention gives are compared where the case has names.
     let by_convention = expected.names_by_convention || found.dimension_names_from.is_some();
     if !by_convention || expected.dimension_names.is_some() {
         same("dimension names", &metadata.dimension_names, &expected.dimension_names)?;
@@ -147,7 +147,7 @@ pub(crate) fn array(case: &Case, path: &str, expected: &ExpectedArray, result: &
     rewrite::array(&array, &elements).map_err(|fault| format!("rewritten: {fault}"))
 }
 
-/// Compares what an array shows of itself.
+/// Compares the properties that an array shows.
 fn shown(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     data_type(array, expected)?;
     let grid = array.chunk_grid();
@@ -220,7 +220,7 @@ fn data_type(array: &Array, expected: &ExpectedArray) -> Result<(), Fault> {
     if bytes_only { Ok(()) } else { same("numpy's type", &found, &same_order) }
 }
 
-/// The names of codecs, and of those in their configurations.
+/// The names of codecs, and of the codecs in their configurations.
 fn codec_names(codecs: &[NamedConfig], into: &mut BTreeSet<String>) {
     for codec in codecs {
         into.insert(codec.name.clone());
@@ -237,7 +237,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> 
 }
 
 fn same_members(what: &str, found: &Map, expected: &Map) -> Result<(), Fault> {
-    // What is expected is JSON, with texts for numbers that it does not have.
+    // The expected members are JSON, with texts for numbers that it does not have.
     let (found, expected) = (Value::Object(found.clone()).without_nan_literals(), Value::Object(expected.clone()));
     if found.semantically_eq(&expected) { Ok(()) } else { Err(format!("{what}: found {found}, expected {expected}")) }
 }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Runs the cases of an archive.
 ///
 /// # Errors
-/// If the archive itself is broken. What the cases find is in the report.
+/// If the archive itself is broken. The report has the results of the cases.
 pub fn check_archive(archive: &'static str) -> Result<Report, Fault> {
     let cases = cases(archive)?;
     Ok(Report { cases: cases.iter().map(check_case).collect() })

@@ -1,14 +1,14 @@
-//! What a case says must be found in its store: the model of `expected.json`.
+//! The nodes and elements that a case expects in its store: the model of `expected.json`.
 
 use crate::Fault;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use zarr_json::{Map, Value};
 
-/// What must be found in the store of a case.
+/// The expected content of the store of a case.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// What the case shows, for people.
+    /// The purpose of the case, for people.
     pub what: String,
     /// The name of the zip file that is the store, where it is none of plain files.
     pub zip: Option<String>,
@@ -16,11 +16,11 @@ pub struct Expected {
     pub v1_f_order_is_c: bool,
     /// Whether it is right as well to say that chunks are encoded in a way that is not known.
     pub may_refuse: bool,
-    /// What comes out.
+    /// The expected result.
     pub outcome: Outcome,
 }
 
-/// What comes out of a store.
+/// The expected result of reading a store.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// Nodes and values.
@@ -49,7 +49,7 @@ pub enum ExpectedNode {
     Array,
     /// A group, whether it has no document of its own, and its attributes.
     Group {
-        /// Known only from what lies below it.
+        /// Known only from nodes below it.
         implicit: bool,
         /// The user's attributes.
         attributes: Map,
@@ -129,7 +129,7 @@ pub struct Refusal {
     pub region_to_read: Option<Vec<Range<u64>>>,
 }
 
-/// What a reader does, one after the other.
+/// The steps of a reader, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// Opens the store.
@@ -297,7 +297,7 @@ fn ranges(value: &Value) -> Result<Vec<Range<u64>>, Fault> {
     value.as_array().unwrap_or_default().iter().map(range).collect()
 }
 
-/// Members with `{"$float": "NaN"}` replaced by the text `NaN`: how attributes hold what JSON has no number for.
+/// Members with `{"$float": "NaN"}` replaced by the text `NaN`: how attributes hold numbers that JSON does not have.
 fn plain_members(members: &Map) -> Map {
     members.iter().map(|(name, value)| (name.to_owned(), plain(value))).collect()
 }

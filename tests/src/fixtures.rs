@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The archives in `tests/fixtures`: a dialect each, or what must be refused in stores of a dialect (`bad-none`: of none).
+/// The archives in `tests/fixtures`: a dialect each, or stores of a dialect that must be refused (`bad-none`: of none).
 pub const ARCHIVES: [&str; 21] = [
     "v2",
     "v3-2023",
@@ -32,7 +32,7 @@ pub const ARCHIVES: [&str; 21] = [
     "bad-v3-zarr-python-2",
 ];
 
-/// One store that other software wrote, and what a reader must find in it.
+/// One store that other software wrote, and the result that a reader must have.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The archive it comes from.
@@ -41,7 +41,7 @@ pub struct Case {
     pub name: String,
     /// Where it was unpacked to.
     pub folder: PathBuf,
-    /// What must be found.
+    /// The expected content.
     pub expected: Expected,
 }
 
@@ -101,7 +101,7 @@ fn unpack(archive: &str) -> Result<PathBuf, Fault> {
     fs::create_dir_all(&fresh).map_err(|error| format!("{}: {error}", fresh.display()))?;
     tar::Archive::new(flate2::read::GzDecoder::new(&*packed)).unpack(&fresh).map_err(in_archive)?;
     if fs::rename(&fresh, &unpacked).is_err() {
-        // Another test was faster, or else the next read says what is wrong.
+        // Another test was faster, or else the next read reports the fault.
         fs::remove_dir_all(&fresh).map_err(|error| format!("{}: {error}", fresh.display()))?;
     }
     Ok(unpacked)

@@ -27,7 +27,7 @@ pub struct Target {
     kind: Kind,
 }
 
-/// Of which kind a target is, and what tells it from others of the kind.
+/// The kind of a target, and its difference from others of the kind.
 #[derive(Clone, Copy)]
 enum Kind {
     /// The documents of a node under the keys of a dialect.
@@ -84,7 +84,7 @@ impl Target {
     /// Gives the target an input. Whether it was taken, and not an error.
     ///
     /// # Panics
-    /// If there is a fault in what is tested.
+    /// If the tested code has a fault.
     pub fn run(&self, input: &[u8]) -> bool {
         match self.kind {
             Kind::Documents(_) => documents::run(input),
@@ -189,7 +189,7 @@ mod tests {
         for target in TARGETS.iter() {
             let seeds = target.seeds().unwrap();
             let taken = seeds.inputs().iter().filter(|input| target.run(input)).count();
-            // Those of documents hold the ones that were made broken.
+            // Seeds of documents include the ones that were made broken.
             let due = if matches!(target.kind, Kind::Documents(_) | Kind::Zip) { 3 } else { 2 };
             assert!(taken * due >= seeds.inputs().len().max(1), "{target:?}: {taken} of {}", seeds.inputs().len());
         }

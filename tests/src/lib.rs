@@ -1,4 +1,4 @@
-//! Tests across the crates: what other software wrote must be read, and nothing may break on damaged data.
+//! Tests across the crates: stores of other software must be read, and nothing may break on damaged data.
 //!
 //! Tests nothing that one crate can test alone; laws of a crate stand in that crate.
 

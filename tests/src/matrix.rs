@@ -22,26 +22,28 @@ use zarr_meta::Dialect;
 const SHAPE: [u64; 2] = [6, 5];
 const CHUNKS: [u64; 2] = [4, 3];
 
-/// What is known of a pair.
+/// The result for a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// Elements come back as they were written.
     Ours,
-    /// Besides, one of those below reads the same elements, but cannot write them, or is known to write others.
+    /// Besides, one of the libraries below reads the same elements, but cannot write them, or is known to write others.
     Read,
-    /// Besides, none of those below has such arrays, but the crate zarrs reads the same elements, and what it writes is read here.
+    /// Besides, none of the libraries below has such arrays, but the crate zarrs reads the same elements, and its
+    /// chunks are read here.
     Zarrs,
-    /// Besides, neither zarr-python nor numcodecs has such arrays, but TensorStore reads the same elements, and what it writes is
-    /// read here.
+    /// Besides, neither zarr-python nor numcodecs has such arrays, but TensorStore reads the same elements, and its
+    /// chunks are read here.
     TensorStore,
-    /// Besides, zarr-python has no such arrays, but numcodecs decodes their chunks to the same elements, and what it encodes is
-    /// read here.
+    /// Besides, zarr-python has no such arrays, but numcodecs decodes their chunks to the same elements, and its chunks
+    /// are read here.
     Numcodecs,
-    /// Besides, zarr-python reads the same elements, by numcodecs where the codec is one of it, and what it writes is read here.
+    /// Besides, zarr-python reads the same elements, by numcodecs where the codec is one of it, and its chunks are read
+    /// here.
     Zarr,
 }
 
-/// What goes together, by the names of codecs and data types.
+/// The pairs that go together, by the names of codecs and data types.
 pub type Cells = BTreeMap<(&'static str, &'static str), Cell>;
 
 /// A codec, the dialect that it is tried in, and the name that it has there.
@@ -54,7 +56,7 @@ struct Column {
 /// Codecs without a column: one that is in no document, and the older forms of two others.
 const LEFT_OUT: [&str; 3] = ["array_view", "numcodecs.json", "numcodecs.msgpack"];
 
-/// Those of numcodecs alone are tried in version 2, the others in version 3.
+/// Codecs of numcodecs alone are tried in version 2, the others in version 3.
 static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |entry: &CodecEntry| {
         // The registered codec, which takes integers too.
@@ -118,8 +120,8 @@ impl Column {
     }
 }
 
-/// Writes and reads an array for each pair. With a folder they are left in it, each with a file that says what is in it, for
-/// other software to read.
+/// Writes and reads an array for each pair. With a folder they are left in it, each with a file that has its elements,
+/// for other software to read.
 ///
 /// # Errors
 /// Says which pairs do not come back, though they can be created.
@@ -177,7 +179,7 @@ fn create(values: &Values, column: &Column, store: &Arc<dyn Store>) -> Result<Op
             };
         }
     };
-    // Objects of v2 are what their codec says, so that texts in JSON are values.
+    // The type of objects of v2 depends on their codec, so that texts in JSON are values.
     let (found, due) = (array.data_type(), &values.data_type);
     // Raw bytes, and byte strings of any length, go by several names.
     let same_kind = !due.is_variable() || std::mem::discriminant(found) == std::mem::discriminant(due);
@@ -212,7 +214,7 @@ pub(crate) fn fill_values() -> Vec<(Value, Value)> {
     TYPES.iter().flat_map(|(_, make)| of(*make)).collect()
 }
 
-/// Whether elements are those due, or nearly those where the codec loses a little.
+/// Whether elements are equal to the expected ones, or nearly equal where the codec loses a little.
 fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
     for index in 0..due.len() {
         let (found, due) = (found.json(index), due.json(index));
@@ -224,7 +226,8 @@ fn same(codec: &str, found: &ArrayData, due: &ArrayData) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Compares what others wrote again of the pair of a codec and a data type that [`cells`] left in `folder`.
+/// Compares the arrays that other software wrote again of the pair of a codec and a data type that [`cells`] left in
+/// `folder`.
 ///
 /// # Errors
 /// Says which element is another one.
@@ -236,8 +239,8 @@ pub fn compare((codec, data_type): (&str, &str), folder: &Path) -> Result<(), Fa
     same(codec, &found.map_err(|error| error.to_string())?, &make().elements)
 }
 
-/// Compares what others found in an array of a data type that [`cells`] left: the bytes of each element in hexadecimal as they lie
-/// in memory, and null for one that is missing.
+/// Compares the elements that other software found in an array of a data type that [`cells`] left: the bytes of each
+/// element in hexadecimal as they lie in memory, and null for one that is missing.
 ///
 /// # Errors
 /// Says which element is another one.
@@ -269,12 +272,12 @@ pub fn compare_bytes(data_type: &str, found: &[Value]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Removes what was written of an array that cannot be.
+/// Removes the files of an array that cannot be written.
 fn discard(path: Option<&Path>) -> Result<(), Fault> {
     path.map_or(Ok(()), |path| std::fs::remove_dir_all(path).map_err(|error| error.to_string()))
 }
 
-/// What is lost of integers up to 30720.
+/// Whether an integer up to 30720 differs by no more than the codec loses.
 fn is_near(found: &Value, due: &Value) -> bool {
     matches!((found.as_f64(), due.as_f64()), (Some(found), Some(due)) if (found - due).abs() <= 8.0)
 }
@@ -297,7 +300,7 @@ pub fn document(cells: &Cells) -> String {
 }
 
 const HEAD: &str = "\
-# What goes together
+# Codecs and data types
 
 A mark says that an array of the data type was written with the codec and read again, all elements the same (with `numcodecs.zfpy`,
 which loses a little, nearly), by the run that made this table, `cargo xtask conformance --matrix`:
@@ -305,7 +308,7 @@ which loses a little, nearly), by the run that made this table, `cargo xtask con
 * **z**: zarr-python read the same elements as well, wrote them again, and these were read. Codecs with `numcodecs.` in front are in
   arrays of Zarr v2, where zarr-python has numcodecs decode and encode them; the others are in arrays of v3.
 * **n**: zarr-python has no such arrays, but the same holds of numcodecs and their chunks.
-* **t**: neither of the two has such arrays, but the same holds of TensorStore, which has those of `n5_default` as arrays of N5.
+* **t**: neither of the two has such arrays, but the same holds of TensorStore, which has arrays of `n5_default` as arrays of N5.
 * **s**: none of the three has such arrays, but the same holds of the crate zarrs.
 * **r**: one of the four read the same elements, but does not write them, or writes others, of which more below.
 * **o**: ours alone; none of them reads them.
@@ -315,8 +318,8 @@ are turned into bytes by `vlen-utf8`, `vlen-bytes`, `numcodecs.vlen-array` or `n
 `cargo test` makes the table again, without any of them, and compares it with this file.
 
 `bitround` keeps bits of an integer from the most significant one that is set, as its text says, which says nothing of integers below
-zero. Here it is that of the magnitude. zarrs 0.23 takes the sign, so that little is left of small ones: of seven bits, -3840 as
-`int64` becomes -2⁵⁷. It reads what is written here as it is.
+zero. Here it is the one of the magnitude. zarrs 0.23 takes the sign, so that little is left of small ones: of seven bits, -3840 as
+`int64` becomes -2⁵⁷. It reads the arrays that are written here correctly.
 
 ";
 
@@ -332,7 +335,7 @@ fn letter(cell: Option<&Cell>) -> &'static str {
     }
 }
 
-/// Marks the pair of a codec and a data type as what else is known of it.
+/// Marks the pair of a codec and a data type with another result.
 pub fn mark(cells: &mut Cells, pair: (&str, &str), as_what: Cell) {
     if let Some((_, cell)) = cells.iter_mut().find(|((codec, data_type), _)| (*codec, *data_type) == pair) {
         *cell = as_what;

@@ -3,7 +3,7 @@
 use crate::random::Random;
 use zarr_json::{Map, Number, Value};
 
-/// Numbers at the edges of what readers compute with.
+/// Numbers at the limits of integer and float types.
 const NUMBERS: [&str; 22] = [
     "0",
     "1",
@@ -211,7 +211,7 @@ fn nested(value: &Value, depth: usize) -> String {
     format!("{}{value}{}", "[".repeat(depth), "]".repeat(depth))
 }
 
-/// What is done to one value of a document.
+/// A change of one value of a document.
 enum Change {
     Replace(Value),
     Remove,

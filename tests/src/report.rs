@@ -1,12 +1,12 @@
-//! What came of the cases.
+//! The results of the cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What is wrong, in words.
+/// A fault, in words.
 pub type Fault = String;
 
-/// What came of an array, or of a case that must be refused.
+/// The result of an array, or of a case that must be refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// As expected.
@@ -15,31 +15,31 @@ pub enum Verdict {
     Failed(Fault),
 }
 
-/// What came of an array.
+/// The result of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayResult {
     /// The array's path.
     pub path: String,
     /// Its data type, as Zarr v3 names it.
     pub data_type: String,
-    /// Its codecs, those inside of others included.
+    /// Its codecs, with the codecs inside of others.
     pub codecs: BTreeSet<String>,
     /// Whether its elements were read. Of some arrays only the metadata can be.
     pub read: bool,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
     /// Its archive.
     pub archive: &'static str,
     /// Its name.
     pub name: String,
-    /// What came of the case as a whole: its nodes, or its error.
+    /// The result of the case as a whole: its nodes, or its error.
     pub verdict: Verdict,
-    /// What came of each of its arrays, if it is a good one.
+    /// The result of each of its arrays, if it is a good one.
     pub arrays: Vec<ArrayResult>,
 }
 
@@ -55,7 +55,7 @@ impl CaseResult {
     }
 }
 
-/// What came of many cases. Printed as tables.
+/// The results of many cases. Printed as tables.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The cases.

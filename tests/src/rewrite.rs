@@ -1,4 +1,4 @@
-//! What was read, written again.
+//! Nodes and elements that were read, written again.
 
 use crate::Fault;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use zarr_json::{ParseOptions, Value};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
-/// Writes the documents of a node again, over those it was read from, and compares them.
+/// Writes the documents of a node again, over the documents it was read from, and compares them.
 ///
 /// # Errors
 /// Says which one differs.
@@ -37,7 +37,7 @@ pub(crate) fn documents(found: &StoredNode) -> Result<(), Fault> {
 /// The node that documents describe.
 ///
 /// # Errors
-/// Says what is wrong with them.
+/// Says their fault.
 pub(crate) fn parse(dialect: Dialect, path: &NodePath, documents: &Documents) -> Result<StoredNode, Fault> {
     let store = in_memory(documents)?;
     zarr::hierarchy::open_node(&*store, &path.to_string(), Some(dialect)).map_err(|error| error.to_string())
@@ -58,10 +58,10 @@ fn value(bytes: &[u8]) -> Result<Value, Fault> {
     zarr_json::parse(bytes, ParseOptions::ALL).map(|parsed| parsed.value).map_err(|error| error.to_string())
 }
 
-/// Writes an array into a new store, from its metadata and all its elements, and compares what comes back.
+/// Writes an array into a new store, from its metadata and all its elements, and compares the elements that come back.
 ///
 /// # Errors
-/// Says what differs.
+/// Says the difference.
 pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     let fault = |error: zarr_array::Error| error.to_string();
     let copied = copy_empty(array)?;
@@ -77,7 +77,7 @@ pub(crate) fn array(array: &Array, elements: &ArrayData) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether what an array holds may change when it is written again, as with zfp.
+/// Whether the elements of an array may change when it is written again, as with zfp.
 fn loses(array: &Array) -> bool {
     array.metadata().codecs.iter().any(|codec| matches!(codec.name.as_str(), "zfp" | "numcodecs.zfpy"))
 }

@@ -16,7 +16,7 @@ use zarr_meta::conventions::ARRAY_DIMENSIONS;
 use zarr_meta::{CARRIED, Dialect, NodePath};
 use zarr_store::{MemoryStore, Store};
 
-/// What came of arrays of one dialect that were to be converted into another one and back.
+/// The results of arrays of one dialect that were to be converted into another one and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Everything is the same there and when back.
@@ -29,25 +29,26 @@ pub struct Tally {
     pub wrong: usize,
 }
 
-/// What came of all conversions. Printed as tables.
+/// The results of all conversions. Printed as tables.
 #[derive(Clone, Debug, Default)]
 pub struct Roundtrips {
-    /// Whether what a dialect cannot say is carried in an attribute. Then everything must be the same when back.
+    /// Whether members that a dialect cannot express are carried in an attribute. Then everything must be the same when
+    /// back.
     pub carry: bool,
     /// By the dialect of the arrays and the dialect that they were converted into.
     pub tallies: BTreeMap<(Dialect, Dialect), Tally>,
-    /// How often a dialect refuses: by dialect, kind of error and member, and what it says.
+    /// How often a dialect refuses: by dialect, kind of error and member, and message.
     pub refusals: BTreeMap<(Dialect, String, String), usize>,
     /// How often the metadata of arrays differs in a member, as noted.
     pub notes: BTreeMap<(Dialect, String), usize>,
-    /// What is wrong, a line each.
+    /// The faults, a line each.
     pub faults: Vec<Fault>,
 }
 
 /// Converts all arrays of an archive that can be opened into all dialects and back.
 ///
 /// # Errors
-/// If the archive itself is broken. What conversions do is in the answer.
+/// If the archive itself is broken. `roundtrips` takes the results of conversions.
 pub fn roundtrip_archive(archive: &'static str, roundtrips: &mut Roundtrips) -> Result<(), Fault> {
     for case in cases(archive)? {
         let Outcome::Good(contents) = &case.expected.outcome else { continue };
@@ -133,7 +134,7 @@ impl Way<'_> {
         noted.extend(more);
         let near = Subject::read(&back, &root, &options)?.ok_or_else(|| "not known when back".to_owned())?;
         let mut lost = before.differences(&near, true, &noted).map_err(|fault| format!("back: {fault}"))?;
-        // Its text forbids what the document has, so that it is never rewritten.
+        // Its text forbids the form of the document, so that it is never rewritten.
         if matches!(before.dialect, Dialect::V3Draft2022 | Dialect::V3Provisional2023) && before.fill_value.is_none() {
             differing.extend(lost.take("fill_value"));
         }
@@ -144,7 +145,7 @@ impl Way<'_> {
         Ok(differing)
     }
 
-    /// The array in a store of its own, and the pointers of what is noted of it.
+    /// The array in a store of its own, and the pointers of its notes.
     #[expect(clippy::type_complexity, reason = "a refusal is an answer, any other error a fault")]
     fn convert(
         &self,
@@ -183,7 +184,7 @@ fn member(pointer: &str) -> String {
     pointer.split('/').nth(1).unwrap_or_default().to_owned()
 }
 
-/// What must stay the same.
+/// The properties that must stay the same.
 struct Subject {
     dialect: Dialect,
     shape: Vec<u64>,
@@ -283,7 +284,7 @@ impl Subject {
         Ok(differing)
     }
 
-    /// The attributes without those that say dimension names: these are compared by themselves.
+    /// The attributes without the attributes of dimension names, which are compared by themselves.
     fn plain_attributes(&self) -> Map {
         let names: Option<Vec<_>> = self
             .dimension_names
@@ -311,7 +312,7 @@ fn same_elements(a: Option<&ArrayData>, b: Option<&ArrayData>) -> bool {
 impl fmt::Display for Roundtrips {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.carry {
-            writeln!(f, "with what cannot be said in an attribute:")?;
+            writeln!(f, "with members that a dialect cannot express in an attribute:")?;
         }
         writeln!(
             f,
@@ -328,7 +329,7 @@ impl fmt::Display for Roundtrips {
             }
             writeln!(f)?;
         }
-        writeln!(f, "\nrefused: what a dialect cannot say\n")?;
+        writeln!(f, "\nrefused: nodes that a dialect cannot express\n")?;
         let mut reasons: BTreeMap<(Dialect, &str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
         for ((dialect, member, why), count) in &self.refusals {
             let (found, expected) = why.split_once(", expected ").unwrap_or((why, ""));
@@ -340,7 +341,7 @@ impl fmt::Display for Roundtrips {
             let found: Vec<&str> = found.into_keys().collect();
             writeln!(f, "{:8} {count:>4}  /{member}: expected {expected}; found {}", dialect.name(), found.join(", "))?;
         }
-        writeln!(f, "\nnoted: what differs in a dialect or when back, as the conversion says\n")?;
+        writeln!(f, "\nnoted: differences in a dialect or when back, as the conversion says\n")?;
         for ((dialect, member), count) in &self.notes {
             writeln!(f, "{:8} {count:>4}  /{member}", dialect.name())?;
         }

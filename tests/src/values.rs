@@ -7,7 +7,7 @@ use zarr_array::ArrayData;
 use zarr_dtype::{ByteOrder, DataType};
 use zarr_json::Value;
 
-/// Compares the elements of an array with those that a case expects.
+/// Compares the elements of an array with the elements that a case expects.
 ///
 /// # Errors
 /// Says where they differ.
@@ -42,7 +42,7 @@ pub(crate) fn compare(case: &Case, expected: &ExpectedData, found: &ArrayData) -
     }
 }
 
-/// Says that lengths differ, or at which places elements do that `counts` says count.
+/// Says that lengths differ, or at which indices elements differ, of the indices for which `counts` is true.
 fn differing(
     expected: usize,
     found: usize,
@@ -52,9 +52,9 @@ fn differing(
     if expected != found {
         return Err(format!("found {found} elements, expected {expected}"));
     }
-    let places: Vec<_> = equal.enumerate().filter(|(index, equal)| !equal && counts(*index)).collect();
-    match places.first() {
-        Some((first, _)) => Err(format!("{} of {found} elements differ, the first at {first}", places.len())),
+    let positions: Vec<_> = equal.enumerate().filter(|(index, equal)| !equal && counts(*index)).collect();
+    match positions.first() {
+        Some((first, _)) => Err(format!("{} of {found} elements differ, the first at {first}", positions.len())),
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! What reads take of memory, counted by the allocator: a binary of its own, since everything in it is counted.
+//! The memory that reads take, counted by the allocator: a binary of its own, since everything in it is counted.
 #![expect(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What some work took.
+/// The memory that some work took.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
     allocations: usize,
@@ -163,7 +163,7 @@ fn an_index_that_says_too_much_takes_little() {
     }
 }
 
-/// What is decoded beyond the bound that a caller gives is an error, whatever memory it would take.
+/// A decoded size beyond the bound that a caller gives is an error, whatever memory it would take.
 #[test]
 fn decoding_slices_takes_no_more_than_its_bound() {
     use zarr::codecs::*;

@@ -1,11 +1,11 @@
-"""Random arrays of Zarr v2 for each codec of numcodecs: encodes them, and decodes what was encoded elsewhere.
+"""Random arrays of Zarr v2 for each codec of numcodecs: encodes them, and decodes chunks that were encoded elsewhere.
 
-    codecs.py write FOLDER COUNT SEED    COUNT arrays for each codec below FOLDER/theirs, and what is in them
+    codecs.py write FOLDER COUNT SEED    COUNT arrays for each codec below FOLDER/theirs, and their elements
     codecs.py read FOLDER                decodes FOLDER/ours; a line of JSON for each array that differs
 
 An array is one chunk. FOLDER/cases.jsonl has a line for each: codec, path, and where its elements are in FOLDER/values.bin,
 as they went in and as numcodecs decodes them: [offset, size], in the form that manifest.py describes. Values of object arrays are
-JSON text, those of Python that JSON lacks as objects: {"$float": "NaN"}, {"$bytes": base64}.
+JSON text, values of Python that JSON lacks as objects: {"$float": "NaN"}, {"$bytes": base64}.
 """
 
 import base64
@@ -68,7 +68,7 @@ def of_bytes(parameters):
 
 
 def filtered(case):
-    """Cases of an array and the configuration of its filter; at times what the filter gives is compressed."""
+    """Cases of an array and the configuration of its filter; at times the output of the filter is compressed."""
 
     def with_compressor(rng):
         array, configuration = case(rng)
@@ -248,7 +248,7 @@ CODECS = {
 }
 
 
-# What these encode of an array with order F, zarr-python reads back as another array, or zfpy does not take.
+# Codecs whose chunks of an array with order F zarr-python reads back as another array, or that zfpy does not take.
 C_ORDER = {"bitround", "json2", "msgpack2", "zfpy"}
 
 
@@ -382,7 +382,7 @@ def items(data):
 
 def main():
     warnings.simplefilter("ignore")
-    # No pickles are read but those that this script made.
+    # It reads only pickles that this script made.
     numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE = True
     task, folder, *rest = sys.argv[1:]
     if task == "write":

@@ -4,7 +4,7 @@
      "attributes": {..}, "dimension_names": ["y", null], "about": "v3, blosc lz4"}
 
 `dtype` is numpy's type string in little-endian order, or the name of a type that numpy lacks: string, bytes, bfloat16,
-int4. The file of values has all elements in C order: those of fixed size in little-endian order, the others each as 32 bits
+int4. The file of values has all elements in C order: elements of fixed size in little-endian order, the others each as 32 bits
 of length and the bytes. `fill` is one element in the same form (without the length), in hexadecimal; null: undefined.
 `dimension_names` is null if there are none. Members that are absent are not compared.
 """
@@ -40,7 +40,7 @@ def name_of(array: np.ndarray) -> str:
 
 
 def item_bytes(value) -> bytes:
-    """What is in an element of variable length; what was never written is empty."""
+    """The content of an element of variable length; an element that was never written is empty."""
     if isinstance(value, str):
         return value.encode()
     return bytes(value) if value else b""
@@ -89,7 +89,7 @@ def read(folder: Path) -> list[dict]:
 
 
 def differences(line: dict, folder: Path, array: np.ndarray, **facts) -> list[str]:
-    """What is otherwise than the line of the manifest says."""
+    """The differences from the line of the manifest."""
     found = []
     if list(array.shape) != line["shape"]:
         found.append(f"shape {list(array.shape)}, expected {line['shape']}")
@@ -99,8 +99,8 @@ def differences(line: dict, folder: Path, array: np.ndarray, **facts) -> list[st
     expected = (folder / line["values"]).read_bytes()
     actual = to_bytes(array)
     if actual != expected:
-        place = next((i for i, (a, b) in enumerate(zip(actual, expected)) if a != b), min(len(actual), len(expected)))
-        found.append(f"{len(actual)} bytes of values, expected {len(expected)}; the first difference is at byte {place}")
+        index = next((i for i, (a, b) in enumerate(zip(actual, expected)) if a != b), min(len(actual), len(expected)))
+        found.append(f"{len(actual)} bytes of values, expected {len(expected)}; the first difference is at byte {index}")
     for name, value in facts.items():
         if name in line and line[name] != value:
             found.append(f"{name} {value!r}, expected {line[name]!r}")

@@ -56,7 +56,7 @@ def by_zarr(folder):
 
 
 class Parts:
-    """What numcodecs needs of an array's document: chunks of one shape, which codecs alone turn into bytes."""
+    """The parts of an array's document that numcodecs needs: chunks of one shape, which codecs alone turn into bytes."""
 
     def __init__(self, folder):
         if (folder / ".zarray").exists():
@@ -148,7 +148,7 @@ def to_zarr(folder, array):
 
 
 def to_numcodecs(folder, array):
-    """Writes the chunks of an array, each encoded by the codecs alone; what lies beyond the edge is as at it."""
+    """Writes the chunks of an array, each encoded by the codecs alone; elements beyond the edge repeat the element at it."""
     parts = Parts(folder)
     for index in parts.indices():
         part = array[tuple(slice(i * c, i * c + c) for i, c in zip(index, parts.chunks))]

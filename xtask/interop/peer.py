@@ -1,7 +1,7 @@
 """Writes random arrays with other software, or reads arrays and compares them.
 
     peer.py write PEER FOLDER COUNT SEED    stores, files of values and manifest.jsonl into FOLDER
-    peer.py read PEER FOLDER                reads what FOLDER/manifest.jsonl names; a line of JSON for each array
+    peer.py read PEER FOLDER                reads the arrays that FOLDER/manifest.jsonl names; a line of JSON for each array
 """
 
 import importlib
@@ -34,7 +34,7 @@ def read(module, folder: Path) -> None:
 
 
 def main() -> None:
-    # Types and codecs outside of the specification are what is to be tried.
+    # The tests try types and codecs outside of the specification.
     warnings.simplefilter("ignore")
     task, peer, folder, *rest = sys.argv[1:]
     module = importlib.import_module(MODULES[peer])

@@ -69,7 +69,7 @@ def write(writer: manifest.Writer, count: int, rng) -> None:
                 encoding[name]["chunks"] = tuple(map(min, encoding[name]["chunks"], variable.shape))
         consolidated = bool(rng.integers(2))
         dataset.to_zarr(writer.folder / store, zarr_format=zarr_format, consolidated=consolidated, encoding=encoding)
-        # What lies in the store, before scale, offset and mask are applied.
+        # The stored elements, before scale, offset and mask are applied.
         with xarray.open_zarr(writer.folder / store, consolidated=consolidated, decode_cf=False) as raw:
             for name, variable in raw.variables.items():
                 if written == count:

@@ -25,7 +25,7 @@ from values import pick
 NUMBERS = ["b1", "i1", "u1", "i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"]
 FIXED = ["S1", "S5", "U1", "U7", "V3", "M8[ns]", "M8[D]", "M8[25s]", "m8[us]", "m8[h]"]
 VARIABLE = ["string", "bytes"]
-# What the wheel of numcodecs was built with; snappy is left out of it.
+# The compressors that the wheel of numcodecs was built with; snappy is left out of it.
 BLOSC = numcodecs.blosc.list_compressors()
 
 
@@ -160,7 +160,7 @@ def write_v3(rng, path: Path, dtype: str, lengths, fill) -> tuple[zarr.Array, st
 
 
 def facts(array: zarr.Array) -> dict:
-    """What the manifest has of an array besides its elements."""
+    """The properties of an array in the manifest besides its elements."""
     like = like_of(array)
     found = {"fill": manifest.fill_hex(array.metadata.fill_value, like), "attributes": dict(array.attrs)}
     if array.metadata.zarr_format == 3:
@@ -193,7 +193,7 @@ def write(writer: manifest.Writer, count: int, rng) -> None:
 
 
 def elements_of(array: zarr.Array) -> np.ndarray:
-    """The elements. What is read is expected, not what was written: chunks that compare equal to the fill value, as -0.0
+    """The elements as they are read, not as they were written: chunks that compare equal to the fill value, as -0.0
     does to 0.0, are not stored."""
     return np.asarray(array[...], dtype=array.dtype)
 

@@ -1,4 +1,5 @@
-//! `cargo xtask api`: the public items of each crate beside those in `docs/api`, so that no change of the surface goes unseen.
+//! `cargo xtask api`: compares the public items of each crate with `docs/api`, so that no change of the surface goes
+//! unnoticed.
 
 use crate::tidy;
 use public_api::Builder;

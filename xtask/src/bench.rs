@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: how long reads and writes take, beside other software if asked to.
 //!
 //! One process for each program, measurement and round; programs take turns, so that whatever else the machine does meets all
-//! of them. What a process does is in `benches/protocol`, what the arrays are in `benches/ours`; see `docs/performance.md`.
+//! of them. `benches/protocol` has the work of a process, `benches/ours` the arrays; see `docs/performance.md`.
 
 mod counts;
 mod goals;
@@ -57,13 +57,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     for &name in &options.peers {
         programs.push(programs::peer(root, &folder, name)?);
     }
-    let places = Folders::new(&folder, options.smaller);
-    places.make(&programs)?;
+    let folders = Folders::new(&folder, options.smaller);
+    folders.make(&programs)?;
     let mut rows = Vec::new();
     for (index, measurement) in options.only.iter().enumerate() {
         let mut row = Row::new();
         for round in 0..options.rounds {
-            // Whoever comes first pays for memory that the system took back from those before.
+            // The first program pays for memory that the system took back from the programs before.
             let first = (index + round as usize) % programs.len();
             for program in programs.iter().cycle().skip(first).take(programs.len()) {
                 let slow = program.is_slow(measurement.case);
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
                     continue;
                 }
                 let (warm, repetitions) = if slow { (0, 1) } else { (1, options.repetitions) };
-                let line = places.measure(program, *measurement, warm, repetitions)?;
+                let line = folders.measure(program, *measurement, warm, repetitions)?;
                 let found: &mut Samples = row.entry(program.name).or_default();
                 if found.add(&line) {
                     println!("{:<20} {:<18} {}", measurement.name(), program.name, found.brief());
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     table::print(&rows);
     match table::differences(&rows).as_slice() {
         [] => Ok(()),
-        differences => Err(format!("what was read differs:\n{}", differences.join("\n"))),
+        differences => Err(format!("the elements read differ:\n{}", differences.join("\n"))),
     }
 }
 
@@ -157,7 +157,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Runs one process; what it printed.
+    /// Runs one process. Returns its output.
     fn measure(&self, program: &Program, what: Measurement, warm: u32, repetitions: u32) -> Result<Value, String> {
         let (operation, boxes) = what.parts();
         let array = format!("{}.zarr", what.case);

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_are_those_of_the_facade() {
+    fn features_equal_the_facade() {
         let features = features().expect("a manifest");
         assert!(["gzip", "filesystem", "parallel"].iter().all(|name| features.iter().any(|feature| feature == name)));
         assert!(!features.iter().any(|name| name == "default" || name == "full"));

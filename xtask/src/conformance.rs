@@ -1,8 +1,8 @@
-//! `cargo xtask conformance`: what other software wrote is read, and what comes out is shown as tables.
+//! `cargo xtask conformance`: reads the stores of other software, and prints the results as tables.
 
 use zarr_tests::{ARCHIVES, Report, check_archive};
 
-/// Runs all cases. With `--matrix`, makes the table of what goes together instead.
+/// Runs all cases. With `--matrix`, makes the table of codecs and data types that go together instead.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         None => {}

@@ -32,7 +32,7 @@ struct Options {
     file: Option<PathBuf>,
 }
 
-/// What a process said at its end.
+/// The numbers that a process prints at its end.
 #[derive(Default)]
 struct Tally {
     inputs: u64,

@@ -1,8 +1,9 @@
 //! `cargo xtask interop`: writes random arrays with other software and reads them, and the other way around.
 //!
-//! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. What it wrote,
-//! and what was to be in it, it says in a manifest ([`manifest`]); ours says the same of what it wrote. numcodecs is asked for each
-//! of its codecs ([`codecs`]), and of all codecs whether it knows the names that are written ([`names`]).
+//! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. A manifest
+//! ([`manifest`]) lists the arrays that it wrote, with their elements; ours lists its own arrays in the same form.
+//! numcodecs is asked for each of its codecs ([`codecs`]), and of all codecs whether it knows the names that are
+//! written ([`names`]).
 
 mod codecs;
 mod manifest;
@@ -59,7 +60,7 @@ struct Options {
     keep: bool,
 }
 
-/// What came of one peer and direction.
+/// The result of one peer and direction.
 struct Outcome {
     arrays: usize,
     /// The arrays that differ: the line of the manifest, and how.

@@ -8,12 +8,12 @@ use std::process::Command;
 use zarr_json::Value;
 use zarr_tests::matrix::{self, Cell, Cells};
 
-/// What zarrs is known to write otherwise: a codec, and the data types whose elements below zero are concerned. `docs/support.md` says
-/// why that is not followed.
+/// A known difference of zarrs: a codec, and the data types of which it writes other elements below zero.
+/// `docs/support.md` says why this library does not do the same.
 const OTHERWISE: (&str, [&str; 5]) = ("bitround", ["int8", "int16", "int32", "int64", "timedelta64"]);
 
-/// Writes and reads an array for each pair, has other software read and write them as well, reads what it wrote, and writes the
-/// table. The crate zarrs is asked for what none in Python reads.
+/// Writes and reads an array for each pair, has other software read and write them as well, reads the arrays that it
+/// wrote, and writes the table. The crate zarrs is asked for arrays that no library in Python reads.
 pub(crate) fn run() -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
     let directory = root.join("target").join("interop");
@@ -52,12 +52,12 @@ struct Pair {
 struct Table<'a> {
     cells: Cells,
     folder: &'a Path,
-    /// What is read or written otherwise.
+    /// Pairs that other software reads or writes otherwise.
     differing: Vec<String>,
 }
 
 impl Table<'_> {
-    /// Marks what the lines that `matrix.py` printed say; the answer is what nobody in Python reads.
+    /// Marks the results in the lines that `matrix.py` printed. Returns the pairs that no library in Python reads.
     fn ask_python(&mut self, lines: &str) -> Result<Vec<Pair>, String> {
         let mut left = Vec::new();
         for line in lines.lines() {
@@ -83,7 +83,7 @@ impl Table<'_> {
         Ok(left)
     }
 
-    /// Marks what the lines that zarrs printed say of the pairs.
+    /// Marks the results of the pairs in the lines that zarrs printed.
     fn ask_zarrs(&mut self, lines: &str, pairs: &[Pair]) -> Result<(), String> {
         for line in lines.lines() {
             let answer = Value::from_json(line).map_err(|error| format!("{line}: {error}"))?;
@@ -101,7 +101,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Marks a pair as read by another, and if `unwritten` does not say why not, compares what it wrote.
+    /// Marks a pair as read by another, and if `unwritten` does not say why not, compares the array that it wrote.
     fn was_read(&mut self, pair: &Pair, by: Cell, unwritten: Option<&str>) {
         let names = (pair.codec.as_str(), pair.data_type.as_str());
         if let Some(why) = unwritten {

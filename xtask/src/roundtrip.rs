@@ -2,7 +2,8 @@
 
 use zarr_tests::{ARCHIVES, Roundtrips, roundtrip_archive};
 
-/// Converts all arrays of all archives, and again with what dialects cannot say in an attribute, and prints what came of it.
+/// Converts all arrays of all archives, and again with members that dialects cannot express in an attribute, and prints
+/// the results.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if let Some(other) = arguments.first() {
         return Err(format!("roundtrip takes no {other}"));

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what the compiler does not check about the form of the workspace.
+//! `cargo xtask tidy`: rules about the form of the workspace that the compiler does not check.
 
 mod circles;
 mod edges;
@@ -6,7 +6,7 @@ mod files;
 
 use std::path::{Path, PathBuf};
 
-/// Checks everything, and prints what is not as it should be.
+/// Checks everything, and prints the faults.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if let Some(argument) = arguments.first() {
         return Err(format!("tidy takes no {argument}"));

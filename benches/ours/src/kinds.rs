@@ -22,7 +22,7 @@ enum Type {
     V2(&'static str, &'static str, &'static str),
 }
 
-/// Elements along the last axis of those of a fixed size.
+/// Elements along the last axis of arrays of elements of fixed size.
 const WIDTH: u64 = 4096;
 
 /// All kinds.
@@ -135,7 +135,7 @@ fn bits(noise: &mut Noise, count: u64, mask: u8, out: &mut Vec<u8>) {
     out.truncate(usize::try_from(count).unwrap_or(usize::MAX));
 }
 
-/// Pairs of bytes, the upper ones such that neither NaN nor what is no date comes of them.
+/// Pairs of bytes, the upper ones such that they make neither NaN nor NaT.
 fn words(noise: &mut Noise, count: u64, mask: u16, out: &mut Vec<u8>) {
     (0..count).for_each(|_| out.extend((noise.bits() as u16 & mask).to_le_bytes()));
 }

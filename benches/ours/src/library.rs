@@ -18,7 +18,7 @@ pub(crate) struct Ours;
 /// Elements as they were read, or are to be written.
 pub(crate) struct Elements {
     data: ArrayData,
-    /// Those of variable length, one behind the other.
+    /// The contents of elements of variable length, one behind the other.
     joined: OnceLock<Vec<u8>>,
 }
 

@@ -13,7 +13,7 @@ use zarr_bench_protocol::{Failure, Library};
 /// Random boxes of one kind.
 const BOXES: usize = 400;
 
-/// Makes what is not there yet below `directory`: `raw/NAME.bin`, `NAME.zarr`, `empty/NAME.zarr` (metadata alone),
+/// Makes the missing files below `directory`: `raw/NAME.bin`, `NAME.zarr`, `empty/NAME.zarr` (metadata alone),
 /// `subsets/NAME`.
 pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     let sizes = Sizes::new(small);
@@ -67,7 +67,7 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     subsets("ks", 50, sizes.partial, [50; 3])
 }
 
-/// Makes `path`, if it is not there, under another name first: what is there is complete.
+/// Makes `path`, if it is not there, under another name first: a file of this name is complete.
 fn once(path: &Path, make: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
     if path.exists() {
         return Ok(());

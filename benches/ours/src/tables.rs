@@ -34,7 +34,7 @@ fn texts(noise: &mut Noise, count: u64, kinds: u64) -> Vec<String> {
     (0..count).map(|_| format!("value-{}", noise.below(kinds))).collect()
 }
 
-/// As VCF Zarr: genotypes of some samples at many places, and what is known of each place and sample.
+/// As VCF Zarr: genotypes of some samples at many variants, and data of each variant and sample.
 pub(crate) fn genotypes(path: &Path, small: bool) -> Result<(), Failure> {
     let codec = r#"{"name":"blosc","configuration":{"cname":"zstd","clevel":7,"shuffle":"bitshuffle","typesize":1,"blocksize":0}}"#;
     let tables = Tables { store: zarr::store::create(&path.display().to_string())?, codec };

@@ -1,6 +1,6 @@
 """Libraries of Python as peers in benchmarks: peer.py tensorstore|zarr-python|zarr-python+zarrs CASE OP PATH.
 
-The operations and the line that is printed are those of benches/protocol; docs/performance.md says what they are.
+benches/protocol defines the operations and the printed line; docs/performance.md describes them.
 """
 
 import json
@@ -58,7 +58,7 @@ class Tensorstore:
         return array.resize(exclusive_max=shape).result()
 
     def list(self, directory, consolidated):
-        # It has no hierarchies: what is an array, it is told by the depth of the document.
+        # It has no hierarchies: the depth of the document tells arrays.
         store = self.ts.KvStore.open({"driver": "file", "path": f"{directory}/"}).result()
         names = [Path(key.decode()).parent for key in store.list().result()]
         opened = [
@@ -133,7 +133,7 @@ def erase_chunks(directory):
 
 
 def content(elements):
-    """The bytes of elements; those of variable length one behind the other."""
+    """The bytes of elements; the contents of elements of variable length one behind the other."""
     elements = np.asarray(elements)
     if elements.dtype.kind not in "OT":
         return elements
@@ -205,7 +205,7 @@ def read_all(library, directory):
 
 
 def raw_elements(library, array):
-    """What is to be written: raw data has the bytes of elements, or a line for each of variable length."""
+    """The elements to be written: raw data has the bytes of elements, or a line for each of variable length."""
     dtype = np.dtype(library.dtype(array))
     if dtype.kind not in "OT":
         return np.fromfile(os.environ["BENCH_RAW"], dtype).reshape(array.shape)

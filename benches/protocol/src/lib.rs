@@ -1,8 +1,9 @@
-//! What is measured in a benchmark process, whatever library does the work.
+//! The measurements of a benchmark process, whatever library does the work.
 //!
 //! A program hands an implementation of [`Library`] to [`run`]. Started as `PROGRAM CASE OP PATH`, it prints one line of JSON:
-//! `{"seconds": [..], "cpu": [..], "bytes": N, "peak_rss": N, "check": "N"}`. `docs/performance.md` says what each operation
-//! is; the environment (`BENCH_REPS`, `BENCH_WARM`, `BENCH_RAW`, `BENCH_OUT`, `BENCH_SUBSETS`) says the rest.
+//! `{"seconds": [..], "cpu": [..], "bytes": N, "peak_rss": N, "check": "N"}`. `docs/performance.md` describes each
+//! operation; the environment (`BENCH_REPS`, `BENCH_WARM`, `BENCH_RAW`, `BENCH_OUT`, `BENCH_SUBSETS`) has the other
+//! parameters.
 
 mod library;
 mod measure;

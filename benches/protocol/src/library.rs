@@ -1,4 +1,4 @@
-//! What a library has to offer to be measured.
+//! The operations of a library that are measured.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ pub struct Subset {
 pub trait Library {
     /// An opened array.
     type Array;
-    /// Elements in memory that the library allocated; as bytes, those of variable length one behind the other.
+    /// Elements in memory that the library allocated; as bytes, the contents of elements of variable length one behind
+    /// the other.
     type Elements: AsRef<[u8]>;
 
     /// Whether an operation of the protocol is there at all.
@@ -34,25 +35,25 @@ pub trait Library {
     /// Opens the array in a directory, to be read and written.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn open(&self, directory: &Path) -> Result<Self::Array, Failure>;
 
     /// Opens arrays of the hierarchy in a directory, by their paths from there.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn open_members(&self, directory: &Path, names: &[String]) -> Result<Vec<Self::Array>, Failure>;
 
     /// The same as [`open`](Self::open) with whatever cache of shard indexes and chunks the library offers; `None` if it offers none.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn open_cached(&self, directory: &Path) -> Result<Option<Self::Array>, Failure>;
 
     /// Opens an array whose files are held in memory.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn open_in_memory(&self, files: Files) -> Result<Self::Array, Failure>;
 
     /// Elements along each axis.
@@ -67,32 +68,32 @@ pub trait Library {
     /// Reads the whole array into `out`, in C order.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn read_into(&self, array: &Self::Array, out: &mut [u8]) -> Result<(), Failure>;
 
     /// Reads a box into memory of the library's.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn read(&self, array: &Self::Array, subset: &Subset) -> Result<Self::Elements, Failure>;
 
     /// Writes a box.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn write(&self, array: &Self::Array, subset: &Subset, elements: &[u8]) -> Result<(), Failure>;
 
     /// The elements of a whole array as the library takes them: `raw` has their bytes, or a line for each if they are of
     /// variable length.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn input(&self, array: &Self::Array, raw: Vec<u8>) -> Result<Self::Elements, Failure>;
 
     /// Writes a whole array.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn write_all(&self, array: &Self::Array, elements: &Self::Elements) -> Result<(), Failure> {
         let len = self.shape(array);
         self.write(array, &Subset { start: vec![0; len.len()], len }, elements.as_ref())
@@ -101,12 +102,12 @@ pub trait Library {
     /// Changes the shape, and stores that.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn resize(&self, array: &mut Self::Array, shape: &[u64]) -> Result<(), Failure>;
 
     /// Opens every array of a hierarchy, and says how many there are.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     fn list(&self, directory: &Path) -> Result<u64, Failure>;
 }

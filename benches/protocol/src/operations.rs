@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What one process found.
+/// The measurements of one process.
 #[derive(Debug)]
 struct Outcome {
     times: Times,
@@ -23,10 +23,10 @@ impl Outcome {
     }
 }
 
-/// Runs the operation that the arguments of the process name, and prints what it took.
+/// Runs the operation that the arguments of the process name, and prints the measurements.
 ///
 /// # Errors
-/// Those of the library, and wrong arguments.
+/// The errors of the library, and wrong arguments.
 pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [_, operation, path] = arguments.as_slice() else { return Err("arguments: CASE OP PATH".into()) };

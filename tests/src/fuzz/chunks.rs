@@ -49,7 +49,7 @@ pub(super) fn limited() -> Options {
     Options::default().limits(limits)
 }
 
-/// The array that a document describes. Those opened last are kept, since most inputs have the document of a seed.
+/// The array that a document describes. The arrays opened last are kept, since most inputs have the document of a seed.
 fn opened(document: &str) -> Option<Array> {
     thread_local! {
         static OPENED: RefCell<HashMap<String, Option<Array>>> = RefCell::default();
@@ -111,7 +111,7 @@ fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
         && sum % 4 == 2
         && !LOSSY.iter().any(|lossy| document_names(array, lossy))
     {
-        // What was read can be written, and is the same then.
+        // Elements that were read can be written, and are the same then.
         let whole = || Selection::Region(region.clone());
         if array.write(whole(), all.view()).is_ok() {
             let again = array.read_data(whole())?;
@@ -125,7 +125,7 @@ fn read(array: &Array, chunk: &[u8]) -> zarr_array::Result<()> {
     if let (Ok(part), Ok(all)) = (&element, &all) {
         same_elements(part, all, &region, |_| 0, |_| 1);
     }
-    // Of the chunks at an end of the array, only what lies in it is read.
+    // Of a chunk at the edge of the array, only the elements in the array are read.
     if all.is_ok() && sum % 2 == 1 && region.shape() == array.chunk_grid().chunk_shape(&index) {
         laws::refused::check(&mut Random::new(chunk.len() as u64 ^ u64::from(sum) << 32), array, &index, chunk);
     }
@@ -153,23 +153,23 @@ fn document_names(array: &Array, name: &str) -> bool {
     array.metadata().codecs.iter().any(|codec| codec.to_value().to_string().contains(name))
 }
 
-/// Compares the elements of a part with those of the whole.
+/// Compares the elements of a part with the elements of the whole.
 fn same_elements(part: &ArrayData, all: &ArrayData, region: &Region, from: fn(u64) -> u64, len: fn(u64) -> u64) {
-    let mut places = vec![0_usize];
+    let mut positions = vec![0_usize];
     for axis in region.axes() {
         let start = from(axis.len);
         let end = (start + len(axis.len)).min(axis.len);
-        places = places
+        positions = positions
             .into_iter()
             .flat_map(|position| (start..end).map(move |at| position * axis.len as usize + at as usize))
             .collect();
     }
-    assert_eq!(part.len(), places.len(), "elements of a part");
+    assert_eq!(part.len(), positions.len(), "elements of a part");
     let size = all.data_type().item_size();
     let item = |data: &ArrayData, position: usize| {
         data.items().get(position * size..(position + 1) * size).map(<[u8]>::to_vec)
     };
-    for (at, position) in places.into_iter().enumerate() {
+    for (at, position) in positions.into_iter().enumerate() {
         let same = if all.heap().is_some() {
             part.json(at).semantically_eq(&all.json(position))
         } else {

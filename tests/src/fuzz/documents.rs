@@ -51,7 +51,7 @@ fn is_document(key: &str) -> bool {
     NAMES.contains(&name) || [".array.json", ".group.json", ".array", ".group"].iter().any(|end| name.ends_with(end))
 }
 
-/// The documents of each node of the fixtures, and those of each case that is not large.
+/// The documents of each node of the fixtures, and all documents of each case that is not large.
 pub(super) fn seeds(dialect: Dialect) -> Result<Vec<Vec<u8>>, Fault> {
     let mut seeds: BTreeSet<_> = made::inputs(dialect).into_iter().collect();
     for archive in ARCHIVES.into_iter().filter(|archive| dialect_of(archive) == dialect) {
@@ -141,7 +141,7 @@ pub(super) fn run(input: &[u8]) -> bool {
     })
 }
 
-/// Does with a node what needs no chunks. The node, if it is an array.
+/// Does the operations on a node that need no chunks. Returns the node, if it is an array.
 fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, zarr_array::Error> {
     let found = zarr::hierarchy::open_node(store, path, None)?;
     let _ = found.attributes();
@@ -152,7 +152,8 @@ fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, 
             laws::array::document_v3(&parse(text, free).map(|parsed| parsed.value).unwrap_or_default());
         }
     }
-    // Not all that is read can be written, but what is written over documents changes nothing in them.
+    // Not all nodes that are read can be written, but a node that is written over its documents changes nothing in
+    // them.
     if documents(found.dialect, &found.path, &found.node, Some(&found.documents)).is_ok() {
         assert_eq!(crate::rewrite::documents(&found), Ok(()));
     }

@@ -37,7 +37,7 @@ impl Files {
         bytes
     }
 
-    /// A store with those values whose keys are keys.
+    /// A store with the values whose keys are valid.
     pub(super) fn store(&self) -> Arc<dyn Store> {
         let store = MemoryStore::new();
         for (key, value) in &self.values {
@@ -50,7 +50,7 @@ impl Files {
     }
 }
 
-/// The first line, and what follows it.
+/// The first line, and the bytes behind it.
 pub(super) fn line(bytes: &[u8]) -> (String, &[u8]) {
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (line, rest) = bytes.split_at(end);

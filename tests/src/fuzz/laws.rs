@@ -1,5 +1,5 @@
-//! What must hold of everything that is taken, found out in another way than the library does: a check that is missing
-//! shows itself here where it would otherwise only let wrong input pass.
+//! Laws of all accepted input, checked in another way than the library does: a missing check fails here, where it would
+//! otherwise only let wrong input pass.
 
 pub(super) mod alone;
 pub(super) mod array;

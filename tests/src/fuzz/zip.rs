@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use zarr::store::{ByteRange, Fetched, Key, Store, StoreExt, ZipStore};
 
-/// What each record of a zip file begins with.
+/// The first bytes of each record of a zip file.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
 pub(super) const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 pub(super) const END: [u8; 4] = *b"PK\x05\x06";
@@ -103,7 +103,7 @@ fn written(values: &[(&str, &[u8])], deflated: bool, wide: bool) -> Vec<u8> {
     for (name, value) in values {
         let data = if deflated {
             let mut encoder = DeflateEncoder::new(Vec::new(), flate2::Compression::default());
-            // Memory takes what is written.
+            // Writing to memory does not fail.
             let _ = encoder.write_all(value);
             encoder.finish().unwrap_or_default()
         } else {
@@ -180,12 +180,12 @@ pub(super) fn mutate(random: &mut Random, input: &[u8]) -> Vec<u8> {
     changed
 }
 
-/// Makes the places of the records right, and with `checksums` those of values that are stored as they are.
+/// Repairs the offsets of the records, and with `checksums` the checksums of values that are stored as they are.
 fn repair(file: &mut [u8], checksums: bool) {
-    let places = |begin: [u8; 4]| -> Vec<usize> {
+    let offsets = |begin: [u8; 4]| -> Vec<usize> {
         file.windows(4).enumerate().filter(|(_, bytes)| *bytes == begin).map(|(at, _)| at).collect()
     };
-    let (locals, centrals, ends) = (places(LOCAL), places(CENTRAL), places(END));
+    let (locals, centrals, ends) = (offsets(LOCAL), offsets(CENTRAL), offsets(END));
     for (central, local) in centrals.iter().zip(&locals) {
         set(file, central + 42, *local);
         let size = number(file, local + 18, 4);

@@ -100,7 +100,7 @@ fn half(at: i64) -> Value {
     Value::from((at as f64 - 15.0) * 0.5)
 }
 
-/// What all floats with a sign have.
+/// Values that all floats with a sign have.
 fn small(at: i64) -> Value {
     const SMALL: [f64; 11] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, -0.5, -1.0, -1.5, -2.0, -3.0];
     Value::from(usize::try_from(at).ok().and_then(|at| SMALL.get(at % SMALL.len())).copied().unwrap_or_default())
@@ -127,7 +127,7 @@ fn time(name: &str) -> Value {
     json!({"name": name, "configuration": {"unit": "s", "scale_factor": 1}})
 }
 
-/// The elements that `value` gives for their places.
+/// The elements that `value` gives for their indices.
 fn values(data_type: Value, value: impl Fn(i64) -> Value) -> Values {
     let config = NamedConfig::from_value(&data_type).expect("a data type has a name");
     let data_type =

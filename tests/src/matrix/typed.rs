@@ -13,7 +13,7 @@ use zarr_grid::Selection;
 use zarr_json::json;
 use zarr_meta::Dialect;
 
-/// Codecs that may lose a part of an element: others have to read what is left here.
+/// Codecs that may lose a part of an element: others have to read the elements that are left.
 const LOSSY: [&str; 6] = ["astype", "bitround", "cast_value", "fixedscaleoffset", "quantize", "zfpy"];
 
 /// An array with a codec that was typed, in a folder of its own.
@@ -32,7 +32,7 @@ pub struct Typed {
 const NOT_TYPED: [&str; 2] = ["n5_default", "array_view"];
 
 /// Writes an array into `folder` for each codec that can be typed, each data type and byte order, in versions 2 and 3, with a file that
-/// says which elements are in it. Those that are refused are left out.
+/// says which elements are in it. Refused arrays are left out.
 ///
 /// # Errors
 /// Says which array is not read as it was written, or that there is none of a codec.
@@ -81,7 +81,7 @@ fn write(path: &Path, type_name: &str, values: &Values, typed: &Typed, entry: &C
         discard(Some(path))?;
         return Ok(false);
     };
-    // Not all values are among those that lossy codecs keep.
+    // Lossy codecs do not keep all values.
     if array.write(Selection::all(), values.elements.view()).is_err() {
         discard(Some(path))?;
         return Ok(false);

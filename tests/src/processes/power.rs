@@ -1,4 +1,5 @@
-//! Verbs that a loss of power interrupts at each of their steps: of what was not synced the disk has some and not the rest.
+//! Verbs that a loss of power interrupts at each of their steps: the disk has some of the changes that were not synced,
+//! and not the rest.
 
 use super::steps::{MAX_STEPS, Steps, Stopping, restore};
 use super::verbs::{Contents, LAYOUTS, Scenario, Stores, Verb, contents};
@@ -10,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::Store;
 use zarr_store::{Bytes, Capabilities, Durability, Key, MemoryStore, Prefix, SetOptions, StoreExt, Version};
 
-/// A store in memory that knows which of its changes a loss of power may undo. It keeps what [`Durability`] and
-/// [`Store::barrier`] promise, and nothing beyond that: each change that is not synced may be lost or not, whatever becomes of
-/// others.
+/// A store in memory that records which of its changes a loss of power may undo. It keeps the promises of
+/// [`Durability`] and [`Store::barrier`], and nothing beyond: each change that is not synced may be lost or not,
+/// independently of others.
 #[derive(Debug)]
 struct Volatile {
     store: MemoryStore,
@@ -23,7 +24,7 @@ struct Volatile {
 
 #[derive(Debug, Default)]
 struct Log {
-    /// What was there when all was last synced.
+    /// The values when all was last synced.
     synced: BTreeMap<Key, Bytes>,
     changes: Vec<Change>,
 }
@@ -66,7 +67,7 @@ impl Volatile {
         self.log().changes.push(Change { what, is_synced });
     }
 
-    /// What a loss of power may leave.
+    /// Values that a loss of power may leave.
     fn after_a_loss(&self, random: &mut Random) -> BTreeMap<Key, Bytes> {
         let log = self.log();
         let mut values = log.synced.clone();
@@ -172,7 +173,7 @@ impl Store for Volatile {
 struct Disks([Arc<Volatile>; 2]);
 
 impl Disks {
-    /// Ones that have what is in these stores.
+    /// Disks with the values of these stores.
     fn new(stores: &Stores, like_files: bool) -> Result<Self> {
         let disk = |store| -> Result<_> { Ok(Arc::new(Volatile::new(&contents(store)?, like_files)?)) };
         Ok(Self([disk(&stores.main)?, disk(&stores.target)?]))
@@ -187,7 +188,7 @@ impl Disks {
         Stores { main, target }
     }
 
-    /// What a loss of power may leave on them.
+    /// Stores that a loss of power may leave on them.
     fn after_a_loss(&self, random: &mut Random) -> Result<Stores> {
         let stores = Stores::in_memory();
         for (store, disk) in [&stores.main, &stores.target].into_iter().zip(&self.0) {
@@ -197,14 +198,15 @@ impl Disks {
     }
 }
 
-/// Does a verb again, loses the power in that or afterwards, and returns what is left, and whether the verb was done.
+/// Does a verb again, loses the power in that or afterwards, and returns the values that are left, and whether the verb
+/// was done.
 fn lose_in_rerun(scenario: Scenario, stores: &Stores, like_files: bool, random: &mut Random) -> Result<(Stores, bool)> {
     // It may have nothing left to do, or fail, as where nothing stops it.
     let rerun = |disks: &Disks, steps: &Arc<Steps>| scenario.rerun(&disks.stopping(steps)).unwrap_or(false);
     let undisturbed = Steps::until(u64::MAX, true);
     rerun(&Disks::new(stores, like_files)?, &undisturbed);
     let calls = undisturbed.made().max(1);
-    // What there was before goes at the end.
+    // Old values are erased at the end.
     let from_end = match random.below(4) {
         0 => 0,
         1 => random.number() % calls.div_ceil(8),
@@ -216,7 +218,7 @@ fn lose_in_rerun(scenario: Scenario, stores: &Stores, like_files: bool, random: 
     Ok((disks.after_a_loss(random)?, done))
 }
 
-/// Cuts the power at each step of a verb, on arrays of every layout. What was there before is on the disk.
+/// Cuts the power at each step of a verb, on arrays of every layout. The old values are on the disk.
 pub(super) fn check(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut tally = Tally::default();
     for (name, layout) in LAYOUTS {
@@ -270,7 +272,7 @@ fn lose_at_each(scenario: Scenario, like_files: bool, losses: u64, name: &str, t
                         tally.fault("reruns that do not end right", || at() + &fault);
                     }
                 }
-                // It says what a user has to decide.
+                // The error says the decision that a user has to take.
                 Ok(false) => {}
                 Err(error) => tally.fault("reruns that fail", || at() + &error.to_string()),
             }

@@ -167,17 +167,17 @@ impl Reader {
             5 => {
                 let step = 2 + random.below(part * 3);
                 let axis = AxisSelection::Range { start: Some(from as i64), stop: Some(to as i64), step: step as i64 };
-                self.read_places((from..to).step_by(step).collect(), Selection::Axes(vec![axis]))
+                self.read_positions((from..to).step_by(step).collect(), Selection::Axes(vec![axis]))
             }
             _ => {
-                let places: Vec<usize> = (0..8).map(|_| random.below(len)).collect();
-                let list = places.iter().map(|&index| index as i64).collect();
-                self.read_places(places, Selection::coordinates(vec![list]))
+                let positions: Vec<usize> = (0..8).map(|_| random.below(len)).collect();
+                let list = positions.iter().map(|&index| index as i64).collect();
+                self.read_positions(positions, Selection::coordinates(vec![list]))
             }
         };
         match got {
             Err(error) => Some(("errors", error.to_string())),
-            Ok(fault) => fault.map(|fault| ("reads of what was never written", fault)),
+            Ok(fault) => fault.map(|fault| ("reads of elements that were never written", fault)),
         }
     }
 
@@ -196,15 +196,16 @@ impl Reader {
     }
 
     /// Reads elements at positions and returns a fault if a chunk is of no state.
-    fn read_places(&self, places: Vec<usize>, selection: Selection) -> zarr::Result<Option<String>> {
+    fn read_positions(&self, positions: Vec<usize>, selection: Selection) -> zarr::Result<Option<String>> {
         let elements = self.array.read::<i32>(selection)?;
         let chunk = self.states.first().map_or(0, Vec::len);
         let of_no_state = |number: &usize| {
-            let of_chunk = || places.iter().zip(&elements).filter(|(index, _)| *index / chunk == *number);
+            let of_chunk = || positions.iter().zip(&elements).filter(|(index, _)| *index / chunk == *number);
             let is = |state: &Vec<i32>| of_chunk().all(|(index, element)| state[index % chunk] == *element);
             !self.states.iter().any(is)
         };
         let wrong = (0..CHUNKS).find(of_no_state);
-        Ok(wrong.map(|number| format!("{} elements from {:?} on, of chunk {number}", places.len(), places.first())))
+        Ok(wrong
+            .map(|number| format!("{} elements from {:?} on, of chunk {number}", positions.len(), positions.first())))
     }
 }

@@ -52,7 +52,7 @@ impl Role {
 /// A process, which is started again when it was killed, and the operations that it acknowledged in all its lives.
 struct Slot {
     role: Role,
-    /// Its number among those of its role.
+    /// Its number among the children of its role.
     number: u64,
     child: Child,
     acknowledged: Vec<u64>,

@@ -31,7 +31,7 @@ impl Steps {
         Arc::new(Self { made: AtomicU64::new(0), last, for_good })
     }
 
-    /// How many calls were made, those included that failed.
+    /// How many calls were made, with the failed ones.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
@@ -69,8 +69,8 @@ impl fmt::Display for Stopping {
     }
 }
 
-/// Operations on several values take the defaults of the trait, so that each value is a step, but for those that a store does at
-/// once.
+/// Operations on several values take the defaults of the trait, so that each value is a step, except operations that a
+/// store does at once.
 impl Store for Stopping {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         self.step(Operation::Get, key.as_str())?;
@@ -202,7 +202,7 @@ fn stop_at_each<K>(
             }
             match scenario.rerun(&stores) {
                 Ok(true) => {}
-                // It says what a user has to decide, and nothing is lost by it.
+                // The error says the decision that a user has to take, and nothing is lost by it.
                 Ok(false) => {
                     for fault in scenario.faults_when_interrupted(&stores) {
                         tally.fault("refused reruns that lose something", || at() + &fault);

@@ -278,7 +278,7 @@ impl Scenario {
                 Verb::Remove | Verb::RemoveGroup | Verb::Move | Verb::MoveOver | Verb::Finish | Verb::Undo => Ok(true),
                 _ => Err(error.into()),
             },
-            // What is left of the source may be less than what was moved.
+            // The rest of the source may be less than the moved node.
             Err(error) if error.kind() == ErrorKind::Exists && matches!(self.verb, Verb::Move | Verb::MoveOver) => {
                 Ok(false)
             }

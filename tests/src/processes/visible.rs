@@ -140,7 +140,7 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
             let is_right = seen == after || changed.is_err() && is_between(change, &seen, &before, &after);
             if !is_right {
                 let wrong = seen.elements.iter().zip(&after.resized(shape).elements).filter(|(a, b)| a != b).count();
-                tally.fault("changes after which what was never there is seen", || {
+                tally.fault("changes after which elements are seen that were never there", || {
                     format!("seed {seed}: {wrong} elements after {}", done.join(", "))
                 });
                 break;
@@ -151,7 +151,8 @@ pub(super) fn check(interrupted: bool, scale: Scale) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Whether an interrupted change may leave these elements: those before it, or for a write of several chunks a part of the new ones.
+/// Whether an interrupted change may leave these elements: the elements before it, or for a write of several chunks a
+/// part of the new ones.
 fn is_between(change: Change, seen: &Model, before: &Model, after: &Model) -> bool {
     let parts = |seen: &Model| {
         let both = before.elements.iter().zip(&after.elements);

@@ -16,7 +16,8 @@ use zarr_store::{
 };
 use zarr_tests::random::Random;
 
-/// A store as one of several processes has it: what it holds is common, its locks are not. Each request waits for its turn.
+/// A store as one of several processes has it: its values are common, its locks are not. Each request waits for its
+/// turn.
 #[derive(Clone, Debug)]
 struct Process {
     store: Arc<MemoryStore>,
@@ -72,7 +73,7 @@ impl Process {
         }
     }
 
-    /// Waits until it is the turn of a request: of those that wait at the same time, any.
+    /// Waits until it is the turn of a request: of requests that wait at the same time, any.
     fn turn(&self) -> impl Future<Output = ()> + Send {
         std::future::poll_fn(|_| {
             let is_next = self.random.lock().unwrap().below(2) == 0;
@@ -151,7 +152,7 @@ impl AsyncStore for Process {
 
 const COLUMNS: usize = 4;
 
-/// The elements of a row: those in one of two columns of chunks may be fill value.
+/// The elements of a row: the elements in one of two columns of chunks may be the fill value.
 fn row(id: i32) -> [i32; COLUMNS] {
     match id % 3 {
         0 => [id, id, 0, 0],
@@ -160,7 +161,7 @@ fn row(id: i32) -> [i32; COLUMNS] {
     }
 }
 
-/// What a process does, with the numbers of the rows of each append that has succeeded.
+/// The work of a process, with the numbers of the rows of each append that has succeeded.
 type Work<'w> = Pin<Box<dyn Future<Output = std::result::Result<(), zarr_array::Error>> + 'w>>;
 type Appended = Mutex<Vec<Vec<i32>>>;
 
@@ -204,7 +205,7 @@ async fn changes(process: &Process, seed: u64) -> std::result::Result<(), zarr_a
     Ok(())
 }
 
-/// Every row within the shape is complete and there once, and those of an append that succeeded are there together.
+/// Every row within the shape is complete and there once, and the rows of an append that succeeded are there together.
 fn check(store: &Arc<dyn Store>, done: &Appended, case: &str) {
     let array = zarr::open((store, "/a")).array().unwrap();
     let elements = array.read::<i32>(..).unwrap();

@@ -26,7 +26,7 @@ fn attributes(store: &Arc<dyn Store>) -> String {
     Value::Object(zarr::open((store, "/a")).array().unwrap().metadata().attributes.clone()).to_string()
 }
 
-/// What is stored, and whether there was a warning of it.
+/// The stored attributes, and whether there was a warning of them.
 fn converted(source: &Arc<dyn Store>, dialect: Dialect, carry: bool) -> (Arc<dyn Store>, bool) {
     let options = ConvertOptions::default().dialect(dialect).carry(carry);
     let conversion = Conversion::plan(source, &zarr::registry::default(), options).unwrap();
@@ -61,7 +61,7 @@ fn conversions_keep_nan_or_tell() {
     assert_eq!((attributes(&v3), noted), (texts.clone(), true));
     let (v3, _) = converted(&v2(), Dialect::V3, true);
     assert_eq!(attributes(&converted(&v3, Dialect::V2, false).0), ATTRIBUTES);
-    // Of version 3 those stay that are there.
+    // Version 3 keeps its literals.
     let key = Key::new("a/zarr.json").unwrap();
     let stored = converted(&v2(), Dialect::V3, false).0.get_all(&key).unwrap().unwrap();
     let bare = std::str::from_utf8(&stored).unwrap().replacen("\"NaN\"", "NaN", 2);
@@ -71,7 +71,7 @@ fn conversions_keep_nan_or_tell() {
     assert_eq!(attributes(&source), ATTRIBUTES);
     let (copy, noted) = converted(&source, Dialect::V3, false);
     assert_eq!((attributes(&copy).as_str(), noted), (ATTRIBUTES, false));
-    // What had none gets none.
+    // A document without literals gets none.
     let (v3, _) = converted(&v2(), Dialect::V3, false);
     let mut array = zarr::open((&v3, "/a")).array().unwrap();
     let mut changed = array.metadata().attributes.clone();
@@ -121,7 +121,7 @@ fn strict_opening_refuses_documents_with_warnings() {
         Conversion::plan(&store, &zarr::registry::default(), options).unwrap_err().kind(),
         ErrorKind::InvalidMetadata
     );
-    // What has nothing odd is opened.
+    // A node without deviations is opened.
     let plain = self::store(&[("a/.zarray", &ZARRAY.replace("NaN", "\"NaN\"")), ("a/.zattrs", r#"{"a":1}"#)]);
     let found = zarr::hierarchy::open_node(&*plain, "/a", None).unwrap();
     assert!(Array::from_found(&plain, found, &zarr::registry::default(), strict).is_ok());

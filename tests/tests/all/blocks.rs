@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn blosc_frames_are_those_of_the_elements_in_one_piece(
+    fn blosc_frames_equal_frames_of_the_elements_in_one_piece(
         axes in prop::collection::vec(axis(), 0..4),
         data_type in prop::sample::select(vec!["uint8", "uint16", "bool", "float64", "complex128"]),
         endian in prop::sample::select(vec!["little", "big"]),

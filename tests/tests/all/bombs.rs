@@ -6,7 +6,7 @@ use zarr_codec::testing::{bytes_to_bytes, element};
 use zarr_json::{Value, json};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
-/// What the process may take in addition, in bytes.
+/// The memory that the process may take in addition, in bytes.
 const GROWTH: u64 = 256 << 20;
 
 #[test]
@@ -18,7 +18,7 @@ fn claims_of_terabytes_are_errors() {
 pub(crate) fn in_own_process(test: &str, end: &str) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--ignored", "--exact", test, "--nocapture", "--test-threads", "1"]);
-    // The allocator sets aside addresses for every thread, which are not what is counted here.
+    // The allocator reserves addresses for every thread, which are not counted here.
     let output = child.env("MALLOC_ARENA_MAX", "1").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr));
@@ -40,14 +40,14 @@ fn under_a_limit() {
     let bombs = bombs();
     limit_memory();
     for (codec, what, bytes) in &bombs {
-        // The size of what comes out is known, is known to be large, and is not known.
+        // The decoded size is known, is known to be large, and is not known.
         for (data_type, chunk, serializer) in
             [("uint8", 16_u64, "bytes"), ("uint8", 1 << 31, "bytes"), ("string", 16, "vlen-utf8")]
         {
             println!("{} with {what}: {chunk} of {data_type}", codec);
             let result = read(codec, data_type, chunk, serializer, bytes);
             println!("    {result:?}");
-            // A dictionary takes what memory it is filled with, so that 16 bytes may come out of the largest.
+            // A dictionary takes the memory that it is filled with, so that 16 bytes may come out of the largest.
             assert!(result.is_err() || what.contains("dictionary"), "{codec}: {what}");
         }
     }
@@ -70,7 +70,7 @@ fn read(codec: &Value, data_type: &str, chunk: u64, serializer: &str, bytes: &[u
     zarr::open(&store).array()?.read_data(0..1_u64).map(drop)
 }
 
-/// A codec, in what the bomb consists, and the bytes.
+/// A codec, the kind of bomb, and the bytes.
 fn bombs() -> Vec<(Value, &'static str, Vec<u8>)> {
     let named = |name: &str, configuration: Value| json!({"name": name, "configuration": configuration});
     let gzip = named("gzip", json!({"level": 9}));

@@ -1,4 +1,4 @@
-//! What a cache saves, and what it sees.
+//! The requests that a cache saves, and the changes that it notices.
 
 use std::sync::Arc;
 use zarr::store::{
@@ -68,7 +68,7 @@ fn indexes_and_inner_chunks_are_fetched_once() {
     assert_eq!(store.take().gets, 2);
     assert_eq!(array.read::<i32>((0, 0)).unwrap(), [0]);
     assert_eq!(store.take().gets, 3);
-    // Both ways of reading share it, but not what is in stores that are not the same.
+    // Both ways of reading share it, but different stores do not share their chunks.
     assert!(cache.bytes() > 0);
     cache.clear();
     assert_eq!(cache.bytes(), 0);
@@ -122,7 +122,7 @@ fn writes_of_others_are_seen_as_documented() {
     assert_eq!((counts.gets, counts.bytes_read), (1, 0));
     plain.write((5, 5), &[-7]).unwrap();
     assert_eq!((read(&fast), read(&sure)), (5 * 128 + 5, -7));
-    // What is not kept is not read by an index that is outdated.
+    // Inner chunks that are not cached are not read by an outdated index.
     assert_eq!(fast.read::<i32>((20..24, 20..24)).unwrap()[0], 20 * 128 + 20);
     assert_eq!(read(&fast), -7);
     plain.erase_chunk(&[0, 0]).unwrap();
@@ -135,7 +135,7 @@ fn writes_of_others_are_seen_as_documented() {
 
 #[test]
 fn an_outdated_index_is_noticed_in_files() {
-    // What is not compressed decodes without an error wherever it is read from.
+    // Uncompressed bytes decode without an error from any offset.
     let zstd = r#", {"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#;
     for (codecs, points) in
         [(SHARD.to_owned(), false), (SHARD.replace(zstd, ""), false), (SHARD.replace(zstd, ""), true)]
@@ -147,7 +147,7 @@ fn an_outdated_index_is_noticed_in_files() {
         plain.write(.., &(1..=64 * 64).collect::<Vec<i32>>()).unwrap();
         let cached = with(&plain, &ChunkCache::new(1 << 20));
         assert_eq!(cached.read::<i32>((4, 4)).unwrap(), [4 * 64 + 4 + 1]);
-        // Nothing but fill values in front: what comes after lies where others were.
+        // Nothing but fill values in front: later inner chunks lie at the offsets of others.
         plain.write((0..4, ..32), &[0; 4 * 32]).unwrap();
         if points {
             let found = cached.read::<i32>(Selection::coordinates(vec![vec![40, 50], vec![50, 9]])).unwrap();
@@ -273,7 +273,7 @@ fn picks_in_a_shard_read_its_index_once() {
         .map(|(row, column)| row * 128 + column)
         .to_vec();
     let (store, array) = made(SHARD);
-    // What lies where is known only once a chunk was found.
+    // The location of chunks is known only once one was found.
     array.read::<i32>((0, 0)).unwrap();
     store.take();
     assert_eq!(array.read::<i32>(picks()).unwrap(), expected);

@@ -1,4 +1,4 @@
-//! Arrays that share a cache are as those without one.
+//! Arrays that share a cache read the same as arrays without one.
 
 use crate::layouts::{Grid, Layout, layout};
 use crate::model::{Model, Sample};
@@ -112,7 +112,7 @@ impl<T: Sample> Trial<T> {
         Ok(())
     }
 
-    /// Only along chunks, so that nothing is left of what was cut off, and only of regular grids.
+    /// Only along chunks, so that nothing is left of the removed chunks, and only of regular grids.
     fn resize(&mut self, random: &mut Random) -> Result<(), TestCaseError> {
         let Grid::Regular(chunk) = &self.grid else { return Ok(()) };
         let shape: Vec<u64> = chunk.iter().map(|&len| len * random.below(3) as u64).collect();

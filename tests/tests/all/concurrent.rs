@@ -29,7 +29,7 @@ fn check(store: Arc<dyn Store>, codecs: &str, opened: impl Fn(&Array) -> Array +
     assert_eq!(array.read::<i32>(..).unwrap(), (4000..4064).collect::<Vec<_>>());
 }
 
-/// 32 threads write two elements each, between which those of others lie.
+/// 32 threads write two elements each, between which elements of others lie.
 fn check_points(codecs: &str) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[64], "int32").chunks(&[64]).codecs(codecs).unwrap();
@@ -50,7 +50,7 @@ fn check_points(codecs: &str) {
 }
 
 #[test]
-fn of_points_between_those_of_others() {
+fn of_points_between_points_of_others() {
     check_points("zstd");
     check_points(SHARD);
 }

@@ -1,4 +1,4 @@
-//! What other software wrote, one test for each archive of it.
+//! Stores that other software wrote, one test for each archive.
 
 use zarr_tests::check_archive;
 

@@ -6,7 +6,7 @@ use zarr::store::{FilesystemStore, Key, MemoryStore, Prefix, Store, StoreExt};
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup};
 use zarr_meta::{Dialect, NodePath};
 
-/// Those that have hierarchies.
+/// The dialects that have hierarchies.
 const DIALECTS: [Dialect; 5] =
     [Dialect::V2, Dialect::V3, Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022];
 const ALL: [Dialect; 7] = [
@@ -28,7 +28,7 @@ fn group(dialect: Option<Dialect>) -> NewGroup {
     NewGroup::default().dialect(dialect)
 }
 
-/// An array and a group of a dialect; of those without hierarchies, the array is the root.
+/// An array and a group of a dialect; in dialects without hierarchies, the array is the root.
 fn hierarchy(dialect: Dialect) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let path = if DIALECTS.contains(&dialect) { "/g/a" } else { "/" };
@@ -222,7 +222,7 @@ fn a_replacement_of_all_may_be_of_any_dialect() {
     assert_eq!(array.dialect(), Dialect::V2);
 }
 
-/// What was written in 2023 and what is written now lie in one hierarchy.
+/// Documents of 2023 and new ones lie in one hierarchy.
 #[test]
 fn version_3_is_one_hierarchy() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -247,7 +247,7 @@ fn an_array_that_the_dialect_cannot_express_is_refused() {
     assert_eq!(values(&*store), before);
 }
 
-/// A broken group above tells nothing; another dialect beside it would hide what it holds.
+/// A broken group above tells nothing; another dialect beside it would hide its nodes.
 #[test]
 fn below_a_broken_group_nothing_is_created() {
     for (dialect, key) in [(Dialect::V2, ".zgroup"), (Dialect::V3, "zarr.json")] {

@@ -1,4 +1,4 @@
-//! Chunks of nothing but the fill value: left out only where everybody reads what is missing alike.
+//! Chunks of nothing but the fill value: left out only where all software reads missing chunks alike.
 
 use std::sync::Arc;
 use zarr_array::{Array, Dialect, NewArray, Options};
@@ -55,7 +55,7 @@ fn written_chunks_are_stored_where_the_fill_value_is_undefined() {
         assert_eq!(chunks(&store), ["0", "1"], "a part of a missing chunk");
         open(&store).write(.., &[7_i16, 7, 7, 7]).unwrap();
         open(&store).write(0..3, &[0_i16; 3]).unwrap();
-        assert_eq!(chunks(&store), ["0", "1"], "over what was there");
+        assert_eq!(chunks(&store), ["0", "1"], "over the old chunks");
         assert_eq!(open(&store).read::<i16>(..).unwrap(), [0, 0, 0, 7]);
     }
     // And left out as ever where it is defined.
@@ -130,7 +130,7 @@ fn chunks_are_stored_where_others_read_the_fill_value_otherwise() {
     }
 }
 
-/// Converts the array into chunks of a shape (or those that it has) in a dialect.
+/// Converts the array into chunks of a shape (or its own) in a dialect.
 fn convert(source: &Arc<dyn Store>, chunks: Option<u64>, dialect: Dialect) -> (Arc<dyn Store>, Action) {
     let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let chunks = chunks.map(|len| vec![len]);

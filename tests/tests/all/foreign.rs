@@ -26,7 +26,7 @@ fn netcdf_shuffles_by_the_size_of_elements_and_says_0() {
     ]);
     let array = zarr::open((&store, "/v")).array().unwrap();
     assert_eq!(array.read::<i32>(..).unwrap(), [0, 1000, 2000, 3000, 4000, 5000]);
-    // What is written is shuffled the same way.
+    // Chunks are written shuffled the same way.
     array.write((.., 1), &[-1, -2]).unwrap();
     assert_eq!(array.read::<i32>(..).unwrap(), [0, -1, 2000, 3000, -2, 5000]);
 }

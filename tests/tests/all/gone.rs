@@ -71,7 +71,7 @@ fn a_sparse_array_that_others_change_is_still_there() {
     other.resize(&[20]).unwrap();
     other.set_attributes([("units".to_owned(), "K".into())].into_iter().collect()).unwrap();
     assert_eq!(array.read::<i16>(..).unwrap(), [0; 8]);
-    // A shape that is smaller has erased what was beyond it.
+    // A change to a smaller shape has erased the chunks beyond it.
     other.resize(&[4]).unwrap();
     assert_eq!(array.read::<i16>(..).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(other.read::<i16>(..).unwrap(), [0; 4]);

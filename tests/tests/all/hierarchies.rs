@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What there is at a path: an array or a group, with an attribute; `None` for a group that nothing but nodes below imply.
+/// The node at a path: an array or a group, with an attribute; `None` for a group that nothing but nodes below imply.
 type Model = BTreeMap<NodePath, Option<(bool, Option<u8>)>>;
 
 /// The nodes of a model with its implicit groups.
@@ -52,8 +52,8 @@ fn all(model: &Model, root: bool) -> Model {
     all
 }
 
-/// Whether `from` is what an interrupted move to `to` leaves: an implicit group, all of whose nodes are at `to`, too. To
-/// move it then is to finish that move.
+/// Whether `from` is the rest of an interrupted move to `to`: an implicit group, all of whose nodes are at `to`, too.
+/// To move it then is to finish that move.
 fn is_rest_of_move(model: &Model, from: &NodePath, to: &NodePath) -> bool {
     let rest: Vec<_> = model.iter().filter(|(path, _)| path.is_within(from)).collect();
     let is_copied = |(path, node): &(&NodePath, &Option<(bool, Option<u8>)>)| {
@@ -75,7 +75,7 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
                 let array = matches!(step, Step::Array(_));
                 let below_array = path.ancestors().any(|above| is_array(&model, &above));
                 let exists = model.get(&path).is_some_and(Option::is_some);
-                // What lies below an array would never be found again.
+                // Nodes below an array would never be found again.
                 let exists = exists || (array && model.keys().any(|other| other.is_within(&path)));
                 let created = if array {
                     let new = NewArray::new(&[3], "int8").chunks(&[2]).dialect(dialect);
@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn nodes_are_those_of_the_model(steps in proptest::collection::vec(step(), 1..14)) {
+    fn nodes_equal_the_model(steps in proptest::collection::vec(step(), 1..14)) {
         for dialect in DIALECTS {
             run(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>), dialect, &steps)?;
         }
@@ -212,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3))]
 
     #[test]
-    fn nodes_are_those_of_the_model_in_a_folder(steps in proptest::collection::vec(step(), 1..10)) {
+    fn nodes_equal_the_model_in_a_folder(steps in proptest::collection::vec(step(), 1..10)) {
         for dialect in DIALECTS {
             let folder = tempfile::tempdir().unwrap();
             run(&(Arc::new(FilesystemStore::create(folder.path()).unwrap()) as Arc<dyn Store>), dialect, &steps)?;
@@ -240,7 +240,7 @@ fn a_hundred_thousand_nodes_of_a_draft_are_one_listing() {
         assert_eq!(walk.nodes.iter().filter(|node| node.implicit).count(), 80_001);
         let counts = store.take();
         assert_eq!(counts.lists, lists, "{counts:?}");
-        // What tells the dialects, and for each array its document.
+        // The documents that show the dialects, and for each array its document.
         assert!(counts.gets <= 20_000 + 20, "{counts:?}");
     }
 }
@@ -365,6 +365,6 @@ fn arrays_share_codecs_and_nothing_else() {
         assert!(!Arc::ptr_eq(&before, &other));
         assert_eq!((other.element(), other.limits()), (element, limits));
     }
-    // What is odd is said each time.
+    // Each time there is a warning.
     assert_eq!((of(odd, &one, &[2], &limits).1, of(odd, &one, &[2], &limits).1), (1, 1));
 }

@@ -38,7 +38,7 @@ fn quick<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What this process has taken of the processor.
+/// The processor time of this process.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     // The name of the program, in parentheses, may hold anything.
@@ -310,7 +310,7 @@ fn many_members() {
     quick("a struct in version 2, and unknown members", || zarr::hierarchy::open_node(&*store, "/", None).unwrap());
 }
 
-/// Links to directories above, of which each would double what there is to see.
+/// Links to directories above, of which each would double the nodes of a walk.
 fn links() {
     let folder = tempfile::tempdir().unwrap();
     let group = r#"{"zarr_format": 3, "node_type": "group"}"#;

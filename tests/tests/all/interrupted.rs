@@ -1,5 +1,5 @@
-//! Verbs that end in the middle: whatever call to the store is the last, nobody sees an array that reads fill values for what
-//! was there, and the same verb run again ends right.
+//! Verbs that end in the middle: whatever call to the store is the last, no array reads fill values for erased chunks,
+//! and the same verb run again ends right.
 
 use std::fmt;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn an_erase_leaves_no_array_with_holes() {
                 is_whole(store, "/g/a");
                 assert!(is_whole(store, "/g/b") || erased == "/g");
             };
-            // What was left is not seen in an array that is created there.
+            // An array that is created there does not show the leftover chunks.
             let ended = |store: &Arc<dyn Store>| {
                 assert!(open(store, erased).is_none() && open(store, "/g/a").is_none(), "{erased}");
                 assert_eq!(is_whole(store, "/g/b"), erased == "/g/a", "{dialect} {erased}");
@@ -259,7 +259,7 @@ fn a_resize_shows_the_old_shape_or_the_new_one_and_no_element_from_before() {
             None => assert_eq!(reshaped(store, &[6, 6]), Some(vec![7; 36])),
         };
         let grown: Vec<i8> = (0..8 * 9).map(|at| if at / 9 < 3 && at % 9 < 5 { 7 } else { 0 }).collect();
-        // Larger again: what was cut off is not there any more.
+        // Larger again: the removed elements are not there any more.
         let ended = |store: &Arc<dyn Store>| {
             assert!(reshaped(store, &[3, 5]).is_some());
             resize(&[8, 9])(store).unwrap();
@@ -344,7 +344,7 @@ fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
         let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
         create(&inner, "/g/a", dialect, &[1; 127]).unwrap();
         let found = zarr::hierarchy::open_node(&*inner, "/g/a", None).unwrap();
-        // What is above is asked to drop consolidated metadata in v2.
+        // In v2 the groups above are read, to drop consolidated metadata.
         let calls = calls + u64::from(dialect == Dialect::V2);
         let store = Interrupted { store: Arc::clone(&inner), left: AtomicU64::new(calls), at_once: true };
         zarr::hierarchy::erase_node(&store, &found).unwrap();

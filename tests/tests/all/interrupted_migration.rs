@@ -1,4 +1,4 @@
-//! Migrations that are interrupted at any call of the store, and what their record in the store holds together.
+//! Migrations that are interrupted at any call of the store, and the state that their record in the store keeps.
 
 use crate::migration::{DIALECTS, check, contents, hierarchy};
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ fn copy(contents: &BTreeMap<String, Vec<u8>>) -> Arc<dyn Store> {
     store
 }
 
-/// Interrupts `verb`, begun on `before`, at each change, and gives what is there then to `then`.
+/// Interrupts `verb`, begun on `before`, at each change, and gives the store to `then` each time.
 fn interrupted(
     before: &BTreeMap<String, Vec<u8>>,
     verb: impl Fn(&Arc<dyn Store>) -> Result<()>,
@@ -163,7 +163,7 @@ fn whatever_is_interrupted_ends_right_when_it_is_done_again() {
     assert_eq!(pairs, 14);
 }
 
-/// Whoever opens the array without regard to dialects reads what it always held, and no fill value for a chunk that is gone.
+/// Whoever opens the array without regard to dialects reads its old elements, and no fill value for an erased chunk.
 fn check_opened(store: &Arc<dyn Store>) {
     let expected: Vec<i16> = (0..12).chain(std::iter::repeat_n(-1, 12)).collect();
     assert_eq!(zarr::open((store, "/g/a")).array().unwrap().read::<i16>(..).unwrap(), expected);
@@ -230,7 +230,7 @@ fn the_direction_is_that_of_the_record() {
         Migration::undo(&store, Some(to)).unwrap();
         assert!(contents(&*store) == before, "{from} to {to}");
 
-        // Where there is no record, nobody but the caller knows; what is interrupted then has one.
+        // Without a record, the caller has to name the dialect; an interrupted run then has a record.
         let mut unrecorded = both.clone();
         unrecorded.remove(RECORD);
         let store = copy(&unrecorded);
@@ -254,7 +254,7 @@ fn the_direction_is_that_of_the_record() {
     }
 }
 
-/// What was written into the new hierarchy meanwhile goes with it.
+/// Nodes that were written into the new hierarchy meanwhile are dropped with it.
 #[test]
 fn undoing_drops_the_new_nodes() {
     let store = source(Dialect::V3);

@@ -6,7 +6,7 @@ use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Dialect, ErrorKind};
 
 #[test]
-fn a_move_leaves_the_node_whole_at_one_place() {
+fn a_move_leaves_the_node_whole_at_one_path() {
     for dialect in DIALECTS {
         for (from, to) in [("/g/a", "/h/b"), ("/g", "/h")] {
             for first in [false, true] {
@@ -44,15 +44,15 @@ fn a_move_leaves_the_node_whole_at_one_place() {
                 };
                 let names = if from == "/g" { ["/a", "/c"].as_slice() } else { &[""] };
                 let check = |store: &Arc<dyn Store>| {
-                    let places: Vec<(bool, bool)> = names
+                    let nodes: Vec<(bool, bool)> = names
                         .iter()
                         .map(|name| {
                             (is_whole(store, &format!("{from}{name}")), is_whole(store, &format!("{to}{name}")))
                         })
                         .collect();
                     assert!(
-                        places.iter().all(|(old, _)| *old) || places.iter().all(|(_, new)| *new),
-                        "{dialect} {from}: {places:?}"
+                        nodes.iter().all(|(old, _)| *old) || nodes.iter().all(|(_, new)| *new),
+                        "{dialect} {from}: {nodes:?}"
                     );
                 };
                 at_each_call(&prepare, &moved, &check, &check);
@@ -89,7 +89,7 @@ fn a_move_that_was_interrupted_while_it_erased_is_finished_by_another() {
                 for stop in 0.. {
                     assert!(stop < 1000, "the move does not end");
                     let (source, target) = prepared();
-                    // Within one store all calls count, else those to the source.
+                    // Within one store all calls count, else the calls to the source.
                     let through = interrupted(&source, stop);
                     if moved(&through, if apart { &target } else { &through }).is_ok() {
                         break;
@@ -136,7 +136,7 @@ fn a_leftover_that_differs_from_the_copy_of_a_move_is_not_erased() {
     let keys = store.list().unwrap();
     assert_eq!(moved(&store).unwrap_err().kind(), ErrorKind::Exists);
     assert_eq!(store.list().unwrap(), keys);
-    // What was never there is not found, whatever lies at the other place.
+    // A node that was never there is not found, whatever lies at the other path.
     let error = zarr::convert::Transfer::of(&store, "/none").to("/b").move_all(&zarr::registry::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
 }

@@ -59,7 +59,7 @@ proptest! {
         array.read_into(selection.clone(), view.view_mut()).unwrap();
         prop_assert_eq!(&view, &expected);
         let outside = memory.iter().filter(|&&value| value == -1).count();
-        prop_assert_eq!(outside, memory.len() - expected.len(), "what is beside the view stays as it was");
+        prop_assert_eq!(outside, memory.len() - expected.len(), "elements outside of the view stay as they were");
 
         let mut view = strided(&mut memory, shape, [rows, columns], swapped);
         view.assign(&(&expected + 1000));

@@ -54,7 +54,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             let migration = match Migration::plan(&store, &zarr::registry::default(), to) {
                 Ok(migration) => migration,
                 Err(error) => {
-                    // One document says what dialect the whole is of.
+                    // One document says the dialect of the whole hierarchy.
                     let entry = |dialect| !matches!(dialect, Dialect::V2 | Dialect::V3Protocol2019);
                     assert!(entry(from) && entry(to), "{from} to {to}: {error}");
                     assert_eq!(error.kind(), ErrorKind::NotExpressible, "{error}");
@@ -85,7 +85,7 @@ fn every_dialect_becomes_every_other_in_place_or_says_why_not() {
             Migration::finish(&store, None).unwrap();
             check(&store, to);
             let after = contents(&*store);
-            // Nothing is left that is not of the new hierarchy, but for what was never of the old one.
+            // All remaining keys are of the new hierarchy, except keys that were never of the old one.
             let root = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
             assert_eq!(root.dialect, to);
             zarr::hierarchy::erase_node(&*store, &root).unwrap();
@@ -159,7 +159,7 @@ fn consolidated_metadata_stays() {
     Migration::finish(&store, None).unwrap();
     assert_eq!(zarr::hierarchy::staleness(&*store, "/", None).unwrap(), Some(zarr::hierarchy::Staleness::default()));
     assert!(!contents(&*store).contains_key(".zmetadata"));
-    // What changes a node drops the copy of it; what somebody else changes is seen.
+    // A change of a node drops the copy of it; changes by other software are noticed.
     let mut copy = contents(&*store);
     let changed = String::from_utf8(copy.remove("g/a/zarr.json").unwrap()).unwrap().replace("\"K\"", "\"C\"");
     store.set_all(&Key::new("g/a/zarr.json").unwrap(), changed.as_bytes()).unwrap();

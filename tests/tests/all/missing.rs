@@ -1,4 +1,4 @@
-//! What is said where nothing is found.
+//! The errors where no node is found.
 
 use std::sync::Arc;
 use zarr_array::{Dialect, ErrorKind};
@@ -28,7 +28,7 @@ fn keys_that_were_tried_stand_with_their_dialects() {
     );
 }
 
-/// Opens directories of a store of a draft as if they were stores or nodes, and compares what is advised.
+/// Opens directories of a store of a draft as if they were stores or nodes, and compares the hints.
 fn check(archive: &'static str, name: &str, directories: &[(&str, &str)]) {
     let cases = zarr_tests::cases(archive).unwrap();
     let url = cases.iter().find(|case| case.name == name).unwrap().url();

@@ -19,7 +19,7 @@ impl<T: Clone> Model<T> {
         Self { shape: shape.to_vec(), elements: vec![fill.clone(); len], fill: fill.clone() }
     }
 
-    /// Changes the shape, to or from one that ends with chunks: what is cut off is forgotten.
+    /// Changes the shape, to or from one that ends with chunks: removed elements are forgotten.
     pub(crate) fn resize(&mut self, shape: &[u64]) {
         let old = std::mem::replace(self, Self::new(shape, &self.fill.clone()));
         let common: Vec<_> = shape.iter().zip(&old.shape).map(|(&new, &old)| 0..new.min(old)).collect();
@@ -30,23 +30,23 @@ impl<T: Clone> Model<T> {
 
     /// The selected elements.
     pub(crate) fn read(&self, what: &Selection, chunks: &[Vec<u64>]) -> Vec<T> {
-        places(what, &self.shape, chunks).into_iter().map(|index| self.elements[index].clone()).collect()
+        offsets(what, &self.shape, chunks).into_iter().map(|index| self.elements[index].clone()).collect()
     }
 
     /// Replaces the selected elements by `element(0)`, `element(1)`..., and returns these.
     pub(crate) fn write(&mut self, at: &Selection, chunks: &[Vec<u64>], element: impl Fn(usize) -> T) -> Vec<T> {
-        let places = places(at, &self.shape, chunks);
-        let written: Vec<T> = (0..places.len()).map(element).collect();
-        for (index, element) in places.into_iter().zip(&written) {
+        let offsets = offsets(at, &self.shape, chunks);
+        let written: Vec<T> = (0..offsets.len()).map(element).collect();
+        for (index, element) in offsets.into_iter().zip(&written) {
             self.elements[index] = element.clone();
         }
         written
     }
 }
 
-/// The places, in C order, that a selection takes in an array of `shape`. `chunks` has the lengths of all chunks of each
+/// The offsets, in C order, that a selection takes in an array of `shape`. `chunks` has the lengths of all chunks of each
 /// axis, for selections of blocks.
-pub(crate) fn places(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) -> Vec<usize> {
+pub(crate) fn offsets(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) -> Vec<usize> {
     let axes: Vec<Vec<u64>> = match selection {
         Selection::Axes(axes) => {
             let mut all = axes.clone();
@@ -82,15 +82,15 @@ pub(crate) fn places(selection: &Selection, shape: &[u64], chunks: &[Vec<u64>]) 
             return mask.iter().enumerate().filter(|(_, taken)| **taken).map(|(index, _)| index).collect();
         }
     };
-    let mut places = vec![Vec::new()];
+    let mut offsets = vec![Vec::new()];
     for positions in &axes {
         let longer = |start: &Vec<u64>| {
             let start = start.clone();
             positions.iter().map(move |&position| [start.as_slice(), &[position]].concat()).collect::<Vec<_>>()
         };
-        places = places.iter().flat_map(longer).collect();
+        offsets = offsets.iter().flat_map(longer).collect();
     }
-    places.iter().map(|position| flat(position, shape)).collect()
+    offsets.iter().map(|position| flat(position, shape)).collect()
 }
 
 fn flat(position: &[u64], shape: &[u64]) -> usize {

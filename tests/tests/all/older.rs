@@ -155,7 +155,7 @@ fn chunks_of_the_protocol_drafts_are_found_where_they_lie() {
     for key in ["data/root/s/c", "data/root/s/c0", "data/s/c", "data/s/c0"] {
         let store = all(key, &[5]);
         assert_eq!(read(&store, "/s"), [5], "{key}");
-        // What is written goes to the same place.
+        // Chunks are written under the same key.
         zarr::open((&store, "/s")).array().unwrap().write(.., &[6_u8]).unwrap();
         assert_eq!(keys(&store).iter().filter(|key| key.starts_with("data/")).collect::<Vec<_>>(), [key]);
         assert_eq!(read(&store, "/s"), [6], "{key}");

@@ -1,5 +1,5 @@
-//! Chunks that others replace or erase while they are read: states do not mix, and what has come of one is not taken for what
-//! is stored.
+//! Chunks that others replace or erase while they are read: states do not mix, and bytes of an older state are not
+//! taken for the stored ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

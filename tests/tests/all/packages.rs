@@ -1,4 +1,4 @@
-//! What the registry shows of each package, and what a package has to contain.
+//! The metadata that the registry shows of each package, and the files that a package has to contain.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn example<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
 }
 
 #[test]
-fn manifests_say_what_the_registry_shows() {
+fn manifests_have_the_metadata_that_the_registry_shows() {
     for package in packages() {
         let name = package.file_name().unwrap().to_string_lossy().into_owned();
         let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();

@@ -115,7 +115,7 @@ fn the_directory_of_a_new_array_is_listed_once() {
     let counts = store.take();
     // Where its chunks would lie, and where the first draft of version 3 would have documents.
     assert_eq!((counts.lists, counts.sets), (2, 1), "{counts:?}");
-    // What is left of chunks is still found.
+    // Leftover chunks are still found.
     store.set_all(&Key::new("c/c/0").unwrap(), b"left").unwrap();
     store.take();
     zarr::create((&lent, "/c")).array(NewArray::new(&[4], "int32").chunks(&[2])).unwrap();

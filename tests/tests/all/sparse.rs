@@ -1,4 +1,4 @@
-//! Arrays of very many chunks of which few are stored: what is done with them takes as long as what is stored.
+//! Arrays of very many chunks of which few are stored: the time of each operation depends on the stored chunks.
 
 use std::sync::Arc;
 use zarr_array::{Dialect, NewArray};

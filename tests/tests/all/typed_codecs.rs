@@ -14,7 +14,7 @@ use zarr_json::{NamedConfig, Value, json};
 /// The names of the codecs that rows were checked for.
 type Names = BTreeSet<String>;
 
-/// Checks that typed codecs are what the text says, encode as that does, and that elements come back.
+/// Checks that typed codecs are the codecs of the text, encode as these do, and that elements come back.
 fn row<T: Element + PartialEq + Debug>(
     names: &mut Names,
     data_type: &DataType,
@@ -43,7 +43,7 @@ fn row<T: Element + PartialEq + Debug>(
         assert!(codec.encode(&items[1..]).is_err(), "{text}");
     }
 
-    // What an array with these codecs in its document stores.
+    // The chunk that an array with these codecs in its document stores.
     let list = Value::Array(from_text.iter().map(NamedConfig::to_value).collect()).to_string();
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let name = data_type.to_config().short_value().to_string();
@@ -60,7 +60,7 @@ fn row<T: Element + PartialEq + Debug>(
 }
 
 #[test]
-fn typed_codecs_are_what_their_texts_and_json_are() {
+fn typed_codecs_equal_their_texts_and_json() {
     let names = &mut Names::new();
     let bytes = Bytes::little_endian;
     let numbers: Vec<i32> = (0..3000).map(|number| number * number % 1000 + number).collect();
@@ -190,7 +190,7 @@ fn typed_codecs_are_what_their_texts_and_json_are() {
 }
 
 #[test]
-fn modes_of_zfp_are_those_of_its_text() {
+fn modes_of_zfp_equal_its_text() {
     let registry = zarr::registry::default();
     for (codec, text) in [
         (TypedCodec::from(Zfp::rate(8.0)), "zfp(mode=fixed_rate,rate=8.0)"),

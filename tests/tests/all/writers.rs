@@ -64,7 +64,7 @@ fn eight_threads_lose_none_of_1000_attributes() {
 }
 
 #[test]
-fn a_change_of_attributes_keeps_those_of_others() {
+fn a_change_of_attributes_keeps_changes_of_others() {
     for dialect in DIALECTS {
         let store = memory();
         create(&store, dialect).write(.., &[1, 2, 3]).unwrap();

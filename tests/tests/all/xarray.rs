@@ -1,4 +1,4 @@
-//! What xarray finds in a store that was converted, as it finds it in one that it wrote.
+//! The data that xarray finds in a converted store, as it finds it in a store that it wrote.
 
 use std::sync::Arc;
 use zarr_convert::{Conversion, ConvertOptions};

@@ -1,7 +1,7 @@
 //! `cargo xtask bench --counts`: whether small, fixed pieces of work take more instructions than they did.
 //!
-//! Instructions do not depend on what else a machine does, so that a small loss shows. They do not show what waits for memory:
-//! that is what times are for.
+//! Instructions do not depend on the other work of a machine, so that a small loss shows. They do not show waits for
+//! memory: times show these.
 
 use super::programs::Program;
 use crate::interop::python::output;
@@ -12,11 +12,11 @@ use std::process::Command;
 /// So much more than recorded is a fault.
 const TOLERANCE: f64 = 0.05;
 
-/// What stands before the name of the processor that instructions were counted on. The library of C chooses its copies by
-/// it, so counts of others differ.
+/// The text in front of the name of the processor that instructions were counted on. The library of C chooses its
+/// copies by it, so counts of others differ.
 const PROCESSOR: &str = "# Processor: ";
 
-/// Counts all cases, and compares them with what `benches/counts.txt` has, or replaces that if `record`.
+/// Counts all cases, and compares them with `benches/counts.txt`, or replaces that file if `record`.
 pub(super) fn run(root: &Path, ours: &Program, record: bool) -> Result<(), String> {
     if output(Command::new("valgrind").arg("--version")).is_err() {
         println!("valgrind is not installed: instructions are not counted");
@@ -74,7 +74,7 @@ fn processor() -> String {
 fn count(ours: &Program, case: &str) -> Result<u64, String> {
     let program = ours.command();
     let mut command = Command::new("valgrind");
-    // What it says goes to its standard error, and from there to standard output.
+    // Its messages go to its standard error, and from there to standard output.
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
     // The instruction sets that valgrind knows.
     command.env("ZARR_ISA", "avx2");

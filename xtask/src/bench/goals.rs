@@ -1,4 +1,4 @@
-//! What is measured, and how much faster than the best peer it is to be.
+//! The measurements, and how much faster than the best peer each is to be.
 
 /// A measurement: an operation on an array.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use std::process::Command;
 /// The name of this library among the programs.
 pub(super) const OURS: &str = "ours";
 
-/// The name of the program that does only what any library must.
+/// The name of the program that does only the work that any library must do.
 pub(super) const FLOOR: &str = "floor";
 
 /// Peers, in the order in which they take turns.
@@ -31,7 +31,7 @@ const LACKS: [(&str, &[&str]); 4] = [
     ("zarr-python+zarrs", &["bool_packed", "uint4"]),
 ];
 
-/// A program, and the arguments that come before those of the protocol.
+/// A program, and the arguments in front of the arguments of the protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) name: &'static str,

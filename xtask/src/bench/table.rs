@@ -1,11 +1,11 @@
-//! What was measured, as a table.
+//! The measurements, as a table.
 
 use super::goals::Measurement;
 use super::programs::{FLOOR, OURS};
 use std::collections::BTreeMap;
 use zarr_json::Value;
 
-/// What the processes of one program found, for one measurement.
+/// The samples of the processes of one program, for one measurement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Samples {
     seconds: Vec<f64>,
@@ -56,7 +56,7 @@ fn least(numbers: &[f64]) -> f64 {
     numbers.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// What all programs found for one measurement, by name.
+/// The samples of all programs for one measurement, by name.
 pub(super) type Row = BTreeMap<&'static str, Samples>;
 
 /// The table in Markdown. Times are the least of all repetitions; a ratio is a peer's divided by ours, and so are the last two,

@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 struct Machine {
     target: &'static str,
     compiler: &'static str,
-    /// What runs its programs. Empty if this processor does.
+    /// The program that runs its programs. Empty if this processor does.
     runner: &'static str,
     /// Whether programs have the libraries of their system in them, since its loader is not where they look for it.
     is_static: bool,
-    /// The Debian packages that have the compiler, the system's libraries, and what runs programs.
+    /// The Debian packages that have the compiler, the system's libraries, and the runner.
     packages: &'static [&'static str],
 }
 
@@ -38,7 +38,7 @@ const EXCLUDED: [&str; 4] = ["xtask", "zarr-bench", "zarr-cli", "zarr-tests"];
 /// The tests of `zarr-tests` that go through all codecs and data types.
 const ACROSS: [&str; 2] = ["conformance::", "matrix::"];
 
-/// Runs the tests for each machine: names, and what came of them.
+/// Runs the tests for each machine: names, and results.
 pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
     let mut checks = Vec::new();
     for machine in [BIG_ENDIAN, NARROW] {
@@ -58,7 +58,7 @@ pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
 }
 
 impl Machine {
-    /// Installs what compiles and runs its programs, if it is not here.
+    /// Installs its compiler and its runner, if they are missing.
     fn prepare(&self) -> Result<(), String> {
         command("rustup", &["target", "add", self.target])?;
         if self.runs_programs() {
@@ -71,10 +71,10 @@ impl Machine {
         }
         let error = installed.err().map_or_else(String::new, |error| format!("{error}: "));
         let packages = self.packages.join(", ");
-        Err(format!("{error}not run: needs {} and what runs its programs (Debian: {packages})", self.compiler))
+        Err(format!("{error}not run: needs {} and a runner of its programs (Debian: {packages})", self.compiler))
     }
 
-    /// Whether a program in C is compiled and runs, as those that are to be tested.
+    /// Whether a program in C is compiled and runs, as the tested programs do.
     fn runs_programs(&self) -> bool {
         let folder = tidy::root().join("target").join(self.target);
         let linked = if self.is_static { "-static" } else { "" };

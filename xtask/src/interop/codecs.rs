@@ -1,4 +1,5 @@
-//! Every codec of numcodecs: what it encoded is decoded here, and what is encoded here it decodes, to the last bit.
+//! Every codec of numcodecs: its chunks are decoded here, and it decodes the chunks that are encoded here, to the last
+//! bit.
 
 use super::model::Model;
 use super::{Options, python};
@@ -18,7 +19,7 @@ const PICKLE: &str = "pickle";
 /// How many arrays of a codec and direction that differ are named.
 const SHOWN: usize = 10;
 
-/// What came of one codec.
+/// The result of one codec.
 #[derive(Default)]
 struct Count {
     cases: usize,
@@ -95,7 +96,7 @@ impl<'v> Case<'v> {
         })
     }
 
-    /// Reads what numcodecs encoded.
+    /// Reads the chunks that numcodecs encoded.
     fn decode(&self, folder: &Path, registry: &Arc<Registry>) -> Result<(), String> {
         let array = self.open(&folder.join("theirs").join(&self.path), registry)?;
         let data = array.read_data(..).map_err(|error| error.to_string())?;
@@ -109,7 +110,7 @@ impl<'v> Case<'v> {
         }
     }
 
-    /// Writes for numcodecs what it got itself, by the same document.
+    /// Writes the elements that numcodecs had encoded, by the same document, for numcodecs to decode.
     fn encode(&self, folder: &Path, registry: &Arc<Registry>) -> Result<(), String> {
         let (theirs, ours) = (folder.join("theirs").join(&self.path), folder.join("ours").join(&self.path));
         let in_store = |error: std::io::Error| format!("{}: {error}", ours.display());

@@ -6,7 +6,7 @@ use std::path::Path;
 use zarr_dtype::{DataType, npy_descr};
 use zarr_json::{Map, Value};
 
-/// What is said of one array. `None`: nothing, so it is not compared.
+/// The properties of one array. `None`: not given, so it is not compared.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     /// Its name in the manifest.

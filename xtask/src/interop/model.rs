@@ -1,4 +1,4 @@
-//! Arrays as plain lists of elements: what ours is compared with.
+//! Arrays as plain lists of elements: the reference for ours.
 
 use std::sync::Arc;
 use zarr::{ArrayData, Result};
@@ -47,7 +47,7 @@ impl Model {
         bytes
     }
 
-    /// What ours read.
+    /// The elements that ours read.
     pub(super) fn from_data(data: &ArrayData) -> Self {
         let data_type = data.data_type();
         let elements = match data.variable() {
@@ -60,7 +60,7 @@ impl Model {
         Self { shape: data.shape().to_vec(), elements }
     }
 
-    /// What ours is to write.
+    /// The elements that ours is to write.
     pub(super) fn to_data(&self, data_type: &DataType) -> Result<ArrayData> {
         if data_type.is_variable() {
             let heap = Heap::new();
@@ -77,30 +77,30 @@ impl Model {
 
     /// The elements at these positions along each axis, in an array of `shape`.
     pub(super) fn take(&self, positions: &[Vec<u64>], shape: Vec<u64>) -> Self {
-        let places = self.places(positions);
+        let offsets = self.offsets(positions);
         let take = |index: usize| self.elements.get(index).cloned().unwrap_or_default();
-        Self { shape, elements: places.into_iter().map(take).collect() }
+        Self { shape, elements: offsets.into_iter().map(take).collect() }
     }
 
     /// Replaces the elements at these positions.
     pub(super) fn put(&mut self, positions: &[Vec<u64>], new: &Self) {
-        for (index, element) in self.places(positions).into_iter().zip(&new.elements) {
+        for (index, element) in self.offsets(positions).into_iter().zip(&new.elements) {
             if let Some(slot) = self.elements.get_mut(index) {
                 slot.clone_from(element);
             }
         }
     }
 
-    /// The places in C order of the outer product of positions.
-    fn places(&self, positions: &[Vec<u64>]) -> Vec<usize> {
-        let mut places = vec![0];
+    /// The indices in C order of the outer product of positions.
+    fn offsets(&self, positions: &[Vec<u64>]) -> Vec<usize> {
+        let mut offsets = vec![0];
         for (axis, &len) in positions.iter().zip(&self.shape) {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
             let along = |index: usize| axis.iter().map(move |&position| index * len + at(position));
-            places = places.into_iter().flat_map(along).collect();
+            offsets = offsets.into_iter().flat_map(along).collect();
         }
-        places
+        offsets
     }
 }
 

@@ -25,7 +25,7 @@ const UNKNOWN: [(&str, &str); 13] = [
     ("zfp", "v3"),
 ];
 
-/// What came of the arrays of one codec in one dialect.
+/// The results of the arrays of one codec in one dialect.
 #[derive(Default)]
 struct Count {
     arrays: usize,

@@ -1,4 +1,4 @@
-//! Random arrays that ours writes, each within what a peer has.
+//! Random arrays that ours writes, each with features that a peer has.
 
 use super::Peer;
 use super::manifest::{self, Line};

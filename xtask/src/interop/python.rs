@@ -22,12 +22,12 @@ impl Python {
         self.run(&["write", peer, &folder.display().to_string(), &arrays, &seed]).map(drop)
     }
 
-    /// Has a peer read the arrays in `folder`; the answer is what it printed.
+    /// Has a peer read the arrays in `folder`; returns its output.
     pub(super) fn read(&self, peer: &str, folder: &Path) -> Result<String, String> {
         self.run(&["read", peer, &folder.display().to_string()])
     }
 
-    /// Has zarr-python read the arrays in `folder`; a line for each says what came of it.
+    /// Has zarr-python read the arrays in `folder`; returns a line with the result for each.
     pub(crate) fn matrix(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/matrix.py")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -42,7 +42,7 @@ impl Python {
         output(&mut command).map(drop)
     }
 
-    /// Has numcodecs decode what ours encoded in `folder`; a line for each array that differs.
+    /// Has numcodecs decode the chunks that ours encoded in `folder`; returns a line for each array that differs.
     pub(super) fn read_codecs(&self, folder: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/codecs.py")).arg("read").arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -98,7 +98,7 @@ fn find() -> Result<(PathBuf, (u32, u32)), String> {
     // Later ones are not tried: the packages are pinned to versions that were made before.
     let usable = |program: &PathBuf| version(program).filter(|&version| version < (3, 14));
     let found = named.into_iter().chain(kept).filter_map(|program| usable(&program).map(|version| (program, version)));
-    // The first of those that are equally new, which is one in the path of programs.
+    // The first of equally new ones, which is one in the path of programs.
     found
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
         .ok_or_else(|| "no Python from 3.11 to 3.13 that has the modules venv and ensurepip".to_owned())
@@ -111,7 +111,7 @@ fn version(program: &Path) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// What a program prints; the end of its complaints if it fails.
+/// The output of a program; the end of its error messages if it fails.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().display().to_string();
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;

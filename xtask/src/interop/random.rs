@@ -5,7 +5,7 @@ use zarr_dtype::{DataType, Layout, Scalar};
 use zarr_grid::AxisSelection;
 use zarr_json::{Map, Value};
 
-/// Texts that trip up those who count bytes for characters or forget to escape.
+/// Texts that show errors of code that counts bytes for characters or forgets to escape.
 const WORDS: [&str; 10] = [
     "",
     "a",
@@ -23,7 +23,7 @@ const WORDS: [&str; 10] = [
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
-/// A selection, and what it selects: positions along each axis, and the shape of the result.
+/// A selection, and the elements that it selects: positions along each axis, and the shape of the result.
 pub(super) struct Selected {
     pub(super) axes: Vec<AxisSelection>,
     pub(super) positions: Vec<Vec<u64>>,
@@ -107,7 +107,7 @@ impl Random {
         order
     }
 
-    /// One element, little-endian; what is in it, if of variable length.
+    /// One element, little-endian; its content, if of variable length.
     pub(super) fn element(&mut self, data_type: &DataType) -> Vec<u8> {
         match (data_type, data_type.layout()) {
             (DataType::String, _) => self.word().repeat(self.pick(&[0, 1, 1, 2])).into_bytes(),

@@ -11,7 +11,7 @@ use zarr_json::{Map, Value};
 /// Selections that are read of each array, besides all of it.
 const SELECTIONS: usize = 4;
 
-/// What is otherwise than the line of the manifest says.
+/// The differences from the line of the manifest.
 pub(super) fn differences(line: &Line, folder: &Path, random: &mut Random) -> Vec<String> {
     let mut found = Vec::new();
     if let Err(error) = compare(line, folder, random, &mut found) {

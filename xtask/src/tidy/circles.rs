@@ -1,7 +1,7 @@
 //! Circles of imports between the files of a crate.
 //!
-//! Files that need each other can only be read together. A file and those in the folder of its name are a module and its parts,
-//! which may need each other; circles among all other files are faults.
+//! Files that need each other can only be read together. A file and the files in the folder of its name are a module
+//! and its parts, which may need each other; circles among all other files are faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -48,7 +48,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// The folders `src` in a folder and in those below it.
+/// The folders `src` in a folder and in the folders below it.
 fn source_folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
@@ -176,7 +176,7 @@ fn is_of_tests(attribute: &Attribute) -> bool {
         && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().contains("test"))
 }
 
-/// The file that has what a path names.
+/// The file that has the item that a path names.
 fn resolve(files: &BTreeMap<Module, Source>, path: &[String]) -> Module {
     let mut path = path.to_vec();
     // Exports that lead to each other are no Rust.

@@ -22,10 +22,11 @@ const UNSAFE: &[&str] = &[
 /// Files hold one idea each, so they are no longer than this.
 const MAX_LINES: usize = 500;
 
-/// What to look for, apart from what follows it, so that this file does not hold it.
+/// The keyword to look for, apart from the text behind it, so that this file does not contain the
+/// search text.
 const KEYWORD: &str = "unsafe";
 
-/// Names that say nothing of what is in a file.
+/// Names that say nothing of the content of a file.
 const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "types.rs", "helpers.rs"];
 
 /// Names of types and functions that were given up for terms of the Zarr specification, numpy and Rust, and these terms.
@@ -112,7 +113,7 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
     }
     let file = name.rsplit('/').next().unwrap_or(name);
     if NAMELESS.contains(&file) {
-        faults.push(format!("{name}: the name does not say what is in it"));
+        faults.push(format!("{name}: the name does not say its content"));
     }
     // Tests and benches that hold the crate against C code, or watch its allocations, stand beside its sources.
     let in_tests = name.contains("/tests/") || name.contains("/benches/");
@@ -123,7 +124,7 @@ fn check_file(name: &str, text: &str, faults: &mut Vec<String>) {
     }
     if name.ends_with("src/lib.rs") {
         if !text.starts_with("//!") {
-            faults.push(format!("{name}: does not begin with what the crate is"));
+            faults.push(format!("{name}: does not begin with a description of the crate"));
         }
         // A macro of its own kind can be nowhere else.
         if let Some(statement) = other_statements(text).first().filter(|_| !text.contains("\n#[proc_macro")) {
@@ -144,7 +145,7 @@ fn is_unsafe(line: &str) -> bool {
     ["{", "fn", "impl", "trait", "extern"].iter().any(|next| code.contains(&format!("{KEYWORD} {next}")))
 }
 
-/// What a `lib.rs` holds besides docs, attributes, `mod` and `use`.
+/// The statements of a `lib.rs` besides docs, attributes, `mod` and `use`.
 fn other_statements(text: &str) -> Vec<String> {
     let code = text.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.starts_with('#'));
     let code = code.collect::<Vec<_>>().join(" ");

@@ -1,9 +1,9 @@
 //! The least that any library must do, as a program to measure beside the libraries: bytes come from files or go there, and
 //! pass the codecs, each thread in its own buffers that stay in the cache.
 //!
-//! There are no places: a chunk is decoded to the next part of the output, in one piece, whatever its shape, and encoded from
-//! the next part of the input. There is no plan, no index of what is where but that of the shard, no edge, no missing
-//! chunk; a file is written under its own name at once, so that a reader may meet half of it.
+//! There are no regions: a chunk is decoded to the next part of the output, in one piece, whatever its shape, and
+//! encoded from the next part of the input. There is no plan, no index except the index of a shard, no edge,
+//! no missing chunk; a file is written under its own name at once, so that a reader may meet half of it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -28,16 +28,16 @@ fn main() -> Result<(), Failure> {
 
 struct Floor;
 
-/// What stands for an array.
+/// The stored chunks of an array.
 struct Chunks {
     directory: PathBuf,
-    /// Those that are there, with chunks in them.
+    /// The files that are there, with chunks in them.
     files: Vec<PathBuf>,
     shape: Vec<u64>,
     item: usize,
-    /// The shape of what a file holds.
+    /// The shape of the elements of a file.
     chunk: Vec<u64>,
-    /// The shape of what the codecs take: an inner chunk, if there are any.
+    /// The shape that the codecs take: of an inner chunk, if there are any.
     part: Vec<u64>,
     codecs: Pipeline,
     /// Whether a file holds inner chunks.
@@ -115,8 +115,8 @@ impl Chunks {
     }
 
     /// Writes a chunk.
-    fn write(&self, place: usize, elements: &[u8], buffer: &mut Vec<u8>) -> Result<(), Failure> {
-        let path = self.path(place);
+    fn write(&self, index: usize, elements: &[u8], buffer: &mut Vec<u8>) -> Result<(), Failure> {
+        let path = self.path(index);
         if self.plain() && !self.sharded {
             return Ok(fs::write(path, elements)?);
         }
@@ -133,8 +133,8 @@ impl Chunks {
     }
 
     /// Folders of 320 files.
-    fn path(&self, place: usize) -> PathBuf {
-        self.directory.join("c").join((place / 320).to_string()).join((place % 320).to_string())
+    fn path(&self, index: usize) -> PathBuf {
+        self.directory.join("c").join((index / 320).to_string()).join((index % 320).to_string())
     }
 }
 
@@ -168,11 +168,11 @@ fn each<T: Send>(
     let next = AtomicUsize::new(0);
     let thread = || -> Result<(), String> {
         let mut buffer = Vec::new();
-        while let place = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(part) = parts.get(place)
+        while let index = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(part) = parts.get(index)
         {
             if let Some(part) = part.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                work(place, part, &mut buffer).map_err(|error| error.to_string())?;
+                work(index, part, &mut buffer).map_err(|error| error.to_string())?;
             }
         }
         Ok(())
@@ -242,9 +242,9 @@ impl Library for Floor {
             fs::create_dir_all(array.path(folder * 320).parent().ok_or("no folder")?)?;
         }
         let group = (GROUP / size).max(1);
-        each(elements.chunks(group * size).collect(), |place, elements: &[u8], buffer| {
+        each(elements.chunks(group * size).collect(), |index, elements: &[u8], buffer| {
             let mut chunks = elements.chunks(size).enumerate();
-            chunks.try_for_each(|(at, chunk)| array.write(place * group + at, chunk, buffer))
+            chunks.try_for_each(|(at, chunk)| array.write(index * group + at, chunk, buffer))
         })
     }
 

@@ -1,4 +1,4 @@
-//! Few bytes that hold many: what a decoder must stop at its limit.
+//! Few bytes that decode to many, which a decoder must stop at its limit.
 
 use super::{layers, seeds};
 use crate::random::Random;

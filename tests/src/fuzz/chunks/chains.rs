@@ -199,7 +199,7 @@ fn array_view() -> Vec<Chain> {
     let of = |data_type: &str, codecs: Value| chain(data_type, &[24, 30], codecs);
     vec![
         of("int16", json!([(little()), (view("int32", big(), delta(">i4")))])),
-        // Only what is stored tells how long it was.
+        // Only the stored bytes tell the decoded size.
         of("int32", json!([(little()), (zstd.clone()), (view("uint8", json!({"name": "bytes"}), delta("|u1")))])),
         of("bool", json!([{"name": "bytes"}, (view("bool", json!({"name": "bytes"}), packbits)), zstd])),
     ]

@@ -1,5 +1,5 @@
-//! Mutations below codecs: the outer ones are decoded, what they hold is changed, and they encode it again, so that what is
-//! wrong stands where the inner codec meets it, under checksums that are right.
+//! Mutations below codecs: the outer ones are decoded, the decoded bytes are changed and encoded again, so that the
+//! inner codec meets the fault, under checksums that are right.
 
 use super::{limited, registry, repair};
 use crate::mutate;
@@ -43,7 +43,7 @@ pub(super) fn named(name: &str, configuration: Value) -> Option<Arc<dyn BytesToB
     }
 }
 
-/// What lies below some of the codecs of a chunk.
+/// The bytes below some of the codecs of a chunk.
 pub(in crate::fuzz) struct Inside<'a> {
     /// The codec that made it.
     pub(in crate::fuzz) codec: &'a NamedConfig,
@@ -66,7 +66,7 @@ impl<'a> Inside<'a> {
         Some(Self { codec: codecs.get(codecs.len().checked_sub(depth + 1)?)?, bytes, above })
     }
 
-    /// The chunk with other bytes in their place.
+    /// The chunk with other bytes instead of these.
     pub(in crate::fuzz) fn chunk_of(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         self.above.iter().rev().try_fold(bytes.to_vec(), |bytes, codec| {
             let mut encoded = Vec::new();
@@ -75,12 +75,12 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// What the elements of an array are.
+/// The type and fill value of the elements of an array.
 pub(in crate::fuzz) fn element(array: &Array) -> ElementSpec {
     ElementSpec::new(array.data_type().clone(), array.fill_value().clone())
 }
 
-/// Changes what lies below some of a chain's codecs of bytes.
+/// Changes the bytes below some of a chain's codecs of bytes.
 fn chain(random: &mut Random, codecs: &[NamedConfig], element: &ElementSpec, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     let outer = bytes_codecs(codecs, element);
     let depth = random.below(outer.len() + 1);
@@ -91,7 +91,7 @@ fn chain(random: &mut Random, codecs: &[NamedConfig], element: &ElementSpec, sha
     })
 }
 
-/// Changes what one codec made, in a way that it may not notice at once.
+/// Changes the output of one codec, in a way that it may not notice at once.
 fn one(random: &mut Random, codec: &NamedConfig, element: &ElementSpec, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     if random.below(4) > 0
         && let Some(shard) = Shard::of(codec, shape, bytes.len())
@@ -159,7 +159,7 @@ pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Opti
     built.ok()
 }
 
-/// Changes what lies below the outermost `depth` of `codecs`, or, if they do not decode, the outermost itself.
+/// Changes the bytes below the outermost `depth` of `codecs`, or, if they do not decode, the outermost itself.
 fn below(
     codecs: &[Arc<dyn BytesToBytes>],
     depth: usize,
@@ -216,7 +216,7 @@ impl Shard {
         self.index.start..self.index.end - if self.checksum { 4 } else { 0 }
     }
 
-    /// Changes an entry, or what it points to.
+    /// Changes an entry, or the inner chunk that it points to.
     fn mutate(&self, random: &mut Random, codec: &NamedConfig, element: &ElementSpec, bytes: &[u8]) -> Vec<u8> {
         let mut shard = bytes.to_vec();
         let inner = codec.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
@@ -239,11 +239,11 @@ impl Shard {
         shard
     }
 
-    /// Puts another inner chunk in the place of one if it is not longer, else after all of them.
+    /// Puts another inner chunk over one if it is not longer, else after all of them.
     fn replace(&self, shard: &mut Vec<u8>, entry: usize, range: &Range<usize>, changed: &[u8]) {
         let fits = changed.len() <= range.len();
         let at_end = self.index.end == shard.len() && self.index.start > 0;
-        // What is put in front of the index moves it.
+        // Bytes that are put in front of the index move it.
         let moved = if !fits && at_end { changed.len() } else { 0 };
         let offset = if fits {
             range.start

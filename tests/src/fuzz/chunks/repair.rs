@@ -5,9 +5,9 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 /// The most that a stream is inflated for its checksum.
 const MAX_INFLATED: usize = 256 << 10;
 
-/// Makes what a codec adds to its bytes right again, where it is one of those that are known here.
+/// Repairs the checksums and sizes that a codec adds to its bytes, for the codecs below.
 pub(super) fn repair(codec: &str, bytes: &mut Vec<u8>) {
-    // What cannot be made right stays as it is.
+    // Bytes that cannot be repaired stay as they are.
     let _ = match codec {
         "gzip" => gzip(bytes),
         "numcodecs.zlib" => zlib(bytes),
@@ -38,7 +38,7 @@ fn adler32(bytes: &[u8]) -> u32 {
     b << 16 | a
 }
 
-/// What a deflate stream holds, and how many bytes it has, if it is one.
+/// The decoded bytes of a deflate stream, and how many bytes it has, if it is one.
 fn inflated(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut inflate = Decompress::new(false);
     let mut out = Vec::with_capacity(MAX_INFLATED);

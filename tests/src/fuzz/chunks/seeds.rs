@@ -1,4 +1,5 @@
-//! Where chunks come from: the fixtures, arrays of every data type that a codec takes, and what numcodecs encoded.
+//! Where chunks come from: the fixtures, arrays of every data type that a codec takes, and chunks that numcodecs
+//! encoded.
 
 use super::chains::{Chain, chains};
 use super::{inputs_of, registry};
@@ -107,7 +108,7 @@ fn of_fixtures(codec: &str) -> Result<Vec<Vec<u8>>, Fault> {
     Ok(inputs)
 }
 
-/// What numcodecs encoded, as its crate's tests have it.
+/// Chunks that numcodecs encoded, from the tests of the codec's crate.
 fn of_vectors(codec: &str, file: &Path) -> Result<Vec<Vec<u8>>, Fault> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut inputs = Vec::new();
@@ -251,7 +252,7 @@ fn of_blocks() -> Vec<Vec<u8>> {
     [[5, 4], [2, 4], [5, 1], [3, 2], [7, 6], [1, 9]].map(of).into()
 }
 
-/// What Python makes of `numpy.array([..], dtype=object)` by protocol 4, with these elements.
+/// The pickles that Python makes of `numpy.array([..], dtype=object)` by protocol 4, with these elements.
 fn of_pickles() -> Vec<Vec<u8>> {
     let head = |shape: &[u8], fortran: u8| {
         let begin = b"\x80\x04cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85C\x01b\x87R(K\x01";

@@ -26,7 +26,7 @@ pub(super) fn inputs(dialect: Dialect) -> Vec<Vec<u8>> {
         found.extend(StoredNode::read(dialect, path.clone(), &known).ok().flatten().filter(|_| number % 8 == 1));
         inputs.push(Files { path: path.to_string(), values }.to_bytes());
     }
-    // And those of several of them in one document, where a dialect has that.
+    // And the documents of several of them in one document, where a dialect has that.
     if let Ok(consolidated) = Consolidated::collect(dialect, &NodePath::root(), &found)
         && dialect == Dialect::V2
     {

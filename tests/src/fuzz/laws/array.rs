@@ -11,7 +11,7 @@ const MAX_ITEM_SIZE: usize = 1 << 26;
 /// How deep structs may lie in structs.
 const MAX_DEPTH: usize = 32;
 
-/// Checks what the metadata of an array say.
+/// Checks the metadata of an array.
 pub(in crate::fuzz) fn check(array: &Array) {
     let metadata = array.metadata();
     let shape = &metadata.shape;

@@ -1,4 +1,4 @@
-//! What the configurations of codecs may say, from the texts that define them.
+//! The valid configurations of codecs, from the texts that define them.
 
 use super::super::chunks::registry;
 use zarr_codec::{CodecEntry, Kind};
@@ -74,7 +74,7 @@ pub(in crate::fuzz) fn chain(codecs: &[NamedConfig], shape: Option<&[u64]>, nest
             assert!(!are_bytes, "{name} behind bytes");
             shape = shape.and_then(|shape| encoded_shape(name, codec, &shape));
         } else {
-            assert_ne!(are_bytes, kind == Kind::ArrayToBytes, "{name} at the wrong place");
+            assert_ne!(are_bytes, kind == Kind::ArrayToBytes, "{name} at the wrong position");
             are_bytes = true;
         }
         one(name, codec);
@@ -144,7 +144,7 @@ fn one(name: &str, codec: &NamedConfig) {
     }
 }
 
-/// The shape of what a codec of arrays gives, where it is easy to tell.
+/// The encoded shape of a codec of arrays, where it is easy to tell.
 fn encoded_shape(name: &str, codec: &NamedConfig, shape: &[u64]) -> Option<Vec<u64>> {
     match name {
         "transpose" => {

@@ -15,7 +15,7 @@ pub(in crate::fuzz) fn check(data: &ArrayData) {
         variable(data.data_type(), element);
         size = size.saturating_add(element.len());
     }
-    // References may share bytes, but those of one chunk do not.
+    // References may share bytes, but references of one chunk do not.
     assert!(size <= MAX_SIZE, "{size} bytes of elements, more than the limits allow");
 }
 
@@ -83,7 +83,7 @@ pub(in crate::fuzz) fn time(data_type: &DataType, text: &str) {
     }
 }
 
-/// Checks a fill value and what it was read from.
+/// Checks a fill value and the JSON that it was read from.
 pub(in crate::fuzz) fn fill(data_type: &DataType, from: &Value, parsed: &FillValue) {
     let bytes = parsed.bytes();
     if data_type.is_variable() {

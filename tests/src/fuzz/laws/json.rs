@@ -14,7 +14,7 @@ pub(in crate::fuzz) fn strict(text: &str, value: &Value) {
     assert_eq!(members(value), colons(text), "as many members as names in the text");
 }
 
-/// Checks what was taken with liberties.
+/// Checks a value that was parsed with lenient options.
 pub(in crate::fuzz) fn lenient(value: &Value) {
     assert!(depth(value) <= MAX_DEPTH, "values that lie deeper than {MAX_DEPTH} levels");
 }

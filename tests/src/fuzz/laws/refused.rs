@@ -1,4 +1,5 @@
-//! Chunks that must be refused, made of ones that were taken: with a byte more or less, or a bit of what is checked changed.
+//! Chunks that must be refused, made of ones that were taken: with a byte more or less, or a changed bit of a checked
+//! part.
 
 use super::super::chunks::layers::Inside;
 use super::codecs::canonical;
@@ -27,7 +28,7 @@ fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Rang
         "gzip" => (true, true, vec![head(3), tail(8)]),
         "numcodecs.zlib" => (true, true, vec![head(2), tail(4)]),
         "zstd" => (true, true, vec![head(4)]),
-        // The versions, and the size of what is held. Behind the frame, and behind all blocks in it, there may be more.
+        // The versions, and the decoded size. Behind the frame, and behind all blocks in it, there may be more.
         "blosc" => {
             let frame = chunk.get(12..16).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
             (false, frame.is_some_and(|size| size as usize == len), vec![head(1), 4..8])
@@ -50,7 +51,7 @@ fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Rang
     }
 }
 
-/// What a codec does not take, each with why.
+/// Chunks that a codec does not take, each with the reason.
 fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let Some(name) = canonical(&codec.name) else { return Vec::new() };
     let (longer, shorter, checked) = rules(name, codec, chunk);
@@ -83,7 +84,7 @@ fn variants(random: &mut Random, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'st
     variants
 }
 
-/// What one codec alone does not take, where it takes a chunk.
+/// Changes of a chunk that this one codec does not take.
 fn by_hand(random: &mut Random, name: &str, codec: &NamedConfig, chunk: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let with = |at: usize, change: &dyn Fn(u8) -> u8| {
         let mut changed = chunk.to_vec();
@@ -120,7 +121,7 @@ fn by_hand(random: &mut Random, name: &str, codec: &NamedConfig, chunk: &[u8]) -
     made.into_iter().filter_map(|(what, variant)| Some((what, variant?))).collect()
 }
 
-/// A chunk with a byte more, which is counted in the little-endian number at a place.
+/// A chunk with a byte more, which is counted in the little-endian number at `position`.
 fn longer(chunk: &[u8], position: Range<usize>) -> Option<Vec<u8>> {
     let mut changed = [chunk, &[0]].concat();
     for byte in changed.get_mut(position)? {

@@ -66,7 +66,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
         Selection::Coordinates(lists) => return points(lists, shape).map(|points| is_small.then_some(points)),
         Selection::Mask { shape: of, mask } => {
             let fits = of.as_slice() == shape && mask.len() as u64 == shape.iter().product::<u64>();
-            let on = (0_u64..).zip(mask).filter(|(_, on)| **on).map(|(place, _)| place);
+            let on = (0_u64..).zip(mask).filter(|(_, on)| **on).map(|(index, _)| index);
             return fits.then(|| is_small.then(|| on.collect()));
         }
         Selection::Region(region) => return of_region(region, shape, is_small),
@@ -80,8 +80,8 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
     let whole = std::iter::repeat_n(&AxisSelection::All, shape.len() - named);
     let axes = before.iter().chain(whole).chain(after.iter().skip(usize::from(ellipsis.is_some())));
     let mut lists = Vec::new();
-    for (place, (axis, &len)) in axes.zip(shape).enumerate() {
-        let count = if on_blocks { grid.chunk_count(place) } else { len };
+    for (number, (axis, &len)) in axes.zip(shape).enumerate() {
+        let count = if on_blocks { grid.chunk_count(number) } else { len };
         let stepped = matches!(axis, AxisSelection::Range { step, .. } if *step != 1);
         if on_blocks && (stepped || matches!(axis, AxisSelection::Indices(_) | AxisSelection::Mask(_))) {
             return None;
@@ -89,7 +89,7 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
         // Larger axes are checked, and not listed.
         let list = positions(axis, count, is_small)?;
         lists.push(if on_blocks && is_small {
-            list.into_iter().flat_map(|overlap| of_chunk(grid, place, overlap)).collect()
+            list.into_iter().flat_map(|overlap| of_chunk(grid, number, overlap)).collect()
         } else {
             list
         });
@@ -97,8 +97,8 @@ pub(in crate::fuzz) fn listed(selection: &Selection, grid: &ChunkGrid) -> Option
     if !is_small || lists.iter().map(|list: &Vec<u64>| list.len() as u64).product::<u64>() > MAX_LISTED {
         return Some(None);
     }
-    Some(Some(lists.iter().zip(shape).fold(vec![0], |places, (list, len)| {
-        places.iter().flat_map(|place| list.iter().map(move |at| place * len + at)).collect()
+    Some(Some(lists.iter().zip(shape).fold(vec![0], |indices, (list, len)| {
+        indices.iter().flat_map(|index| list.iter().map(move |at| index * len + at)).collect()
     })))
 }
 
@@ -153,10 +153,10 @@ fn points(lists: &[Vec<i64>], shape: &[u64]) -> Option<Vec<u64>> {
         .zip(shape)
         .map(|(list, &len)| positions(&AxisSelection::Indices(list.clone()), len, true))
         .collect::<Option<_>>()?;
-    let place = |point: usize| {
-        lists.iter().zip(shape).fold(0_u64, |place, (list, len)| place.wrapping_mul(*len).wrapping_add(list[point]))
+    let index = |point: usize| {
+        lists.iter().zip(shape).fold(0_u64, |index, (list, len)| index.wrapping_mul(*len).wrapping_add(list[point]))
     };
-    Some((0..count).map(place).collect())
+    Some((0..count).map(index).collect())
 }
 
 #[expect(clippy::option_option, reason = "as above")]
@@ -173,15 +173,15 @@ fn of_region(region: &Region, shape: &[u64], is_small: bool) -> Option<Option<Ve
     if !is_small {
         return Some(None);
     }
-    Some(Some(region.axes().iter().zip(shape).fold(vec![0_u64], |places, (range, len)| {
-        let at = |place: u64| {
-            (0..range.len).map(move |n| place.wrapping_mul(*len).wrapping_add(range.start + n * range.step))
+    Some(Some(region.axes().iter().zip(shape).fold(vec![0_u64], |indices, (range, len)| {
+        let at = |index: u64| {
+            (0..range.len).map(move |n| index.wrapping_mul(*len).wrapping_add(range.start + n * range.step))
         };
-        places.into_iter().flat_map(at).collect()
+        indices.into_iter().flat_map(at).collect()
     })))
 }
 
-/// Which element each place of the result gets from the parts; each is moved once.
+/// The element that each position of the result gets from the parts; each is moved once.
 pub(in crate::fuzz) fn moved(resolved: &Resolved, grid: &ChunkGrid) -> Option<Vec<u64>> {
     let count = resolved.len_checked().filter(|&count| count <= MAX_LISTED)?;
     let parts = ChunkSelections::new(resolved, grid).ok()?;
@@ -191,20 +191,20 @@ pub(in crate::fuzz) fn moved(resolved: &Resolved, grid: &ChunkGrid) -> Option<Ve
         let inner = part.overlap.region.shape();
         part.copy_runs(|run| {
             for step in 0..run.len {
-                let (mut rest, mut place, mut stride) = (run.from + step, 0_u64, 1_u64);
+                let (mut rest, mut index, mut stride) = (run.from + step, 0_u64, 1_u64);
                 let axes = chunk.axes().iter().zip(part.overlap.region.axes()).zip(&inner).zip(grid.shape());
                 for (((chunk, range), &inner), &len) in axes.rev() {
                     let at = chunk.start + range.start + rest % inner.max(1) * range.step;
                     assert!(at < len && at < chunk.start + chunk.len, "a position outside of its chunk");
-                    (rest, place) = (rest / inner.max(1), place.wrapping_add(at.wrapping_mul(stride)));
+                    (rest, index) = (rest / inner.max(1), index.wrapping_add(at.wrapping_mul(stride)));
                     stride = stride.wrapping_mul(len);
                 }
-                let to = found.get_mut((run.to + step) as usize).expect("a place of the result");
-                assert!(to.replace(place).is_none(), "an element of the result that is moved to twice");
+                let to = found.get_mut((run.to + step) as usize).expect("a position of the result");
+                assert!(to.replace(index).is_none(), "an element of the result that is moved to twice");
             }
         });
     }
-    Some(found.into_iter().map(|place| place.expect("an element of the result that nothing is moved to")).collect())
+    Some(found.into_iter().map(|index| index.expect("an element of the result that nothing is moved to")).collect())
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_are_those_of_numpy() {
+    fn positions_equal_numpy() {
         let grid = ChunkGrid::regular(&[3, 4], &[2, 3]).unwrap();
         let of = |text: &str| listed(&parsed(text).unwrap(), &grid);
         assert_eq!(of("1,::-2"), Some(Some(vec![7, 5])));

@@ -15,7 +15,8 @@ pub(in crate::fuzz) fn check(array: &Array, all: &ArrayData, chunk: &[u8]) {
         Some("vlen-utf8" | "vlen-bytes" | "numcodecs.vlen-array") => {
             assert_eq!(chunk.len(), 4 + 4 * count + size, "bytes of a chunk of {count} elements of {size} bytes");
         }
-        // How long the index is, and where each begins and the last one ends. What lies in front of the first one is no element.
+        // How long the index is, and where each begins and the last one ends. Bytes in front of the first one are no
+        // element.
         Some("zarrs.vlen") if is_plain(codec, "index_codecs") && is_plain(codec, "data_codecs") => {
             let member = |name: &str| codec.configuration.get(name).and_then(Value::as_str);
             let width = if member("index_data_type") == Some("uint64") { 8 } else { 4 };

@@ -3,7 +3,7 @@
 use super::super::zip::{CENTRAL, END, LOCAL, number};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// What stands in a record when the number is elsewhere.
+/// The value of a field of a record when the number is elsewhere.
 const WIDE: usize = u32::MAX as usize;
 
 /// Checks the directory of a file without numbers of 64 bits: as many entries as it says, each of which lies in front of it and
@@ -67,7 +67,7 @@ pub(in crate::fuzz) fn value(file: &[u8], name: &str, value: &[u8], begins: &[us
     };
     let is_one = |at: usize| {
         let (size, local) = (number(file, at + 24, 4), number(file, at + 42, 4));
-        // First, as what is at `local` is looked at below.
+        // First, as the bytes at `local` are read below.
         (local == WIDE || file.get(local..).is_some_and(|rest| rest.starts_with(&LOCAL)))
             && number(file, at + 16, 4) == crc.sum() as usize
             && (number(file, at + 10, 2) != 8 || local == WIDE || is_stream(file, local, number(file, at + 20, 4)))

@@ -5,7 +5,8 @@ use crate::Fault;
 use zarr_grid::{AxisSelection, ChunkGrid, IntoSelection, Region, Selection};
 use zarr_json::{NamedConfig, Value};
 
-/// A line with a shape, a chunk grid and, besides, what no text can say of a selection: a mask, a region. Then a selection.
+/// A line with a shape, a chunk grid and, besides, parts of a selection that no text can say: a mask, a region. Then a
+/// selection.
 pub(super) fn selection(text: &str) -> bool {
     let (head, text) = text.split_once('\n').unwrap_or(("", text));
     let head = Value::from_json(head).unwrap_or_default();
@@ -66,7 +67,7 @@ fn cells(grid: &ChunkGrid, shape: &[u64]) {
     }
 }
 
-/// Applies a selection and compares the positions with those that are due. Whether there are any.
+/// Applies a selection and compares the positions with the expected ones. Whether there are any.
 fn resolved(selection: &Selection, shape: &[u64], grid: Option<&ChunkGrid>) -> bool {
     let Some(grid) = grid else { return selection.resolve(shape).is_ok() };
     let resolved = selection.resolve_on(grid);
@@ -82,7 +83,7 @@ fn resolved(selection: &Selection, shape: &[u64], grid: Option<&ChunkGrid>) -> b
     true
 }
 
-/// Points, whose coordinates lists are, chunks, and what Rust's own ranges say.
+/// Points, whose coordinates lists are, chunks, and selections by Rust's own ranges.
 fn of_axes(selection: &Selection) -> Vec<Selection> {
     let Selection::Axes(axes) = selection else { return Vec::new() };
     let list = |axis: &AxisSelection| if let AxisSelection::Indices(list) = axis { Some(list.clone()) } else { None };
@@ -153,7 +154,7 @@ fn converted(axes: &[AxisSelection]) -> Vec<Selection> {
     Vec::new()
 }
 
-/// What no text selects: masks, and regions, which the members `mask`, `masks` and `region` of the head say.
+/// Selections that no text can say: masks, and regions, which the members `mask`, `masks` and `region` of the head say.
 fn others(head: &Value, shape: &[u64]) -> Vec<Selection> {
     let bits =
         |value: &Value| value.as_array().unwrap_or_default().iter().map(|bit| bit.as_bool() == Some(true)).collect();
@@ -294,7 +295,7 @@ pub(super) fn chunk_keys() -> Result<Vec<Vec<u8>>, Fault> {
             }
         }
     }
-    // Configurations that are none, for what is near to them.
+    // Invalid configurations, as seeds for their neighbours.
     for config in [
         r#"{"name":"default","configuration":{"separator":"-"}}"#,
         r#"{"name":"default","configuration":{"separator":".","more":1}}"#,

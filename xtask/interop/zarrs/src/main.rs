@@ -1,4 +1,5 @@
-//! The crate zarrs as a peer of `cargo xtask conformance --matrix`: reads arrays, says what is in them, and writes them again.
+//! The crate zarrs as a peer of `cargo xtask conformance --matrix`: reads arrays, prints their elements, and writes
+//! them again.
 //!
 //! ```text
 //! zarr-interop-zarrs FOLDER NAME...    # a line of JSON for each array that lies in FOLDER by a name

@@ -1,5 +1,5 @@
-//! What stores read into memory of the reader's is what they give otherwise, errors included, and what a shard's index
-//! claims is not believed.
+//! Stores read the same bytes into memory of the reader as they return otherwise, errors included, and sizes that a
+//! shard's index claims are not trusted.
 
 use std::sync::Arc;
 use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
@@ -9,7 +9,7 @@ use zarr_array::{Array, NewArray};
 const LITTLE: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
 const BIG: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
 
-/// What reading gives: the elements, or of what kind the error is and what it says.
+/// The result of a read: the elements, or the kind of the error and its message.
 fn outcome(array: &Array, selection: &str) -> Result<Vec<u16>, (ErrorKind, String)> {
     array.read::<u16>(selection).map_err(|error| {
         // The store's own errors begin with its address.
@@ -19,7 +19,7 @@ fn outcome(array: &Array, selection: &str) -> Result<Vec<u16>, (ErrorKind, Strin
 }
 
 #[test]
-fn files_read_in_place_are_as_values_in_memory() {
+fn files_read_into_memory_equal_values_in_memory() {
     for chunks in [[1, 40, 50], [2, 40, 50], [6, 40, 50], [3, 7, 50], [2, 8, 9], [1, 1, 1]] {
         for codecs in [LITTLE.to_owned(), BIG.to_owned(), format!("{LITTLE}, \"crc32c\"")] {
             let folder = tempfile::tempdir().unwrap();
