@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_names_are_told_what_there_is() {
+    fn unknown_names_are_answered_with_the_known_ones() {
         let failure = parse("zlid", &zarr::registry::default()).unwrap_err();
         let hint = failure.hint.clone().unwrap_or_default();
         for name in ["bz2", "shuffle", "pcodec", "lz4", "zlib", "crc32", "packbits", "base64"] {

@@ -86,7 +86,7 @@ mod tests {
 
         /// The loop of HDF5 (`H5_checksum_fletcher32`).
         #[test]
-        fn sums_are_those_of_hdf5(bytes in prop::collection::vec(prop_oneof![Just(0xffu8), Just(0), any::<u8>()], 0..30_000)) {
+        fn sums_equal_hdf5(bytes in prop::collection::vec(prop_oneof![Just(0xffu8), Just(0), any::<u8>()], 0..30_000)) {
             let fold = |sum: u32| (sum & 0xffff) + (sum >> 16);
             let (mut sum, mut sums) = (0, 0);
             for run in bytes.chunks(2 * 360) {

@@ -1,7 +1,7 @@
-"""What the scripts `vectors.py` of the codec crates have in common: cases made by numcodecs, a line of JSON each.
+"""The common part of the scripts `vectors.py` of the codec crates: cases made by numcodecs, a line of JSON each.
 
-    python vectors.py COUNT SEED > vectors.jsonl    # what tests/vectors.rs decodes
-    python vectors.py --check OURS                  # what it wrote with VECTORS_OUT=OURS, decoded by numcodecs
+    python vectors.py COUNT SEED > vectors.jsonl    # the cases that tests/vectors.rs decodes
+    python vectors.py --check OURS                  # the cases that it wrote with VECTORS_OUT=OURS, decoded by numcodecs
 """
 import json, sys
 import numpy as np
@@ -9,7 +9,7 @@ import numcodecs
 
 
 def run(make, check):
-    """Prints what `make(number, rng)` gives for COUNT numbers, or checks each case in OURS."""
+    """Prints the case that `make(number, rng)` gives for each of COUNT numbers, or checks each case in OURS."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     if sys.argv[1] == "--check":
@@ -23,7 +23,7 @@ def run(make, check):
 
 
 def of_bytes(id, parameters, decode=None):
-    """Cases of a codec of bytes. `parameters(rng)` gives a configuration and what lengths are multiples of."""
+    """Cases of a codec of bytes. `parameters(rng)` gives a configuration and a divisor of the lengths."""
     decode = decode or (lambda configuration, data: numcodecs.get_codec({"id": id, **configuration}).decode(data))
 
     def make(number, rng):

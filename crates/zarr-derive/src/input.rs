@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_expected() {
+    fn errors_say_the_expected_form() {
         assert_eq!(
             refused(&parse_quote!(
                 enum A {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_fields_or_attributes() {
+    fn names_come_from_fields_or_attributes() {
         let input: DeriveInput = parse_quote! {
             #[zarr(crate = "a::b")]
             struct A<T> { r#type: T, #[zarr(name = "c d")] e: u8 }

@@ -135,7 +135,7 @@ fn reordered(from: &DataType, to: &DataType, items: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn elements_are_those_of_the_packed_struct(records in records()) {
+    fn elements_equal_the_packed_struct(records in records()) {
         let (heap, own) = (Heap::new(), Record::default_data_type().unwrap());
         let items = Record::to_items(&own, &records, &heap).unwrap();
         prop_assert_eq!(items.len(), records.len() * size_of::<Packed>());

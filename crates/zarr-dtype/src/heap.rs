@@ -75,7 +75,7 @@ impl Heap {
         let before = self
             .blocks
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |blocks| blocks.checked_add(1))
-            .expect("2^32 blocks and their places take 200 GiB of memory, even at one byte each");
+            .expect("2^32 blocks and their slots take 200 GiB of memory, even at one byte each");
         let block = before + 1;
         let (segment, slot) = slot_of(block).expect("blocks are counted from 1");
         let slots = self.segments[segment].get_or_init(|| (0..1_u64 << segment).map(|_| OnceLock::new()).collect());

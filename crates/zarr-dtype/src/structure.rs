@@ -125,7 +125,7 @@ impl StructType {
         }
         let layouts: Arc<[FieldLayout]> = layouts.into();
         if !(Layout::Struct { fields: Arc::clone(&layouts), size }).has_runs_within(MAX_RUNS) {
-            let expected = format!("elements in which numbers of one kind lie in at most {MAX_RUNS} places");
+            let expected = format!("elements in which numbers of one kind lie in at most {MAX_RUNS} runs");
             return Err(fault("arrays of structs in structs", expected));
         }
         Ok(Self(Arc::new(Fields { fields, layouts, size, depth })))

@@ -80,7 +80,7 @@ fn an_array_that_cannot_be_created_leaves_no_store() {
 }
 
 #[test]
-fn errors_as_json_have_their_place_and_causes() {
+fn errors_as_json_have_their_location_and_causes() {
     let folder = Folder::new();
     folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int8", "--chunks", "2", "--codecs", "none"]);
     folder.fill("s", "a", "|i1", "(4,)", &[1; 4]);

@@ -126,7 +126,7 @@ mod tests {
 
     /// `"aé".encode(name)` of Python 3.11.
     #[test]
-    fn texts_are_those_of_python() {
+    fn texts_equal_python() {
         let known: &[(&str, &[u8])] = &[
             ("UTF_8", b"a\xc3\xa9"),
             ("latin-1", b"a\xe9"),

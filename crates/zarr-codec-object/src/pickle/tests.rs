@@ -41,7 +41,7 @@ fn decode(encoded: &[u8], shape: &[u64]) -> Result<Vec<Value>, Error> {
 }
 
 #[test]
-fn arrays_in_fortran_order_keep_their_place_in_memory() {
+fn arrays_keep_their_fortran_order_in_memory() {
     let numbers = [1, 2, 3, 4, 5, 6].map(Value::from);
     let items = b"K\x01K\x02K\x03K\x04K\x05K\x06";
     assert_eq!(decode(&pickled(items, b"K\x03K\x02", false), &[3, 2]).unwrap(), numbers);

@@ -11,7 +11,7 @@ fn small_formats() -> impl Iterator<Item = Format> {
 }
 
 #[test]
-fn values_are_those_of_other_implementations() {
+fn values_equal_other_implementations() {
     for bits in 0..=u16::MAX {
         let check = |found: f64, expected: f64| assert_eq!(found.to_bits(), expected.to_bits(), "{bits:#x}");
         if !f16::from_bits(bits).is_nan() {
@@ -213,7 +213,7 @@ fn numbers_are_rounded_to_themselves() {
 }
 
 #[test]
-fn wide_formats_are_those_of_the_processor() {
+fn wide_formats_equal_the_processor() {
     for value in [0.0, -0.0, 1.0, -1.5, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e-310, std::f64::consts::PI, -1e-45] {
         for rounding in ROUNDINGS {
             assert_eq!(F64.round(value, rounding), Ok(value.to_bits()));

@@ -106,7 +106,7 @@ fn numbers_lie_in_so_many_places_only() {
     let two = DataType::Struct(StructType::new(two).unwrap());
     StructType::new(vec![Field::array("e", two.clone(), &[1000])]).unwrap();
     let error = StructType::new(vec![Field::array("e", two, &[9_000_000])]).unwrap_err();
-    assert!(error.to_string().contains("in at most 262144 places"), "{error}");
+    assert!(error.to_string().contains("in at most 262144 runs"), "{error}");
 }
 
 #[test]

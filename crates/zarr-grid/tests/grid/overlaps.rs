@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn permuted_cuts_are_those_of_the_permuted_region((case, region) in case_and_region(), seed in 0usize..6) {
+    fn permuted_cuts_equal_cuts_of_the_permuted_region((case, region) in case_and_region(), seed in 0usize..6) {
         let rank = region.rank();
         let mut order: Vec<usize> = (0..rank).collect();
         order.rotate_left(seed % rank.max(1));

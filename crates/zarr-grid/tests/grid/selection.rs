@@ -104,7 +104,7 @@ fn gathered(parts: &ChunkSelections, case: &Case) -> Vec<usize> {
 
 proptest! {
     #[test]
-    fn selections_are_those_of_numpy((case, axes) in case_and_axes()) {
+    fn selections_equal_numpy((case, axes) in case_and_axes()) {
         let found = Selection::Axes(axes.clone()).resolve(case.shape());
         let model: Option<Vec<_>> = axes.iter().zip(case.shape()).map(|(axis, &len)| model_axis(axis, len as i64)).collect();
         let Some(model) = model else {

@@ -134,7 +134,7 @@ fn conversions_make_texts_of_numbers_where_the_dialect_is_json() {
 }
 
 #[test]
-fn a_new_document_of_version_3_has_no_nan_literals_but_one_in_place_of_an_older_has() {
+fn a_new_document_of_version_3_has_no_nan_literals_but_one_that_replaces_an_older_has() {
     let found = v3().found("/");
     let error = documents(Dialect::V3, &found.path, &found.node, None).unwrap_err();
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/attributes/_FillValue"));

@@ -161,16 +161,16 @@ fn entry_point_documents_that_are_wrong() {
 
 #[test]
 fn chunks_may_lie_elsewhere() {
-    let places = |found: &StoredNode| -> Vec<String> {
+    let locations = |found: &StoredNode| -> Vec<String> {
         let index = |keys: &zarr_meta::ChunkKeys| format!("{} {}", keys.prefix, keys.encoding.name);
         found.fallback_keys.iter().map(index).collect()
     };
-    assert_eq!(places(&found("{}")), ["data/a/ joined"]);
+    assert_eq!(locations(&found("{}")), ["data/a/ joined"]);
     let scalar = found(r#"{"shape": [], "chunk_grid": {"type": "regular", "chunk_shape": [], "separator": "/"}}"#);
     // zarr-python 2 has `c0`, the text and zarrita `c`.
     let c0 = r#"{"name":"suffix","configuration":{"suffix":"0","base_encoding":{"name":"joined","configuration":{"separator":"/"}}}}"#;
     assert_eq!(scalar.node.as_array().unwrap().chunk_key_encoding.to_value().to_string(), c0);
-    assert_eq!(places(&scalar), ["data/root/a/ joined", "data/a/ suffix", "data/a/ joined"]);
+    assert_eq!(locations(&scalar), ["data/root/a/ joined", "data/a/ suffix", "data/a/ joined"]);
     // Where `data/P/` holds the chunks of other arrays, it is not looked at.
     let store = Store::with(&[("zarr.json", PYTHON), ("meta/root/root/b.array.json", ARRAY)]);
     assert!(store.found("/root/b").fallback_keys.is_empty());

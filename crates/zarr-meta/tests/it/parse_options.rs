@@ -266,7 +266,7 @@ fn options_of_codecs_that_numcodecs_reads_otherwise_are_reported() {
 }
 
 #[test]
-fn parameters_of_codecs_of_2019_have_one_place() {
+fn parameters_of_codecs_of_2019_have_one_location() {
     let gzip = r#""codec": "http://purl.org/zarr/spec/codec/gzip""#;
     for (changes, pointer) in [
         (

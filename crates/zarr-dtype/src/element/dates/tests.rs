@@ -50,7 +50,7 @@ fn full_text(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn dates_are_those_of_their_texts(
+    fn dates_equal_their_texts(
         at in 0..UNITS.len(),
         scale in prop::sample::select(vec![1_u32, 1, 2, 25]),
         years in -9000.0..9000.0,
@@ -124,7 +124,7 @@ fn not_a_time_is_none() {
 }
 
 #[test]
-fn what_is_not_exact_is_an_error() {
+fn inexact_dates_are_errors() {
     let time = Timestamp::constant(5, 1);
     let zero = Timestamp::UNIX_EPOCH;
     assert_eq!(
