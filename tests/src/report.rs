@@ -44,7 +44,7 @@ pub struct CaseResult {
 }
 
 impl CaseResult {
-    /// What went wrong, a line each.
+    /// The faults, a line each.
     pub fn faults(&self) -> Vec<String> {
         let named = |path: &str, verdict: &Verdict| match verdict {
             Verdict::Failed(fault) => Some(format!("{}/{} {path}: {fault}", self.archive, self.name)),
@@ -63,7 +63,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What went wrong, a line each.
+    /// The faults, a line each.
     pub fn faults(&self) -> Vec<String> {
         self.cases.iter().flat_map(CaseResult::faults).collect()
     }

@@ -316,7 +316,7 @@ impl fmt::Display for Roundtrips {
         }
         writeln!(
             f,
-            "same / noted / refused / wrong; a row is the dialect of arrays, a column what they were converted into\n"
+            "same / noted / refused / wrong; a row is the dialect of arrays, a column the dialect that they were converted into\n"
         )?;
         write!(f, "{:8}", "")?;
         Dialect::ALL.iter().try_for_each(|to| write!(f, " {:>17}", to.name()))?;

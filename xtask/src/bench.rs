@@ -21,7 +21,7 @@ usage: cargo xtask bench [--peers [NAME,..]] [--floor] [--only CASE:OPERATION,..
        cargo xtask bench --counts [--record]
 
   --peers        other software as well: zarrs, tensorstore, zarr-python, zarr-python+zarrs
-  --floor        a program that does what any library must as well, and nothing else: a limit, not a peer
+  --floor        a program that does only the work that any library must do: a limit, not a peer
   --only         these measurements alone: A:read_into, C:rand:row
   --rounds       processes for each program and measurement (2)
   --repetitions  timed repetitions in each process (3)
@@ -29,7 +29,7 @@ usage: cargo xtask bench [--peers [NAME,..]] [--floor] [--only CASE:OPERATION,..
   --counts       nothing of that: instructions of small pieces of work, compared with benches/counts.txt
   --record       with --counts: writes them there instead
 
-Data is made once in $BENCH_DATA, or else below target/bench. What is written goes to $BENCH_SCRATCH, or else to /dev/shm.";
+Data is made once in $BENCH_DATA, or else below target/bench. Files that programs write go to $BENCH_SCRATCH, or else to /dev/shm.";
 
 struct Options {
     peers: Vec<&'static str>,

@@ -20,10 +20,10 @@ usage: cargo xtask TASK
   api           compares the public items of all crates with docs/api (--bless: makes the lists)
   bench         measures reads and writes, beside other software if asked to
   ci            runs .ci/run (--long: other systems and machines, each feature alone, long forms of the tests)
-  conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
+  conformance   reads stores of other software and compares them (--matrix: makes docs/support.md)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
-  roundtrip     converts what other software wrote into every dialect and back
+  roundtrip     converts stores of other software into every dialect and back
   soak          runs processes on one store, kills some of them, and checks the store at the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 

@@ -87,16 +87,16 @@ fn hostile_indexes_are_refused() {
     let good = chunk_round_trip(&codecs, &[2, 6], &items(1..13));
     assert_eq!(good.len(), 24 + 32);
     let shape = [2, 6];
-    let attempt = |place: usize, word: u64| {
+    let attempt = |index: usize, word: u64| {
         let mut broken = good.clone();
-        broken[24 + 8 * place..][..8].copy_from_slice(&word.to_le_bytes());
+        broken[24 + 8 * index..][..8].copy_from_slice(&word.to_le_bytes());
         let mut out = vec![0; 24];
         let mut view = zarr_codec::ViewMut::new(&mut out, 2, &[2, 6]).unwrap();
         codecs.decode(&broken, &shape, &Region::whole(&shape), &mut view)
     };
     assert!(attempt(0, 0).is_ok());
-    for (place, word) in [(0, u64::MAX), (1, u64::MAX), (0, u64::MAX - 5), (1, 60), (0, 50), (1, u64::MAX - 1)] {
-        assert_eq!(attempt(place, word).unwrap_err().kind(), ErrorKind::ShardIndex, "word {place} = {word}");
+    for (index, word) in [(0, u64::MAX), (1, u64::MAX), (0, u64::MAX - 5), (1, 60), (0, 50), (1, u64::MAX - 1)] {
+        assert_eq!(attempt(index, word).unwrap_err().kind(), ErrorKind::ShardIndex, "word {index} = {word}");
     }
 }
 

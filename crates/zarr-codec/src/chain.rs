@@ -36,8 +36,8 @@ impl Chain {
     /// A chain without codecs, for chunks of `shape`.
     pub fn new(data_type: &DataType, shape: &[u64]) -> Self {
         let mut table = Codecs::default();
-        table.add_hint("crc32c", "a chain knows the typed codecs in it: name those of the index, too");
-        table.add_hint("bytes", "a chain knows the typed codecs in it: name those of the index, too");
+        table.add_hint("crc32c", "a chain has only the typed codecs in it: name the codecs of the index, too");
+        table.add_hint("bytes", "a chain has only the typed codecs in it: name the codecs of the index, too");
         Self {
             element: ElementSpec::new(data_type.clone(), FillValue::zero(data_type)),
             shape: Shape::from_slice(shape),

@@ -171,7 +171,7 @@ pub fn round_trip(codec: &dyn BytesToBytes, samples: &[Vec<u8>]) {
         let mut target = vec![0; sample.len()];
         let mut sink = Sink::exact(&mut target);
         codec.decode(encoded, &mut sink).expect("decodes in place");
-        sink.finish().expect("fills its place");
+        sink.finish().expect("fills its buffer");
         assert!(target == *sample, "{len} bytes come back in place");
         if let Some(cut) = codec.decode_in_place(encoded) {
             assert!(cut.expect("decodes where it lies") == sample, "{len} bytes come back where they lie");

@@ -348,7 +348,7 @@ impl<'a> ViewMut<'a> {
     accessors!();
 
     /// The same view; if `stream`, copies to it, and to its windows, write whole lines past the processor's caches. For
-    /// outputs that are much larger than the caches: a copy then does not read first what it overwrites.
+    /// outputs that are much larger than the caches: a copy then does not read first the lines that it overwrites.
     pub fn streamed(mut self, stream: bool) -> Self {
         self.stream = stream;
         self

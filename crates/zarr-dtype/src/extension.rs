@@ -148,7 +148,7 @@ pub struct DataTypeEntry {
     pub build: BuildDataType,
 }
 
-/// The data types that are known beside those of this crate, by name. A value that is passed on; nothing is global.
+/// The data types that are known beside the types of this crate, by name. A value that is passed on; nothing is global.
 #[derive(Clone, Debug, Default)]
 pub struct DataTypes {
     entries: Vec<DataTypeEntry>,

@@ -184,7 +184,7 @@ fn is_there(opened: Result<StoredNode>) -> Result<bool> {
 /// erased chunks. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
 ///
 /// In the drafts of version 3 implicit groups above that had no other node below them are
-/// gone with it, as those drafts say.
+/// gone with it, as these drafts say.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store). Keys erased until then are gone; the node can be erased again as long as it

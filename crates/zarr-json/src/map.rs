@@ -144,12 +144,12 @@ impl FromIterator<(String, Value)> for Map {
     /// Collects members; of several with one name the last one counts, at the index of the first.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
         let mut collected = Vec::<Member>::new();
-        let mut places = std::collections::HashMap::<String, usize>::new();
+        let mut indices = std::collections::HashMap::<String, usize>::new();
         for (name, value) in members {
-            match places.get(&name) {
+            match indices.get(&name) {
                 Some(&at) => collected[at].1 = value,
                 None => {
-                    places.insert(name.clone(), collected.len());
+                    indices.insert(name.clone(), collected.len());
                     collected.push((Cow::Owned(name), value));
                 }
             }

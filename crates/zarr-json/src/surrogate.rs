@@ -3,7 +3,7 @@
 //! Python reads and writes `"\ud800"`. So that such a text can be written as it was read, each lone surrogate in it is held as
 //! three noncharacters, which no text that is interchanged has: U+FDD8 to U+FDDF, then twice U+FDD0 to U+FDDF, four bits each.
 //! Where a text has one of these itself, or U+FDE0, it is held with U+FDE0 in front. Texts that are read without
-//! [`lone_surrogates`](crate::ParseOptions::lone_surrogates), such as those of chunks, are held as they are.
+//! [`lone_surrogates`](crate::ParseOptions::lone_surrogates), such as texts of chunks, are held as they are.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

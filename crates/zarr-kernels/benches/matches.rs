@@ -30,8 +30,8 @@ fn plain(bytes: &[u8], table: &mut [u32; PLACES]) -> usize {
     let (mut at, mut sum) = (1, 0);
     while at + 8 <= bytes.len() {
         // As LZ4 and blosclz hash.
-        let place = (word(at).wrapping_mul(2_654_435_761) >> (32 - BITS)) as usize;
-        let before = std::mem::replace(&mut table[place], at as u32) as usize;
+        let hash = (word(at).wrapping_mul(2_654_435_761) >> (32 - BITS)) as usize;
+        let before = std::mem::replace(&mut table[hash], at as u32) as usize;
         if word(before) == word(at) && at - before < FAR {
             let len = bytes[at..].iter().zip(&bytes[before..]).take_while(|(here, there)| here == there).count();
             sum += len;

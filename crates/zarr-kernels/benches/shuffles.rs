@@ -11,18 +11,18 @@ const SIZE: usize = 64 << 10;
 
 fn bytes_plain(item: usize, from: &[u8], to: &mut [u8]) {
     let len = from.len() / item;
-    for (place, element) in from.chunks_exact(item).enumerate() {
+    for (index, element) in from.chunks_exact(item).enumerate() {
         for (byte, &value) in element.iter().enumerate() {
-            to[byte * len + place] = value;
+            to[byte * len + index] = value;
         }
     }
 }
 
 fn bytes_back(item: usize, from: &[u8], to: &mut [u8]) {
     let len = from.len() / item;
-    for (place, element) in to.chunks_exact_mut(item).enumerate() {
+    for (index, element) in to.chunks_exact_mut(item).enumerate() {
         for (byte, value) in element.iter_mut().enumerate() {
-            *value = from[byte * len + place];
+            *value = from[byte * len + index];
         }
     }
 }
@@ -30,9 +30,9 @@ fn bytes_back(item: usize, from: &[u8], to: &mut [u8]) {
 fn bits_plain(item: usize, from: &[u8], to: &mut [u8]) {
     let row = from.len() / item / 8;
     to.fill(0);
-    for (place, element) in from.chunks_exact(item).enumerate() {
+    for (index, element) in from.chunks_exact(item).enumerate() {
         for bit in 0..8 * item {
-            to[bit * row + place / 8] |= (element[bit / 8] >> (bit % 8) & 1) << (place % 8);
+            to[bit * row + index / 8] |= (element[bit / 8] >> (bit % 8) & 1) << (index % 8);
         }
     }
 }
@@ -40,9 +40,9 @@ fn bits_plain(item: usize, from: &[u8], to: &mut [u8]) {
 fn bits_back(item: usize, from: &[u8], to: &mut [u8]) {
     let row = from.len() / item / 8;
     to.fill(0);
-    for (place, element) in to.chunks_exact_mut(item).enumerate() {
+    for (index, element) in to.chunks_exact_mut(item).enumerate() {
         for bit in 0..8 * item {
-            element[bit / 8] |= (from[bit * row + place / 8] >> (place % 8) & 1) << (bit % 8);
+            element[bit / 8] |= (from[bit * row + index / 8] >> (index % 8) & 1) << (bit % 8);
         }
     }
 }

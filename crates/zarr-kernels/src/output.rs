@@ -1,4 +1,4 @@
-//! The output of decoders that copy literal bytes and repeat what they have written.
+//! The output of decoders that copy literal bytes and repeat bytes that they have written.
 //!
 //! Short copies of any length cost a call or a loop each. Copies of fixed lengths are an instruction or two: so more is
 //! copied than asked for where there is room behind, and the next bytes overwrite the excess.

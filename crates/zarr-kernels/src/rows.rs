@@ -330,8 +330,8 @@ mod tests {
             };
             let mut expected = vec![0xEE; size(starts.0, gaps.0)];
             for i in 0..count {
-                let place = if backwards { count - 1 - i } else { i };
-                expected[starts.0 + place * (len + gaps.0)..][..len].copy_from_slice(&row(i));
+                let position = if backwards { count - 1 - i } else { i };
+                expected[starts.0 + position * (len + gaps.0)..][..len].copy_from_slice(&row(i));
             }
             for isa in Isa::available() {
                 // `starts` counts from a line.

@@ -82,8 +82,8 @@ mod tests {
         for element in 0..len {
             for bit in 0..size * 8 {
                 let set = from[element * size + bit / 8] >> (bit % 8) & 1;
-                let place = bit * len + element;
-                to[place / 8] |= set << (place % 8);
+                let bit_index = bit * len + element;
+                to[bit_index / 8] |= set << (bit_index % 8);
             }
         }
         to

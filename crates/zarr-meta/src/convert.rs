@@ -54,7 +54,7 @@ impl fmt::Display for Note {
 /// The node that comes nearest to `node` in `dialect`, and notes of the differences.
 ///
 /// [`documents`](crate::documents) can write the result. Chunks have to be encoded again where `codecs`, `data_type` or
-/// `chunk_grid` of the result differ from those of `node`, and to be given new keys where `chunk_key_encoding` does.
+/// `chunk_grid` of the result differ from the members of `node`, and to be given new keys where `chunk_key_encoding` does.
 ///
 /// Members that [`for_dialect_carrying`] put aside when the node left `dialect` are put back.
 ///
@@ -164,8 +164,8 @@ fn array_for_v3(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         codec.name = name_for(&codec.name, &array.data_type.name).to_owned();
     }
     without_views(&mut array.codecs, &array.data_type, "/codecs", notes);
-    for (place, codec) in array.codecs.iter_mut().enumerate() {
-        let pointer = format!("/codecs/{place}/configuration");
+    for (index, codec) in array.codecs.iter_mut().enumerate() {
+        let pointer = format!("/codecs/{index}/configuration");
         if codec.configuration.remove("field_endian").is_some() {
             codec.configuration.insert("endian", "little");
             notes.push(Note::change(format!("{pointer}/endian"), "fields of mixed byte orders become little-endian"));
@@ -204,15 +204,15 @@ fn without_views(chain: &mut Vec<NamedConfig>, data_type: &NamedConfig, pointer:
             let transposes = chain.iter().take_while(|codec| codec.name == "transpose").count();
             chain.splice(transposes..=to_bytes, [plain]);
         }
-        let why = "filters that take bytes for an array of another type, and those in front of them, have no place in the \
-                   dialect; chunks are encoded without them";
+        let why = "the dialect has no filters that take bytes for an array of another type; chunks are encoded without them and \
+                   without the filters in front of them";
         notes.push(Note::loss(pointer, why));
     }
-    for (place, shard) in chain.iter_mut().enumerate().filter(|(_, codec)| codec.name == "sharding_indexed") {
+    for (index, shard) in chain.iter_mut().enumerate().filter(|(_, codec)| codec.name == "sharding_indexed") {
         let Some(Value::Array(inner)) = shard.configuration.get_mut("codecs") else { continue };
         let Some(mut codecs) = inner.iter().map(NamedConfig::from_value).collect::<Option<Vec<_>>>() else { continue };
         let before = notes.len();
-        without_views(&mut codecs, data_type, &format!("{pointer}/{place}/configuration/codecs"), notes);
+        without_views(&mut codecs, data_type, &format!("{pointer}/{index}/configuration/codecs"), notes);
         if notes.len() > before {
             *inner = codecs.iter().map(NamedConfig::to_value).collect();
         }

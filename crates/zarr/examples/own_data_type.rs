@@ -77,7 +77,10 @@ impl Element for Celsius {
     fn to_items(data_type: &DataType, elements: &[Self], heap: &Heap) -> Result<Vec<u8>, Error> {
         Self::check(data_type)?;
         let steps = steps(data_type).unwrap_or(1.0);
-        #[expect(clippy::cast_possible_truncation, reason = "beyond the coldest and hottest is those")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "temperatures beyond the range become the coldest or the hottest"
+        )]
         let stored: Vec<i16> = elements.iter().map(|celsius| (celsius.0 * steps).round() as i16).collect();
         i16::to_items(data_type.storage(), &stored, heap)
     }

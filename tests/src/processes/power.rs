@@ -31,13 +31,13 @@ struct Log {
 
 #[derive(Debug)]
 struct Change {
-    what: What,
+    operation: Operation,
     /// Whether it is on the disk.
     is_synced: bool,
 }
 
 #[derive(Debug)]
-enum What {
+enum Operation {
     Set {
         key: Key,
         value: Bytes,
@@ -63,27 +63,27 @@ impl Volatile {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, what: What, is_synced: bool) {
-        self.log().changes.push(Change { what, is_synced });
+    fn note(&self, operation: Operation, is_synced: bool) {
+        self.log().changes.push(Change { operation, is_synced });
     }
 
     /// Values that a loss of power may leave.
     fn after_a_loss(&self, random: &mut Random) -> BTreeMap<Key, Bytes> {
         let log = self.log();
         let mut values = log.synced.clone();
-        for Change { what, is_synced } in &log.changes {
+        for Change { operation, is_synced } in &log.changes {
             if !is_synced && random.below(2) == 0 {
                 continue;
             }
-            match what {
-                What::Set { key, value, may_tear } => {
+            match operation {
+                Operation::Set { key, value, may_tear } => {
                     let tears = *may_tear && !is_synced && random.below(2) == 0;
                     let end = if tears { random.below(value.len()) } else { value.len() };
                     values.insert(key.clone(), value.slice(..end));
                 }
-                What::Erase(key) => drop(values.remove(key)),
-                What::ErasePrefix(prefix) => values.retain(|key, _| !prefix.contains(key)),
-                What::Rename(from, to) => {
+                Operation::Erase(key) => drop(values.remove(key)),
+                Operation::ErasePrefix(prefix) => values.retain(|key, _| !prefix.contains(key)),
+                Operation::Rename(from, to) => {
                     let moved: Vec<Key> = values.keys().filter(|key| from.contains(key)).cloned().collect();
                     for key in moved {
                         let target = from.strip(&key).and_then(|rest| to.join(rest).ok());
@@ -111,20 +111,20 @@ impl Store for Volatile {
         if is_synced {
             // The names of the prefixes that it lies under are on the disk, too.
             for change in &mut self.log().changes {
-                change.is_synced |= match &change.what {
-                    What::ErasePrefix(prefix) | What::Rename(_, prefix) => prefix.contains(key),
-                    What::Set { .. } | What::Erase(_) => false,
+                change.is_synced |= match &change.operation {
+                    Operation::ErasePrefix(prefix) | Operation::Rename(_, prefix) => prefix.contains(key),
+                    Operation::Set { .. } | Operation::Erase(_) => false,
                 };
             }
         }
         let (key, value) = (key.clone(), Bytes::copy_from_slice(value));
-        self.note(What::Set { key, value, may_tear: options.durability == Durability::None }, is_synced);
+        self.note(Operation::Set { key, value, may_tear: options.durability == Durability::None }, is_synced);
         Ok(version)
     }
 
     fn erase(&self, key: &Key) -> zarr_store::Result<()> {
         self.store.erase(key)?;
-        self.note(What::Erase(key.clone()), false);
+        self.note(Operation::Erase(key.clone()), false);
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl Store for Volatile {
             return self.list_prefix(prefix)?.iter().try_for_each(|key| self.erase(key));
         }
         self.store.erase_prefix(prefix)?;
-        self.note(What::ErasePrefix(prefix.clone()), true);
+        self.note(Operation::ErasePrefix(prefix.clone()), true);
         Ok(())
     }
 
@@ -147,7 +147,7 @@ impl Store for Volatile {
                 self.store.erase(&key)?;
             }
         }
-        self.note(What::Rename(from.clone(), to.clone()), false);
+        self.note(Operation::Rename(from.clone(), to.clone()), false);
         Ok(true)
     }
 

@@ -15,7 +15,7 @@ struct Trial<T> {
     cached: Vec<Array>,
     waiting: Vec<AsyncArray>,
     cache: ChunkCache,
-    /// The blocking array as others have it opened, and whether the cache notices what they do.
+    /// The blocking array as others have it opened, and whether the cache notices their changes.
     other: Array,
     revalidates: bool,
     model: Model<T>,

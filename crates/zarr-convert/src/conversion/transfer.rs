@@ -14,7 +14,7 @@ use zarr_store::{Prefix, Store, run};
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
     /// hierarchy there; if there is none, it stays in its own, and its documents keep their spelling. An array of
-    /// version 1 or before goes to Zarr v3 unless it becomes the root, since those versions have nothing else.
+    /// version 1 or before goes to Zarr v3 unless it becomes the root, since these versions have nothing else.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).

@@ -77,7 +77,7 @@ fn gathered(parts: &ChunkSelections, case: &Case) -> Vec<usize> {
             for i in 0..run.len {
                 let (from, to) = ((run.from + i) as usize, (run.to + i) as usize);
                 used[from] = true;
-                assert_eq!(out[to], usize::MAX, "every place is written once");
+                assert_eq!(out[to], usize::MAX, "every position is written once");
                 out[to] = elements[from];
             }
         });

@@ -17,7 +17,7 @@ use zarr_json::{Map, NamedConfig, Value};
 /// {"_zarr_carried": {"dialect": "v3", "members": {"dimension_names": ["y", null]}}}
 /// ```
 ///
-/// `members` are members of the node as [`Node::to_value`] has them, those of `attributes` only as far as they would be lost. If
+/// `members` are members of the node as [`Node::to_value`] has them, members of `attributes` only as far as they would be lost. If
 /// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to the texts in
 /// attributes that stand for numbers which JSON does not have.
 pub const CARRIED: &str = "_zarr_carried";

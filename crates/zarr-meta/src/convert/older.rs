@@ -70,7 +70,7 @@ fn dimension_names(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<
         return no(format!("names of all dimensions or of none, as in {dialect}"));
     };
     if array.attributes.contains_key(ARRAY_DIMENSIONS) {
-        return no(format!("those of the attribute {ARRAY_DIMENSIONS}, which {dialect} has them in"));
+        return no(format!("the names of the attribute {ARRAY_DIMENSIONS}, which {dialect} has them in"));
     }
     array.attributes.insert(ARRAY_DIMENSIONS, Value::Array(texts));
     conventions::refresh(array);

@@ -12,7 +12,7 @@ pub(crate) use crate::codec_names::Kind;
 /// The codec of the model that takes bytes for an array of another type, which filters of numcodecs do.
 pub(crate) const VIEW: &str = "array_view";
 
-/// The kind of the codec of this name, which says what it takes and what it gives; `None` for an unknown codec.
+/// The kind of the codec of this name, which says its input and its output; `None` for an unknown codec.
 pub(crate) fn kind(name: &str) -> Option<Kind> {
     match name {
         VIEW => Some(Kind::BytesToBytes),
@@ -42,7 +42,7 @@ pub(crate) fn check_order(at: &At<'_>, chain: &[NamedConfig]) -> Result<()> {
 }
 
 fn misplaced(at: &At<'_>, name: &str, expected: &str) -> Error {
-    Error::new(ErrorKind::InvalidMetadata, at.pointer(), format!("codec {name:?} in the wrong place"), expected)
+    Error::new(ErrorKind::InvalidMetadata, at.pointer(), format!("codec {name:?} out of order"), expected)
 }
 
 /// Where an array-to-bytes codec has to be put in: all codecs are known, and none is of that kind.

@@ -8,8 +8,8 @@ use zarr_meta::{Dialect, StoredNode};
 use zarr_store::{Key, Lock, Prefix, Store, backoff};
 
 /// A hint for an old node without a new one, although the migration is done.
-const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops what was \
-    written to the new hierarchy, and migrate again";
+const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops all writes \
+    to the new hierarchy, and migrate again";
 
 /// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
 const MAX_TRIES: u32 = 50;

@@ -86,7 +86,7 @@ unsafe fn split_other(size: usize, len: usize, elements: *const u8, planes: *mut
 }
 
 /// Undoes [`split_other`]. The next elements overwrite the bytes written behind an element of less than 16 bytes, and
-/// the caller those behind the last element.
+/// the caller the bytes behind the last element.
 #[target_feature(enable = "sse2")]
 unsafe fn join_other(size: usize, len: usize, planes: *const u8, stride: usize, elements: *mut u8) -> usize {
     let whole = whole(size, len);

@@ -217,7 +217,7 @@ fn chain(
     let (data_type, mut chain) = numcodecs::to_model_in_one_order(&stored, dtype, &endian)?;
     if let Some((index, word, item)) = said {
         let Some(bytes) = chain.get_mut(index).filter(|codec| codec.name == "bytes") else {
-            return Err(item.invalid("a codec of arrays in this place").into());
+            return Err(item.invalid("a codec of arrays at this index").into());
         };
         if !bytes.configuration.is_empty() {
             *bytes = codecs::bytes(Some(&word));
