@@ -43,7 +43,7 @@ impl ChunkLocation {
     }
 }
 
-/// Where the chunks of an array lie.
+/// The keys of the chunks of an array: from the index of a chunk to its key, and back.
 #[derive(Debug)]
 pub struct ChunkKeys {
     grid: ChunkGrid,

@@ -25,7 +25,7 @@ pub mod consolidated;
 pub mod conventions;
 
 mod children;
-mod chunk_keys;
+mod chunk_key_form;
 pub mod codec_names;
 mod convert;
 mod dialect;
@@ -43,7 +43,7 @@ mod warning;
 mod write;
 
 pub use children::Children;
-pub use chunk_keys::ChunkKeys;
+pub use chunk_key_form::ChunkKeyForm;
 pub use consolidated::Consolidated;
 pub use convert::{CARRIED, Note, for_dialect, for_dialect_carrying, for_dialect_from};
 pub use dialect::Dialect;

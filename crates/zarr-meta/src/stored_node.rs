@@ -1,6 +1,6 @@
 //! A node that was found.
 
-use crate::chunk_keys::ChunkKeys;
+use crate::chunk_key_form::ChunkKeyForm;
 use crate::conventions::Convention;
 use crate::dialect::table::rules;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
@@ -37,7 +37,7 @@ pub struct StoredNode {
     /// Where else chunks of the array may lie, in the order to be tried. Some texts changed the keys without changing anything
     /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All
     /// chunks of an array lie under keys of one kind.
-    pub fallback_keys: Vec<ChunkKeys>,
+    pub fallback_keys: Vec<ChunkKeyForm>,
     /// Why its data type is not known, if so, and the node has the one that the document names as a fallback: whoever does not
     /// want that has the error here.
     pub fallback: Option<Error>,

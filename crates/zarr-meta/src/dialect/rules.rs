@@ -2,7 +2,7 @@
 
 use super::stored_members::Members;
 use super::{Dialect, fill};
-use crate::chunk_keys::ChunkKeys;
+use crate::chunk_key_form::ChunkKeyForm;
 use crate::consolidated::{Consolidated, Consolidation};
 use crate::conventions::Convention;
 use crate::{Children, Documents, Error, Node, NodePath, Result, Warning};
@@ -174,7 +174,7 @@ pub(crate) struct Parsed {
     /// It is a group without a document of its own.
     pub(crate) implicit: bool,
     /// See [`StoredNode::fallback_keys`](crate::StoredNode::fallback_keys).
-    pub(crate) fallback_keys: Vec<ChunkKeys>,
+    pub(crate) fallback_keys: Vec<ChunkKeyForm>,
     /// See [`StoredNode::fallback`](crate::StoredNode::fallback).
     pub(crate) fallback: Option<Error>,
     /// The codecs for elements in C order, where the order that the document says may not be the order that they are

@@ -162,7 +162,7 @@ fn entry_point_documents_that_are_wrong() {
 #[test]
 fn chunks_may_lie_elsewhere() {
     let locations = |found: &StoredNode| -> Vec<String> {
-        let index = |keys: &zarr_meta::ChunkKeys| format!("{} {}", keys.prefix, keys.encoding.name);
+        let index = |keys: &zarr_meta::ChunkKeyForm| format!("{} {}", keys.prefix, keys.encoding.name);
         found.fallback_keys.iter().map(index).collect()
     };
     assert_eq!(locations(&found("{}")), ["data/a/ joined"]);

@@ -8,7 +8,7 @@ use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
 use crate::dialect::{Dialect, codecs, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{ArrayMetadata, ChunkKeys, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
+use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, Value};
@@ -84,8 +84,8 @@ fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Re
 }
 
 /// zarr-python put the chunk of an array without dimensions at `c0`, against the text.
-fn scalar_c0(prefix: String) -> ChunkKeys {
-    ChunkKeys { prefix, encoding: layout::with_suffix(&layout::keys("joined", "/"), "0") }
+fn scalar_c0(prefix: String) -> ChunkKeyForm {
+    ChunkKeyForm { prefix, encoding: layout::with_suffix(&layout::keys("joined", "/"), "0") }
 }
 
 fn attributes(at: &At<'_>) -> Result<Map, ValueError> {

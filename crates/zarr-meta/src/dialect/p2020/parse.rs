@@ -7,7 +7,7 @@ use crate::dialect::draft::{self, codec, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, fill, layout, numcodecs};
 use crate::error::Result;
-use crate::{ArrayMetadata, ChunkKeys, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
+use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, ParseOptions, Value, json};
@@ -191,7 +191,7 @@ pub(super) fn key_encoding(form: &Form, rank: usize, separator: &str) -> NamedCo
     if form.is_settled() && rank == 0 { layout::with_suffix(&joined, "0") } else { joined }
 }
 
-fn fallback_keys(path: &NodePath, form: &Form, rank: usize, separator: &str) -> Vec<ChunkKeys> {
+fn fallback_keys(path: &NodePath, form: &Form, rank: usize, separator: &str) -> Vec<ChunkKeyForm> {
     if form.is_first {
         return Vec::new();
     }
@@ -202,12 +202,12 @@ fn fallback_keys(path: &NodePath, form: &Form, rank: usize, separator: &str) -> 
         encodings.push(if own == joined { layout::with_suffix(&joined, "0") } else { joined });
     }
     let prefix = form.chunk_prefix(path);
-    let other = encodings.get(1).map(|encoding| ChunkKeys { prefix, encoding: encoding.clone() });
+    let other = encodings.get(1).map(|encoding| ChunkKeyForm { prefix, encoding: encoding.clone() });
     let mut fallback: Vec<_> = other.into_iter().collect();
     // The text of August 2020 had no `root` in keys of chunks. Below a node of that name they are the keys of other arrays.
     if path.names().next() != Some("root") {
         let prefix = Form::unrooted_prefix(path);
-        fallback.extend(encodings.into_iter().map(|encoding| ChunkKeys { prefix: prefix.clone(), encoding }));
+        fallback.extend(encodings.into_iter().map(|encoding| ChunkKeyForm { prefix: prefix.clone(), encoding }));
     }
     fallback
 }
