@@ -65,5 +65,5 @@ pub use table::{BuildContext, CodecEntry, Codecs, Kind, add_missing};
 pub use typed::{IntoTypedCodecs, TypedCodec};
 pub use variable::{place_variable, read_variable, write_variable};
 pub use view::{AxisWindows, View, ViewMut, Windows};
-pub use warnings::{Warning, Warnings};
+pub use warnings::{CodecWarning, Warnings};
 pub use zarr_dtype::DataType;

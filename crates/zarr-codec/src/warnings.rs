@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 /// Something odd in the metadata of codecs that is no error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
+pub struct CodecWarning {
     /// Where, as a JSON pointer from the list of codecs.
     pub pointer: String,
     /// The deviation, and how it was read.
@@ -13,12 +13,12 @@ pub struct Warning {
 
 /// Warnings about the metadata of codecs.
 #[derive(Debug, Default)]
-pub struct Warnings(RefCell<Vec<Warning>>);
+pub struct Warnings(RefCell<Vec<CodecWarning>>);
 
 impl Warnings {
     /// Adds a warning.
     pub fn add(&self, pointer: impl Into<String>, what: impl Into<String>) {
-        self.0.borrow_mut().push(Warning { pointer: pointer.into(), what: what.into() });
+        self.0.borrow_mut().push(CodecWarning { pointer: pointer.into(), what: what.into() });
     }
 
     /// How many there are.
@@ -27,7 +27,7 @@ impl Warnings {
     }
 
     /// All warnings in the order they were added.
-    pub fn into_vec(self) -> Vec<Warning> {
+    pub fn into_vec(self) -> Vec<CodecWarning> {
         self.0.into_inner()
     }
 }
