@@ -224,9 +224,9 @@ impl Conversion {
             self.check_apart().map_err(|error| error.at(|location| location.store = Some(target.to_string())))?;
         }
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
-        let destination = destination::prepare(target, self).map_err(in_target)?;
+        let existing = destination::prepare(target, self).map_err(in_target)?;
         let mut finished = destination::Finished::new(target);
-        let written = self.write_nodes(target, &destination, &mut finished, reporter);
+        let written = self.write_nodes(target, &existing, &mut finished, reporter);
         // Also the documents before the one that failed.
         let ended = finished.create().map_err(in_target);
         written.and(ended)?;
@@ -254,14 +254,14 @@ impl Conversion {
     fn write_nodes(
         &self,
         target: &Arc<dyn Store>,
-        destination: &destination::Destination,
+        existing: &destination::ExistingDocuments,
         finished: &mut destination::Finished<'_>,
         reporter: &Reporter<'_>,
     ) -> Result<()> {
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
         for planned in &self.nodes {
             reporter.begin(planned)?;
-            let documents = destination::NodeDocuments::new(planned, destination.entry())?;
+            let documents = destination::NodeDocuments::new(planned, existing.entry())?;
             let advance = |bytes: u128| reporter.done(bytes);
             if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
                 // Chunks of a former node, or of a conversion that was interrupted, would become chunks of the new
@@ -270,7 +270,7 @@ impl Conversion {
                 destination::erase_chunks(&**target, documents.found()).map_err(in_target)?;
             }
             match planned.how {
-                Action::Group if destination.is_there(&planned.path) => continue,
+                Action::Group if existing.is_there(&planned.path) => continue,
                 // It is implicit there, too.
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group | Action::Keep => {}

@@ -1,6 +1,6 @@
 //! A few chunks that are read one by one, with one round of requests for all of them.
 
-use super::chunk_read::{Advance, ChunkRead, Destination};
+use super::chunk_read::{Advance, ChunkRead, FetchDestination};
 use super::context::ReadContext;
 use super::requests::Requests;
 use super::span::ChunkSpan;
@@ -17,7 +17,7 @@ pub(crate) struct ChunkBatch<'a> {
     chunks: Vec<ChunkRead<'a>>,
     /// The inner chunks of shards whose index has come, to be read when all chunks are done.
     shards: Vec<ChunkSpan<'a>>,
-    /// The memory of [`Destination::Buffer`].
+    /// The memory of [`FetchDestination::Buffer`].
     buffer: Scratch,
     /// Its size in bytes.
     buffer_size: usize,
@@ -47,14 +47,14 @@ impl<'a> ChunkBatch<'a> {
         let mut chunks = std::mem::take(&mut self.chunks);
         for chunk in &mut chunks {
             if chunk.is_output(self.context) {
-                chunk.start_into(Destination::Output, &mut requests)?;
+                chunk.start_into(FetchDestination::Output, &mut requests)?;
                 continue;
             }
             let partial = chunk.partial(self.context);
             let size = if partial.is_none() { chunk.buffered_size(self.context) } else { None };
             match size.and_then(|size| self.buffer_size.checked_add(size)) {
                 Some(end) => {
-                    chunk.start_into(Destination::Buffer(self.buffer_size..end), &mut requests)?;
+                    chunk.start_into(FetchDestination::Buffer(self.buffer_size..end), &mut requests)?;
                     self.buffer_size = end;
                 }
                 None => chunk.start(partial, &mut requests)?,
@@ -77,8 +77,8 @@ impl<'a> ChunkBatch<'a> {
         let index = self.chunks.binary_search_by_key(&Some(request), number).ok()?;
         let chunk = self.chunks.get_mut(index)?;
         match chunk.destination.as_ref()? {
-            Destination::Output => chunk.out.as_contiguous(),
-            Destination::Buffer(range) => {
+            FetchDestination::Output => chunk.out.as_contiguous(),
+            FetchDestination::Buffer(range) => {
                 if self.buffer.len() < self.buffer_size {
                     self.buffer = Scratch::take();
                 }

@@ -31,7 +31,7 @@ pub(super) struct ChunkRead<'a> {
     /// The decoding under way, where the codecs can do with less than all bytes.
     decode: Option<Box<dyn Decode>>,
     /// The memory for its bytes, where their number is known.
-    pub(super) destination: Option<Destination>,
+    pub(super) destination: Option<FetchDestination>,
     /// The reply, and its parts, that answer the last request.
     pub(super) pending: Option<(usize, Range<usize>)>,
     /// The number of the chunk location that the key is of.
@@ -42,7 +42,7 @@ pub(super) struct ChunkRead<'a> {
 
 /// The memory that the bytes of a chunk are read into, where their number is known.
 #[derive(Debug)]
-pub(super) enum Destination {
+pub(super) enum FetchDestination {
     /// The output: encoded chunks are their elements in memory.
     Output,
     /// A range of the buffer of the batch.
@@ -161,7 +161,7 @@ impl<'a> ChunkRead<'a> {
     }
 
     /// Begins with all bytes, which are read into a destination.
-    pub(super) fn start_into(&mut self, destination: Destination, requests: &mut Requests) -> Result<()> {
+    pub(super) fn start_into(&mut self, destination: FetchDestination, requests: &mut Requests) -> Result<()> {
         self.destination = Some(destination);
         self.start(None, requests)
     }
@@ -190,14 +190,14 @@ impl<'a> ChunkRead<'a> {
     /// again, so that decoding can tell what is wrong, and returns false.
     pub(super) fn filled(&mut self, size: u64, buffer: &[u8], requests: &mut Requests) -> Result<bool> {
         match self.destination.take() {
-            Some(Destination::Output) => {
+            Some(FetchDestination::Output) => {
                 self.touched = true;
                 if size == self.out.size() as u64 {
                     let normalized = self.out.as_contiguous().map_or(Ok(()), |items| self.codecs.normalize(items));
                     return normalized.map(|()| true).map_err(|error| self.locate(error.into()));
                 }
             }
-            Some(Destination::Buffer(range)) if size == range.len() as u64 => {
+            Some(FetchDestination::Buffer(range)) if size == range.len() as u64 => {
                 let bytes = buffer.get(range).ok_or_else(|| self.locate(jobs::unfit()))?;
                 return self.decode(bytes).map(|()| true);
             }

@@ -14,12 +14,12 @@ use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
 
 /// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]
-pub(super) struct Destination {
+pub(super) struct ExistingDocuments {
     kept: Vec<NodePath>,
     entry: zarr_meta::Documents,
 }
 
-impl Destination {
+impl ExistingDocuments {
     /// Whether the group at `path` is there and stays.
     pub(super) fn is_there(&self, path: &NodePath) -> bool {
         self.kept.contains(path)
@@ -32,11 +32,13 @@ impl Destination {
 }
 
 /// Makes sure that nothing is in the way, or erases it if that is allowed.
-pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<Destination> {
+pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<ExistingDocuments> {
     let overwrite = conversion.options.overwrite;
     let (_, path) = conversion.paths();
-    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(Destination::default()) };
-    let mut destination = Destination::default();
+    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
+        return Ok(ExistingDocuments::default());
+    };
+    let mut existing = ExistingDocuments::default();
     for above in path.ancestors() {
         let found = match open_node(&**target, &above.to_string(), None) {
             Ok(found) if !found.implicit => found,
@@ -52,7 +54,7 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
             let message = format!("the hierarchy there is of dialect {}, not of the one to be written", found.dialect);
             return Err(at(Error::argument(message)));
         }
-        destination.kept.push(above);
+        existing.kept.push(above);
     }
     clear(target, &path, overwrite)?;
     // A copy of all metadata would not know the new node.
@@ -60,17 +62,17 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     if let Some(name) = zarr_meta::entry_point_key(dialect)
         && let Some(entry) = target.get_ranges(&Key::new(name)?, &[DOCUMENT])?
     {
-        destination.entry.insert(name, entry.part(0));
+        existing.entry.insert(name, entry.part(0));
     }
     // Groups above a node that goes to a path of its own are no part of the conversion.
     if let (Some(_), Some(parent)) = (&conversion.options.to, path.parent())
         && !dialect.implies_groups()
-        && !destination.is_there(&parent)
+        && !existing.is_there(&parent)
     {
         let new = NewGroup::default().dialect(dialect);
         Group::create(target, &parent.to_string(), new, &conversion.registry)?;
     }
-    Ok(destination)
+    Ok(existing)
 }
 
 /// Makes sure that there is no node at `path`. Keys of no node are never erased.
