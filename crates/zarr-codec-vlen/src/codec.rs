@@ -47,15 +47,15 @@ fn build(
 fn array(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
     let name = "vlen-array";
     let dtype = context.config.required("dtype")?;
-    let (item, order) = from_npy_value(dtype).map_err(|error| context.config.error("dtype", error.to_string()))?;
+    let (inner, order) = from_npy_value(dtype).map_err(|error| context.config.error("dtype", error.to_string()))?;
     match &context.element.data_type {
         // The names that `V` goes by differ between the formats.
-        DataType::VlenArray(found) if found.layout() == item.layout() => {
-            let content = Content::Items { layout: item.layout(), order };
+        DataType::VlenArray(found) if found.layout() == inner.layout() => {
+            let content = Content::List { layout: inner.layout(), order };
             Ok(Arc::new(Vlen { name, content }))
         }
         DataType::VlenArray(found) => {
-            Err(context.config.error("dtype", format!("items of type {item}, but the array has items of type {found}")))
+            Err(context.config.error("dtype", format!("inner elements of type {inner}, but the array has {found}")))
         }
         found => {
             let what = format!("elements of data type {found}, expected vlen-array");
@@ -76,8 +76,8 @@ struct Vlen {
 enum Content {
     Text,
     Bytes,
-    /// Items of fixed size, stored in a byte order.
-    Items {
+    /// Inner elements of fixed size, stored in a byte order.
+    List {
         layout: Layout,
         order: ByteOrder,
     },
@@ -91,8 +91,8 @@ impl Content {
                 std::str::from_utf8(bytes).map(drop).map_err(|error| format!("a string is not UTF-8: {error}"))
             }
             Self::Bytes => Ok(()),
-            Self::Items { layout, .. } if bytes.len().is_multiple_of(layout.item_size().max(1)) => Ok(()),
-            Self::Items { layout, .. } => {
+            Self::List { layout, .. } if bytes.len().is_multiple_of(layout.item_size().max(1)) => Ok(()),
+            Self::List { layout, .. } => {
                 Err(format!("{} bytes, expected a multiple of {}", bytes.len(), layout.item_size()))
             }
         }
@@ -100,7 +100,7 @@ impl Content {
 
     /// Brings a stored element into memory form.
     fn normalize(&self, element: &mut [u8]) -> Result<(), String> {
-        let Self::Items { layout, order } = self else { return Ok(()) };
+        let Self::List { layout, order } = self else { return Ok(()) };
         layout.swap(order, element);
         layout.normalize(element).map_err(|error| error.to_string())
     }
@@ -109,7 +109,7 @@ impl Content {
     fn store(&self, element: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let start = out.len();
         out.extend_from_slice(element);
-        let Self::Items { layout, order } = self else { return Ok(()) };
+        let Self::List { layout, order } = self else { return Ok(()) };
         layout.check(element).map_err(|error| error.to_string())?;
         layout.swap(order, out.get_mut(start..).unwrap_or_default());
         Ok(())
@@ -146,7 +146,7 @@ impl ArrayToBytes for Vlen {
         if region.is_whole(shape) {
             // Never more than is there to be copied.
             block.try_reserve_exact(encoded.len()).map_err(|_| Error::Allocation { size: encoded.len() as u64 })?;
-            if !matches!(self.content, Content::Items { .. }) {
+            if !matches!(self.content, Content::List { .. }) {
                 block.extend_from_slice(encoded);
                 return self.decode_in_place(elements, block, out);
             }

@@ -179,9 +179,9 @@ proptest! {
     }
 }
 
-/// Elements whose items are of a type of fixed size.
-fn lists(item: &str) -> ElementSpec {
-    let configuration = json!({"data_type": item}).as_object().cloned().unwrap();
+/// Lists whose inner elements are of a type of fixed size.
+fn lists(inner: &str) -> ElementSpec {
+    let configuration = json!({"data_type": inner}).as_object().cloned().unwrap();
     let data_type = DataType::from_config(&NamedConfig::with("vlen-array", configuration)).unwrap();
     let fill = FillValue::zero(&data_type);
     ElementSpec::new(data_type, fill)
@@ -209,7 +209,7 @@ fn lists_need_the_type_of_their_items() {
         build(&VLEN_ARRAY, configuration, element).unwrap_err().to_string()
     };
     assert!(error("{}", &lists("int16")).contains("/configuration/dtype: missing"));
-    assert!(error(r#"{"dtype": "<i4"}"#, &lists("int16")).contains("items of type int32"));
+    assert!(error(r#"{"dtype": "<i4"}"#, &lists("int16")).contains("inner elements of type int32"));
     assert!(error(r#"{"dtype": "|O"}"#, &lists("int16")).contains("unknown data type"));
     assert!(error(r#"{"dtype": "<i2"}"#, &element("bytes")).contains("expected vlen-array"));
     let broken = b"\x01\0\0\0\x01\0\0\0\x02";

@@ -21,9 +21,9 @@ array_codec!(VlenBytes = VLEN_BYTES);
 pub struct VlenArray(TypedCodec);
 
 impl VlenArray {
-    /// Lists of elements of this type, stored little-endian.
-    pub fn of(items: &DataType) -> Self {
-        let dtype = npy_descr(items).unwrap_or_else(|| items.to_string());
+    /// Lists of inner elements of this type, stored little-endian.
+    pub fn of(inner: &DataType) -> Self {
+        let dtype = npy_descr(inner).unwrap_or_else(|| inner.to_string());
         Self(TypedCodec::new(VLEN_ARRAY).with("dtype", dtype))
     }
 }

@@ -27,7 +27,7 @@ impl<'a> View<'a> {
     /// # Panics
     /// If the elements are of another size than the numbers.
     pub fn numbers<T: Pod>(&self, scratch: &'a mut Scratch) -> Result<&'a [T], Error> {
-        assert_eq!(self.item_size(), size_of::<T>(), "the size of items and that of numbers");
+        assert_eq!(self.item_size(), size_of::<T>(), "the size of items and of numbers");
         if let Some(numbers) = self.as_contiguous().and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()) {
             return Ok(numbers);
         }

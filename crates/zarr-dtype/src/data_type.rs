@@ -97,8 +97,8 @@ pub enum DataType {
         /// By which of its names the type goes.
         name: BytesName,
     },
-    /// `vlen-array`: lists of any length of items of a type of fixed size, numpy's object arrays of arrays. The name is that
-    /// of the only codec that stores them.
+    /// `vlen-array`: lists of any length of inner elements of a type of fixed size, numpy's object arrays of arrays. It
+    /// has the name of the only codec that stores it.
     VlenArray(Box<DataType>),
     /// `v2_object`: JSON values of any kind, numpy's object arrays as `json2` and `msgpack2` store them.
     ///
@@ -204,8 +204,8 @@ impl DataType {
         }
     }
 
-    /// Bytes of one element in memory; 16 for types of variable length, whose elements are
-    /// [`HeapRef`](crate::HeapRef)s.
+    /// Bytes of one item, which is an element in memory form (`itemsize` of numpy); 16 for types of variable length,
+    /// whose items are [`HeapRef`](crate::HeapRef)s.
     pub fn item_size(&self) -> usize {
         match self {
             Self::Struct(fields) => fields.item_size(),

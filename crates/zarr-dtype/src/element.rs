@@ -45,6 +45,9 @@ use crate::{DataType, Error, Heap};
 
 /// A Rust type that elements of arrays are read into and written from.
 ///
+/// An element is a value of the type; an *item* is the element in memory form, of
+/// [`item_size`](DataType::item_size) bytes.
+///
 /// Types that lie in a Rust vector just as they lie in memory (numbers, complex numbers, `[u8; N]`) are read straight into
 /// [`as_bytes_mut`](Self::as_bytes_mut) of the vector. A `bool`, which has two values, goes by
 /// [`from_item_vec`](Self::from_item_vec), and all others, texts among them, by [`from_items`](Self::from_items).

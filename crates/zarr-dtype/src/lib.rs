@@ -2,6 +2,10 @@
 //!
 //! Does no I/O, and knows neither codecs nor arrays: one element at a time, or a run of them in memory.
 //!
+//! An *element* is one value of an array. An *item* is an element in memory form: its bytes, as many as
+//! [`DataType::item_size`] says (`itemsize` of numpy), or a [`HeapRef`] to its content where its length varies. A list
+//! (`vlen-array`) and a field of a struct that is an array have *inner elements*.
+//!
 //! ```
 //! use zarr_dtype::{DataType, Element, Heap};
 //!

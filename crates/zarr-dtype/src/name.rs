@@ -130,9 +130,9 @@ impl DataType {
             Self::FixedUtf32 { len } => with_length("fixed_length_utf32", u64::from(*len) * 4),
             Self::DateTime64(time) => with_unit("numpy.datetime64", time),
             Self::TimeDelta64(time) => with_unit("numpy.timedelta64", time),
-            Self::VlenArray(item) => {
+            Self::VlenArray(inner) => {
                 let mut configuration = Map::new();
-                configuration.insert("data_type", item.to_config().short_value());
+                configuration.insert("data_type", inner.to_config().short_value());
                 NamedConfig::with("vlen-array", configuration)
             }
             Self::Struct(fields) => fields.to_config(),
@@ -145,16 +145,16 @@ impl DataType {
     }
 }
 
-/// `vlen-array`, with the type of the items in `data_type`.
+/// `vlen-array`, with the type of the inner elements in `data_type`.
 fn vlen_array(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<DataType, Error> {
     only(config, &["data_type"])?;
-    let value = member(config, "data_type", "the data type of the items")?;
+    let value = member(config, "data_type", "the data type of the inner elements")?;
     let within = |error: Error| error.within("/configuration/data_type");
-    let item = NamedConfig::from_value(value);
-    let item = item.ok_or_else(|| within(Error::invalid(value, "a name, or an object with a name")))?;
-    match DataType::from_config_at(&item, types, depth + 1).map_err(within)? {
-        item if item.is_variable() => Err(within(Error::invalid(value, "a data type of fixed size"))),
-        item => Ok(DataType::VlenArray(Box::new(item))),
+    let inner = NamedConfig::from_value(value);
+    let inner = inner.ok_or_else(|| within(Error::invalid(value, "a name, or an object with a name")))?;
+    match DataType::from_config_at(&inner, types, depth + 1).map_err(within)? {
+        inner if inner.is_variable() => Err(within(Error::invalid(value, "a data type of fixed size"))),
+        inner => Ok(DataType::VlenArray(Box::new(inner))),
     }
 }
 

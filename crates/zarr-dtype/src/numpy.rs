@@ -52,7 +52,7 @@ pub enum NumpyType {
 pub struct NumpyField {
     /// The name.
     pub name: String,
-    /// The type of the field, or of its items if it is an array.
+    /// The type of the field, or of its inner elements if it is an array.
     pub numpy: NumpyType,
     /// The shape if the field is an array; empty if not.
     pub shape: Vec<u64>,
@@ -69,7 +69,7 @@ impl NumpyType {
             Self::Object => None,
             Self::Struct(fields) => fields
                 .iter()
-                .try_fold(0_u64, |sum, field| sum.checked_add(field.numpy.size()?.checked_mul(field.item_count()?)?)),
+                .try_fold(0_u64, |sum, field| sum.checked_add(field.numpy.size()?.checked_mul(field.count()?)?)),
         }
     }
 
@@ -108,8 +108,8 @@ impl NumpyType {
 }
 
 impl NumpyField {
-    /// How many items the field has.
-    pub fn item_count(&self) -> Option<u64> {
+    /// How many values the field has: 1, or the number of inner elements if it is an array; `None` beyond 64 bits.
+    pub fn count(&self) -> Option<u64> {
         self.shape.iter().try_fold(1_u64, |product, &length| product.checked_mul(length))
     }
 }

@@ -139,12 +139,12 @@ fn collect(layout: &Layout, order: &ByteOrder, base: usize, runs: &mut Vec<SwapR
             for (index, field) in fields.iter().enumerate() {
                 let (order, base) = (order.of_field(index), base.saturating_add(field.offset));
                 let fits = match (&field.layout, field.count) {
-                    (Layout::Fixed { scalar, count }, items) => {
-                        add(*scalar, crate::layout::to_usize(*count).saturating_mul(items), order, base, runs);
+                    (Layout::Fixed { scalar, count }, times) => {
+                        add(*scalar, crate::layout::to_usize(*count).saturating_mul(times), order, base, runs);
                         true
                     }
                     (layout, 1) => collect(layout, order, base, runs, limit),
-                    (layout, items) => repeat(layout, items, order, base, runs, limit),
+                    (layout, times) => repeat(layout, times, order, base, runs, limit),
                 };
                 if !fits {
                     return false;
@@ -162,10 +162,10 @@ fn add(scalar: Scalar, count: usize, order: &ByteOrder, offset: usize, runs: &mu
     }
 }
 
-/// Adds the runs of several elements side by side.
+/// Adds the runs of `times` inner elements side by side.
 fn repeat(
     layout: &Layout,
-    items: usize,
+    times: usize,
     order: &ByteOrder,
     base: usize,
     runs: &mut Vec<SwapRun>,
@@ -181,20 +181,20 @@ fn repeat(
         && whole.end() == size
         && whole.offset == 0
     {
-        runs.push(SwapRun { offset: base, count: whole.count.saturating_mul(items), stride: whole.width, ..*whole });
+        runs.push(SwapRun { offset: base, count: whole.count.saturating_mul(times), stride: whole.width, ..*whole });
         return runs.len() <= limit;
     }
     for run in inner {
         let offset = base.saturating_add(run.offset);
         if run.count == 1 {
-            runs.push(SwapRun { offset, count: items, stride: size, ..run });
+            runs.push(SwapRun { offset, count: times, stride: size, ..run });
         } else {
-            // Runs within runs have two strides: one run for each item.
-            if runs.len().saturating_add(items) > limit {
+            // Runs within runs have two strides: one run for each inner element.
+            if runs.len().saturating_add(times) > limit {
                 return false;
             }
             runs.extend(
-                (0..items).map(|item| SwapRun { offset: offset.saturating_add(item.saturating_mul(size)), ..run }),
+                (0..times).map(|index| SwapRun { offset: offset.saturating_add(index.saturating_mul(size)), ..run }),
             );
         }
     }

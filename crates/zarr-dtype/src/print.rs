@@ -108,8 +108,8 @@ fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
         DataType::Object => {
             std::str::from_utf8(bytes).ok().and_then(|text| Value::from_json(text).ok()).unwrap_or_default()
         }
-        DataType::VlenArray(item) => {
-            Value::Array(bytes.chunks(item.item_size().max(1)).map(|one| to_json(item, one, None)).collect())
+        DataType::VlenArray(inner) => {
+            Value::Array(bytes.chunks(inner.item_size().max(1)).map(|item| to_json(inner, item, None)).collect())
         }
         _ => base64_json(bytes),
     }

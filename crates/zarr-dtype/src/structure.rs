@@ -48,9 +48,9 @@ struct Fields {
 pub struct Field {
     /// The name.
     pub name: String,
-    /// The type of the field, or of its items if it is an array.
+    /// The type of the field, or of its inner elements if it is an array.
     pub data_type: DataType,
-    /// The shape if the field is an array, whose items lie in C order; empty if it is not.
+    /// The shape if the field is an array, whose inner elements lie in C order; empty if it is not.
     pub shape: Vec<u64>,
 }
 
@@ -65,7 +65,8 @@ impl Field {
         Self { name: name.into(), data_type, shape: shape.to_vec() }
     }
 
-    /// How many items the field has; `None` if that is more than can be addressed.
+    /// How many values the field has: 1, or the number of inner elements if it is an array; `None` if that is more than
+    /// can be addressed.
     fn count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1_usize, |count, &len| count.checked_mul(usize::try_from(len).ok()?))
     }

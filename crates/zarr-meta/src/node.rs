@@ -11,8 +11,8 @@ use zarr_json::{Map, NamedConfig, Value};
 /// | name | where | meaning |
 /// |---|---|---|
 /// | `v2_object` | data type | elements are values of any kind, as the object codec (`numcodecs.json2`, `numcodecs.msgpack2`, `numcodecs.pickle`..) has them |
-/// | `vlen-array` | data type | elements are lists of the item type in `data_type` of its configuration |
-/// | `subarray` | data type of a struct field | `shape` items of `data_type` in C order |
+/// | `vlen-array` | data type | elements are lists of inner elements of the type in `data_type` of its configuration |
+/// | `subarray` | data type of a struct field | `shape` inner elements of `data_type` in C order |
 /// | `array_view` | codec | bytes are taken for an array of another type: its `codecs` encode the elements of its `data_type` that its `bytes_codecs` decode the bytes to |
 /// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct that has mixed ones: a list with `"little"`, `"big"`, null (of no consequence) or, for a nested struct, a list |
 /// | `index_checksum_optional` | configuration of `sharding_indexed` | true: `index_codecs` were not in the document; the index may or may not have a checksum |

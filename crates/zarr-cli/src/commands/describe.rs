@@ -128,7 +128,7 @@ fn word(codec: &NamedConfig, member: &str) -> Option<String> {
     }
 }
 
-/// A data type in short: its name, and a unit, a length or the type of its items where it has one.
+/// A data type in short: its name, and a unit, a length or the type of its inner elements where it has one.
 pub(crate) fn short_type(data_type: &NamedConfig) -> String {
     let member = |name: &str| data_type.configuration.get(name);
     let detail = match (member("unit").and_then(Value::as_str), member("scale_factor").and_then(Value::as_u64)) {

@@ -32,7 +32,7 @@ impl Format for Raw {
     }
 }
 
-/// Elements as they lie in memory, or the items of one that is a list, their numbers made little-endian.
+/// Elements as they lie in memory, or the inner elements of one that is a list, their numbers made little-endian.
 fn little<'e>(data_type: &DataType, elements: &'e [u8]) -> Cow<'e, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(elements);

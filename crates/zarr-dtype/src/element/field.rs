@@ -263,17 +263,17 @@ impl<T: FieldValue, const N: usize> FieldValue for [T; N] {
 
     #[inline(always)]
     fn load(&mut self, offsets: Offsets<'_>, bytes: &[u8]) -> Result<(), Error> {
-        // Items of no bytes are arrays of no items.
-        for (item, bytes) in self.iter_mut().zip(bytes.chunks_exact(T::SIZE.max(1))) {
-            item.load(offsets, bytes)?;
+        // Inner elements of no bytes are arrays without elements.
+        for (element, bytes) in self.iter_mut().zip(bytes.chunks_exact(T::SIZE.max(1))) {
+            element.load(offsets, bytes)?;
         }
         Ok(())
     }
 
     #[inline(always)]
     fn store(&self, offsets: Offsets<'_>, bytes: &mut [u8]) -> Result<(), Error> {
-        for (item, bytes) in self.iter().zip(bytes.chunks_exact_mut(T::SIZE.max(1))) {
-            item.store(offsets, bytes)?;
+        for (element, bytes) in self.iter().zip(bytes.chunks_exact_mut(T::SIZE.max(1))) {
+            element.store(offsets, bytes)?;
         }
         Ok(())
     }

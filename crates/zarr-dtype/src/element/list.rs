@@ -15,7 +15,7 @@ macro_rules! lists {
             }
 
             fn accepts(data_type: &DataType) -> bool {
-                matches!(data_type, DataType::VlenArray(item) if <$rust>::accepts(item))
+                matches!(data_type, DataType::VlenArray(inner) if <$rust>::accepts(inner))
             }
 
             fn default_data_type() -> Result<DataType, Error> {
@@ -61,8 +61,8 @@ mod tests {
     use super::*;
     use crate::HeapRef;
 
-    fn of(item: DataType) -> DataType {
-        DataType::VlenArray(Box::new(item))
+    fn of(inner: DataType) -> DataType {
+        DataType::VlenArray(Box::new(inner))
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(Vec::<i16>::from_items(&of(DataType::Int16), &items, &heap).unwrap(), lists);
         assert!(Vec::<i16>::check(&of(DataType::Int32)).is_err());
         assert!(Vec::<i16>::check(&DataType::Int16).is_err());
-        assert!(Vec::<i32>::from_items(&of(DataType::Int32), &items[32..], &heap).is_err(), "half an item");
+        assert!(Vec::<i32>::from_items(&of(DataType::Int32), &items[32..], &heap).is_err(), "half an inner element");
         let bytes = Vec::<u8>::to_items(&of(DataType::UInt8), &[vec![1, 2]], &heap).unwrap();
         assert_eq!(Vec::<u8>::from_items(&of(DataType::UInt8), &bytes, &heap).unwrap(), [[1, 2]]);
     }

@@ -53,7 +53,7 @@ impl Element for Vec<u8> {
         matches!(
             data_type,
             DataType::Bytes { .. } | DataType::RawBits(_) | DataType::RawBytes { .. } | DataType::FixedBytes { .. }
-        ) || matches!(data_type, DataType::VlenArray(item) if **item == DataType::UInt8)
+        ) || matches!(data_type, DataType::VlenArray(inner) if **inner == DataType::UInt8)
     }
 
     fn default_data_type() -> Result<DataType, Error> {

@@ -143,7 +143,7 @@ fn fields(at: &At<'_>, depth: usize) -> Result<(NumpyType, ByteOrder)> {
         }
         // Any number of them would fit into no bytes at all.
         if !shape.is_empty() && numpy.size() == Some(0) {
-            return Err(item.invalid("items of at least one byte").into());
+            return Err(item.invalid("inner elements of at least one byte").into());
         }
         // Padding has no name; numpy names such fields by their index.
         let name_is_made = name.is_empty();

@@ -27,7 +27,7 @@ fn object(fields: &StructType, members: &Map, value: &Value, spelling: Spelling)
         let Some(member) = members.get(&field.name) else {
             return Err(Error::invalid(value, format!("a value for the field {:?}", field.name)));
         };
-        items(&field.data_type, &field.shape, member, spelling, &mut bytes).map_err(within)?;
+        values(&field.data_type, &field.shape, member, spelling, &mut bytes).map_err(within)?;
     }
     if members.len() > fields.fields().len() {
         let known: HashSet<&str> = fields.fields().iter().map(|field| field.name.as_str()).collect();
@@ -39,7 +39,7 @@ fn object(fields: &StructType, members: &Map, value: &Value, spelling: Spelling)
 }
 
 /// Appends the values of a field: one, or all in nested lists.
-fn items(
+fn values(
     data_type: &DataType,
     shape: &[u64],
     value: &Value,
@@ -51,8 +51,8 @@ fn items(
         return Ok(());
     };
     let list = value.as_array().filter(|list| u64::try_from(list.len()) == Ok(len));
-    for (index, item) in list.ok_or_else(|| Error::invalid(value, format!("an array of {len}")))?.iter().enumerate() {
-        items(data_type, inner, item, spelling, into).map_err(|error| error.within(&format!("/{index}")))?;
+    for (index, one) in list.ok_or_else(|| Error::invalid(value, format!("an array of {len}")))?.iter().enumerate() {
+        values(data_type, inner, one, spelling, into).map_err(|error| error.within(&format!("/{index}")))?;
     }
     Ok(())
 }

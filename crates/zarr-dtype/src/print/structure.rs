@@ -14,7 +14,7 @@ pub(super) fn json(fields: &StructType, item: &[u8], raw: RawBits) -> Option<Val
     Some(Value::Object(members))
 }
 
-/// Items as nested lists.
+/// The values of a field: one, or its inner elements as nested lists.
 fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) -> Option<Value> {
     match parts(shape, items) {
         None => one(items),
@@ -44,7 +44,7 @@ fn nested_text(shape: &[u64], items: &[u8], data_type: &DataType) -> String {
     }
 }
 
-/// The parts of items along the first axis, and the shape of each; `None` for an item that is no array.
+/// The parts of the inner elements along the first axis, and the shape of each; `None` for a field that is no array.
 fn parts<'s, 'i>(shape: &'s [u64], items: &'i [u8]) -> Option<(&'s [u64], impl Iterator<Item = &'i [u8]>)> {
     let (&len, inner) = shape.split_first()?;
     let size = items.len().checked_div(usize::try_from(len).ok()?)?;

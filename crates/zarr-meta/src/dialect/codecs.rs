@@ -88,7 +88,7 @@ pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str
 
 /// Whether the data type is one that has no `null` among its values.
 pub(crate) fn is_without_null(data_type: &NamedConfig) -> bool {
-    // These have none either if their items are of a type that is defined elsewhere.
+    // These have none either if their inner elements are of a type that is defined elsewhere.
     ["struct", "structured", "vlen-array"].contains(&data_type.name.as_str())
         || DataType::from_config(data_type).is_ok_and(|known| known != DataType::Object)
 }

@@ -30,7 +30,7 @@ pub(crate) fn unpack(dtype: &NumpyType, endian: &ByteOrder, bytes: &[u8]) -> Opt
             let mut rest = bytes;
             let mut object = Map::new();
             for (index, field) in fields.iter().enumerate() {
-                let size = field.numpy.size()?.checked_mul(field.item_count()?)?;
+                let size = field.numpy.size()?.checked_mul(field.count()?)?;
                 let (items, behind) = rest.split_at_checked(usize::try_from(size).ok()?)?;
                 let item = |item: &[u8]| unpack(&field.numpy, field_endian(endian, index), item);
                 object.insert(field.name.as_str(), nested(&field.shape, items, &item)?);
@@ -74,23 +74,23 @@ pub(crate) fn pack(dtype: &NumpyType, endian: &ByteOrder, value: &Value) -> Opti
     })
 }
 
-/// The items of a field that is an array as nested lists; of another one, its item.
-fn nested(shape: &[u64], items: &[u8], item: &impl Fn(&[u8]) -> Option<Value>) -> Option<Value> {
-    let Some((&len, inner)) = shape.split_first() else { return item(items) };
+/// The inner elements of a field that is an array as nested lists; of another field, its value.
+fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) -> Option<Value> {
+    let Some((&len, inner)) = shape.split_first() else { return one(items) };
     let size = items.len().checked_div(usize::try_from(len).ok()?).filter(|&size| size > 0);
-    // An array without items has no bytes.
+    // An array without inner elements has no bytes.
     let Some(size) = size else { return Some(Value::Array(Vec::new())) };
-    items.chunks(size).map(|part| nested(inner, part, item)).collect::<Option<_>>().map(Value::Array)
+    items.chunks(size).map(|part| nested(inner, part, one)).collect::<Option<_>>().map(Value::Array)
 }
 
-/// Calls `item` with each item of nested lists.
-fn each(shape: &[u64], value: &Value, item: &mut impl FnMut(&Value) -> Option<()>) -> Option<()> {
-    let Some((&len, inner)) = shape.split_first() else { return item(value) };
+/// Calls `one` with each inner element of nested lists.
+fn each(shape: &[u64], value: &Value, one: &mut impl FnMut(&Value) -> Option<()>) -> Option<()> {
+    let Some((&len, inner)) = shape.split_first() else { return one(value) };
     let parts = value.as_array()?;
-    // An array without items is an empty list, however many axes it has.
+    // An array without inner elements is an empty list, however many axes it has.
     let empty = shape.contains(&0) && parts.is_empty();
     (empty || u64::try_from(parts.len()).ok()? == len).then_some(())?;
-    parts.iter().try_for_each(|part| each(inner, part, item))
+    parts.iter().try_for_each(|part| each(inner, part, one))
 }
 
 fn field_endian(endian: &ByteOrder, index: usize) -> &ByteOrder {
