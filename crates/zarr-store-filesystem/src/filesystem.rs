@@ -50,14 +50,14 @@ use zarr_store::{
 ///   [`zarr_store::Snapshot`], for which the file is held open (of the files that the process may have open a quarter at most; else
 ///   it is opened again and compared). A writer that does not rename but writes into the file is noticed by its length and
 ///   time, unless both stay the same within the granularity of the file system's clock.
-/// - Writes survive the end of the process. They survive a loss of power after [`Store::flush`], or as [`Options::durability`] and
+/// - Writes survive the end of the process. They survive a loss of power after [`Store::flush`], or as [`FilesystemOptions::durability`] and
 ///   [`SetOptions::durability`] say.
 /// - [`zarr_store::Precondition::NotExists`] holds between processes too where the file system has hard links.
 ///   [`zarr_store::Precondition::Version`] holds between all threads of this process, and by advisory locks (`flock`) between all
 ///   processes that set on a condition. Another process that replaces the value without one, in the moment between the
 ///   comparison and the renaming, is not noticed. Where a file system refuses locks, [`Store::take_warnings`] says so; on NFS
 ///   and Lustre mount options may make them local to a machine, which cannot be detected. On Windows there are none.
-///   [`Options::locks`] turns them off. A version is the file's inode, its time of
+///   [`FilesystemOptions::locks`] turns them off. A version is the file's inode, its time of
 ///   change and its length. The time is set to the nanosecond and never twice the same in a process, since file
 ///   systems stamp files with a coarser clock.
 /// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is listed, and
@@ -83,7 +83,7 @@ use zarr_store::{
 pub struct FilesystemStore {
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
-    options: Options,
+    options: FilesystemOptions,
     replacing: Arc<install::Replacing>,
     looked_through: Arc<leftovers::LookedThrough>,
     refused: Arc<locks::Refused>,
@@ -91,7 +91,8 @@ pub struct FilesystemStore {
 
 /// The options of a [`FilesystemStore`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+#[non_exhaustive]
+pub struct FilesystemOptions {
     /// The least durability of all sets and erases.
     pub durability: Durability,
     /// Whether a higher [`SetOptions::durability`] is obeyed, as that of metadata; whether [`Store::barrier`] waits for the disk; and
@@ -102,9 +103,29 @@ pub struct Options {
     pub locks: bool,
 }
 
-impl Default for Options {
+impl Default for FilesystemOptions {
     fn default() -> Self {
         Self { durability: Durability::default(), sync_on_request: true, locks: true }
+    }
+}
+
+impl FilesystemOptions {
+    /// With this [`durability`](Self::durability).
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// With this [`sync_on_request`](Self::sync_on_request).
+    #[must_use]
+    pub fn sync_on_request(self, sync_on_request: bool) -> Self {
+        Self { sync_on_request, ..self }
+    }
+
+    /// With these [`locks`](Self::locks).
+    #[must_use]
+    pub fn locks(self, locks: bool) -> Self {
+        Self { locks, ..self }
     }
 }
 
@@ -127,13 +148,13 @@ impl FilesystemStore {
 
     /// The same store with other options.
     #[must_use]
-    pub fn with(self, options: Options) -> Self {
+    pub fn with(self, options: FilesystemOptions) -> Self {
         Self { options, ..self }
     }
 
     /// Its options.
     #[must_use]
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &FilesystemOptions {
         &self.options
     }
 
@@ -152,7 +173,7 @@ impl FilesystemStore {
         Self {
             vfs,
             path,
-            options: Options::default(),
+            options: FilesystemOptions::default(),
             replacing: Arc::default(),
             looked_through: Arc::default(),
             refused: Arc::default(),
@@ -303,12 +324,12 @@ impl Store for FilesystemStore {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::none()
-            .with_write(true)
-            .with_list(true)
-            .with_suffix_ranges(true)
-            .with_conditional(true)
-            .with_durable(true)
-            .with_erases_at_once(true)
+            .write(true)
+            .list(true)
+            .suffix_ranges(true)
+            .conditional(true)
+            .durable(true)
+            .erases_at_once(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

@@ -15,4 +15,4 @@
 
 mod filesystem;
 
-pub use filesystem::{FilesystemStore, Options};
+pub use filesystem::{FilesystemOptions, FilesystemStore};

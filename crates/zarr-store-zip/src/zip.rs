@@ -205,11 +205,11 @@ impl Store for ZipStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with_list(true).with_suffix_ranges(true)
+        Capabilities::none().list(true).suffix_ranges(true)
     }
 
     fn access_profile(&self) -> AccessProfile {
         // The file is open: a smaller piece costs no opening.
-        AccessProfile::LOCAL.with_read_size(Some(256 << 10))
+        AccessProfile::LOCAL.read_size(Some(256 << 10))
     }
 }

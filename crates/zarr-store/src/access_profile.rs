@@ -17,7 +17,7 @@ pub enum StoreKind {
 ///
 /// ```
 /// use zarr_store::AccessProfile;
-/// let profile = AccessProfile::REMOTE.with_concurrency(100);
+/// let profile = AccessProfile::REMOTE.concurrency(100);
 /// assert_eq!((profile.concurrency, profile.max_gap), (100, 1 << 20));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,19 +57,19 @@ impl AccessProfile {
 
     /// With this [`read_size`](Self::read_size) in bytes.
     #[must_use]
-    pub const fn with_read_size(self, read_size: Option<u64>) -> Self {
+    pub const fn read_size(self, read_size: Option<u64>) -> Self {
         Self { read_size, ..self }
     }
 
     /// With this [`max_gap`](Self::max_gap) and [`max_size`](Self::max_size) in bytes.
     #[must_use]
-    pub const fn with_merging(self, max_gap: u64, max_size: u64) -> Self {
+    pub const fn merging(self, max_gap: u64, max_size: u64) -> Self {
         Self { max_gap, max_size, ..self }
     }
 
     /// With this [`concurrency`](Self::concurrency).
     #[must_use]
-    pub const fn with_concurrency(self, concurrency: usize) -> Self {
+    pub const fn concurrency(self, concurrency: usize) -> Self {
         Self { concurrency, ..self }
     }
 }

@@ -21,6 +21,7 @@ pub struct Counted<S> {
 
 /// The requests to a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Gets, those without ranges included.
     pub gets: u64,

@@ -51,7 +51,7 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities().with_write(false).with_conditional(false).with_durable(false)
+        self.0.capabilities().write(false).conditional(false).durable(false)
     }
 
     crate::delegate! { |this| this.0;

@@ -207,7 +207,7 @@ pub(crate) fn refuse<T>(store: &dyn fmt::Display, operation: Operation) -> Resul
 ///
 /// ```
 /// use zarr_store::Capabilities;
-/// const MINE: Capabilities = Capabilities::none().with_write(true).with_list(true);
+/// const MINE: Capabilities = Capabilities::none().write(true).list(true);
 /// assert!(MINE.write && !MINE.conditional);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -244,37 +244,37 @@ impl Capabilities {
 
     /// With this [`write`](Self::write).
     #[must_use]
-    pub const fn with_write(self, write: bool) -> Self {
+    pub const fn write(self, write: bool) -> Self {
         Self { write, ..self }
     }
 
     /// With this [`list`](Self::list).
     #[must_use]
-    pub const fn with_list(self, list: bool) -> Self {
+    pub const fn list(self, list: bool) -> Self {
         Self { list, ..self }
     }
 
     /// With these [`suffix_ranges`](Self::suffix_ranges).
     #[must_use]
-    pub const fn with_suffix_ranges(self, suffix_ranges: bool) -> Self {
+    pub const fn suffix_ranges(self, suffix_ranges: bool) -> Self {
         Self { suffix_ranges, ..self }
     }
 
     /// With this [`conditional`](Self::conditional).
     #[must_use]
-    pub const fn with_conditional(self, conditional: bool) -> Self {
+    pub const fn conditional(self, conditional: bool) -> Self {
         Self { conditional, ..self }
     }
 
     /// With this [`durable`](Self::durable).
     #[must_use]
-    pub const fn with_durable(self, durable: bool) -> Self {
+    pub const fn durable(self, durable: bool) -> Self {
         Self { durable, ..self }
     }
 
     /// With this [`erases_at_once`](Self::erases_at_once).
     #[must_use]
-    pub const fn with_erases_at_once(self, erases_at_once: bool) -> Self {
+    pub const fn erases_at_once(self, erases_at_once: bool) -> Self {
         Self { erases_at_once, ..self }
     }
 }

@@ -66,7 +66,7 @@ impl AsyncStore for RemoteMap {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with_write(true).with_list(true)
+        Capabilities::none().write(true).list(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

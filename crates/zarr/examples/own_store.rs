@@ -62,7 +62,7 @@ impl Store for MapStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().with_write(true).with_list(true).with_suffix_ranges(true).with_conditional(true)
+        Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

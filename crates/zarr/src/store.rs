@@ -8,6 +8,6 @@ pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;
 #[cfg(feature = "filesystem")]
-pub use zarr_store_filesystem::{FilesystemStore, Options};
+pub use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{ZipFault, ZipStore};

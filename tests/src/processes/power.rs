@@ -161,7 +161,7 @@ impl Store for Volatile {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().with_durable(true).with_erases_at_once(self.like_files)
+        self.store.capabilities().durable(true).erases_at_once(self.like_files)
     }
 
     zarr_store::delegate! { |this| this.store;

@@ -69,7 +69,7 @@ impl Store for Interrupted {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().with_erases_at_once(self.at_once)
+        self.store.capabilities().erases_at_once(self.at_once)
     }
 
     zarr_store::delegate! { |this| this.store;

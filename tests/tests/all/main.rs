@@ -43,6 +43,7 @@ mod requests;
 mod scale;
 mod selections;
 mod sparse;
+mod store_errors;
 mod typed_attributes;
 mod typed_codecs;
 mod writers;

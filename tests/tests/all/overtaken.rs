@@ -55,7 +55,7 @@ fn one_chunk(len: u64, codecs: &str) -> NewArray {
 
 /// An array of one chunk in a store in memory that is read in slabs, as files are.
 fn array(len: u64, codecs: &str, states: States) -> Array {
-    let slabs = AccessProfile::LOCAL.with_read_size(Some(64));
+    let slabs = AccessProfile::LOCAL.read_size(Some(64));
     let store: Arc<dyn Store> = Arc::new(changing(MemoryStore::new(), states).with_profile(slabs));
     zarr::create((&store, "/a")).array(one_chunk(len, codecs)).unwrap()
 }
@@ -147,7 +147,7 @@ fn a_replaced_shard_is_read_again_without_blocking() {
 
 /// An array of chunks that are read in parts, in a store in which one of them is replaced after the first part of it was read.
 fn among_others(counts: &Arc<AtomicUsize>) -> Array {
-    let slabs = AccessProfile::LOCAL.with_read_size(Some(64));
+    let slabs = AccessProfile::LOCAL.read_size(Some(64));
     let gets = Arc::clone(counts);
     let store = Altered::new(MemoryStore::new()).getting(move |store, key, ranges| {
         if key.as_str().starts_with("a/c/") {

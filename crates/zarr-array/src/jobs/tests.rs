@@ -25,8 +25,7 @@ fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&'static A
     succeeds_with_right_replies(least, attempt, |error: &Error| error.kind() == ErrorKind::Internal);
 }
 
-const ALL: Capabilities =
-    Capabilities::none().with_write(true).with_list(true).with_suffix_ranges(true).with_conditional(true);
+const ALL: Capabilities = Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true);
 
 #[test]
 fn a_write_of_whole_chunks_and_of_parts_takes_no_other_reply() {

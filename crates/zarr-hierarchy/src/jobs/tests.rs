@@ -32,8 +32,7 @@ fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&StoredNod
     succeeds_with_right_replies(least, attempt, |error: &Error| error.kind() == ErrorKind::Internal);
 }
 
-const ALL: Capabilities =
-    Capabilities::none().with_write(true).with_list(true).with_suffix_ranges(true).with_conditional(true);
+const ALL: Capabilities = Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true);
 
 #[test]
 fn nodes_are_read_written_and_erased_by_no_other_reply() {

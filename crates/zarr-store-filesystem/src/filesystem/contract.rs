@@ -27,9 +27,7 @@ fn keeps_the_contract() {
 
 #[test]
 fn keeps_the_contract_when_durable() {
-    each(|store| {
-        testing::contract(&store.clone().with(Options { durability: Durability::Full, ..Options::default() }))
-    });
+    each(|store| testing::contract(&store.clone().with(FilesystemOptions::default().durability(Durability::Full))));
 }
 
 #[cfg(target_os = "linux")]

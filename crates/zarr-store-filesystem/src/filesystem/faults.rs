@@ -198,7 +198,7 @@ fn every_call_fails<T>(
                     });
                     let faulty = FilesystemStore {
                         vfs: vfs.clone(),
-                        ..store.clone().with(Options { durability, ..Options::default() })
+                        ..store.clone().with(FilesystemOptions::default().durability(durability))
                     };
                     let result = act(&faulty);
                     let failed = vfs.left.load(Ordering::Relaxed) < 0;

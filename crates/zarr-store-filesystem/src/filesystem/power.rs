@@ -138,7 +138,7 @@ fn a_loss_of_power_leaves_a_promised_state() {
             let mut chance = Chance(round as u64);
             let vfs = Recorded::over(store);
             let durability = if asked { Durability::None } else { level };
-            let options = Options { durability, ..Options::default() };
+            let options = FilesystemOptions::default().durability(durability);
             let recorded = FilesystemStore { vfs: vfs.clone(), ..store.clone().with(options) };
             let mut values = Values::new();
             let mut allowed: Allowed = KEYS.map(|name| (name, BTreeSet::from([None]))).into();

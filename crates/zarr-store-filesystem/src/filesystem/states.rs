@@ -112,7 +112,7 @@ fn the_lock_of_a_prefix_excludes_others() {
         store.set_all(&key("a/b"), b"").expect("set");
         let other = FilesystemStore::on(Arc::clone(&store.vfs), store.path().join("another name"));
         for locks in [true, false] {
-            let store = store.clone().with(Options { locks, ..Options::default() });
+            let store = store.clone().with(FilesystemOptions::default().locks(locks));
             let lock = store.try_lock(&prefix("a/")).expect("a lock").expect("free");
             assert_eq!(lock.excludes_processes(), locks);
             assert!(store.try_lock(&prefix("a/")).expect("a lock").is_none());

@@ -110,7 +110,7 @@ proptest! {
             let at = range.resolve(100)?;
             Some(value[at.start as usize..at.end as usize].to_vec())
         }).collect();
-        let merging = Arc::new(Altered::new(store).with_profile(AccessProfile::LOCAL.with_merging(max_gap, max_size)));
+        let merging = Arc::new(Altered::new(store).with_profile(AccessProfile::LOCAL.merging(max_gap, max_size)));
         let blocking = run(&merging, Once(Some(asks())));
         let waiting = block_on(run_async(&SyncAsAsync::new(merging), Once(Some(asks()))));
         match (model, blocking, waiting) {
@@ -230,7 +230,7 @@ fn merging_saves_requests() {
     let store = Counted::new(MemoryStore::new());
     store.set_all(&key("a"), &[1; 1000]).expect("set");
     store.take();
-    let merging = Altered::new(&store).with_profile(AccessProfile::LOCAL.with_merging(100, 1000));
+    let merging = Altered::new(&store).with_profile(AccessProfile::LOCAL.merging(100, 1000));
     let ranges = (0..10_u64).map(|i| ByteRange::Range(i * 100..i * 100 + 10)).collect();
     run(&merging, Once(Some(vec![Request::get_ranges(key("a"), ranges)]))).expect("got");
     let counts = store.take();
@@ -296,7 +296,7 @@ impl AsyncStore for Slow {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities().with_conditional(false)
+        self.0.capabilities().conditional(false)
     }
 
     fn access_profile(&self) -> AccessProfile {
@@ -319,7 +319,7 @@ fn requests_wait_together_but_not_too_many() {
         assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), most);
     }
     // By default as many as the profile of the store says.
-    let profile = AccessProfile::REMOTE.with_concurrency(5);
+    let profile = AccessProfile::REMOTE.concurrency(5);
     let few = Altered::new(memory.clone()).with_profile(profile);
     let slow_few = Slow(SyncAsAsync::new(Arc::new(few)), 0.into(), 0.into());
     let gets = (0..50).map(|i: u8| Request::get(key(&i.to_string())));
@@ -366,7 +366,7 @@ fn requests_of_jobs_that_fork_again_are_not_too_many_either() {
 fn a_store_that_gives_too_few_pieces_is_found_out() {
     for (ranges, merged) in [(vec![0..1, 50..90], false), (vec![0..5, 5..9], true)] {
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let lazy = Altered::new(MemoryStore::new()).with_profile(AccessProfile::LOCAL.with_merging(10, 1000));
+        let lazy = Altered::new(MemoryStore::new()).with_profile(AccessProfile::LOCAL.merging(10, 1000));
         let lazy = lazy.getting(|_, _, _| {
             let mut fetched = Fetched::new();
             fetched.push(crate::Bytes::from_static(b"x"));

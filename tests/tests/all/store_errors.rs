@@ -1,0 +1,47 @@
+//! Errors of stores as callers of arrays see them.
+
+use std::sync::Arc;
+use zarr::prelude::*;
+use zarr::store::testing::Altered;
+use zarr::store::{
+    ByteRange, Error, ErrorKind, Fetched, Key, MemoryStore, Operation, Result, StoreExt, SyncAsAsync, block_on,
+};
+use zarr::{AsyncArray, AsyncStore};
+
+/// Fails for chunks, with a kind and a source as clients of networks have them.
+fn get(store: &MemoryStore, key: &Key, ranges: &[ByteRange], kind: ErrorKind) -> Result<Option<Fetched>> {
+    match key.as_str().contains("c/") {
+        true => Err(Error::failed(store, Operation::Get, key.as_str(), kind, "503 Slow Down")),
+        false => store.get_ranges(key, ranges),
+    }
+}
+
+#[test]
+fn the_kind_and_the_source_of_a_failure_reach_the_caller() {
+    for (kind, retryable) in [
+        (ErrorKind::Denied, false),
+        (ErrorKind::Throttled, true),
+        (ErrorKind::TimedOut, true),
+        (ErrorKind::Transient, true),
+        (ErrorKind::Io, false),
+    ] {
+        let inner =
+            Arc::new(Altered::new(MemoryStore::new()).getting(move |store, key, ranges| get(store, key, ranges, kind)));
+        let store: Arc<dyn Store> = inner.clone();
+        let array = zarr::create((&store, "/a")).array(NewArray::new(&[4], "uint8").codecs("bytes").unwrap()).unwrap();
+        array.write_chunk_bytes(&[0], &[1, 2, 3, 4]).unwrap();
+        let blocking = array.read::<u8>(..).unwrap_err();
+        let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(inner));
+        let registry = zarr::registry::default();
+        let waiting =
+            block_on(async { AsyncArray::open(&store, "/a", &registry).await?.read::<u8>(..).await }).unwrap_err();
+        for error in [blocking, waiting] {
+            assert_eq!(error.to_string(), "memory:: /a: get a/c/0");
+            assert_eq!(error.kind(), zarr::ErrorKind::Store);
+            assert_eq!(error.store_error().map(Error::kind), Some(kind));
+            assert_eq!(error.is_retryable(), retryable, "{kind:?}");
+            let source = std::error::Error::source(&error).unwrap();
+            assert_eq!(source.to_string(), "503 Slow Down");
+        }
+    }
+}
