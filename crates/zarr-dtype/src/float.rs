@@ -240,7 +240,7 @@ impl Format {
         }
     }
 
-    /// The bit pattern nearest to `value`, of two the even one; beyond the largest number infinity or else NaN. `None`
+    /// The bit pattern nearest to `value`, of two the even one (of two powers of two the greater); beyond the largest number infinity or else NaN. `None`
     /// where the format has nothing like it.
     pub(crate) fn nearest(&self, value: f64) -> Option<u64> {
         if value.is_nan() {
@@ -260,9 +260,9 @@ impl Format {
         if value <= 0.0 || value.is_infinite() {
             return None;
         }
-        // Between two powers the mean decides; 2^-127 stands for all below it.
+        // Between two powers the mean decides, and goes to the greater as in ml_dtypes; 2^-127 stands for all below it.
         let (field, fraction) = ((value.to_bits() >> 52) as i32, value.to_bits() & ones(52));
-        let exponent = field - 1023 + i32::from(fraction > 1 << 51) + self.bias;
+        let exponent = field - 1023 + i32::from(fraction >= 1 << 51) + self.bias;
         u64::try_from(exponent.max(0)).ok().filter(|&bits| bits < 0xff)
     }
 

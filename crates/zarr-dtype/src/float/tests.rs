@@ -109,6 +109,14 @@ fn numbers_are_short() {
 }
 
 #[test]
+fn between_powers_of_two_the_mean_goes_to_the_greater() {
+    // As `np.array([1.5, 3.0, 5.75]).astype(ml_dtypes.float8_e8m0fnu)`.
+    for (value, bits) in [(1.5, 0x80), (3.0, 0x81), (2.99, 0x80), (5.75, 0x81)] {
+        assert_eq!(SmallFloat::Float8E8M0Fnu.format().nearest(value), Some(bits), "{value}");
+    }
+}
+
+#[test]
 fn beyond_the_range_lies_infinity_or_nan() {
     let check = |format: Format, value: f64, bits: Option<u64>| {
         assert_eq!(format.nearest(value), bits, "{format:?} {value}");
