@@ -5,6 +5,8 @@ mod dates;
 pub mod derive;
 mod field;
 mod list;
+#[cfg(feature = "microfloat")]
+mod narrow;
 mod object;
 mod plain;
 mod structure;
@@ -40,6 +42,38 @@ macro_rules! numbers {
 }
 use numbers;
 
+/// As [`numbers`], of the floats of 8 bits, or with `narrow` of those of less.
+#[cfg(feature = "microfloat")]
+macro_rules! small_floats {
+    ($with:ident) => {
+        $crate::element::small_floats! { $with:
+            f8e3m4 = Float8E3M4,
+            f8e4m3 = Float8E4M3,
+            f8e4m3b11fnuz = Float8E4M3B11Fnuz,
+            f8e4m3fn = Float8E4M3Fn,
+            f8e4m3fnuz = Float8E4M3Fnuz,
+            f8e5m2 = Float8E5M2,
+            f8e5m2fnuz = Float8E5M2Fnuz,
+            f8e8m0fnu = Float8E8M0Fnu,
+        }
+    };
+    (narrow $with:ident) => {
+        $crate::element::small_floats! { $with:
+            f4e2m1fn = Float4E2M1Fn,
+            f6e2m3fn = Float6E2M3Fn,
+            f6e3m2fn = Float6E3M2Fn,
+        }
+    };
+    ($with:ident: $($rust:ident = $format:ident,)*) => {
+        $with! { $(
+            microfloat::$rust = SmallFloat(crate::SmallFloat::$format),
+            Complex<microfloat::$rust> = SmallComplex(crate::SmallFloat::$format),
+        )* }
+    };
+}
+#[cfg(feature = "microfloat")]
+use small_floats;
+
 use crate::layout::to_usize;
 use crate::{DataType, Error, Heap};
 
@@ -63,6 +97,7 @@ use crate::{DataType, Error, Heap};
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
 /// | [`json::Value`](zarr_json::Value) | `v2_object` |
+/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the others of that crate, and `Complex` of one of those | float8_e4m3fn and the others of ml_dtypes, complex_float8_e4m3fn... |
 /// | with the feature `jiff`: `Timestamp`, `civil::DateTime`, `civil::Date`, and `Option` of them, which has `None` for NaT | `numpy.datetime64` with a unit |
 /// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |

@@ -49,6 +49,9 @@ pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, Extensio
 pub use fill::FillValue;
 pub use heap::{Heap, HeapRef};
 pub use layout::{FieldLayout, Layout, Scalar};
+/// The version of `microfloat` whose floats of 8, 6 and 4 bits are elements.
+#[cfg(feature = "microfloat")]
+pub use microfloat;
 pub use npy::{from_npy_descr, from_npy_value, npy_descr, npy_literal};
 pub use numpy::{NumpyField, NumpyType, NumpyTypeError};
 pub use order::{ByteOrder, SwapRun};

@@ -85,3 +85,85 @@ impl SmallFloat {
         }
     }
 }
+
+#[cfg(all(test, feature = "microfloat"))]
+mod tests {
+    use super::*;
+    use crate::{DataType, Element, Heap};
+    use bytemuck::Pod;
+    use num_complex::Complex;
+
+    /// A Rust type is the same format: each pattern has the same value, and each number is rounded to the same pattern.
+    fn is_same<T: Element + Pod>(format: SmallFloat, to_f64: fn(T) -> f64, from_f64: fn(f64) -> T)
+    where
+        Complex<T>: Element,
+    {
+        let bits = |value: T| bytemuck::bytes_of(&value)[0];
+        assert_eq!(T::default_data_type().unwrap(), DataType::SmallFloat(format));
+        assert_eq!(Complex::<T>::default_data_type().unwrap(), DataType::SmallComplex(format));
+        assert!(!T::accepts(&DataType::UInt8) && !T::accepts(&DataType::SmallComplex(format)));
+
+        let patterns: Vec<u8> = (0..=255).collect();
+        let items = T::from_items(&DataType::SmallFloat(format), &patterns, &Heap::new()).unwrap();
+        if let Some(bytes) = T::as_bytes(&items) {
+            assert_eq!(bytes, patterns);
+        }
+        let mut numbers = Vec::new();
+        for (pattern, item) in patterns.into_iter().zip(items) {
+            let (expected, found) = (format.to_f64(pattern), to_f64(item));
+            if expected.is_nan() {
+                assert!(found.is_nan(), "{} {pattern:#04x}: {found}", format.name());
+            } else {
+                assert_eq!(expected.to_bits(), found.to_bits(), "{} {pattern:#04x}: {found}", format.name());
+                numbers.push(expected);
+            }
+        }
+        numbers.retain(|number| number.is_finite());
+        numbers.sort_unstable_by(f64::total_cmp);
+        let largest = numbers.last().copied().unwrap();
+        for pair in numbers.windows(2) {
+            let mean = f64::midpoint(pair[0], pair[1]);
+            // All of them are numbers of `f32`, too.
+            let (below, above) = (f64::from((mean as f32).next_down()), f64::from((mean as f32).next_up()));
+            for number in [pair[0], below, mean, above] {
+                if let Some(nearest) = format.format().nearest(number) {
+                    let found = u64::from(bits(from_f64(number)));
+                    assert_eq!(nearest, found, "{} {number:e}", format.name());
+                }
+            }
+        }
+        // Beyond the largest: infinity, NaN, or an error of ours where there is neither.
+        for number in [2.0 * largest, f64::NAN] {
+            if let Some(nearest) = format.format().nearest(number) {
+                let (expected, found) = (format.format().value(nearest), to_f64(from_f64(number)));
+                assert!(
+                    expected == found || expected.is_nan() && found.is_nan(),
+                    "{} {number}: {found}",
+                    format.name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn rust_types_are_the_same_formats() {
+        macro_rules! check {
+            ($($rust:ident = $format:ident,)*) => { $(
+                is_same(SmallFloat::$format, microfloat::$rust::to_f64, microfloat::$rust::from_f64);
+            )* };
+        }
+        check! {
+            f4e2m1fn = Float4E2M1Fn,
+            f6e2m3fn = Float6E2M3Fn,
+            f6e3m2fn = Float6E3M2Fn,
+            f8e3m4 = Float8E3M4,
+            f8e4m3 = Float8E4M3,
+            f8e4m3b11fnuz = Float8E4M3B11Fnuz,
+            f8e4m3fn = Float8E4M3Fn,
+            f8e4m3fnuz = Float8E4M3Fnuz,
+            f8e5m2 = Float8E5M2,
+            f8e5m2fnuz = Float8E5M2Fnuz,
+            f8e8m0fnu = Float8E8M0Fnu,
+        }
+    }
+}

@@ -59,6 +59,7 @@
 //! | `vlen` | texts, bytes and lists of any length | yes |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
+//! | `microfloat` | floats of 8, 6 and 4 bits of `microfloat` as elements | |
 //! | `bz2`, `lz4`, `lzma` | further compression | |
 //! | `pcodec`, `zfp` | compression of numbers; zfp may lose precision | |
 //! | `numeric` | delta, scale_offset, fixedscaleoffset, quantize, bitround, astype, cast_value | |

@@ -42,6 +42,7 @@ mod packages;
 mod requests;
 mod scale;
 mod selections;
+mod small_floats;
 mod sparse;
 mod store_errors;
 mod typed_attributes;

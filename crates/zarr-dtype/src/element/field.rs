@@ -169,7 +169,7 @@ macro_rules! copied {
 }
 
 macro_rules! numbers {
-    ($($rust:ty = $data_type:ident $(or $other:pat)?,)*) => { $(
+    ($($rust:ty = $data_type:ident $(($format:expr))? $(or $other:pat)?,)*) => { $(
         impl FieldValue for $rust {
             copied!();
 
@@ -184,6 +184,8 @@ numbers! {
     u8 = UInt8,
 }
 super::numbers!(numbers);
+#[cfg(feature = "microfloat")]
+super::small_floats!(numbers);
 
 impl<T: StructElement> FieldValue for T {
     copied!();

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 macro_rules! lists {
-    ($($rust:ty $(= $data_type:ident $(or $other:pat)?)?,)*) => { $(
+    ($($rust:ty $(= $data_type:ident $(($format:expr))? $(or $other:pat)?)?,)*) => { $(
         impl Element for Vec<$rust> {
             fn name() -> String {
                 format!("Vec<{}>", <$rust>::name())
@@ -55,6 +55,10 @@ macro_rules! lists {
 // Of `u8` there is one for byte strings.
 lists! { bool, }
 super::numbers!(lists);
+#[cfg(feature = "microfloat")]
+super::small_floats!(lists);
+#[cfg(feature = "microfloat")]
+super::small_floats!(narrow lists);
 
 #[cfg(test)]
 mod tests {

@@ -35,7 +35,7 @@ macro_rules! methods {
 pub(super) use methods;
 
 macro_rules! plain {
-    ($($rust:ty = $data_type:ident $(or $other:pat)?,)*) => { $(
+    ($($rust:ty = $data_type:ident $(($format:expr))? $(or $other:pat)?,)*) => { $(
         impl Element for $rust {
             fn name() -> String {
                 // Which has spaces between tokens that come from another macro.
@@ -43,11 +43,11 @@ macro_rules! plain {
             }
 
             fn accepts(data_type: &DataType) -> bool {
-                *data_type == DataType::$data_type $(|| matches!(data_type, $other))?
+                *data_type == DataType::$data_type $(($format))? $(|| matches!(data_type, $other))?
             }
 
             fn default_data_type() -> Result<DataType, Error> {
-                Ok(DataType::$data_type)
+                Ok(DataType::$data_type $(($format))?)
             }
 
             methods!();
@@ -59,6 +59,8 @@ plain! {
     u8 = UInt8 or DataType::UInt4 | DataType::UInt2,
 }
 super::numbers!(plain);
+#[cfg(feature = "microfloat")]
+super::small_floats!(plain);
 
 impl<const N: usize> Element for [u8; N] {
     fn name() -> String {

@@ -108,14 +108,14 @@ pub trait FieldElement: Copy + 'static {
 }
 
 macro_rules! fields {
-    ($($rust:ty = $data_type:ident $(or $other:pat)?,)*) => { $(
+    ($($rust:ty = $data_type:ident $(($format:expr))? $(or $other:pat)?,)*) => { $(
         impl FieldElement for $rust {
             fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {
                 shape.is_empty() && (<$rust>::accepts(data_type) $(|| matches!(data_type, $other))?)
             }
 
             fn field_type() -> (DataType, Vec<u64>) {
-                (DataType::$data_type, Vec::new())
+                (DataType::$data_type $(($format))?, Vec::new())
             }
         }
     )* };
@@ -125,6 +125,8 @@ fields! {
     u8 = UInt8 or DataType::Bool,
 }
 super::numbers!(fields);
+#[cfg(feature = "microfloat")]
+super::small_floats!(fields);
 
 impl<T: FieldElement, const N: usize> FieldElement for [T; N] {
     fn accepts_field(data_type: &DataType, shape: &[u64]) -> bool {
