@@ -1,7 +1,7 @@
-//! Arrays and groups in a few words.
+//! Arrays and groups as text: in a few words, and in the lines of `zarr info`.
 
 use crate::core::ArrayCore;
-use crate::{Array, AsyncArray, Group};
+use crate::{Array, ArraySizes, AsyncArray, Group, Result, Summary};
 use std::fmt;
 
 impl fmt::Debug for ArrayCore {
@@ -27,5 +27,63 @@ impl fmt::Debug for AsyncArray {
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Group({}: {})", self.store(), self.path())
+    }
+}
+
+impl ArrayCore {
+    fn summary(&self) -> Summary<'_> {
+        let summary = Summary::of(&self.found).warnings(&self.warnings);
+        match self.options.fallback_type.as_ref().filter(|_| self.found.fallback.is_some()) {
+            Some(data_type) => summary.data_type(data_type),
+            None => summary,
+        }
+    }
+}
+
+/// The lines of `zarr info` that need nothing of the store.
+impl fmt::Display for ArrayCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary().sizes(&ArraySizes::of(self)).fmt(f)
+    }
+}
+
+/// The lines of `zarr info` that need nothing of the store; see [`Array::summary`].
+impl fmt::Display for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.fmt(f)
+    }
+}
+
+/// As an [`Array`].
+impl fmt::Display for AsyncArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.fmt(f)
+    }
+}
+
+/// The lines of `zarr info` that need nothing of the store; see [`Summary`].
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Summary::of(self.found()).fmt(f)
+    }
+}
+
+impl Array {
+    /// The array in a few lines, to which [`sizes`](Self::sizes) may be added.
+    pub fn summary(&self) -> Summary<'_> {
+        self.core.summary()
+    }
+
+    /// How large the array is, and how much of it is stored, if the store can list. Costs a listing, and a request for each stored
+    /// chunk.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`](crate::ErrorKind::Store).
+    pub fn sizes(&self) -> Result<ArraySizes> {
+        let sizes = ArraySizes::of(&self.core);
+        match self.store().capabilities().list {
+            true => Ok(sizes.stored(&self.core, &self.stored_chunk_sizes()?)),
+            false => Ok(sizes),
+        }
     }
 }

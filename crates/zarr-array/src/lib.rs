@@ -49,6 +49,8 @@ mod read;
 mod read_many;
 mod reshape;
 mod selected_memory;
+mod sizes;
+mod summary;
 mod typed;
 mod write;
 
@@ -61,6 +63,8 @@ pub use element::{element_spec, instead_of_fallback};
 pub use elements::{Destination, Elements, ReadInto, WriteFrom};
 pub use group::{Group, NewGroup};
 pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry};
+pub use sizes::{ArraySizes, StoredSizes};
+pub use summary::Summary;
 pub use zarr_codec::{Limits, View, ViewMut};
 pub use zarr_dtype::Cast;
 pub use zarr_grid::{IntoSelection, Selection};

@@ -16,6 +16,7 @@ use zarr::hierarchy::{StoredNode, Walk};
 use zarr::meta::Dialect;
 use zarr::meta::NodePath;
 use zarr::meta::json::Value;
+use zarr::meta::text::type_in_short;
 use zarr::registry::Registry;
 use zarr::{Array, Options, Store};
 
@@ -155,7 +156,7 @@ impl Context {
         });
         let fallbacks = walk.nodes.iter().filter_map(|node| {
             let (error, array) = (node.fallback.as_ref()?, node.node.as_array()?);
-            let fallback = describe::short_type(&array.data_type);
+            let fallback = type_in_short(&array.data_type);
             Some(format!("{}: {error}; reading it as the fallback {fallback}", node.path))
         });
         self.some_warnings(&hidden.chain(below).collect::<Vec<_>>());

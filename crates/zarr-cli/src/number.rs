@@ -1,4 +1,6 @@
-//! Numbers for people: thousands, sizes, ratios, shapes; and back.
+//! Numbers for people, and back.
+
+pub(crate) use zarr::meta::text::{grouped, size, tuple};
 
 /// Lengths along dimensions, given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,60 +9,6 @@ pub(crate) struct Lengths(pub(crate) Vec<u64>);
 /// Lengths, or the word `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LengthsOrNone(pub(crate) Option<Vec<u64>>);
-
-/// `1_323_648`.
-pub(crate) fn grouped(number: impl Into<u128>) -> String {
-    let number = number.into();
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `90.2 MiB`. indicatif's `BinaryBytes` has two decimals, and 64 bits.
-pub(crate) fn size(bytes: impl Into<u128>) -> String {
-    const UNITS: [&str; 8] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
-    let bytes = bytes.into();
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut units = UNITS.iter();
-    let mut unit = units.next().copied().unwrap_or_default();
-    // 1023.96 would be printed as 1024.
-    while value >= 999.95 {
-        let Some(next) = units.next() else { break };
-        unit = next;
-        value /= 1024.0;
-    }
-    if value < 99.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
-}
-
-/// How many times `whole` is `part`: `18.9`; `-` if the part is empty.
-pub(crate) fn ratio(whole: u128, part: u64) -> String {
-    if part == 0 { "-".to_owned() } else { format!("{:.1}", whole as f64 / part as f64) }
-}
-
-/// `15 %`.
-pub(crate) fn percent(part: u64, whole: u128) -> String {
-    if whole == 0 { "100 %".to_owned() } else { format!("{:.0} %", 100.0 * part as f64 / whole as f64) }
-}
-
-/// `(365, 180, 360)`, with commas as in Python.
-pub(crate) fn tuple(shape: &[u64]) -> String {
-    let mut text = String::from("(");
-    for (axis, &len) in shape.iter().enumerate() {
-        text.push_str(if axis > 0 { ", " } else { "" });
-        text.push_str(&grouped(len));
-    }
-    text.push_str(if shape.len() == 1 { ",)" } else { ")" });
-    text
-}
 
 /// Lengths divided by commas or `x`, optionally in brackets; the empty string means no dimensions.
 pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
@@ -122,32 +70,6 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_for_people() {
-        for (number, text) in [(0_u64, "0"), (999, "999"), (1000, "1_000"), (1_323_648, "1_323_648")] {
-            assert_eq!(grouped(number), text);
-        }
-        for (bytes, text) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1.0 KiB"),
-            (257_000, "251 KiB"),
-            ((1 << 20) - 1, "1.0 MiB"),
-            (94_608_000, "90.2 MiB"),
-            (u64::MAX, "16.0 EiB"),
-        ] {
-            assert_eq!(size(bytes), text);
-        }
-        assert_eq!(
-            (grouped(1_u128 << 64), size(1_u128 << 80)),
-            ("18_446_744_073_709_551_616".to_owned(), "1.0 YiB".to_owned())
-        );
-        assert_eq!((ratio(10, 4), ratio(1, 0)), ("2.5".to_owned(), "-".to_owned()));
-        assert_eq!(tuple(&[365, 1_000_000]), "(365, 1_000_000)");
-        assert_eq!((tuple(&[]), tuple(&[7])), ("()".to_owned(), "(7,)".to_owned()));
-        assert_eq!((percent(2, 13), percent(0, 0)), ("15 %".to_owned(), "100 %".to_owned()));
-    }
 
     #[test]
     fn shapes_are_parsed() {

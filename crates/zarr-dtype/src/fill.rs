@@ -4,6 +4,7 @@ use crate::element_bytes::check_bytes;
 use crate::heap::content;
 use crate::{DataType, Error, Heap, HeapRef, Spelling, parse, print};
 use std::borrow::Cow;
+use std::fmt;
 use zarr_json::Value;
 
 /// The value of elements that were never written: one element as it lies in memory, or the bytes of one of variable
@@ -74,6 +75,19 @@ impl FillValue {
             (Repr::Fixed(bytes), _) => print::to_fill_json(data_type, bytes),
             (Repr::Variable(bytes), _) => print::bytes_to_json(data_type, bytes),
         }
+    }
+
+    /// The fill value as text: compact JSON in the notation of Zarr v3 documents.
+    ///
+    /// ```
+    /// # use zarr_dtype::{DataType, FillValue};
+    /// # use zarr_json::json;
+    /// let fill = FillValue::parse(&DataType::Float32, &json!("NaN"))?;
+    /// assert_eq!(format!("{} or {}", fill.display(&DataType::Float32), 1), "\"NaN\" or 1");
+    /// # Ok::<(), zarr_dtype::Error>(())
+    /// ```
+    pub fn display(&self, data_type: &DataType) -> impl fmt::Display + use<> {
+        self.to_json(data_type)
     }
 
     /// The element in memory; `None` for elements of variable length.

@@ -39,6 +39,7 @@ mod path;
 mod probe;
 mod stored_node;
 mod stored_pointer;
+pub mod text;
 mod warning;
 mod write;
 

@@ -1,6 +1,6 @@
 //! Nodes of a hierarchy: find, walk, change their attributes, consolidate their metadata, erase them.
 
-pub use zarr_array::{Note, Warning};
+pub use zarr_array::{ArraySizes, Note, StoredSizes, Summary, Warning};
 pub use zarr_hierarchy::{
     Location, Staleness, Walk, attribute, attributes_as, check_strictly, children, children_async, consolidate,
     consolidate_async, drop_consolidated, drop_consolidated_async, erase_node, erase_node_async, node_exists,

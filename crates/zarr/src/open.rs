@@ -1,6 +1,7 @@
 //! Opening and creating nodes.
 
 use crate::{Location, registry};
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use zarr_array::{Array, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result};
@@ -157,6 +158,16 @@ pub enum Opened {
     Array(Array),
     /// A group.
     Group(Group),
+}
+
+/// The lines of `zarr info` that need nothing of the store; see [`Summary`](crate::hierarchy::Summary).
+impl fmt::Display for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Array(array) => array.fmt(f),
+            Self::Group(group) => group.fmt(f),
+        }
+    }
 }
 
 /// How a node is created; begun by [`create`].

@@ -17,6 +17,7 @@ mod creating;
 mod dates;
 mod dead_space;
 mod derived;
+mod display;
 mod elision;
 mod foreign;
 mod fuzz;

@@ -1,6 +1,6 @@
 //! `zarr tree`: the hierarchy.
 
-use super::describe::{self, ChunkShapes};
+use super::describe;
 use crate::args::NodeArgs;
 use crate::columns::padded;
 use crate::context::Context;
@@ -11,6 +11,7 @@ use clap::Args;
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr;
 use zarr::meta::json::Value;
+use zarr::meta::text::{ChunkShapes, codecs_in_short, extents, type_in_short};
 use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
 /// Longer names and shapes do not push the columns of others to the right.
@@ -194,7 +195,7 @@ impl Row {
         if let Some(shard) = &shapes.shard {
             rest.push_str(&format!("  shards {}", extents(shard)));
         }
-        let codecs = describe::short_codecs(&array.codecs);
+        let codecs = codecs_in_short(&array.codecs);
         if !codecs.is_empty() {
             rest.push_str(&format!("  {codecs}"));
         }
@@ -203,7 +204,7 @@ impl Row {
         }
         Self {
             shape: escape::line(&named_shape(array)).into_owned(),
-            data_type: escape::line(&describe::short_type(&array.data_type)).into_owned(),
+            data_type: escape::line(&type_in_short(&array.data_type)).into_owned(),
             rest: escape::line(&rest).into_owned(),
         }
     }
@@ -222,19 +223,6 @@ fn named_shape(array: &ArrayMetadata) -> String {
     };
     let axes: Vec<String> = array.shape.iter().zip(names).map(axis).collect();
     format!("({})", axes.join(", "))
-}
-
-/// `24x721x1440`; rectilinear grids have arrays instead of some lengths.
-pub(crate) fn extents(shape: &Value) -> String {
-    let lengths = shape.as_array().unwrap_or_default();
-    if lengths.is_empty() {
-        return "()".to_owned();
-    }
-    let length = |length: &Value| match length.as_array() {
-        Some(_) => length.excerpt(),
-        None => length.to_string(),
-    };
-    lengths.iter().map(length).collect::<Vec<_>>().join("x")
 }
 
 #[cfg(test)]

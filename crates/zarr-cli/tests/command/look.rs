@@ -72,6 +72,25 @@ fn a_node_in_full() {
 }
 
 #[test]
+fn info_prints_what_the_library_prints() {
+    use zarr::hierarchy::Summary;
+    let folder = weather();
+    let store = zarr::store::open(folder.path("air.zarr").to_str().unwrap()).unwrap();
+    for path in ["/t2m", "/time", "/deep/er/mask"] {
+        let array = zarr::open((&store, path)).array().unwrap();
+        let sizes = array.sizes().unwrap();
+        let expected = format!("{}\n", array.summary().sizes(&sizes));
+        assert_eq!(folder.ok(&["info", "air.zarr", path]), expected);
+    }
+    for path in ["/", "/deep"] {
+        let group = zarr::open((&store, path)).group().unwrap();
+        let walk = group.walk().unwrap();
+        let expected = format!("{}\n", Summary::of(group.found()).below(&walk));
+        assert_eq!(folder.ok(&["info", "air.zarr", path]), expected);
+    }
+}
+
+#[test]
 fn unknown_codecs_hide_nothing_but_data() {
     let folder = weather();
     let document = folder.path("air.zarr/time/zarr.json");
