@@ -44,6 +44,9 @@ fn long_checks() -> Result<(), String> {
             ["clippy", "-p", "zarr", "--no-default-features", "--features", &feature, "--", "-D", "warnings"];
         step(format!("feature {feature}"), cargo(&arguments));
     }
+    // What a program is told that asks for a feature that is not there.
+    let without = ["test", "-p", "zarr", "--lib", "--no-default-features"];
+    step("no features".to_owned(), cargo(&without));
     for (name, result) in machines::checks() {
         step(name, result);
     }

@@ -7,10 +7,12 @@ use zarr_json::Value;
 #[non_exhaustive]
 pub enum Error {
     /// No data type of this name is known.
-    #[error("unknown data type {name}")]
+    #[error("unknown data type {name}{}", hint.map(|hint| format!(" ({hint})")).unwrap_or_default())]
     Unknown {
         /// The name as found.
         name: String,
+        /// Where it could come from; see [`DataTypes::add_hint`](crate::DataTypes::add_hint).
+        hint: Option<&'static str>,
     },
     /// A data type or fill value in JSON breaks the specification.
     #[error("{}found {found}, expected {expected}", location(pointer))]

@@ -152,12 +152,23 @@ pub struct DataTypeEntry {
 #[derive(Clone, Debug, Default)]
 pub struct DataTypes {
     entries: Vec<DataTypeEntry>,
+    hints: Vec<(&'static str, &'static str)>,
 }
 
 impl DataTypes {
     /// Adds a data type. It takes its names from any data type that had them before.
     pub fn add(&mut self, entry: DataTypeEntry) {
         self.entries.push(entry);
+    }
+
+    /// Says where a data type that is not known could come from: `"enable feature `optional`"`.
+    pub fn add_hint(&mut self, name: &'static str, hint: &'static str) {
+        self.hints.push((name, hint));
+    }
+
+    /// Where the data type of this name could come from.
+    pub fn hint(&self, name: &str) -> Option<&'static str> {
+        self.hints.iter().rev().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
     }
 
     /// The data type of this name, if it is one that was added.

@@ -104,7 +104,10 @@ impl DataType {
             "fixed_length_utf32" => length(config, 4).map(|size| Self::FixedUtf32 { len: size / 4 }),
             "vlen-array" => vlen_array(config, types, depth),
             "struct" | "structured" => StructType::from_config(config, types, depth).map(Self::Struct),
-            _ => raw_bits(config),
+            _ => raw_bits(config).map_err(|error| match error {
+                Error::Unknown { name, .. } => Error::Unknown { hint: types.hint(&name), name },
+                error => error,
+            }),
         }
     }
 
@@ -161,7 +164,7 @@ fn vlen_array(config: &NamedConfig, types: &DataTypes, depth: usize) -> Result<D
 /// `r<bits>`: the bits a multiple of eight, without leading zeros.
 fn raw_bits(config: &NamedConfig) -> Result<DataType, Error> {
     let name = config.name.as_str();
-    let unknown = || Error::Unknown { name: name.to_owned() };
+    let unknown = || Error::Unknown { name: name.to_owned(), hint: None };
     let digits = name.strip_prefix('r').ok_or_else(unknown)?;
     if digits.is_empty() || digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(unknown());

@@ -35,7 +35,7 @@ pub fn npy_descr(data_type: &DataType) -> Option<String> {
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
 pub fn from_npy_descr(descr: &str) -> Result<(DataType, ByteOrder), Error> {
-    let unknown = || Error::Unknown { name: descr.to_owned() };
+    let unknown = || Error::Unknown { name: descr.to_owned(), hint: None };
     from_npy_value(&Value::from(descr)).map_err(|_| unknown())
 }
 
@@ -45,7 +45,7 @@ fn known(numpy: &NumpyType) -> Result<DataType, Error> {
     if !numpy.is_of_numpy() || *numpy == NumpyType::Object {
         let name = numpy.to_value(&ByteOrder::Irrelevant);
         let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
-        return Err(Error::Unknown { name });
+        return Err(Error::Unknown { name, hint: None });
     }
     DataType::from_config(&numpy.to_config())
 }
@@ -53,7 +53,7 @@ fn known(numpy: &NumpyType) -> Result<DataType, Error> {
 impl From<NumpyTypeError> for Error {
     fn from(error: NumpyTypeError) -> Self {
         match error {
-            NumpyTypeError::Unknown { name, .. } => Self::Unknown { name },
+            NumpyTypeError::Unknown { name, .. } => Self::Unknown { name, hint: None },
             NumpyTypeError::Invalid(error) => Self::Invalid {
                 pointer: error.pointer().to_owned(),
                 found: error.found().to_owned(),
@@ -116,7 +116,7 @@ mod tests {
             "int2",
             "bfloat16",
         ] {
-            assert_eq!(from_npy_descr(descr), Err(Error::Unknown { name: descr.to_owned() }));
+            assert_eq!(from_npy_descr(descr), Err(Error::Unknown { name: descr.to_owned(), hint: None }));
         }
     }
 }

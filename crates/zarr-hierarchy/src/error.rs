@@ -349,6 +349,9 @@ impl From<zarr_grid::Error> for Error {
 impl From<zarr_dtype::Error> for Error {
     fn from(error: zarr_dtype::Error) -> Self {
         let mut converted = Self::argument(error.to_string());
+        if let zarr_dtype::Error::Unknown { hint, .. } = &error {
+            converted.0.hint = hint.map(str::to_owned);
+        }
         converted.0.source = Some(Box::new(error));
         converted
     }

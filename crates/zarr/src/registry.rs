@@ -45,6 +45,9 @@ pub fn without_defaults() -> Registry {
             registry.codecs.add_hint(name, hint);
         }
     }
+    for name in ["optional", "zarrs.optional"].into_iter().filter(|_| !cfg!(feature = "optional")) {
+        registry.data_types.add_hint(name, "enable feature `optional`");
+    }
     registry
 }
 
@@ -168,6 +171,24 @@ fn shard(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    #[cfg(not(feature = "bz2"))]
+    fn codecs_of_other_builds_name_their_feature() {
+        let new = crate::NewArray::new(&[2], "float32").codecs(r#"["bytes", "numcodecs.bz2"]"#).unwrap();
+        let error = crate::create("memory:").array(new).unwrap_err();
+        assert!(error.to_string().contains("feature `bz2`"), "{error}");
+        assert_eq!((error.kind(), error.hint()), (crate::ErrorKind::UnknownExtension, Some("enable feature `bz2`")));
+    }
+
+    #[test]
+    #[cfg(not(feature = "optional"))]
+    fn data_types_of_other_builds_name_their_feature() {
+        let new = crate::NewArray::new(&[2], r#"{"name": "zarrs.optional", "configuration": {"name": "uint8"}}"#);
+        let error = crate::create("memory:").array(new).unwrap_err();
+        assert!(error.to_string().contains("feature `optional`"), "{error}");
+        assert_eq!(error.hint(), Some("enable feature `optional`"));
+    }
 
     #[test]
     fn hints_have_the_names_that_are_written() {

@@ -79,7 +79,7 @@ fn errors_have_a_pointer() {
         "/configuration/of/configuration/scale_factor: found 0, expected an integer from 1 to 2147483647"
     );
     let unknown = DataType::from_config(&NamedConfig::new("loud")).unwrap_err();
-    assert_eq!(unknown, Error::Unknown { name: "loud".to_owned() });
+    assert_eq!(unknown, Error::Unknown { name: "loud".to_owned(), hint: None });
 }
 
 #[test]

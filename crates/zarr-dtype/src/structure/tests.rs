@@ -86,7 +86,7 @@ fn wrong_types_are_refused() {
         array(json!("int64"), json!([4294967296_u64, 4294967296_u64])),
         "/configuration/fields/0: found 18446744073709551615 bytes for one element, expected at most 67108864",
     );
-    assert_eq!(parse(&json!("subarray")), Err(Error::Unknown { name: "subarray".to_owned() }));
+    assert_eq!(parse(&json!("subarray")), Err(Error::Unknown { name: "subarray".to_owned(), hint: None }));
 }
 
 #[test]

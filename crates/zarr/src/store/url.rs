@@ -46,7 +46,7 @@ pub(crate) fn open_path(path: &Path) -> Result<Arc<dyn Store>> {
     #[cfg(feature = "filesystem")]
     return Ok(Arc::new(zarr_store_filesystem::FilesystemStore::open(path)?));
     #[cfg(not(feature = "filesystem"))]
-    Err(unknown(&path.to_string_lossy()))
+    Err(without_feature(&path.to_string_lossy(), DIRECTORIES))
 }
 
 /// Opens the store at an address for writing, and makes it if it is not there.
@@ -68,8 +68,12 @@ pub(crate) fn create_path(path: &Path) -> Result<Arc<dyn Store>> {
     #[cfg(feature = "filesystem")]
     return Ok(Arc::new(zarr_store_filesystem::FilesystemStore::create(path)?));
     #[cfg(not(feature = "filesystem"))]
-    Err(unknown(&path.to_string_lossy()))
+    Err(without_feature(&path.to_string_lossy(), DIRECTORIES))
 }
+
+/// What is missing where directories are to be opened.
+#[cfg(not(feature = "filesystem"))]
+const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
 
 /// An address, by its form.
 #[derive(Debug, PartialEq, Eq)]
@@ -145,7 +149,13 @@ fn zip(path: &Path, _url: &str) -> Result<Arc<dyn Store>> {
 
 #[cfg(not(feature = "zip"))]
 fn zip(_path: &Path, url: &str) -> Result<Arc<dyn Store>> {
-    Err(unknown(url))
+    Err(without_feature(url, "a build with the feature `zip`, which reads zip files"))
+}
+
+/// An address of which a feature would know.
+#[cfg(not(all(feature = "filesystem", feature = "zip")))]
+fn without_feature(url: &str, expected: &'static str) -> Error {
+    Error::Address { url: url.to_owned(), expected }
 }
 
 fn unknown(url: &str) -> Error {
@@ -185,6 +195,30 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "zip"))]
+    fn zip_files_name_their_feature() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join("x.zip");
+        std::fs::write(&path, b"PK").expect("written");
+        let path = path.to_str().expect("UTF-8");
+        for address in [path.to_owned(), format!("zip:{path}"), format!("{path}/a")] {
+            let error = crate::open(&address).node().expect_err("no zip files");
+            assert!(error.to_string().contains("feature `zip`"), "{error}");
+            assert_eq!(error.kind(), crate::ErrorKind::Argument);
+        }
+    }
+
+    #[test]
+    #[cfg(not(feature = "filesystem"))]
+    fn directories_name_their_feature() {
+        for opened in [open("x.zarr"), create("x.zarr"), open("file:///x.zarr")] {
+            let error = opened.expect_err("no directories").to_string();
+            assert!(error.contains("feature `filesystem`"), "{error}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "filesystem")]
     fn opening() {
         let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("x.zarr");
