@@ -7,13 +7,13 @@ use crate::create::NewArray;
 use crate::drive::{Blocking, find_chunk_location};
 use crate::read::{ReadContext, ReadPlan};
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, Options, ReadInto, Registry, Result, Warning, WriteFrom};
+use crate::{ArrayData, EraseProgress, Error, IntoFlow, Options, ReadInto, Registry, Result, Warning, WriteFrom};
 use crate::{chunk_keys, create, execute, jobs, reshape, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element, FillValue};
 use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
-use zarr_hierarchy::node;
+use zarr_hierarchy::{Erasure, node};
 use zarr_json::Map;
 use zarr_meta::{ArrayMetadata, Dialect, NodePath, StoredNode};
 use zarr_store::{Bytes, Durability, Key, Store, block_on};
@@ -477,7 +477,15 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
+        self.erase_with(|_| {})
+    }
+
+    /// As [`erase`](Self::erase), and calls a function with the progress, which may cancel; see [`Erasure`].
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Store`]; [`crate::ErrorKind::Cancelled`] if `progress` cancels before all is erased.
+    pub fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
         let _invalidation = self.core.invalidation(None);
-        zarr_hierarchy::erase_node(&*self.store, &self.core.found)
+        Erasure::of(&self.core.found).progress(progress).erase(&*self.store)
     }
 }

@@ -6,12 +6,13 @@ use crate::core::ArrayCore;
 use crate::drive::{Waiting, find_chunk_location};
 use crate::read::ReadPlan;
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, NewArray, Options, ReadInto, Registry, Result, WriteFrom};
+use crate::{ArrayData, EraseProgress, Error, IntoFlow, NewArray, Options, ReadInto, Registry, Result, WriteFrom};
 use crate::{chunk_keys, create, jobs, reshape, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{DataType, Element};
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
+use zarr_hierarchy::Erasure;
 use zarr_json::Map;
 use zarr_meta::{ArrayMetadata, NodePath, StoredNode};
 use zarr_store::{AsyncStore, Bytes, Durability, Job, Key, run_async};
@@ -306,7 +307,15 @@ impl AsyncArray {
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).
     pub async fn erase(self) -> Result<()> {
+        self.erase_with(|_| {}).await
+    }
+
+    /// As [`erase`](Self::erase), and calls a function with the progress, as [`Array::erase_with`](crate::Array::erase_with).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
         let _invalidation = self.core.invalidation(None);
-        zarr_hierarchy::erase_node_async(&*self.store, &self.core.found).await
+        Erasure::of(&self.core.found).progress(progress).erase_async(&*self.store).await
     }
 }

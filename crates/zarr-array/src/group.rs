@@ -1,10 +1,9 @@
 //! Groups over blocking stores.
 
-use crate::{Array, Error, ErrorKind, NewArray, Options, Registry, Result, Walk};
+use crate::{Array, EraseProgress, Error, ErrorKind, IntoFlow, NewArray, Options, Registry, Result, Walk};
 use std::sync::Arc;
 use zarr_hierarchy::node::{self, FindDialect};
-use zarr_hierarchy::open_node;
-use zarr_hierarchy::{WalkJob, in_store};
+use zarr_hierarchy::{Erasure, WalkJob, in_store, open_node};
 use zarr_json::{Map, Value};
 use zarr_meta::{Dialect, GroupMetadata, Node, NodePath, StoredNode};
 use zarr_store::{Store, run};
@@ -215,12 +214,20 @@ impl Group {
         Self::create(&self.store, &self.below(name)?, new, &self.registry)
     }
 
-    /// Erases the group and all that lies below it, as [`erase_node`](zarr_hierarchy::erase_node) does.
+    /// Erases the group and all that lies below it, as [`Erasure`] does.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
     pub fn erase(self) -> Result<()> {
-        zarr_hierarchy::erase_node(&*self.store, &self.found)
+        self.erase_with(|_| {})
+    }
+
+    /// As [`erase`](Self::erase), and calls a function with the progress, which may cancel; see [`Erasure`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`]; [`ErrorKind::Cancelled`] if `progress` cancels before all is erased.
+    pub fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
+        Erasure::of(&self.found).progress(progress).erase(&*self.store)
     }
 
     fn below(&self, name: &str) -> Result<String> {

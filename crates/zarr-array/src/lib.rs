@@ -68,7 +68,7 @@ pub use summary::Summary;
 pub use zarr_codec::{Limits, View, ViewMut};
 pub use zarr_dtype::Cast;
 pub use zarr_grid::{IntoSelection, Selection};
-pub use zarr_hierarchy::{Error, ErrorKind, Location, Result, Walk};
+pub use zarr_hierarchy::{EraseProgress, Error, ErrorKind, IntoFlow, Location, Result, Walk};
 pub use zarr_json::{self as json, json};
 pub use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode, Warning};
 pub use zarr_store::{AsyncStore, Store};

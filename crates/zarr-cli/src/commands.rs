@@ -1,6 +1,7 @@
 //! The verbs, one module each, which holds the arguments of its verb.
 
 mod attrs;
+mod bar;
 mod completions;
 mod consolidate;
 mod convert;

@@ -31,8 +31,9 @@ use zarr_store::{Store, StoreExt, run};
 pub use finish_move::finish_move;
 pub use migrate::{Migration, MigrationState};
 pub use options::ConvertOptions;
-pub use progress::{IntoFlow, Progress};
+pub use progress::Progress;
 pub use transfer::Transfer;
+pub use zarr_hierarchy::IntoFlow;
 
 /// Whether arrays get shards.
 #[derive(Clone, Debug, PartialEq, Eq)]

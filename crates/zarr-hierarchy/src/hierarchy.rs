@@ -1,4 +1,4 @@
-//! Operations on nodes of any kind, known by their paths: open, find all, change attributes, erase.
+//! Operations on nodes of any kind, known by their paths: open, find all, change attributes.
 
 mod mixed;
 mod walk;
@@ -8,12 +8,12 @@ pub use walk::{Walk, WalkJob};
 use mixed::MixedWalkJob;
 
 use crate::execute;
-use crate::node::{self, EraseNode, ListNode, OpenNode, parse_path};
+use crate::node::{self, OpenNode, parse_path};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_json::Map;
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{AsyncStore, Capabilities, Store, run, run_async};
+use zarr_store::{AsyncStore, Store, run, run_async};
 
 /// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
 ///
@@ -177,39 +177,6 @@ fn is_there(opened: Result<StoredNode>) -> Result<bool> {
     }
 }
 
-/// Erases a node with all keys below it, be they of no node. Of the root only keys of nodes are erased, since anything
-/// may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped before.
-///
-/// Documents go first, then chunks, so that an erase which is interrupted leaves no array that reads fill values for
-/// erased chunks. Where a store can make all keys under a prefix vanish at once (a directory), it does that.
-///
-/// In the drafts of version 3 implicit groups above that had no other node below them are
-/// gone with it, as these drafts say.
-///
-/// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store). Keys erased until then are gone; the node can be erased again as long as it
-/// has a document, and chunks without one are erased when an array is created there.
-pub fn erase_node(store: &dyn Store, node: &StoredNode) -> Result<()> {
-    run(store, unlist(node, store.capabilities())).map_err(|error| of_node(store, node, error))?;
-    let job = EraseNode::new(node.clone(), store.capabilities());
-    run(store, job).map_err(|error| of_node(store, node, error))
-}
-
-/// As [`erase_node`], on a store that does not block.
-///
-/// # Errors
-/// As [`erase_node`].
-pub async fn erase_node_async(store: &dyn AsyncStore, node: &StoredNode) -> Result<()> {
-    run_async(store, unlist(node, store.capabilities())).await.map_err(|error| of_node(store, node, error))?;
-    let job = EraseNode::new(node.clone(), store.capabilities());
-    run_async(store, job).await.map_err(|error| of_node(store, node, error))
-}
-
-/// Takes a node that is to be erased out of the lists of NCZarr.
-fn unlist(node: &StoredNode, capabilities: Capabilities) -> ListNode {
-    ListNode::new(node.path.clone(), node.node.as_array().is_some(), false, capabilities)
-}
-
 /// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
 /// byte where nothing changed. Works for arrays whose data type or codecs are not known, too.
 ///
@@ -240,7 +207,7 @@ pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, att
     run_async(store, job).await.map_err(in_node)
 }
 
-fn of_node(store: impl std::fmt::Display, node: &StoredNode, error: Error) -> Error {
+pub(crate) fn of_node(store: impl std::fmt::Display, node: &StoredNode, error: Error) -> Error {
     in_store(store, error.at(|location| location.path = Some(node.path.to_string())))
 }
 

@@ -27,22 +27,26 @@
 mod attributes;
 pub mod chunk_keys;
 mod consolidate;
+mod erasure;
 mod error;
 pub mod execute;
 mod hierarchy;
 pub mod jobs;
 pub mod node;
+mod progress;
 mod strict;
 
 pub use attributes::{attribute, attributes_as, attributes_from, with_attribute};
 pub use consolidate::{
     Staleness, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async, staleness, staleness_async,
 };
+pub use erasure::{EraseProgress, Erasure, erase_node, erase_node_async};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use hierarchy::{
-    Walk, WalkJob, children, children_async, erase_node, erase_node_async, in_store, node_exists, node_exists_async,
-    open_node, open_node_and_others, open_node_and_others_async, open_node_async, set_attributes, set_attributes_async,
-    walk, walk_async, walk_consolidated, walk_consolidated_async,
+    Walk, WalkJob, children, children_async, in_store, node_exists, node_exists_async, open_node, open_node_and_others,
+    open_node_and_others_async, open_node_async, set_attributes, set_attributes_async, walk, walk_async,
+    walk_consolidated, walk_consolidated_async,
 };
 pub use node::with_location;
+pub use progress::IntoFlow;
 pub use strict::{check_strictly, check_warnings};

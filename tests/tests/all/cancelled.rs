@@ -1,9 +1,10 @@
-//! Conversions that their caller cancels.
+//! Conversions, transfers and erasing that their caller cancels.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use zarr::convert::{Conversion, ConvertOptions, Migration, Progress};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use zarr::convert::{Conversion, ConvertOptions, Migration, Progress, Transfer};
+use zarr::hierarchy::{EraseProgress, Erasure};
 use zarr::prelude::*;
 use zarr::{Dialect, ErrorKind};
 
@@ -85,4 +86,134 @@ fn a_cancelled_move_leaves_the_source() {
     let plan = Conversion::plan_copy(&source, "/a", &target, "/a", &zarr::registry::default(), options).unwrap();
     assert_eq!(plan.run_move(&target, cancel_at(5)).unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(zarr::open((&source, "/a")).array().unwrap().read::<i32>(39).unwrap(), [39]);
+}
+
+/// A group `/g` of two arrays, the first of so many chunks, and an array beside it.
+fn to_be_erased(store: &Arc<dyn Store>, dialect: Dialect, chunks: u64) {
+    for (name, chunks) in [("/g/a", chunks), ("/g/deep/b", 3), ("/kept", 3)] {
+        let new = NewArray::new(&[chunks], "uint8").chunks(&[1]).dialect(dialect).codecs("none").unwrap();
+        zarr::create((store, name)).array(new).unwrap().fill(.., 7_u8).unwrap();
+    }
+}
+
+/// Erases the node at `path`, and cancels at the report of number `last`: whether that was before the end.
+fn erase_until(store: &Arc<dyn Store>, path: &str, last: usize) -> bool {
+    let found = zarr::hierarchy::open_node(&**store, path, None).unwrap();
+    let (reports, begun, done) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let progress = |progress| {
+        match progress {
+            EraseProgress::Begin(keys) => begun.store(keys, Ordering::Relaxed),
+            EraseProgress::Done(keys) => drop(done.fetch_add(keys, Ordering::Relaxed)),
+            _ => unreachable!(),
+        }
+        match reports.fetch_add(1, Ordering::Relaxed) == last {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let erased = Erasure::of(&found).progress(progress).erase(&**store);
+    let (begun, done) = (begun.into_inner(), done.into_inner());
+    match erased {
+        Ok(()) => {
+            assert_eq!(begun, done, "{path} {last}");
+            assert!(!zarr::hierarchy::node_exists(&**store, path, None).unwrap() || path == "/");
+            false
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+            assert!(done < begun, "{path} {last}: {done} of {begun}");
+            true
+        }
+    }
+}
+
+/// Checks that all arrays that are there are whole, and those that are not below `path` are there.
+fn check_whole(store: &Arc<dyn Store>, path: &str) {
+    for name in ["/g/a", "/g/deep/b", "/kept"] {
+        match zarr::open((store, name)).array() {
+            Ok(array) => assert!(array.read::<u8>(..).unwrap().iter().all(|&value| value == 7), "{path} {name}"),
+            Err(error) => assert!(error.is_not_found() && name.starts_with(path), "{error}"),
+        }
+    }
+    match zarr::hierarchy::walk(&**store, "/", None) {
+        Ok(walk) => assert!(walk.broken.is_empty(), "{:?}", walk.broken),
+        Err(error) => assert!(error.is_not_found() && path == "/", "{error}"),
+    }
+}
+
+#[test]
+fn a_cancelled_erase_leaves_a_hierarchy_that_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut cancelled, mut without_document) = (0, 0);
+    for (dialect, path) in
+        [(Dialect::V2, "/g"), (Dialect::V3, "/g"), (Dialect::V3, "/"), (Dialect::V3Draft2022, "/g/a")]
+    {
+        // The first erases key by key, more keys than between two reports; in the second all keys under a prefix vanish at once.
+        let directory = folder.path().join(format!("{dialect}{}", path.replace('/', "_")));
+        for (address, chunks) in [("memory:", 600), (directory.to_str().unwrap(), 3)] {
+            for last in 0.. {
+                let store = zarr::store::create(address).unwrap();
+                to_be_erased(&store, dialect, chunks);
+                let is_cancelled = erase_until(&store, path, last);
+                check_whole(&store, path);
+                match zarr::hierarchy::open_node(&*store, path, None) {
+                    Ok(found) => zarr::hierarchy::erase_node(&*store, &found).unwrap(),
+                    Err(error) => {
+                        assert!(error.is_not_found(), "{error}");
+                        without_document += usize::from(is_cancelled);
+                    }
+                }
+                // Nothing of what was there shows in a new array.
+                let new = NewArray::new(&[chunks], "uint8").chunks(&[1]).dialect(dialect).codecs("none").unwrap();
+                let array = zarr::create((&store, "/g/a")).array(new.overwrite(true)).unwrap();
+                assert!(array.read::<u8>(..).unwrap().iter().all(|&value| value == 0), "{dialect} {path} {last}");
+                drop(std::fs::remove_dir_all(&directory));
+                if !is_cancelled {
+                    break;
+                }
+                cancelled += 1;
+            }
+        }
+    }
+    assert!(cancelled > 20 && without_document > 3, "{cancelled} cancelled, {without_document} without a document");
+}
+
+#[test]
+fn handles_erase_with_progress() {
+    let store = zarr::store::create("memory:").unwrap();
+    to_be_erased(&store, Dialect::V3, 3);
+    let stop = |progress| match progress {
+        EraseProgress::Begin(_) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let open = || zarr::open((&store, "/g/a")).array();
+    assert_eq!(open().unwrap().erase_with(stop).unwrap_err().kind(), ErrorKind::Cancelled);
+    let keys = AtomicU64::new(0);
+    let count = |progress| {
+        if let EraseProgress::Done(erased) = progress {
+            keys.fetch_add(erased, Ordering::Relaxed);
+        }
+    };
+    open().unwrap().erase_with(count).unwrap();
+    assert!(open().unwrap_err().is_not_found());
+    zarr::open((&store, "/g")).group().unwrap().erase_with(count).unwrap();
+    assert!(!zarr::hierarchy::node_exists(&*store, "/g/deep/b", None).unwrap());
+    assert!(keys.into_inner() >= 1, "a prefix that vanishes at once is one");
+}
+
+#[test]
+fn transfers_report_and_are_cancelled() {
+    let (registry, store) = (zarr::registry::default(), source());
+    let bytes = AtomicU64::new(0);
+    let count = |progress: Progress<'_>| {
+        if let Progress::Done(done) = progress {
+            bytes.fetch_add(u64::try_from(done).unwrap(), Ordering::Relaxed);
+        }
+    };
+    Transfer::of(&store, "/a").to("/copy").progress(count).copy(&registry).unwrap();
+    assert_eq!(bytes.into_inner(), 160);
+    let error =
+        Transfer::of(&store, "/b").to("/other").progress(|_| ControlFlow::Break(())).copy(&registry).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert!(!zarr::hierarchy::node_exists(&*store, "/other", None).unwrap());
 }

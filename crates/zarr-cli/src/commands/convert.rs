@@ -1,7 +1,6 @@
 //! `zarr convert`: a hierarchy or an array in another form.
 
-mod bar;
-
+use super::bar::Bar;
 use super::dry_run;
 use crate::args::{Loss, dialect};
 use crate::codecs;
@@ -9,7 +8,6 @@ use crate::context::{Context, node_path};
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use crate::{escape, number, output, report};
-use bar::Bar;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -1,11 +1,12 @@
 //! `zarr rm`: erases a node.
 
+use super::bar::Bar;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation, address};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use std::collections::BTreeSet;
-use zarr::hierarchy::StoredNode;
+use zarr::hierarchy::{Erasure, StoredNode};
 use zarr::meta::{Dialect, Documents, Node, consolidated, document_keys};
 use zarr::store::Prefix;
 
@@ -50,10 +51,14 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
     zarr::convert::Migration::check_settled(&location.store)?;
     // Looked up before anything is erased.
     let others = if args.recursive { other_roots(&location, &found)? } else { Vec::new() };
-    for root in others.iter().chain([&found]) {
-        zarr::hierarchy::erase_node(&*location.store, root)?;
-    }
-    Ok(())
+    let bar = Bar::of_keys(context.global.quiet);
+    let erase = |root: &StoredNode| {
+        let path = root.path.to_string();
+        Erasure::of(root).progress(|progress| bar.show_erase(&path, progress)).erase(&*location.store)
+    };
+    let erased = others.iter().chain([&found]).try_for_each(erase);
+    bar.finish();
+    Ok(erased?)
 }
 
 /// The root groups of other dialects, if `root` is the root of the store: it has no prefix of its own that would take their nodes

@@ -3,6 +3,8 @@
 use super::links::check_links;
 use super::progress::Reporter;
 use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, destination, finish_move, is_same};
+use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_hierarchy::in_store;
@@ -70,17 +72,26 @@ impl Conversion {
 /// assert!(Array::open(&store, "/raw/a", &registry).is_err());
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "nothing is copied until `copy` or `move_all`"]
-pub struct Transfer {
+pub struct Transfer<'p> {
     source: Arc<dyn Store>,
     from: String,
     target: Arc<dyn Store>,
     to: String,
     options: ConvertOptions,
+    report: Option<Arc<Report<'p>>>,
 }
 
-impl Transfer {
+type Report<'p> = dyn Fn(Progress<'_>) -> ControlFlow<()> + Send + Sync + 'p;
+
+impl fmt::Debug for Transfer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Transfer({}: {} to {}: {})", self.source, self.from, self.target, self.to)
+    }
+}
+
+impl<'p> Transfer<'p> {
     /// Of the node at `from`. It goes to the same path, in the store that [`in_store`](Self::in_store) names.
     pub fn of(source: &Arc<dyn Store>, from: &str) -> Self {
         Self {
@@ -89,6 +100,7 @@ impl Transfer {
             target: Arc::clone(source),
             to: from.to_owned(),
             options: ConvertOptions::default(),
+            report: None,
         }
     }
 
@@ -110,15 +122,21 @@ impl Transfer {
         self
     }
 
+    /// Calls a function with the progress, which may cancel: see [`Progress`].
+    pub fn progress<F: IntoFlow>(mut self, progress: impl Fn(Progress<'_>) -> F + Send + Sync + 'p) -> Self {
+        self.report = Some(Arc::new(move |event: Progress<'_>| progress(event).into_flow()));
+        self
+    }
+
     /// Copies it; groups above are made where there are none. Chunks are copied as they are stored, unless the hierarchy there is of
-    /// a dialect that stores them in another way. [`Conversion::plan_copy`] and [`Conversion::run`] report progress as well.
+    /// a dialect that stores them in another way. [`Conversion::plan_copy`] says before what will be done.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at the path;
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there is something at its new path and it is not to be
     /// replaced; the errors of [`Conversion::plan`] and [`Conversion::run`]. An array is there once it is complete.
     pub fn copy(&self, registry: &Arc<Registry>) -> Result<()> {
-        self.plan(registry)?.run(&self.target, |_| {})
+        self.plan(registry)?.run(&self.target, |event| self.report(event))
     }
 
     /// Moves it, as [`Conversion::run_move`] does, or finishes a move that was interrupted, as [`finish_move`] does. Consolidated
@@ -127,12 +145,16 @@ impl Transfer {
     /// # Errors
     /// As [`copy`](Self::copy), [`Conversion::run_move`] and [`finish_move`].
     pub fn move_all(&self, registry: &Arc<Registry>) -> Result<()> {
-        match self.plan(registry).and_then(|conversion| conversion.run_move(&self.target, |_| {})) {
+        match self.plan(registry).and_then(|conversion| conversion.run_move(&self.target, |event| self.report(event))) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists) => {
                 if finish_move(&self.source, &self.from, &self.target, &self.to)? { Ok(()) } else { Err(error) }
             }
             done => done,
         }
+    }
+
+    fn report(&self, event: Progress<'_>) -> ControlFlow<()> {
+        self.report.as_ref().map_or(ControlFlow::Continue(()), |report| report(event))
     }
 
     fn plan(&self, registry: &Arc<Registry>) -> Result<Conversion> {

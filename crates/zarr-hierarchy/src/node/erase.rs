@@ -29,6 +29,8 @@ pub struct EraseNode {
     capabilities: Capabilities,
     scope: EraseScope,
     owned: OwnedKeys,
+    /// How many keys are to be erased, once that is known.
+    keys: Option<u64>,
     state: State,
 }
 
@@ -68,7 +70,7 @@ impl EraseNode {
     /// Erases a node of a store that is such.
     pub fn new(found: StoredNode, capabilities: Capabilities) -> Self {
         let scope = if found.path.is_root() { EraseScope::Nodes } else { EraseScope::Path };
-        Self { found, capabilities, scope, owned: OwnedKeys::default(), state: State::Begin }
+        Self { found, capabilities, scope, owned: OwnedKeys::default(), keys: None, state: State::Begin }
     }
 
     /// To erase the source of a move: the documents of the nodes that a walk found, and their chunks. The first node is
@@ -82,6 +84,12 @@ impl EraseNode {
     /// To erase the node in the way of one whose ancestors are looked at in any case.
     pub(crate) fn alone(found: StoredNode, capabilities: Capabilities) -> Self {
         Self { state: State::Own, ..Self::new(found, capabilities) }
+    }
+
+    /// How many keys are erased, of which those under a prefix that vanish at once count as one; `None` until that is known, as long as
+    /// nothing is erased.
+    pub(crate) fn keys(&self) -> Option<u64> {
+        self.keys
     }
 
     /// Drops the consolidated metadata above, which becomes stale.
@@ -165,6 +173,7 @@ impl EraseNode {
             }
         }
         steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
+        self.keys = Some(steps.iter().map(|step| step.len() as u64).sum());
         self.erase(Box::new(in_order(steps, self.capabilities)), &[])
     }
 
@@ -174,12 +183,24 @@ impl EraseNode {
     }
 }
 
+/// So many keys are erased at the same time at most.
+const BATCH: usize = 512;
+
 /// Steps whose order a loss of power keeps as well.
 fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps {
     steps.retain(|step| !step.is_empty());
     let barriers = steps.len().saturating_sub(1) * usize::from(capabilities.durable);
     let mut barriers = (0..barriers).map(|_| vec![Request::Barrier]);
-    InSteps::new(steps.into_iter().flat_map(|step| [Some(step), barriers.next()]).flatten().collect())
+    let steps = steps.into_iter().flat_map(|step| [Some(step), barriers.next()]).flatten();
+    let mut batches = Vec::new();
+    for mut step in steps {
+        while step.len() > BATCH {
+            let rest = step.split_off(BATCH);
+            batches.push(std::mem::replace(&mut step, rest));
+        }
+        batches.push(step);
+    }
+    InSteps::new(batches)
 }
 
 /// Tells documents from chunks by their keys.

@@ -1,0 +1,68 @@
+//! The progress of a conversion or an erase, on a terminal.
+
+use crate::escape;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use zarr::convert::Progress;
+use zarr::hierarchy::EraseProgress;
+
+/// Shown on standard error if that is a terminal, else silent.
+#[derive(Debug)]
+pub(crate) struct Bar(Option<ProgressBar>);
+
+/// A size within the range of the bar. No conversion gets to the end of a larger one.
+fn counted(bytes: u128) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+impl Bar {
+    /// For a conversion of so many bytes.
+    pub(crate) fn new(size: u128, quiet: bool) -> Self {
+        let template = "[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}";
+        Self::with_template(template, counted(size), quiet || size == 0)
+    }
+
+    /// For an erase.
+    pub(crate) fn of_keys(quiet: bool) -> Self {
+        Self::with_template("[{bar:24}] {percent:>3} %  {per_sec}  ETA {eta}  {msg}", 0, quiet)
+    }
+
+    fn with_template(template: &str, len: u64, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr_with_hz(10));
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("##-"));
+        }
+        Self(Some(bar))
+    }
+
+    pub(crate) fn show(&self, progress: Progress<'_>) {
+        let Some(bar) = &self.0 else { return };
+        match progress {
+            Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
+            Progress::Done(bytes) => bar.inc(counted(bytes)),
+            _ => {}
+        }
+    }
+
+    /// Shows how far the erase of the node at `path` is.
+    pub(crate) fn show_erase(&self, path: &str, progress: EraseProgress) {
+        let Some(bar) = &self.0 else { return };
+        match progress {
+            EraseProgress::Begin(keys) => {
+                bar.set_message(escape::line(path).into_owned());
+                bar.inc_length(keys);
+            }
+            EraseProgress::Done(keys) => bar.inc(keys),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn finish(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
