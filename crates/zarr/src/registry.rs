@@ -196,7 +196,7 @@ mod tests {
         for entry in default().codecs.iter().filter(|entry| !["bytes", "transpose"].contains(&entry.name)) {
             assert!(hints.contains(entry.name), "registry.rs: add {:?} to the line of its crate", entry.name);
         }
-        #[cfg(feature = "default")]
+        #[cfg(feature = "full")]
         for name in hints {
             assert!(default().codecs.get(name).is_some(), "registry.rs: no codec is called {name:?}");
         }
