@@ -1,10 +1,12 @@
 //! Where a node is: a store, and a path in it.
 
 use crate::{Error, ErrorKind, Result, store};
+use std::convert::Infallible;
+use std::fmt::{Debug, Display};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use store::Address;
-use zarr_store::Store;
+use zarr_store::{AsyncStore, Store};
 
 /// A node's store and path, as [`open`](crate::open) and [`create`](crate::create) take them.
 ///
@@ -16,23 +18,55 @@ use zarr_store::Store;
 /// | `(&store, "/a/b")`, `&store` | a store that is open, and the path (the root) |
 ///
 /// A [`Path`] is one, whatever it looks like; a string may be an address such as `memory:` or `file:///x.zarr/a`.
-#[derive(Clone, Debug)]
-pub struct Location(Repr);
+///
+/// The store may be an [`AsyncStore`](crate::AsyncStore) that is open: then nodes are opened and created without blocking.
+#[derive(Debug)]
+pub struct Location<S: StoreKind + ?Sized = dyn Store>(Repr<S>);
 
+#[derive(Debug)]
+enum Repr<S: StoreKind + ?Sized> {
+    Address(S::Address),
+    Store(Arc<S>, String),
+}
+
+impl<S: StoreKind + ?Sized> Clone for Location<S> {
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            Repr::Address(address) => Repr::Address(address.clone()),
+            Repr::Store(store, path) => Repr::Store(Arc::clone(store), path.clone()),
+        })
+    }
+}
+
+/// What nodes are opened in: `dyn Store` or `dyn AsyncStore`.
+pub trait StoreKind: Debug + Display {
+    /// What names a store that is not open yet.
+    type Address: Clone + Debug;
+}
+
+impl StoreKind for dyn Store {
+    type Address = NodeAddress;
+}
+
+/// Addresses are of stores that block.
+impl StoreKind for dyn AsyncStore {
+    type Address = Infallible;
+}
+
+/// The address of a store, and the path of a node.
 #[derive(Clone, Debug)]
-enum Repr {
+pub enum NodeAddress {
     Url(String),
     Path(PathBuf),
     UrlAndPath(String, String),
-    Store(Arc<dyn Store>, String),
 }
 
 impl From<&str> for Location {
     fn from(url: &str) -> Self {
-        Self(match url.split_once("::") {
-            Some((url, path)) => Repr::UrlAndPath(url.to_owned(), path.to_owned()),
-            None => Repr::Url(url.to_owned()),
-        })
+        Self(Repr::Address(match url.split_once("::") {
+            Some((url, path)) => NodeAddress::UrlAndPath(url.to_owned(), path.to_owned()),
+            None => NodeAddress::Url(url.to_owned()),
+        }))
     }
 }
 
@@ -44,7 +78,7 @@ impl From<&String> for Location {
 
 impl From<&Path> for Location {
     fn from(path: &Path) -> Self {
-        Self(Repr::Path(path.to_owned()))
+        Self(Repr::Address(NodeAddress::Path(path.to_owned())))
     }
 }
 
@@ -56,7 +90,7 @@ impl From<&PathBuf> for Location {
 
 impl<P: AsRef<str>> From<(&str, P)> for Location {
     fn from((url, path): (&str, P)) -> Self {
-        Self(Repr::UrlAndPath(url.to_owned(), path.as_ref().to_owned()))
+        Self(Repr::Address(NodeAddress::UrlAndPath(url.to_owned(), path.as_ref().to_owned())))
     }
 }
 
@@ -72,14 +106,36 @@ impl From<&Arc<dyn Store>> for Location {
     }
 }
 
+impl<P: AsRef<str>> From<(&Arc<dyn AsyncStore>, P)> for Location<dyn AsyncStore> {
+    fn from((store, path): (&Arc<dyn AsyncStore>, P)) -> Self {
+        Self(Repr::Store(Arc::clone(store), path.as_ref().to_owned()))
+    }
+}
+
+impl From<&Arc<dyn AsyncStore>> for Location<dyn AsyncStore> {
+    fn from(store: &Arc<dyn AsyncStore>) -> Self {
+        Self(Repr::Store(Arc::clone(store), "/".to_owned()))
+    }
+}
+
+impl Location<dyn AsyncStore> {
+    /// The store and the path.
+    pub(crate) fn opened(self) -> (Arc<dyn AsyncStore>, String) {
+        match self.0 {
+            Repr::Store(store, path) => (store, path),
+            Repr::Address(address) => match address {},
+        }
+    }
+}
+
 impl Location {
     /// The store, which must be there, and the path.
     pub(crate) fn open(self) -> Result<(Arc<dyn Store>, String)> {
         match self.0 {
             Repr::Store(store, path) => Ok((store, path)),
-            Repr::UrlAndPath(url, path) => Ok((store::open(&url)?, path)),
-            Repr::Path(path) => open_path(&path),
-            Repr::Url(url) => match store::address(&url)? {
+            Repr::Address(NodeAddress::UrlAndPath(url, path)) => Ok((store::open(&url)?, path)),
+            Repr::Address(NodeAddress::Path(path)) => open_path(&path),
+            Repr::Address(NodeAddress::Url(url)) => match store::address(&url)? {
                 Address::Path(path) => open_path(Path::new(&path)),
                 _ => Ok((store::open(&url)?, "/".to_owned())),
             },
@@ -90,9 +146,9 @@ impl Location {
     pub(crate) fn create(self) -> Result<(Arc<dyn Store>, String)> {
         match self.0 {
             Repr::Store(store, path) => Ok((store, path)),
-            Repr::UrlAndPath(url, path) => Ok((store::create(&url)?, path)),
-            Repr::Path(path) => create_path(&path),
-            Repr::Url(url) => match store::address(&url)? {
+            Repr::Address(NodeAddress::UrlAndPath(url, path)) => Ok((store::create(&url)?, path)),
+            Repr::Address(NodeAddress::Path(path)) => create_path(&path),
+            Repr::Address(NodeAddress::Url(url)) => match store::address(&url)? {
                 Address::Path(path) => create_path(Path::new(&path)),
                 _ => Ok((store::create(&url)?, "/".to_owned())),
             },

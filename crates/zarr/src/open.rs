@@ -1,13 +1,14 @@
 //! Opening and creating nodes.
 
+use crate::location::StoreKind;
 use crate::{Location, registry};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_array::{Array, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result};
-use zarr_hierarchy::{open_node, with_location};
+use zarr_array::{Array, AsyncArray, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result};
+use zarr_hierarchy::{in_store, open_node, open_node_async, with_location};
 use zarr_meta::{Dialect, StoredNode};
-use zarr_store::Store;
+use zarr_store::{AsyncStore, Store};
 
 /// Begins to open an array or group.
 ///
@@ -28,7 +29,26 @@ use zarr_store::Store;
 /// # Ok(())
 /// # }
 /// ```
-pub fn open(location: impl Into<Location>) -> Open {
+///
+/// Of a store that does not block, the same builder ends in futures:
+///
+/// ```
+/// # use std::sync::Arc;
+/// use zarr::prelude::*;
+/// use zarr::AsyncStore;
+/// # use zarr::store::{MemoryStore, SyncAsAsync, block_on};
+///
+/// async fn first_row(store: &Arc<dyn AsyncStore>) -> zarr::Result<Vec<f32>> {
+///     let cache = ChunkCache::new(64 << 20);
+///     let array = zarr::open((store, "/t2m")).cache(&cache).array().await?;
+///     array.read((0, ..)).await
+/// }
+/// # let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
+/// # block_on(zarr::create((&store, "/t2m")).array(NewArray::new(&[2, 2], "float32")))?;
+/// # assert_eq!(block_on(first_row(&store))?, [0.0, 0.0]);
+/// # Ok::<(), zarr::Error>(())
+/// ```
+pub fn open<S: StoreKind + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
     Open { location: location.into(), registry: None, dialect: None, options: Options::default() }
 }
 
@@ -47,21 +67,32 @@ pub fn open(location: impl Into<Location>) -> Open {
 /// # Ok(())
 /// # }
 /// ```
-pub fn create(location: impl Into<Location>) -> Create {
+pub fn create<S: StoreKind + ?Sized>(location: impl Into<Location<S>>) -> Create<S> {
     Create { location: location.into(), registry: None }
 }
 
 /// How a node is opened; begun by [`open`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use = "nothing is opened until it is said what: an array, a group"]
-pub struct Open {
-    location: Location,
+pub struct Open<S: StoreKind + ?Sized = dyn Store> {
+    location: Location<S>,
     registry: Option<Arc<Registry>>,
     dialect: Option<Dialect>,
     options: Options,
 }
 
-impl Open {
+impl<S: StoreKind + ?Sized> Clone for Open<S> {
+    fn clone(&self) -> Self {
+        Self {
+            location: self.location.clone(),
+            registry: self.registry.clone(),
+            dialect: self.dialect,
+            options: self.options.clone(),
+        }
+    }
+}
+
+impl<S: StoreKind + ?Sized> Open<S> {
     /// Takes the node that is stored in this dialect, where there are several at the path. By default the newest.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
@@ -104,12 +135,26 @@ impl Open {
         self
     }
 
+    /// All that it takes to open a node that was looked for in a store.
+    fn bound(
+        options: Options,
+        registry: Option<Arc<Registry>>,
+        found: StoredNode,
+        store: &S,
+    ) -> Result<(StoredNode, Arc<Registry>, Options)> {
+        let path = Some(found.path.to_string());
+        options.check(&found).map_err(|error| in_store(store, error.at(|location| location.path = path)))?;
+        Ok((found, registry.unwrap_or_else(registry::default), options))
+    }
+}
+
+impl Open {
     /// Opens the array.
     ///
     /// # Errors
     /// As [`Array::open`], and those of opening the store.
     pub fn array(self) -> Result<Array> {
-        let Found { store, node, registry, options } = self.found()?;
+        let (store, (node, registry, options)) = self.find()?;
         Array::from_found(&store, node, &registry, options)
     }
 
@@ -118,7 +163,7 @@ impl Open {
     /// # Errors
     /// As [`Group::open`], and those of opening the store.
     pub fn group(self) -> Result<Group> {
-        let Found { store, node, registry, .. } = self.found()?;
+        let (store, (node, registry, _)) = self.find()?;
         Group::from_found(&store, node, &registry)
     }
 
@@ -127,27 +172,47 @@ impl Open {
     /// # Errors
     /// As [`array`](Self::array) and [`group`](Self::group).
     pub fn node(self) -> Result<Opened> {
-        let Found { store, node, registry, options } = self.found()?;
+        let (store, (node, registry, options)) = self.find()?;
         match node.node.as_array() {
             Some(_) => Array::from_found(&store, node, &registry, options).map(Opened::Array),
             None => Group::from_found(&store, node, &registry).map(Opened::Group),
         }
     }
 
-    fn found(self) -> Result<Found> {
+    fn find(self) -> Result<(Arc<dyn Store>, (StoredNode, Arc<Registry>, Options))> {
         let (store, path) = self.location.open()?;
-        let node = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
-        self.options.check(&node).map_err(|error| with_location(error, &*store, &path))?;
-        Ok(Found { store, node, registry: self.registry.unwrap_or_else(registry::default), options: self.options })
+        let found = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
+        let bound = Self::bound(self.options, self.registry, found, &*store)?;
+        Ok((store, bound))
     }
 }
 
-/// A node that was found, and all that it takes to open it.
-struct Found {
-    store: Arc<dyn Store>,
-    node: StoredNode,
-    registry: Arc<Registry>,
-    options: Options,
+/// In a store that does not block.
+impl Open<dyn AsyncStore> {
+    /// Opens the array.
+    ///
+    /// # Errors
+    /// As [`AsyncArray::open`].
+    pub async fn array(self) -> Result<AsyncArray> {
+        let (store, (node, registry, options)) = self.find().await?;
+        AsyncArray::from_found(&store, node, &registry, options)
+    }
+
+    /// Finds the node, be it an array or a group, for the functions of [`hierarchy`](crate::hierarchy).
+    ///
+    /// # Errors
+    /// As [`open_node_async`], and those of [`strict`](Self::strict).
+    pub async fn found(self) -> Result<StoredNode> {
+        let (_, (node, _, _)) = self.find().await?;
+        Ok(node)
+    }
+
+    async fn find(self) -> Result<(Arc<dyn AsyncStore>, (StoredNode, Arc<Registry>, Options))> {
+        let (store, path) = self.location.opened();
+        let found = open_node_async(&*store, &path, self.dialect).await?;
+        let bound = Self::bound(self.options, self.registry, found, &*store)?;
+        Ok((store, bound))
+    }
 }
 
 /// A node that was opened.
@@ -171,27 +236,51 @@ impl fmt::Display for Opened {
 }
 
 /// How a node is created; begun by [`create`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use = "nothing is created until it is said what: an array, a group"]
-pub struct Create {
-    location: Location,
+pub struct Create<S: StoreKind + ?Sized = dyn Store> {
+    location: Location<S>,
     registry: Option<Arc<Registry>>,
 }
 
-impl Create {
+impl<S: StoreKind + ?Sized> Clone for Create<S> {
+    fn clone(&self) -> Self {
+        Self { location: self.location.clone(), registry: self.registry.clone() }
+    }
+}
+
+impl<S: StoreKind + ?Sized> Create<S> {
     /// Knows codecs and data types by this registry, and not by that of this build.
     pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
         self.registry = Some(Arc::clone(registry));
         self
     }
 
+    fn known(registry: Option<Arc<Registry>>) -> Arc<Registry> {
+        registry.unwrap_or_else(registry::default)
+    }
+}
+
+/// In a store that does not block.
+impl Create<dyn AsyncStore> {
+    /// Creates an array, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// As [`AsyncArray::create`].
+    pub async fn array(self, new: NewArray) -> Result<AsyncArray> {
+        let (store, path) = self.location.opened();
+        AsyncArray::create(&store, &path, new, &Self::known(self.registry)).await
+    }
+}
+
+impl Create {
     /// Creates an array, and groups above it where there are none.
     ///
     /// # Errors
     /// As [`Array::create`], and those of creating the store.
     pub fn array(self, new: NewArray) -> Result<Array> {
         let (store, path) = self.location.create()?;
-        Array::create(&store, &path, new, &self.registry.unwrap_or_else(registry::default))
+        Array::create(&store, &path, new, &Self::known(self.registry))
     }
 
     /// Creates a group, and groups above it where there are none.
@@ -200,6 +289,53 @@ impl Create {
     /// As [`Group::create`], and those of creating the store.
     pub fn group(self, new: NewGroup) -> Result<Group> {
         let (store, path) = self.location.create()?;
-        Group::create(&store, &path, new, &self.registry.unwrap_or_else(registry::default))
+        Group::create(&store, &path, new, &Self::known(self.registry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::store::{MemoryStore, SyncAsAsync, block_on};
+
+    #[test]
+    fn stores_that_do_not_block_have_the_same_builder() {
+        let blocking: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&blocking)));
+        let new = NewArray::new(&[4], "int32").chunks(&[2]).dialect(Dialect::V2);
+        let created = block_on(create((&waiting, "/g/a")).array(new)).unwrap();
+        block_on(created.write(.., &[1, 2, 3, 4])).unwrap();
+        assert_eq!(open((&blocking, "/g/a")).array().unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4]);
+
+        let cache = ChunkCache::new(1 << 20);
+        let builder = open((&waiting, "/g/a")).cache(&cache).strict(true).dialect(Dialect::V2);
+        let array = block_on(builder.clone().array()).unwrap();
+        assert_eq!(block_on(array.read::<i32>(1..3)).unwrap(), [2, 3]);
+        assert!(cache.bytes() > 0);
+        assert_eq!(block_on(builder.found()).unwrap().path.to_string(), "/g/a");
+        assert!(block_on(open(&waiting).found()).unwrap().node.as_array().is_none());
+
+        let error = block_on(open((&waiting, "/g/a")).dialect(Dialect::V3).array()).unwrap_err();
+        assert!(error.is_not_found() && error.to_string().contains("/g/a"), "{error}");
+        let empty = Arc::new(Registry::default());
+        let error = block_on(open((&waiting, "/g/a")).registry(&empty).array()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnknownExtension, "{error}");
+        let error = block_on(open((&waiting, "/g")).array()).unwrap_err();
+        assert!(error.to_string().contains("/g: ") && error.to_string().contains("found a group"), "{error}");
+    }
+
+    #[test]
+    fn options_are_checked_before_a_node_is_opened() {
+        use crate::store::{Key, Precondition};
+        let blocking: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let document = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"a": NaN}}"#;
+        blocking.set(&Key::new("g/zarr.json").unwrap(), document, &Precondition::None).unwrap();
+        let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&blocking)));
+        let refused = open((&blocking, "/g")).strict(true).group().unwrap_err().to_string();
+        assert!(refused.starts_with("memory:: /g: ") && refused.contains("refused by strict reading"), "{refused}");
+        let error = block_on(open((&waiting, "/g")).strict(true).found()).unwrap_err();
+        assert_eq!(error.to_string(), refused);
+        block_on(open((&waiting, "/g")).found()).unwrap();
     }
 }
