@@ -2,77 +2,15 @@
 //!
 //! Floats become integers by cutting off the fraction. The result for numbers that do not fit is undefined in C; here
 //! it is the result of numpy on x86-64, on every machine.
+//!
+//! There are 144 pairs of types. A loop for each would take longer to compile than all else in this crate, so integers of one
+//! size share the loops for their bits, and float16 and bool go by way of another type, a block at a time.
 
-use crate::dtype::{Dtype, with_number};
+use crate::blocks::{BLOCK, MAX_SIZE, in_blocks};
+use crate::dtype::{Dtype, with_integer};
 use crate::number::{Bool, Number, map};
+use zarr_dtype::Scalar;
 use zarr_dtype::float::Half;
-
-/// Numbers that others are converted from.
-pub(crate) trait CastSource: Number {
-    fn convert<T: CastTarget>(self) -> T;
-}
-
-/// Numbers that others are converted to.
-pub(crate) trait CastTarget: Number {
-    fn from_i64(value: i64) -> Self;
-    fn from_u64(value: u64) -> Self;
-    fn from_f32(value: f32) -> Self;
-    fn from_f64(value: f64) -> Self;
-    fn from_half(value: Half) -> Self {
-        Self::from_f32(value.to_f32())
-    }
-}
-
-macro_rules! source {
-    ($($number:ty => $method:ident),*) => { $(
-        impl CastSource for $number {
-            #[inline(always)]
-            fn convert<T: CastTarget>(self) -> T {
-                T::$method(self.into())
-            }
-        }
-    )* };
-}
-
-source!(i8 => from_i64, i16 => from_i64, i32 => from_i64, i64 => from_i64);
-source!(u8 => from_u64, u16 => from_u64, u32 => from_u64, u64 => from_u64);
-source!(f32 => from_f32, f64 => from_f64, Half => from_half);
-
-impl CastSource for Bool {
-    #[inline(always)]
-    fn convert<T: CastTarget>(self) -> T {
-        T::from_u64(self.0.into())
-    }
-}
-
-macro_rules! integer_target {
-    ($($number:ty => $cut:ident),*) => { $(
-        impl CastTarget for $number {
-            #[inline(always)]
-            fn from_i64(value: i64) -> Self {
-                value as $number
-            }
-
-            #[inline(always)]
-            fn from_u64(value: u64) -> Self {
-                value as $number
-            }
-
-            #[inline(always)]
-            fn from_f32(value: f32) -> Self {
-                $cut(value.into()) as $number
-            }
-
-            #[inline(always)]
-            fn from_f64(value: f64) -> Self {
-                $cut(value) as $number
-            }
-        }
-    )* };
-}
-
-integer_target!(i8 => cut_i32, i16 => cut_i32, i32 => cut_i32, i64 => cut_i64);
-integer_target!(u8 => cut_i32, u16 => cut_i32, u32 => cut_u32, u64 => cut_u64);
 
 /// 2^31 and 2^63.
 const TWO_31: f64 = 2_147_483_648.0;
@@ -100,100 +38,81 @@ fn cut_u64(value: f64) -> u64 {
     if value >= TWO_63 { cut_i64(value - TWO_63) as u64 ^ 1 << 63 } else { cut_i64(value) as u64 }
 }
 
-macro_rules! float_target {
-    ($($number:ty, $from_half:ident);*) => { $(
-        impl CastTarget for $number {
-            #[inline(always)]
-            fn from_i64(value: i64) -> Self {
-                value as $number
-            }
-
-            #[inline(always)]
-            fn from_u64(value: u64) -> Self {
-                value as $number
-            }
-
-            #[inline(always)]
-            fn from_f32(value: f32) -> Self {
-                value as $number
-            }
-
-            #[inline(always)]
-            fn from_f64(value: f64) -> Self {
-                value as $number
-            }
-
-            #[inline(always)]
-            fn from_half(value: Half) -> Self {
-                value.$from_half()
-            }
-        }
-    )* };
-}
-
-float_target!(f32, to_f32; f64, to_f64);
-
-/// Integers become float16 by way of float32, and so may be rounded twice.
-impl CastTarget for Half {
-    fn from_i64(value: i64) -> Self {
-        Self::from_f32(value as f32)
-    }
-
-    fn from_u64(value: u64) -> Self {
-        Self::from_f32(value as f32)
-    }
-
-    fn from_f32(value: f32) -> Self {
-        Self::from_f32(value)
-    }
-
-    fn from_f64(value: f64) -> Self {
-        Self::from_f64(value)
-    }
-
-    fn from_half(value: Half) -> Self {
-        value
-    }
-}
-
-/// Everything but zero is true, NaN too.
-impl CastTarget for Bool {
-    fn from_i64(value: i64) -> Self {
-        Self(value != 0)
-    }
-
-    fn from_u64(value: u64) -> Self {
-        Self(value != 0)
-    }
-
-    fn from_f32(value: f32) -> Self {
-        Self(value != 0.0)
-    }
-
-    fn from_f64(value: f64) -> Self {
-        Self(value != 0.0)
-    }
-}
-
 /// Converts elements. Complex numbers lose their imaginary part in real ones, and are true if either part is.
 pub(crate) fn convert(from: &Dtype, to: &Dtype, input: &[u8], output: &mut [u8]) {
     if from.data_type == to.data_type {
         output.copy_from_slice(input);
         return;
     }
-    with_number!(from.scalar, A => with_number!(to.scalar, B => {
-        if from.count == to.count {
-            map::<A, B>(input, output, A::convert);
-        } else {
-            let items = input.chunks_exact(A::SIZE * from.count).zip(output.chunks_exact_mut(B::SIZE * to.count));
-            for (input, output) in items {
+    if from.count == to.count {
+        convert_scalars(from.scalar, to.scalar, input, output);
+        return;
+    }
+    let (size, item_size) = (to.scalar.size(), to.scalar.size() * to.count);
+    let mut block = [0; BLOCK];
+    let most = BLOCK / MAX_SIZE / from.count;
+    let blocks = input.chunks(most * from.count * from.scalar.size()).zip(output.chunks_mut(most * item_size));
+    for (input, output) in blocks {
+        let converted = &mut block[..input.len() / from.scalar.size() * size];
+        convert_scalars(from.scalar, to.scalar, input, converted);
+        for (parts, item) in converted.chunks_exact(from.count * size).zip(output.chunks_exact_mut(item_size)) {
+            if to.is_bool() {
+                item.fill(parts.iter().fold(0, |any, part| any | part));
+            } else {
                 // The parts beyond the first: 0 where they are made.
-                output.fill(0);
-                match to.is_bool() {
-                    true => Bool(input.chunks_exact(A::SIZE).any(|part| A::load(part).convert::<Bool>().0)).store(output),
-                    false => map::<A, B>(input, output, A::convert),
-                }
+                item.fill(0);
+                item[..size].copy_from_slice(&parts[..size]);
             }
         }
-    }));
+    }
+}
+
+/// Converts numbers, of which `output` has as many as `input`.
+pub(crate) fn convert_scalars(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
+    use Scalar as S;
+    let by_way_of = |scalar, output| in_blocks(from, to, input, output, &mut [(scalar, &mut |_| {})]);
+    match (from, to) {
+        // The byte of a bool may be any that is not 0.
+        (S::Bool, S::Bool | S::U8) => map::<Bool, Bool>(input, output, |value| value),
+        _ if from == to => output.copy_from_slice(input),
+        (S::Bool, _) => by_way_of(S::U8, output),
+        (S::F16, S::F32) => map::<Half, f32>(input, output, Half::to_f32),
+        (S::F16, S::F64) => map::<Half, f64>(input, output, Half::to_f64),
+        (S::F32, S::F16) => map::<f32, Half>(input, output, Half::from_f32),
+        (S::F64, S::F16) => map::<f64, Half>(input, output, Half::from_f64),
+        // Integers become float16 by way of float32, and so may be rounded twice.
+        (S::F16, _) | (_, S::F16) => by_way_of(S::F32, output),
+        (S::F32, S::F64) => map::<f32, f64>(input, output, f64::from),
+        (S::F64, S::F32) => map::<f64, f32>(input, output, |value| value as f32),
+        (S::F32, _) => from_floats::<f32>(to, input, output),
+        (S::F64, _) => from_floats::<f64>(to, input, output),
+        _ => from_integers(from, to, input, output),
+    }
+}
+
+/// Floats as integers or bools. Of integers of less than 32 bits the signed and the unsigned ones are the same bits.
+fn from_floats<T: Number + Into<f64>>(to: Scalar, input: &[u8], output: &mut [u8]) {
+    match to {
+        // Everything but zero is true, NaN too.
+        Scalar::Bool => map::<T, Bool>(input, output, |value| Bool(value.into() != 0.0)),
+        Scalar::I8 | Scalar::U8 => map::<T, u8>(input, output, |value| cut_i32(value.into()) as u8),
+        Scalar::I16 | Scalar::U16 => map::<T, u16>(input, output, |value| cut_i32(value.into()) as u16),
+        Scalar::I32 => map::<T, i32>(input, output, |value| cut_i32(value.into())),
+        Scalar::I64 => map::<T, i64>(input, output, |value| cut_i64(value.into())),
+        Scalar::U32 => map::<T, u32>(input, output, |value| cut_u32(value.into())),
+        _ => map::<T, u64>(input, output, |value| cut_u64(value.into())),
+    }
+}
+
+/// Integers as others, floats of 32 or 64 bits, or bools.
+fn from_integers(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
+    with_integer!(from, T => match (to, to.size()) {
+        (Scalar::Bool, _) => map::<T, Bool>(input, output, |value| Bool(value != 0)),
+        (Scalar::F32, _) => map::<T, f32>(input, output, |value| value as f32),
+        (Scalar::F64, _) => map::<T, f64>(input, output, |value| value as f64),
+        (_, 1) => map::<T, u8>(input, output, |value| value as u8),
+        (_, 2) => map::<T, u16>(input, output, |value| value as u16),
+        (_, 4) => map::<T, u32>(input, output, |value| value as u32),
+        _ => map::<T, u64>(input, output, |value| value as u64),
+    }, else {});
 }

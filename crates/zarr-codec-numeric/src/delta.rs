@@ -1,7 +1,7 @@
 //! `numcodecs.delta`: differences of neighbours.
 
-use crate::convert::CastSource;
-use crate::dtype::{Dtype, add_type, with_float, with_integer};
+use crate::blocks::in_blocks;
+use crate::dtype::{Dtype, add_type, with_bits, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Number, Span};
 use std::sync::Arc;
@@ -45,73 +45,36 @@ struct Delta {
 
 impl Transform for Delta {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
-        if self.dtype.is_time() {
-            differences::<Span, Span>(1, decoded, encoded, |span| span);
-            return Ok(());
-        }
-        let count = self.dtype.count;
-        with_arithmetic!(self.dtype.scalar, A => with_arithmetic!(self.astype.scalar, B => {
-            differences::<A, B>(count, decoded, encoded, A::convert);
-        }));
+        let computed = self.dtype.scalar;
+        self.with_neighbours(computed, |neighbours| {
+            let mut subtract = |block: &mut [u8]| neighbours.subtract(block);
+            in_blocks(computed, self.astype.scalar, decoded, encoded, &mut [(computed, &mut subtract)]);
+        });
         Ok(())
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String> {
-        if self.dtype.is_time() {
-            sums::<Span, Span, Span>(1, encoded, decoded, |span| span, |span| span);
-            return Ok(());
-        }
-        let count = self.dtype.count;
-        let sum = promoted(self.dtype.scalar, self.astype.scalar);
-        with_arithmetic!(self.dtype.scalar, A => with_arithmetic!(self.astype.scalar, B => {
-            if sum == self.dtype.scalar {
-                sums::<B, A, A>(count, encoded, decoded, B::convert, |sum| sum);
-            } else if sum == self.astype.scalar {
-                sums::<B, B, A>(count, encoded, decoded, |value| value, B::convert);
-            } else {
-                with_wide!(sum, S => sums::<B, S, A>(count, encoded, decoded, B::convert, S::convert));
-            }
-        }));
+        let computed = promoted(self.dtype.scalar, self.astype.scalar);
+        self.with_neighbours(computed, |neighbours| {
+            let mut add = |block: &mut [u8]| neighbours.add(block);
+            in_blocks(self.astype.scalar, self.dtype.scalar, encoded, decoded, &mut [(computed, &mut add)]);
+        });
         Ok(())
     }
 }
 
-/// Runs `$body` with `$t` as the Rust type of a number that can be subtracted.
-macro_rules! with_arithmetic {
-    ($scalar:expr, $t:ident => $body:expr) => {
-        with_float!($scalar, $t => $body, else with_integer!($scalar, $t => $body, else {}))
-    };
-}
-use with_arithmetic;
-
-/// Runs `$body` with `$t` as the Rust type of a number that is [`promoted`] from two others.
-macro_rules! with_wide {
-    ($scalar:expr, $t:ident => $body:expr) => {
-        match $scalar {
-            Scalar::I16 => {
-                type $t = i16;
-                $body
-            }
-            Scalar::I32 => {
-                type $t = i32;
-                $body
-            }
-            Scalar::I64 => {
-                type $t = i64;
-                $body
-            }
-            Scalar::F32 => {
-                type $t = f32;
-                $body
-            }
-            _ => {
-                type $t = f64;
-                $body
-            }
+impl Delta {
+    /// Calls `f` with what adds and subtracts neighbours of type `computed`.
+    fn with_neighbours(&self, computed: Scalar, f: impl FnOnce(&mut dyn Neighbours)) {
+        let count = self.dtype.count;
+        if self.dtype.is_time() {
+            return f(&mut Before::<Span>::new(count));
         }
-    };
+        with_float!(computed, T => f(&mut Before::<T>::new(count)), else {
+            with_bits!(computed, T => f(&mut Before::<T>::new(count)))
+        });
+    }
 }
-use with_wide;
 
 /// The type in which numpy computes with numbers of two types: one of the two, or a wider signed integer or float.
 fn promoted(a: Scalar, b: Scalar) -> Scalar {
@@ -141,41 +104,52 @@ fn promoted(a: Scalar, b: Scalar) -> Scalar {
     }
 }
 
-/// Writes the differences in each of the `count` parts of elements.
-fn differences<A: Arithmetic, B: Number>(count: usize, from: &[u8], to: &mut [u8], convert: impl Fn(A) -> B) {
-    for part in 0..count {
-        let mut before: Option<A> = None;
-        for (from, to) in parts::<A>(count, part, from).zip(parts_mut::<B>(count, part, to)) {
-            let value = A::load(from);
-            convert(before.map_or(value, |before| value.minus(before))).store(to);
-            before = Some(value);
+/// Replaces numbers by differences or sums, block after block. An element may have several parts, each with neighbours of its own.
+trait Neighbours {
+    /// Replaces each number by its difference to the one before.
+    fn subtract(&mut self, block: &mut [u8]);
+    /// Replaces each number by the sum of all up to it.
+    fn add(&mut self, block: &mut [u8]);
+}
+
+/// The number before the block for each part of an element, the difference or sum that led there.
+struct Before<T>(Vec<Option<T>>);
+
+impl<T: Arithmetic> Before<T> {
+    fn new(count: usize) -> Self {
+        Self(vec![None; count])
+    }
+}
+
+impl<T: Arithmetic> Neighbours for Before<T> {
+    fn subtract(&mut self, block: &mut [u8]) {
+        let count = self.0.len();
+        for (part, before) in self.0.iter_mut().enumerate() {
+            replace(count, part, block, before, |value, before| (value.minus(before), value));
+        }
+    }
+
+    fn add(&mut self, block: &mut [u8]) {
+        let count = self.0.len();
+        for (part, sum) in self.0.iter_mut().enumerate() {
+            replace(count, part, block, sum, |value, sum| {
+                let sum = sum.plus(value);
+                (sum, sum)
+            });
         }
     }
 }
 
-/// Writes the running sums in each of the `count` parts of elements, added up as `S`.
-fn sums<B: Number, S: Arithmetic, A: Number>(
-    count: usize,
-    from: &[u8],
-    to: &mut [u8],
-    convert: impl Fn(B) -> S,
-    result: impl Fn(S) -> A,
-) {
-    for part in 0..count {
-        let mut sum: Option<S> = None;
-        for (from, to) in parts::<B>(count, part, from).zip(parts_mut::<A>(count, part, to)) {
-            let value = convert(B::load(from));
-            let value = sum.map_or(value, |sum| sum.plus(value));
-            result(value).store(to);
-            sum = Some(value);
-        }
+/// Replaces each number of a part by the first that `f` makes of it and of what it kept of the one before; the second is kept. The
+/// first number of all stays.
+#[inline(always)]
+fn replace<T: Number>(count: usize, part: usize, block: &mut [u8], kept: &mut Option<T>, f: impl Fn(T, T) -> (T, T)) {
+    let mut items = block.chunks_exact_mut(T::SIZE * count).filter_map(|item| item.chunks_exact_mut(T::SIZE).nth(part));
+    let Some(mut before) = kept.or_else(|| items.next().map(|item| T::load(item))) else { return };
+    for item in items {
+        let (value, keep) = f(T::load(item), before);
+        value.store(item);
+        before = keep;
     }
-}
-
-fn parts<T: Number>(count: usize, part: usize, items: &[u8]) -> impl Iterator<Item = &[u8]> {
-    items.chunks_exact(T::SIZE).skip(part).step_by(count)
-}
-
-fn parts_mut<T: Number>(count: usize, part: usize, items: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
-    items.chunks_exact_mut(T::SIZE).skip(part).step_by(count)
+    *kept = Some(before);
 }

@@ -110,12 +110,28 @@ macro_rules! with_one_of {
     };
 }
 
-/// Runs `$body` with `$t` as the Rust type of a scalar of numpy.
-macro_rules! with_number {
+/// Runs `$body` with `$t` as the unsigned integer that has as many bits as an integer of numpy: sums, differences and products are
+/// the same for both.
+macro_rules! with_bits {
     ($scalar:expr, $t:ident => $body:expr) => {
-        crate::dtype::with_one_of!($scalar, $t => $body, else {};
-            Bool: crate::number::Bool, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64,
-            F16: zarr_dtype::float::Half, F32: f32, F64: f64)
+        match $scalar.size() {
+            1 => {
+                type $t = u8;
+                $body
+            }
+            2 => {
+                type $t = u16;
+                $body
+            }
+            4 => {
+                type $t = u32;
+                $body
+            }
+            _ => {
+                type $t = u64;
+                $body
+            }
+        }
     };
 }
 
@@ -135,4 +151,4 @@ macro_rules! with_float {
     };
 }
 
-pub(crate) use {with_float, with_integer, with_number, with_one_of};
+pub(crate) use {with_bits, with_float, with_integer, with_one_of};

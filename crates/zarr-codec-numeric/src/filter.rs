@@ -22,21 +22,30 @@ pub(crate) trait Transform: Debug + Send + Sync {
 
 /// A codec that keeps the shape: a transform, bound to the elements on both sides.
 #[derive(Debug)]
-struct Filter<T> {
+struct Filter {
     codec: &'static str,
     decoded: ElementSpec,
     encoded: ElementSpec,
-    transform: T,
+    transform: Box<dyn Transform>,
 }
 
 /// Makes the codec that turns the elements of `context` into elements of type `encoded`.
 ///
 /// The fill value goes through it as an element would. One that cannot is an error of the metadata.
-pub(crate) fn build<T: Transform + 'static>(
+pub(crate) fn build(
     codec: &'static str,
     context: &BuildContext<'_>,
     encoded: DataType,
-    transform: T,
+    transform: impl Transform + 'static,
+) -> Result<Arc<dyn ArrayToArray>, Error> {
+    build_boxed(codec, context, encoded, Box::new(transform))
+}
+
+fn build_boxed(
+    codec: &'static str,
+    context: &BuildContext<'_>,
+    encoded: DataType,
+    transform: Box<dyn Transform>,
 ) -> Result<Arc<dyn ArrayToArray>, Error> {
     let decoded = context.element.clone();
     let no_fill = |what: String| Error::Metadata {
@@ -56,7 +65,7 @@ pub(crate) fn unsupported(codec: &'static str, data_type: &DataType) -> Error {
     Error::Unsupported { codec, what: format!("elements of data type {data_type}") }
 }
 
-impl<T: Transform> ArrayToArray for Filter<T> {
+impl ArrayToArray for Filter {
     fn encoded(&self) -> &ElementSpec {
         &self.encoded
     }

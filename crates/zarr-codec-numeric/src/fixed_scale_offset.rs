@@ -1,11 +1,12 @@
 //! `numcodecs.fixedscaleoffset`: floats as scaled integers.
 
-use crate::convert::{CastSource, CastTarget};
-use crate::dtype::{Dtype, add_type, with_float, with_integer};
+use crate::blocks::{change, in_blocks};
+use crate::dtype::{Dtype, add_type, with_bits, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
-use crate::number::{Arithmetic, Float, Integer, map};
+use crate::number::{Arithmetic, Float};
 use std::sync::Arc;
 use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Config, Error};
+use zarr_dtype::Scalar;
 
 /// Codec `numcodecs.fixedscaleoffset`: (x - `offset`) * `scale`, rounded to the nearest integer and stored as `astype`.
 ///
@@ -56,9 +57,11 @@ impl Factor {
         }
     }
 
-    /// The integer, if it is one of type `T`.
-    fn integer<T: Integer>(self) -> Option<T> {
-        if let Self::Integer(value) = self { T::try_from_i128(value) } else { None }
+    /// The bits of the integer, if it is one of the type.
+    fn bits(self, scalar: Scalar) -> Option<u64> {
+        let Self::Integer(value) = self else { return None };
+        let fits = with_integer!(scalar, T => T::try_from(value).is_ok(), else false);
+        fits.then_some(value as u64)
     }
 }
 
@@ -72,67 +75,60 @@ struct FixedScaleOffset {
 
 impl Transform for FixedScaleOffset {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
-        with_real!(self.astype.scalar, B => {
-            with_float!(self.dtype.scalar, A => {
-                let (offset, scale) = self.factors::<A>();
-                map::<A, B>(decoded, encoded, |value| value.minus(offset).times(scale).rint().convert());
-            }, else with_integer!(self.dtype.scalar, A => self.encode_integers::<A, B>(decoded, encoded), else {}));
-        });
+        let (from, to) = (self.dtype.scalar, self.astype.scalar);
+        let (offset, scale) = (self.offset.to_f64(), self.scale.to_f64());
+        if self.dtype.is_float() {
+            in_blocks(from, to, decoded, encoded, &mut [(from, &mut |block| scale_floats(from, block, offset, scale))]);
+            return Ok(());
+        }
+        match (self.offset, self.scale, self.offset.bits(from)) {
+            (Factor::Integer(wide_offset), Factor::Integer(wide_scale), bits) => {
+                let (computed, offset, scale) = match (bits, self.scale.bits(from)) {
+                    (Some(offset), Some(scale)) => (from, offset, scale),
+                    // numpy 2 refuses numbers that the type has not; numpy 1 took a wider one, of which 64 bits stay.
+                    _ => (Scalar::I64, wide_offset as u64, wide_scale as u64),
+                };
+                let mut multiply = |block: &mut [u8]| scale_integers(computed, block, offset, scale);
+                in_blocks(from, to, decoded, encoded, &mut [(computed, &mut multiply)]);
+            }
+            (_, Factor::Float(_), Some(offset)) => {
+                let mut subtract = |block: &mut [u8]| scale_integers(from, block, offset, 1);
+                let mut multiply = |block: &mut [u8]| scale_floats(Scalar::F64, block, 0.0, scale);
+                in_blocks(from, to, decoded, encoded, &mut [(from, &mut subtract), (Scalar::F64, &mut multiply)]);
+            }
+            _ => {
+                let mut multiply = |block: &mut [u8]| scale_floats(Scalar::F64, block, offset, scale);
+                in_blocks(from, to, decoded, encoded, &mut [(Scalar::F64, &mut multiply)]);
+            }
+        }
         Ok(())
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<(), String> {
-        with_real!(self.dtype.scalar, A => {
-            with_float!(self.astype.scalar, B => {
-                let (offset, scale) = self.factors::<B>();
-                map::<B, A>(encoded, decoded, |value| value.over(scale).plus(offset).convert());
-            }, else with_integer!(self.astype.scalar, B => {
-                let (offset, scale) = self.factors::<f64>();
-                map::<B, A>(encoded, decoded, |value| (value.to_f64() / scale + offset).convert());
-            }, else {}));
-        });
+        let (offset, scale) = (self.offset.to_f64(), self.scale.to_f64());
+        let computed = if self.astype.is_float() { self.astype.scalar } else { Scalar::F64 };
+        let mut divide = |block: &mut [u8]| {
+            with_float!(computed, T => {
+                let (offset, scale) = (<T as Float>::from_f64(offset), <T as Float>::from_f64(scale));
+                change::<T>(block, |value| value.over(scale).plus(offset));
+            }, else {});
+        };
+        in_blocks(self.astype.scalar, self.dtype.scalar, encoded, decoded, &mut [(computed, &mut divide)]);
         Ok(())
     }
 }
 
-/// Runs `$body` with `$t` as the Rust type of an integer or float.
-macro_rules! with_real {
-    ($scalar:expr, $t:ident => $body:expr) => {
-        with_float!($scalar, $t => $body, else with_integer!($scalar, $t => $body, else {}))
-    };
+/// (x - `offset`) * `scale` of floats, rounded to the nearest integer.
+fn scale_floats(scalar: Scalar, numbers: &mut [u8], offset: f64, scale: f64) {
+    with_float!(scalar, T => {
+        let (offset, scale) = (<T as Float>::from_f64(offset), <T as Float>::from_f64(scale));
+        change::<T>(numbers, |value| value.minus(offset).times(scale).rint());
+    }, else {});
 }
-use with_real;
 
-impl FixedScaleOffset {
-    /// Offset and scale in the type that is computed in.
-    fn factors<T: Float>(&self) -> (T, T) {
-        (T::from_f64(self.offset.to_f64()), T::from_f64(self.scale.to_f64()))
-    }
-
-    fn encode_integers<A: Integer + CastSource, B: CastTarget>(&self, decoded: &[u8], encoded: &mut [u8]) {
-        let (offset, scale) = self.factors::<f64>();
-        match (self.offset, self.scale) {
-            (Factor::Integer(wide_offset), Factor::Integer(wide_scale)) => {
-                match (self.offset.integer::<A>(), self.scale.integer::<A>()) {
-                    (Some(offset), Some(scale)) => {
-                        map::<A, B>(decoded, encoded, |value| Integer::times(value.minus(offset), scale).convert());
-                    }
-                    // numpy 2 refuses numbers that the type has not; numpy 1 took a wider one.
-                    _ => map::<A, B>(decoded, encoded, |value| {
-                        let wide = value.to_i128().wrapping_sub(wide_offset).wrapping_mul(wide_scale);
-                        (wide as i64).convert()
-                    }),
-                }
-            }
-            (Factor::Integer(_), Factor::Float(_)) => match self.offset.integer::<A>() {
-                Some(offset) => {
-                    map::<A, B>(decoded, encoded, |value| (value.minus(offset).to_f64() * scale).rint().convert());
-                }
-                None => map::<A, B>(decoded, encoded, |value| ((value.to_f64() - offset) * scale).rint().convert()),
-            },
-            (Factor::Float(_), _) => {
-                map::<A, B>(decoded, encoded, |value| ((value.to_f64() - offset) * scale).rint().convert());
-            }
-        }
-    }
+/// (x - `offset`) * `scale` of integers, wrapped to the bits that they have.
+fn scale_integers(scalar: Scalar, numbers: &mut [u8], offset: u64, scale: u64) {
+    with_bits!(scalar, T => {
+        change::<T>(numbers, |value| value.wrapping_sub(offset as T).wrapping_mul(scale as T));
+    });
 }

@@ -41,6 +41,7 @@
 
 mod astype;
 mod bitround;
+mod blocks;
 mod cast_value;
 mod codecs;
 mod config;

@@ -87,7 +87,7 @@ pub(crate) fn try_map<A: Number, B: Number, E>(
     Ok(())
 }
 
-/// Numbers that are added and subtracted as numpy does: integers wrap.
+/// Numbers that are added and subtracted as numpy does: integers wrap, of which signed ones have the same bits.
 pub(crate) trait Arithmetic: Number {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
@@ -106,40 +106,10 @@ macro_rules! integers {
                 self.wrapping_sub(other)
             }
         }
-
-        impl Integer for $number {
-            fn try_from_i128(value: i128) -> Option<Self> {
-                value.try_into().ok()
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-
-            #[inline(always)]
-            fn to_i128(self) -> i128 {
-                self.into()
-            }
-        }
     )* };
 }
 
-/// Integers of numpy.
-pub(crate) trait Integer: Arithmetic {
-    fn try_from_i128(value: i128) -> Option<Self>;
-    /// The product, wrapped.
-    fn times(self, other: Self) -> Self;
-    fn to_f64(self) -> f64;
-    fn to_i128(self) -> i128;
-}
-
-integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+integers!(u8, u16, u32, u64);
 
 /// Floating point numbers of numpy. Each operation is rounded to the type; in float16 they go by way of float32.
 pub(crate) trait Float: Arithmetic {

@@ -1,9 +1,10 @@
 //! `numcodecs.quantize`: floats to a number of decimal digits.
 
-use crate::convert::{CastSource, convert};
+use crate::blocks::{change, in_blocks};
+use crate::convert::convert;
 use crate::dtype::{Dtype, add_type, with_float};
 use crate::filter::{self, Transform, unsupported};
-use crate::number::{Float, map};
+use crate::number::Float;
 use std::sync::Arc;
 use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
 
@@ -47,12 +48,14 @@ struct Quantize {
 
 impl Transform for Quantize {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
-        with_float!(self.dtype.scalar, A => {
-            let scale = <A as Float>::from_f64(self.scale);
-            with_float!(self.astype.scalar, B => {
-                map::<A, B>(decoded, encoded, |value| scale.times(value).rint().over(scale).convert());
+        let computed = self.dtype.scalar;
+        let mut round = |block: &mut [u8]| {
+            with_float!(computed, T => {
+                let scale = <T as Float>::from_f64(self.scale);
+                change::<T>(block, |value| scale.times(value).rint().over(scale));
             }, else {});
-        }, else {});
+        };
+        in_blocks(computed, self.astype.scalar, decoded, encoded, &mut [(computed, &mut round)]);
         Ok(())
     }
 
