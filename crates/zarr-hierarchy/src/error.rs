@@ -144,6 +144,11 @@ impl Error {
     pub fn at(mut self, locate: impl FnOnce(&mut Location)) -> Self {
         let mut outer = Location::default();
         locate(&mut outer);
+        self.within(outer);
+        self
+    }
+
+    fn within(&mut self, outer: Location) {
         let location = &mut self.0.location;
         location.store = location.store.take().or(outer.store);
         location.path = location.path.take().or(outer.path);
@@ -151,7 +156,6 @@ impl Error {
         location.key = location.key.take().or(outer.key);
         location.pointer = location.pointer.take().or(outer.pointer);
         location.offset = location.offset.or(outer.offset);
-        self
     }
 
     /// The same error, at a node.

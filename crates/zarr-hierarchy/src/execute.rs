@@ -2,7 +2,10 @@
 
 use zarr_store::{Job, Spawn, Store, run_on};
 #[cfg(feature = "parallel")]
-use zarr_store::{Reply, Request, answer, answers};
+use {
+    std::sync::{Mutex, PoisonError},
+    zarr_store::{Reply, Request, answer, answers},
+};
 
 /// As many small things as are worth another thread.
 #[cfg(feature = "parallel")]
@@ -39,14 +42,14 @@ impl Pool {
 
 impl Spawn for Pool {
     fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
+        let run = |job| run_on(self, store, job).map(drop);
         #[cfg(feature = "parallel")]
         {
-            use rayon::prelude::*;
-            let run = |job| run_on(self, store, job).map(drop);
-            jobs.into_par_iter().with_max_len(1).try_for_each(run)
+            let jobs = slots(jobs);
+            try_each(jobs.len(), |number| take(jobs.get(number)).map_or(Ok(()), run))
         }
         #[cfg(not(feature = "parallel"))]
-        jobs.into_iter().try_for_each(|job| run_on(self, store, job).map(drop))
+        jobs.into_iter().try_for_each(run)
     }
 
     #[cfg(feature = "parallel")]
@@ -65,8 +68,15 @@ impl Spawn for Pool {
 pub fn map<T: Send, R: Send>(things: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     #[cfg(feature = "parallel")]
     if things.len() >= 2 * SHARE {
-        use rayon::prelude::*;
-        return things.into_par_iter().with_min_len(SHARE).map(each).collect();
+        let things = slots(things);
+        let done: Vec<Mutex<Option<R>>> = things.iter().map(|_| Mutex::new(None)).collect();
+        spread(things.len(), SHARE, usize::MAX, &|number| {
+            if let (Some(thing), Some(slot)) = (take(things.get(number)), done.get(number)) {
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(each(thing));
+            }
+            true
+        });
+        return done.iter().filter_map(|slot| take(Some(slot))).collect();
     }
     things.into_iter().map(each).collect()
 }
@@ -81,11 +91,48 @@ pub fn try_for_each<T: Send + Sync, E: Send>(
 ) -> Result<(), E> {
     #[cfg(feature = "parallel")]
     {
-        use rayon::prelude::*;
-        things.par_iter().with_max_len(1).try_for_each(each)
+        try_each(things.len(), |number| things.get(number).map_or(Ok(()), &each))
     }
     #[cfg(not(feature = "parallel"))]
     things.iter().try_for_each(each)
+}
+
+/// Calls a function with each number below `count` on the threads of the pool, each number on its own.
+///
+/// # Errors
+/// The first error; numbers that were not begun until then are left out.
+#[cfg(feature = "parallel")]
+fn try_each<E: Send>(count: usize, each: impl Fn(usize) -> Result<(), E> + Sync) -> Result<(), E> {
+    let failed = Mutex::new(None);
+    spread(count, 1, 1, &|number| match each(number) {
+        Ok(()) => true,
+        Err(error) => {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            false
+        }
+    });
+    take(Some(&failed)).map_or(Ok(()), Err)
+}
+
+/// Calls a function with the numbers below `count` on the threads of the pool, from `least` to `most` of them in a row, until it
+/// returns `false`.
+///
+/// All that runs on the pool comes through here, so that the machinery of rayon is compiled once and not for each type of job.
+#[cfg(feature = "parallel")]
+fn spread(count: usize, least: usize, most: usize, each: &(dyn Fn(usize) -> bool + Sync)) {
+    use rayon::prelude::*;
+    let _: bool = (0..count).into_par_iter().with_min_len(least).with_max_len(most).all(each);
+}
+
+/// Things that threads take.
+#[cfg(feature = "parallel")]
+fn slots<T>(things: Vec<T>) -> Vec<Mutex<Option<T>>> {
+    things.into_iter().map(|thing| Mutex::new(Some(thing))).collect()
+}
+
+#[cfg(feature = "parallel")]
+fn take<T>(slot: Option<&Mutex<Option<T>>>) -> Option<T> {
+    slot?.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Runs a job that decodes and encodes nothing: a walk, the sizes of chunks.
