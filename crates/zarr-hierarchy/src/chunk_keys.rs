@@ -1,7 +1,6 @@
 //! The chunks of an array as keys of a store, without regard to codecs and data type.
 
 use crate::{Error, ErrorKind, Result};
-use std::collections::BTreeMap;
 use zarr_grid::{ChunkGrid, ChunkIndex, ChunkKeyEncoding, Separator};
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Prefix, Store, StoreExt};
@@ -117,17 +116,19 @@ impl ChunkKeys {
         if !store.capabilities().list {
             return self.probed(store);
         }
-        let mut stored = BTreeMap::new();
+        let mut stored = Vec::new();
         for location in &self.locations {
             for key in store.list_prefix(&Prefix::new(&location.prefix)?)? {
                 let rest = key.as_str().strip_prefix(location.prefix.as_str());
                 let chunk = rest.and_then(|rest| location.keys.parse_key(rest, self.grid.rank()));
                 if let Some(chunk) = chunk.filter(|chunk| self.grid.check_index(chunk).is_ok()) {
-                    stored.entry(chunk).or_insert(key);
+                    stored.push((key, chunk));
                 }
             }
         }
-        Ok(stored.into_iter().map(|(chunk, key)| (key, chunk)).collect())
+        stored.sort_by(|(_, a), (_, b)| a.cmp(b));
+        stored.dedup_by(|(_, next), (_, first)| next == first);
+        Ok(stored)
     }
 
     /// As [`stored`](Self::stored) where the store cannot list: asks for each key.

@@ -161,8 +161,8 @@ impl WalkJob {
         };
         let nodes: Vec<_> = consolidated.nodes(&root.path).into_iter().filter(|(path, _)| below(path)).collect();
         if self.dialect.implies_groups() {
-            let paths: BTreeSet<&NodePath> = nodes.iter().map(|(path, _)| path).collect();
-            let above = paths.iter().flat_map(|path| path.ancestors());
+            let paths: BTreeSet<NodePath> = nodes.iter().map(|(path, _)| path.clone()).collect();
+            let above = paths.iter().flat_map(NodePath::ancestors);
             let implicit =
                 above.filter(|path| path.is_within(&root.path) && *path != root.path && !paths.contains(path));
             self.maybe.extend(implicit.collect::<BTreeSet<_>>());

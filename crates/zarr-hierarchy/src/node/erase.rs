@@ -121,8 +121,8 @@ impl EraseNode {
         let among = self.owned.chunks.iter().flat_map(ChunkKeys::prefixes);
         // Prefixes that vanish at once need not be listed.
         let listed = self.owned.prefixes.iter().filter(|_| !self.capabilities.erases_at_once);
-        let prefixes: BTreeSet<&str> = listed.map(String::as_str).chain(among).collect();
-        let list = |prefix: &&str| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
+        let prefixes: BTreeSet<String> = listed.cloned().chain(among.map(str::to_owned)).collect();
+        let list = |prefix: &String| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
         let requests = prefixes.iter().map(list).collect::<Result<Vec<_>>>()?;
         if requests.is_empty() {
             return self.listed(&[]);
@@ -355,16 +355,18 @@ impl EraseBroken {
     fn steps(&self, listed: &[Reply]) -> Result<InSteps> {
         let (known, own) = (Documents::new(), self.documents()?);
         let is_document = DocumentKeys::new(self.dialect, &known);
-        let mut others: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+        let mut others: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
         for reply in listed {
             let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
             for key in keys.iter().filter(|key| !own.contains(*key)) {
                 let rank = is_document.rank(key).unwrap_or(usize::MAX);
-                others.entry(rank).or_default().push(Request::Erase { key: key.clone() });
+                others.entry(rank).or_default().insert(key.to_string());
             }
         }
         let mut steps = vec![own.into_iter().map(|key| Request::Erase { key }).collect()];
-        steps.extend(others.into_values());
+        for keys in others.into_values() {
+            steps.push(keys.iter().map(|key| Ok(Request::Erase { key: Key::new(key)? })).collect::<Result<_>>()?);
+        }
         if self.capabilities.erases_at_once {
             steps.extend(self.prefixes()?.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]));
         }

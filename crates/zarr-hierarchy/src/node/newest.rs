@@ -1,7 +1,6 @@
 //! The documents of a node as they are stored now.
 
 use crate::{Error, ErrorKind, Result, jobs};
-use std::collections::BTreeMap;
 use zarr_meta::{Documents, StoredNode};
 use zarr_store::{Job, Key, Next, Precondition, Reply, Version};
 
@@ -10,11 +9,34 @@ use zarr_store::{Job, Key, Next, Precondition, Reply, Version};
 pub struct Newest {
     /// The node as it is stored.
     pub found: StoredNode,
-    stored: BTreeMap<Key, Stored>,
+    stored: Texts,
 }
+
+/// The few documents of a node, by key.
+#[derive(Clone, Debug, Default)]
+struct Texts(Vec<(Key, Stored)>);
 
 /// A document as it was read; `None` if it is not there.
 type Stored = Option<(Vec<u8>, Option<Version>)>;
+
+impl Texts {
+    fn get(&self, key: &str) -> Option<&Stored> {
+        let at = self.0.binary_search_by(|(other, _)| other.as_str().cmp(key)).ok()?;
+        self.0.get(at).map(|(_, document)| document)
+    }
+
+    fn insert(&mut self, key: Key, document: Stored) {
+        match self.0.binary_search_by(|(other, _)| other.cmp(&key)) {
+            Ok(at) => self.0[at].1 = document,
+            Err(at) => self.0.insert(at, (key, document)),
+        }
+    }
+
+    /// The documents that are there.
+    fn there(&self) -> impl Iterator<Item = (&Key, &[u8])> {
+        self.0.iter().filter_map(|(key, document)| Some((key, document.as_ref()?.0.as_slice())))
+    }
+}
 
 impl Newest {
     /// The text of a document.
@@ -24,7 +46,7 @@ impl Newest {
 
     /// The keys and texts of the documents that are there.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&Key, &[u8])> {
-        self.stored.iter().filter_map(|(key, document)| Some((key, document.as_ref()?.0.as_slice())))
+        self.stored.there()
     }
 
     /// The condition that a document is as it was read.
@@ -41,14 +63,14 @@ impl Newest {
 pub struct ReadNewest {
     found: StoredNode,
     asked: Option<Vec<Key>>,
-    stored: BTreeMap<Key, Stored>,
+    stored: Texts,
 }
 
 impl ReadNewest {
     /// Of a node that was found.
     #[must_use]
     pub fn new(found: &StoredNode) -> Self {
-        Self { found: found.clone(), asked: None, stored: BTreeMap::new() }
+        Self { found: found.clone(), asked: None, stored: Texts::default() }
     }
 
     /// The keys at which the node may have documents, with the documents of the whole hierarchy.
@@ -86,11 +108,9 @@ impl Job for ReadNewest {
             };
             self.stored.insert(key, document);
         }
-        let there =
-            self.stored.iter().filter_map(|(key, document)| Some((key.to_string(), document.as_ref()?.0.clone())));
-        let documents: Documents = there.collect();
+        let documents: Documents = self.stored.there().map(|(key, text)| (key.to_string(), text.to_vec())).collect();
         let further: Vec<Key> =
-            self.keys(&documents)?.into_iter().filter(|key| !self.stored.contains_key(key.as_str())).collect();
+            self.keys(&documents)?.into_iter().filter(|key| self.stored.get(key.as_str()).is_none()).collect();
         if !further.is_empty() {
             return Ok(self.ask(further));
         }

@@ -1,7 +1,6 @@
 //! The order in which the documents of a node are written and erased.
 
 use crate::{Result, jobs};
-use std::collections::BTreeMap;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Prefix, Request};
 
@@ -16,11 +15,16 @@ fn in_steps<T>(
     if changes.len() < 2 {
         return vec![changes];
     }
-    let mut steps: BTreeMap<Role, Vec<(String, T)>> = BTreeMap::new();
+    let [mut optional, mut required, mut deciding] = [const { Vec::new() }; 3];
     for (key, change) in changes {
-        steps.entry(role(dialect, path, after, &key)).or_default().push((key, change));
+        let step = match role(dialect, path, after, &key) {
+            Role::Optional => &mut optional,
+            Role::Required => &mut required,
+            Role::Deciding => &mut deciding,
+        };
+        step.push((key, change));
     }
-    steps.into_values().collect()
+    [optional, required, deciding].into_iter().filter(|step| !step.is_empty()).collect()
 }
 
 /// The requests that change the documents of a node, in these steps. `when` gives the condition on which a document is
@@ -50,7 +54,6 @@ pub fn requests(
 }
 
 /// The part of a document in its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {
     /// Without it the node still opens, or it is a document of several nodes.
     Optional,
