@@ -88,7 +88,10 @@ impl Map {
 
     /// Sets member `name`: in place where it exists (the old value comes back), else behind all others.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        let (name, value) = (name.into(), value.into());
+        self.set(name.into(), value.into())
+    }
+
+    fn set(&mut self, name: String, value: Value) -> Option<Value> {
         match self.get_mut(&name) {
             Some(index) => Some(std::mem::replace(index, value)),
             None => {
@@ -143,18 +146,28 @@ impl PartialEq for Map {
 impl FromIterator<(String, Value)> for Map {
     /// Collects members; of several with one name the last one counts, at the index of the first.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
-        let mut collected = Vec::<Member>::new();
-        let mut indices = std::collections::HashMap::<String, usize>::new();
-        for (name, value) in members {
-            match indices.get(&name) {
-                Some(&at) => collected[at].1 = value,
-                None => {
-                    indices.insert(name.clone(), collected.len());
-                    collected.push((Cow::Owned(name), value));
-                }
+        let mut collected = Collected::default();
+        members.into_iter().for_each(|(name, value)| collected.add(name, value));
+        Self::from_members(collected.members)
+    }
+}
+
+/// Members that are collected, and where each name is among them.
+#[derive(Default)]
+struct Collected {
+    members: Vec<Member>,
+    indexes: std::collections::HashMap<String, usize>,
+}
+
+impl Collected {
+    fn add(&mut self, name: String, value: Value) {
+        match self.indexes.get(&name) {
+            Some(&at) => self.members[at].1 = value,
+            None => {
+                self.indexes.insert(name.clone(), self.members.len());
+                self.members.push((Cow::Owned(name), value));
             }
         }
-        Self::from_members(collected)
     }
 }
 

@@ -165,6 +165,16 @@ pub(crate) fn parse_document(
     options: ParseOptions,
     permitted: impl Fn(&Deviation) -> bool,
 ) -> Result<(Value, Vec<Deviation>)> {
+    parse_where(key, bytes, options, &permitted)
+}
+
+/// Compiled once, whatever is permitted.
+fn parse_where(
+    key: &str,
+    bytes: &[u8],
+    options: ParseOptions,
+    permitted: &dyn Fn(&Deviation) -> bool,
+) -> Result<(Value, Vec<Deviation>)> {
     Error::if_too_large(key, bytes.len())?;
     let syntax = |(line, column, offset), what: String| {
         let position = Position { line, column, offset };

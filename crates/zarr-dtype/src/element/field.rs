@@ -127,8 +127,11 @@ impl<'o> Offsets<'o> {
 
 /// The error about a field that is not of the type.
 pub(super) fn mismatch<T: FieldValue>(data_type: &DataType, shape: &[u64]) -> Error {
-    let expected =
-        T::field_type().map_or_else(|error| error.to_string(), |(data_type, shape)| text(&data_type, &shape));
+    other_field(T::field_type(), data_type, shape)
+}
+
+fn other_field(expected: Result<(DataType, Vec<u64>), Error>, data_type: &DataType, shape: &[u64]) -> Error {
+    let expected = expected.map_or_else(|error| error.to_string(), |(data_type, shape)| text(&data_type, &shape));
     Error::Field { element: String::new(), field: String::new(), found: text(data_type, shape), expected }
 }
 
