@@ -13,10 +13,18 @@ use zarr_store::{Job, Store, run_on};
 pub(crate) fn within<T: Send>(core: &ArrayCore, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
     #[cfg(feature = "parallel")]
     if let Some(pool) = core.pool()? {
-        return Ok(pool.install(work));
+        let (mut work, mut done) = (Some(work), None);
+        install(pool, &mut || done = work.take().map(|work| work()));
+        return done.ok_or_else(|| Error::internal("a pool of threads did not work"));
     }
     let _ = core;
     Ok(work())
+}
+
+/// Compiled once, and not for each kind of work.
+#[cfg(feature = "parallel")]
+fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
 }
 
 /// Runs a job of an array on a blocking store.

@@ -1,15 +1,15 @@
 //! Pools of threads, shared by the arrays that ask for as many threads.
 
 use crate::{Error, ErrorKind};
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The pool of so many threads, which all arrays share that ask for as many.
 pub(crate) fn pool(threads: NonZeroUsize) -> crate::Result<Arc<rayon::ThreadPool>> {
-    static POOLS: Mutex<BTreeMap<NonZeroUsize, Weak<rayon::ThreadPool>>> = Mutex::new(BTreeMap::new());
+    static POOLS: Mutex<Vec<(NonZeroUsize, Weak<rayon::ThreadPool>)>> = Mutex::new(Vec::new());
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&threads).and_then(Weak::upgrade) {
+    pools.retain(|(_, pool)| pool.strong_count() > 0);
+    if let Some(pool) = pools.iter().find(|(count, _)| *count == threads).and_then(|(_, pool)| pool.upgrade()) {
         return Ok(pool);
     }
     let pool = rayon::ThreadPoolBuilder::new()
@@ -17,7 +17,7 @@ pub(crate) fn pool(threads: NonZeroUsize) -> crate::Result<Arc<rayon::ThreadPool
         .build()
         .map_err(|error| Error::new(ErrorKind::Limit, format!("the system refuses {threads} threads: {error}")))?;
     let pool = Arc::new(pool);
-    pools.insert(threads, Arc::downgrade(&pool));
+    pools.push((threads, Arc::downgrade(&pool)));
     Ok(pool)
 }
 
