@@ -111,6 +111,29 @@ fn differences_are_in_c_order_of_the_chunk() {
 }
 
 #[test]
+fn differences_go_on_from_one_block_to_the_next() {
+    let values: Vec<i32> = (0..1500).map(|i| i * i % 977).collect();
+    let before = std::iter::once(0).chain(values.iter().copied());
+    let differences: Vec<i64> = values.iter().zip(before).map(|(value, before)| i64::from(value - before)).collect();
+    check::<i32, i64>(&DELTA, r#"{"astype": "<i8"}"#, "int32", &values, &differences, &values);
+    // Both parts of complex numbers, each with its own neighbours; as real numbers only the first.
+    let parts = |real: &[f32], imaginary: f32| -> Vec<u8> {
+        real.iter().flat_map(|real| [real.to_ne_bytes(), imaginary.to_ne_bytes()]).flatten().collect()
+    };
+    let complex = element("complex64");
+    let (ones, numbers) = ([1.0; 1500], (1..=1500).map(|i| i as f32).collect::<Vec<f32>>());
+    let mut due = parts(&ones, 0.0);
+    due[4..8].copy_from_slice(&7_f32.to_ne_bytes());
+    let codec = array_to_array(&DELTA, "{}", &complex);
+    assert_eq!(run(&*codec, true, &parts(&numbers, 7.0), &complex).unwrap(), due);
+    assert_eq!(run(&*codec, false, &due, &complex).unwrap(), parts(&numbers, 7.0));
+    let codec = array_to_array(&ASTYPE, r#"{"encode_dtype": "<f8"}"#, &complex);
+    let real: Vec<u8> = numbers.iter().flat_map(|real| f64::from(*real).to_ne_bytes()).collect();
+    assert_eq!(run(&*codec, true, &parts(&numbers, 7.0), &complex).unwrap(), real);
+    assert_eq!(run(&*codec, false, &real, &complex).unwrap(), parts(&numbers, 0.0));
+}
+
+#[test]
 fn times_are_integers_to_filters() {
     let date = r#"{"name": "numpy.datetime64", "configuration": {"unit": "ns", "scale_factor": 1}}"#;
     let date = spec(date, "\"NaT\"");
