@@ -8,6 +8,7 @@ mod conformance;
 mod fuzz;
 mod interop;
 mod matrix;
+mod package;
 mod roundtrip;
 mod soak;
 mod tidy;
@@ -19,11 +20,12 @@ usage: cargo xtask TASK
 
   api           compares the public items of all crates with docs/api (--bless: makes the lists)
   bench         measures reads and writes, beside other software if asked to
-  ci            runs .ci/run (--long: other systems and machines, each feature alone, long forms of the tests)
-  conformance   reads stores of other software and compares them (--matrix: makes docs/support.md)
+  ci            runs .ci/run (--long: other systems and machines, each feature alone, packages, long forms of the tests)
+  conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
-  roundtrip     converts stores of other software into every dialect and back
+  package       makes the package of each crate, and builds it and its documentation from the packages alone
+  roundtrip     converts what other software wrote into every dialect and back
   soak          runs processes on one store, kills some of them, and checks the store at the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
+        Some((task, rest)) if task == "package" => package::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "soak" => soak::run(rest),
         Some((task, rest)) if task == "tidy" => tidy::run(rest),

@@ -90,7 +90,7 @@ impl Machine {
     /// Runs `cargo test` for it.
     fn test(&self, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("cargo");
-        command.args(["test", "--target", self.target]).args(arguments);
+        command.current_dir(tidy::root()).args(["test", "--target", self.target]).args(arguments);
         let name = self.target.replace('-', "_");
         command.env(format!("CC_{name}"), self.compiler);
         let name = format!("CARGO_TARGET_{}", name.to_uppercase());
