@@ -14,6 +14,7 @@ pub(crate) const BLOCK: usize = 512 * MAX_SIZE;
 pub(crate) type Step<'s> = (Scalar, &'s mut dyn FnMut(&mut [u8]));
 
 /// Converts numbers from one type to another by way of `steps`. `output` has as many numbers as `input`.
+#[expect(clippy::indexing_slicing, reason = "a block has room for as many numbers as are taken from the input at once")]
 pub(crate) fn in_blocks(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8], steps: &mut [Step<'_>]) {
     let (mut memory, mut other) = ([0; BLOCK], [0; BLOCK]);
     let (mut block, mut next) = (memory.as_mut_slice(), other.as_mut_slice());

@@ -39,6 +39,10 @@ fn cut_u64(value: f64) -> u64 {
 }
 
 /// Converts elements. Complex numbers lose their imaginary part in real ones, and are true if either part is.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a block has room for as many elements as are taken from the input at once"
+)]
 pub(crate) fn convert(from: &Dtype, to: &Dtype, input: &[u8], output: &mut [u8]) {
     if from.data_type == to.data_type {
         output.copy_from_slice(input);
@@ -105,6 +109,7 @@ fn from_floats<T: Number + Into<f64>>(to: Scalar, input: &[u8], output: &mut [u8
 }
 
 /// Integers as others, floats of 32 or 64 bits, or bools.
+#[expect(clippy::unnecessary_cast, reason = "of the integers, one is of the type itself")]
 fn from_integers(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
     with_integer!(from, T => match (to, to.size()) {
         (Scalar::Bool, _) => map::<T, Bool>(input, output, |value| Bool(value != 0)),
