@@ -92,6 +92,9 @@ impl<S: StoreKind + ?Sized> Clone for Open<S> {
     }
 }
 
+/// A node that was found, with the registry and the options that it is opened with.
+type Bound = (StoredNode, Arc<Registry>, Options);
+
 impl<S: StoreKind + ?Sized> Open<S> {
     /// Takes the node that is stored in this dialect, where there are several at the path. By default the newest.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
@@ -141,7 +144,7 @@ impl<S: StoreKind + ?Sized> Open<S> {
         registry: Option<Arc<Registry>>,
         found: StoredNode,
         store: &S,
-    ) -> Result<(StoredNode, Arc<Registry>, Options)> {
+    ) -> Result<Bound> {
         let path = Some(found.path.to_string());
         options.check(&found).map_err(|error| in_store(store, error.at(|location| location.path = path)))?;
         Ok((found, registry.unwrap_or_else(registry::default), options))
@@ -179,7 +182,7 @@ impl Open {
         }
     }
 
-    fn find(self) -> Result<(Arc<dyn Store>, (StoredNode, Arc<Registry>, Options))> {
+    fn find(self) -> Result<(Arc<dyn Store>, Bound)> {
         let (store, path) = self.location.open()?;
         let found = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
@@ -207,7 +210,7 @@ impl Open<dyn AsyncStore> {
         Ok(node)
     }
 
-    async fn find(self) -> Result<(Arc<dyn AsyncStore>, (StoredNode, Arc<Registry>, Options))> {
+    async fn find(self) -> Result<(Arc<dyn AsyncStore>, Bound)> {
         let (store, path) = self.location.opened();
         let found = open_node_async(&*store, &path, self.dialect).await?;
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
