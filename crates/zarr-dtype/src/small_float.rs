@@ -99,12 +99,12 @@ mod tests {
         Complex<T>: Element,
     {
         let bits = |value: T| bytemuck::bytes_of(&value)[0];
-        assert_eq!(T::default_data_type().unwrap(), DataType::SmallFloat(format));
-        assert_eq!(Complex::<T>::default_data_type().unwrap(), DataType::SmallComplex(format));
+        assert_eq!(T::default_data_type().expect("a type of its own"), DataType::SmallFloat(format));
+        assert_eq!(Complex::<T>::default_data_type().expect("a type of its own"), DataType::SmallComplex(format));
         assert!(!T::accepts(&DataType::UInt8) && !T::accepts(&DataType::SmallComplex(format)));
 
         let patterns: Vec<u8> = (0..=255).collect();
-        let items = T::from_items(&DataType::SmallFloat(format), &patterns, &Heap::new()).unwrap();
+        let items = T::from_items(&DataType::SmallFloat(format), &patterns, &Heap::new()).expect("elements");
         if let Some(bytes) = T::as_bytes(&items) {
             assert_eq!(bytes, patterns);
         }
@@ -120,7 +120,7 @@ mod tests {
         }
         numbers.retain(|number| number.is_finite());
         numbers.sort_unstable_by(f64::total_cmp);
-        let largest = numbers.last().copied().unwrap();
+        let largest = numbers.last().copied().expect("numbers");
         for pair in numbers.windows(2) {
             let mean = f64::midpoint(pair[0], pair[1]);
             // All of them are numbers of `f32`, too.

@@ -48,12 +48,12 @@ pub enum EraseProgress {
 /// ```
 /// use std::ops::ControlFlow;
 /// use zarr_hierarchy::{EraseProgress, Erasure, ErrorKind, node_exists, open_node};
-/// use zarr_store::{Key, MemoryStore, Precondition, Store};
+/// use zarr_store::{Key, MemoryStore, StoreExt};
 ///
 /// let store = MemoryStore::new();
 /// let group = br#"{"zarr_format": 3, "node_type": "group"}"#;
 /// for key in ["zarr.json", "a/zarr.json", "a/b/zarr.json"] {
-///     store.set(&Key::new(key)?, group, &Precondition::None)?;
+///     store.set_all(&Key::new(key)?, group)?;
 /// }
 /// let node = open_node(&store, "/a", None)?;
 /// // Cancelled before anything is erased.

@@ -139,15 +139,10 @@ impl<S: StoreKind + ?Sized> Open<S> {
     }
 
     /// All that it takes to open a node that was looked for in a store.
-    fn bound(
-        options: Options,
-        registry: Option<Arc<Registry>>,
-        found: StoredNode,
-        store: &S,
-    ) -> Result<Bound> {
+    fn bound(options: Options, registry: Option<Arc<Registry>>, found: StoredNode, store: &S) -> Result<Bound> {
         let path = Some(found.path.to_string());
         options.check(&found).map_err(|error| in_store(store, error.at(|location| location.path = path)))?;
-        Ok((found, registry.unwrap_or_else(registry::default), options))
+        Ok(Bound { node: found, registry: registry.unwrap_or_else(registry::default), options })
     }
 }
 
@@ -157,7 +152,7 @@ impl Open {
     /// # Errors
     /// As [`Array::open`], and those of opening the store.
     pub fn array(self) -> Result<Array> {
-        let (store, (node, registry, options)) = self.find()?;
+        let (store, Bound { node, registry, options }) = self.find()?;
         Array::from_found(&store, node, &registry, options)
     }
 
@@ -166,7 +161,7 @@ impl Open {
     /// # Errors
     /// As [`Group::open`], and those of opening the store.
     pub fn group(self) -> Result<Group> {
-        let (store, (node, registry, _)) = self.find()?;
+        let (store, Bound { node, registry, .. }) = self.find()?;
         Group::from_found(&store, node, &registry)
     }
 
@@ -175,7 +170,7 @@ impl Open {
     /// # Errors
     /// As [`array`](Self::array) and [`group`](Self::group).
     pub fn node(self) -> Result<Opened> {
-        let (store, (node, registry, options)) = self.find()?;
+        let (store, Bound { node, registry, options }) = self.find()?;
         match node.node.as_array() {
             Some(_) => Array::from_found(&store, node, &registry, options).map(Opened::Array),
             None => Group::from_found(&store, node, &registry).map(Opened::Group),
@@ -197,7 +192,7 @@ impl Open<dyn AsyncStore> {
     /// # Errors
     /// As [`AsyncArray::open`].
     pub async fn array(self) -> Result<AsyncArray> {
-        let (store, (node, registry, options)) = self.find().await?;
+        let (store, Bound { node, registry, options }) = self.find().await?;
         AsyncArray::from_found(&store, node, &registry, options)
     }
 
@@ -206,8 +201,7 @@ impl Open<dyn AsyncStore> {
     /// # Errors
     /// As [`open_node_async`], and those of [`strict`](Self::strict).
     pub async fn found(self) -> Result<StoredNode> {
-        let (_, (node, _, _)) = self.find().await?;
-        Ok(node)
+        Ok(self.find().await?.1.node)
     }
 
     async fn find(self) -> Result<(Arc<dyn AsyncStore>, Bound)> {
@@ -216,6 +210,13 @@ impl Open<dyn AsyncStore> {
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
         Ok((store, bound))
     }
+}
+
+/// A node that was found, and all that it takes to open it.
+struct Bound {
+    node: StoredNode,
+    registry: Arc<Registry>,
+    options: Options,
 }
 
 /// A node that was opened.
@@ -330,10 +331,10 @@ mod tests {
 
     #[test]
     fn options_are_checked_before_a_node_is_opened() {
-        use crate::store::{Key, Precondition};
+        use crate::store::{Key, SetOptions};
         let blocking: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let document = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"a": NaN}}"#;
-        blocking.set(&Key::new("g/zarr.json").unwrap(), document, &Precondition::None).unwrap();
+        blocking.set(&Key::new("g/zarr.json").unwrap(), document, &SetOptions::default()).unwrap();
         let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&blocking)));
         let refused = open((&blocking, "/g")).strict(true).group().unwrap_err().to_string();
         assert!(refused.starts_with("memory:: /g: ") && refused.contains("refused by strict reading"), "{refused}");

@@ -222,7 +222,7 @@ fn dates_as_fill_values_of_version_2_are_counted() {
                 "filters":null,"compressor":null}}"#
         );
         store.set_all(&Key::new(".zarray").unwrap(), document.as_bytes()).unwrap();
-        let read = |store| zarr::open(store).array().unwrap().read::<i64>(..).unwrap();
+        let read = |store: &Arc<dyn Store>| zarr::open(store).array().unwrap().read::<i64>(..).unwrap();
         assert_eq!(read(&store), [count; 2]);
         let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let options = ConvertOptions::default().dialect(Dialect::V3);
