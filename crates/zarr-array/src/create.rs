@@ -27,6 +27,7 @@ const CHUNK_SIZE: u64 = 1 << 20;
 ///     .attribute("units", "K");
 /// ```
 #[derive(Clone, Debug)]
+#[must_use = "nothing is created until it is handed to `create`"]
 pub struct NewArray {
     pub(crate) shape: Vec<u64>,
     data_type: String,
@@ -213,18 +214,11 @@ impl NewArray {
         };
         let separator = self.separator.map(String::from);
         let keys = zarr_meta::chunk_keys(dialect, self.shape.len(), separator.as_deref(), &Documents::new());
-        Ok(ArrayMetadata {
-            shape: self.shape.clone(),
-            data_type: data_type.to_config(),
-            chunk_grid: grid,
-            chunk_key_encoding: keys,
-            fill_value,
-            codecs,
-            storage_transformers: Vec::new(),
-            dimension_names: self.dimension_names.clone(),
-            attributes: self.attributes.clone(),
-            extra: Map::new(),
-        })
+        let (shape, data_type) = (self.shape.clone(), data_type.to_config());
+        let mut metadata = ArrayMetadata::new(shape, data_type, grid, keys, fill_value, codecs);
+        metadata.dimension_names.clone_from(&self.dimension_names);
+        metadata.attributes.clone_from(&self.attributes);
+        Ok(metadata)
     }
 
     fn chunk_shape(&self, element: &ElementSpec) -> Vec<u64> {
@@ -308,15 +302,8 @@ fn built(
 ) -> Result<Option<Codec>, zarr_codec::Error> {
     let Some(entry) = registry.codecs.get(&codec.name) else { return Ok(None) };
     let config = Config::new(&codec.configuration);
-    let context = BuildContext {
-        name: &codec.name,
-        config: &config,
-        element,
-        codecs: &registry.codecs,
-        limits: &zarr_codec::Limits::default(),
-        nesting: 0,
-        warnings: &Warnings::default(),
-    };
+    let (limits, warnings) = (zarr_codec::Limits::default(), Warnings::default());
+    let context = BuildContext::new(&codec.name, &config, element, &registry.codecs, &limits, &warnings);
     let built = entry.build(&context)?;
     match config.unread().first().filter(|_| knows_members) {
         Some(member) => Err(config.error(member, "unknown member".to_owned())),

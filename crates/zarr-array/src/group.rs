@@ -109,7 +109,7 @@ impl Group {
     /// of another dialect; [`ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewGroup, registry: &Arc<Registry>) -> Result<Self> {
         let locate = |error| in_store(store, error);
-        let group = GroupMetadata { attributes: new.attributes, ..GroupMetadata::default() };
+        let group = GroupMetadata::new(new.attributes);
         let path = node::parse_path(path).map_err(locate)?;
         let capabilities = store.capabilities();
         let find = FindDialect::new(path.clone(), new.dialect, new.overwrite, capabilities.list);

@@ -80,6 +80,7 @@ impl Options {
 
 /// What a chunk that is not stored means.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum MissingChunks {
     /// Its elements are the fill value, as the specification says.
     #[default]
@@ -122,6 +123,7 @@ impl MissingReport {
 
 /// Whether checksums are verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Checksums {
     /// Always, even if that means to fetch a whole chunk for a part of it.
     #[default]
@@ -132,6 +134,7 @@ pub enum Checksums {
 
 /// What is known by name: codecs. A value that is passed on; the facade crate `zarr` builds one from its features.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Registry {
     /// The codecs.
     pub codecs: Codecs,
@@ -146,6 +149,7 @@ pub type MakeShard = fn(chunks: &[u64], codecs: &[NamedConfig]) -> NamedConfig;
 
 /// The codecs that new arrays get where nothing else is asked for.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Defaults {
     /// The codec that turns elements of a type into bytes of a byte order.
     pub serializer: Option<fn(&DataType, ByteOrder) -> NamedConfig>,

@@ -257,8 +257,9 @@ fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, ChunkGrid)
         return Err(core.locate(error));
     }
     let grid = core.grid.resized(shape).map_err(|error| core.locate(error.into()))?;
-    let chunk_grid = grid.to_config();
-    Ok((ArrayMetadata { shape: shape.to_vec(), chunk_grid, ..core.metadata().clone() }, grid))
+    let mut metadata = core.metadata().clone();
+    (metadata.shape, metadata.chunk_grid) = (shape.to_vec(), grid.to_config());
+    Ok((metadata, grid))
 }
 
 /// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.

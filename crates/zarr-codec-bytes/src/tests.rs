@@ -117,15 +117,8 @@ fn fields_of_structs_have_their_own_order() {
     let layout = spec.layout();
     let read = |text: &str| {
         let map = Value::from_json(text).unwrap().as_object().unwrap().clone();
-        BytesConfig::from_context(&BuildContext {
-            name: "bytes",
-            config: &Config::new(&map),
-            element: &spec,
-            codecs: &Codecs::default(),
-            limits: &Limits::default(),
-            nesting: 0,
-            warnings: &Warnings::default(),
-        })
+        let (codecs, limits, warnings) = (Codecs::default(), Limits::default(), Warnings::default());
+        BytesConfig::from_context(&BuildContext::new("bytes", &Config::new(&map), &spec, &codecs, &limits, &warnings))
     };
     for configuration in [r#"{"endian": "big"}"#, mixed] {
         let written = read(configuration).unwrap().to_config(&layout).configuration;
@@ -305,7 +298,7 @@ proptest! {
 
         let mut found = vec![0; needed];
         let mut out = ViewMut::new(&mut found, 4, &dims).unwrap();
-        let access = Access { read_size: limit, skip_checksums: false };
+        let access = Access::default().read_size(limit);
         let Some(mut decode) = chain.partial(&shape, &region, &access) else {
             prop_assert!(region.is_whole(&shape) && limit.is_none_or(|limit| size <= limit));
             return Ok(());
@@ -339,7 +332,7 @@ fn many_ranges_become_one() {
     let mut requests = |read_size: Option<u64>| {
         let encoded = counting(300_000);
         let mut out = ViewMut::new(&mut memory, 1, &[3000, 1]).unwrap();
-        let mut decode = chain.partial(&shape, &column, &Access { read_size, skip_checksums: false }).unwrap();
+        let mut decode = chain.partial(&shape, &column, &Access::default().read_size(read_size)).unwrap();
         let mut requests = Vec::new();
         let mut got: Vec<&[u8]> = Vec::new();
         while let Step::Need(ranges) = decode.step(&got, &mut out).unwrap() {
@@ -366,7 +359,7 @@ fn whole_chunks_in_slabs_notice_leftovers() {
     let whole = Region::whole(&[10, 10]);
     let mut memory = [0; 100];
     let mut out = ViewMut::new(&mut memory, 1, &[10, 10]).unwrap();
-    let mut decode = chain.partial(&[10, 10], &whole, &Access { read_size: Some(45), skip_checksums: false }).unwrap();
+    let mut decode = chain.partial(&[10, 10], &whole, &Access::default().read_size(Some(45))).unwrap();
     let bytes = counting(101);
     let need = |step: Step| match step {
         Step::Need(ranges) => ranges,

@@ -61,7 +61,7 @@ pub(crate) fn decompress(input: &[u8], out: &mut Sink<'_>) -> Result<Option<usiz
             }
             let taken = usize::try_from(state.total_in() - before.0).unwrap_or(usize::MAX);
             let came = usize::try_from(state.total_out() - before.1).unwrap_or(usize::MAX);
-            Ok(Piece { taken, came, is_last: status == Status::StreamEnd })
+            Ok(Piece::new(taken, came, status == Status::StreamEnd))
         },
     )
 }

@@ -32,7 +32,7 @@ pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl 
             let taken = usize::try_from(state.total_in() - before.0).unwrap_or(usize::MAX);
             let came = usize::try_from(state.total_out() - before.1).unwrap_or(usize::MAX);
             see(target.get(..came).unwrap_or_default());
-            Ok(Piece { taken, came, is_last: status == Status::StreamEnd })
+            Ok(Piece::new(taken, came, status == Status::StreamEnd))
         })?;
         input.skip(size.unwrap_or(rest.len() + 1))
     })

@@ -8,7 +8,7 @@ use zarr_json::{Map, NamedConfig, Value};
 pub const NAMES: &[&str] = &["optional", "zarrs.optional"];
 
 /// Data type `optional`, for the table of data types.
-pub const DATA_TYPE: DataTypeEntry = DataTypeEntry { names: NAMES, build };
+pub const DATA_TYPE: DataTypeEntry = DataTypeEntry::new(NAMES, build);
 
 /// The names of the fields that an element lies in memory as.
 const FIELDS: [&str; 2] = ["present", "value"];

@@ -149,7 +149,7 @@ fn broken_chunks_are_errors() {
 fn a_part_asks_for_its_bytes() {
     let chain = packbits(r#"{"padding_encoding": "first_byte"}"#, "int4");
     let region = Region::from_ranges(&[3..4, 1..6]);
-    let access = Access { read_size: None, skip_checksums: false };
+    let access = Access::default();
     let mut decode = chain.partial(&[20, 7], &region, &access).expect("part of the bytes");
     let mut memory = [0; 5];
     let mut out = ViewMut::new(&mut memory, 1, &[1, 5]).unwrap();

@@ -49,12 +49,7 @@ impl Shard {
     }
 
     fn split(&self, index: Arc<InnerChunkIndex>) -> Split {
-        Split {
-            order: None,
-            overlaps: self.grid.intersect(&self.region),
-            index,
-            codecs: Arc::clone(&self.codec.codecs),
-        }
+        Split::new(self.grid.intersect(&self.region), index, Arc::clone(&self.codec.codecs))
     }
 }
 

@@ -86,7 +86,7 @@ fn parts_are_read_through_a_turned_view() {
     let chain = chain("[1, 0]");
     chain.check(&[40, 50]).unwrap();
     let region = Region::from_ranges(&[0..40, 3..4]);
-    let access = Access { read_size: None, skip_checksums: false };
+    let access = Access::default();
     let mut decode = chain.partial(&[40, 50], &region, &access).expect("part of the bytes");
     let mut memory = [0; 80];
     let mut out = ViewMut::new(&mut memory, 2, &[40, 1]).unwrap();

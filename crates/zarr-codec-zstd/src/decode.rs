@@ -96,7 +96,7 @@ fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<()
         |rest, buffer| {
             let (mut input, mut output) = (InBuffer::around(rest), OutBuffer::around(buffer));
             let hint = context.decompress_stream(&mut output, &mut input).map_err(failed)?;
-            Ok(Piece { taken: input.pos(), came: output.pos(), is_last: hint == 0 })
+            Ok(Piece::new(input.pos(), output.pos(), hint == 0))
         },
     )?;
     size.map(drop).ok_or_else(|| truncated(frame.len()))

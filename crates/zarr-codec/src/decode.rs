@@ -18,12 +18,29 @@ use zarr_store::ByteRange;
 
 /// How encoded bytes are best asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Access {
     /// Ask for uncompressed data in pieces of about so many bytes, one after another, and not all at once: where requests cost
     /// little, a piece is then still in the processor's cache when its elements are copied.
     pub read_size: Option<u64>,
     /// Whether checksums may go unverified where verifying them means to fetch more than is asked for.
     pub skip_checksums: bool,
+}
+
+impl Access {
+    /// Sets the size of pieces.
+    #[must_use]
+    pub fn read_size(mut self, size: impl Into<Option<u64>>) -> Self {
+        self.read_size = size.into();
+        self
+    }
+
+    /// Sets whether checksums may go unverified.
+    #[must_use]
+    pub fn skip_checksums(mut self, skip: bool) -> Self {
+        self.skip_checksums = skip;
+        self
+    }
 }
 
 /// A decode in progress.
@@ -60,6 +77,7 @@ pub enum Step {
 /// It is data and not a list of decodes, so that a shard of a hundred thousand inner chunks costs nothing per inner
 /// chunk until one is decoded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Split {
     /// The permutation of the axes of `out`, before it is divided into windows.
     pub order: Option<SmallVec<[usize; 6]>>,
@@ -72,6 +90,12 @@ pub struct Split {
 }
 
 impl Split {
+    /// The inner chunks that a region meets, with the axes in their order.
+    #[must_use]
+    pub fn new(overlaps: ChunkOverlaps, index: Arc<InnerChunkIndex>, codecs: Arc<Pipeline>) -> Self {
+        Self { order: None, overlaps, index, codecs }
+    }
+
     /// The elements that the parts hold.
     pub fn element(&self) -> &ElementSpec {
         self.codecs.element()

@@ -21,6 +21,7 @@ pub struct Sink<'a> {
 
 /// The progress of a decoder with a piece of a stream.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Piece {
     /// Bytes that it took.
     pub taken: usize,
@@ -28,6 +29,14 @@ pub struct Piece {
     pub came: usize,
     /// Whether the stream ends with them.
     pub is_last: bool,
+}
+
+impl Piece {
+    /// So many bytes were taken, so many came of them, and the stream may end with them.
+    #[must_use]
+    pub fn new(taken: usize, came: usize, is_last: bool) -> Self {
+        Self { taken, came, is_last }
+    }
 }
 
 #[derive(Debug)]

@@ -199,6 +199,7 @@ impl CodecEntry {
 
 /// The context that a codec is built from.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct BuildContext<'a> {
     /// The name used in the metadata, one of [`CodecEntry::names`](crate::CodecEntry::names).
     pub name: &'a str,
@@ -215,6 +216,21 @@ pub struct BuildContext<'a> {
     pub nesting: u32,
     /// Takes deviations that are no errors.
     pub warnings: &'a Warnings,
+}
+
+impl<'a> BuildContext<'a> {
+    /// For a codec that lies in no other one, and contains none.
+    #[must_use]
+    pub fn new(
+        name: &'a str,
+        config: &'a Config<'a>,
+        element: &'a ElementSpec,
+        codecs: &'a Codecs,
+        limits: &'a Limits,
+        warnings: &'a Warnings,
+    ) -> Self {
+        Self { name, config, element, codecs, limits, nesting: 0, warnings }
+    }
 }
 
 /// The codecs that are known, by name.

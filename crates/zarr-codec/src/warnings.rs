@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 /// Something odd in the metadata of codecs that is no error.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodecWarning {
     /// Where, as a JSON pointer from the list of codecs.
     pub pointer: String,

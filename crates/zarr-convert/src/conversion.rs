@@ -118,6 +118,7 @@ pub struct Conversion {
 
 /// The result of planning a conversion.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct DryRun {
     /// The conversion of all nodes that can be converted.
     pub conversion: Conversion,
@@ -127,6 +128,7 @@ pub struct DryRun {
 
 /// The stored chunks of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredSize {
     /// Chunks (or shards) that are there.
     pub chunks: u64,

@@ -37,7 +37,7 @@ use zarr_json::{NamedConfig, Value};
 /// }
 ///
 /// let mut types = DataTypes::default();
-/// types.add(DataTypeEntry { names: &["example.celsius"], build: |_, _| Ok(Arc::new(Celsius)) });
+/// types.add(DataTypeEntry::new(&["example.celsius"], |_, _| Ok(Arc::new(Celsius))));
 /// let data_type = types.from_config(&NamedConfig::new("example.celsius"))?;
 /// assert_eq!(data_type.item_size(), 2);
 /// assert_eq!(FillValue::parse(&data_type, &json!(215))?.bytes(), 215_i16.to_ne_bytes());
@@ -141,11 +141,20 @@ pub type BuildDataType = fn(&NamedConfig, &DataTypes) -> Result<Arc<dyn Extensio
 
 /// One kind of data type of one's own: its names and how it is made from its configuration.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct DataTypeEntry {
     /// The names that documents have for it.
     pub names: &'static [&'static str],
     /// Makes the type. Errors have a JSON pointer such as `/configuration/unit`.
     pub build: BuildDataType,
+}
+
+impl DataTypeEntry {
+    /// A data type with these names, made by `build`.
+    #[must_use]
+    pub const fn new(names: &'static [&'static str], build: BuildDataType) -> Self {
+        Self { names, build }
+    }
 }
 
 /// The data types that are known beside the types of this crate, by name. A value that is passed on; nothing is global.

@@ -9,6 +9,7 @@ pub use cursor::{ChunkOverlap, ChunkOverlapIter, Cursor};
 
 /// The part of a region along one axis that lies in one chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AxisOverlap {
     /// The index of the chunk along the axis.
     pub chunk: u64,

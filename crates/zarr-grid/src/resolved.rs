@@ -60,6 +60,7 @@ impl Resolved {
 
 /// One region of an array, and how its axes become the axes of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BoxSelection {
     /// The elements, in ascending order along each axis.
     pub region: Region,

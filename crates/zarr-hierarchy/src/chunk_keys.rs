@@ -7,6 +7,7 @@ use zarr_store::{Key, Prefix, Store, StoreExt};
 
 /// Where chunks may lie, and under which keys.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ChunkLocation {
     /// The beginning of all chunk keys.
     pub prefix: String,

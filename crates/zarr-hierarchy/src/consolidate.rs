@@ -12,6 +12,7 @@ use zarr_store::{
 
 /// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Staleness {
     /// Nodes that are there, and not in the copy.
     pub missing: Vec<NodePath>,

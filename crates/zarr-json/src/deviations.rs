@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The deviations from JSON that a parser accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseOptions {
     /// The literals `NaN`, `Infinity` and `-Infinity`, which JSON does not have, read as [numbers](crate::Number::is_json).
     pub nan_literals: bool,
@@ -20,10 +21,39 @@ impl ParseOptions {
     /// All deviations.
     pub const ALL: Self =
         Self { nan_literals: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
+
+    /// Sets whether literals such as `NaN` are accepted.
+    #[must_use]
+    pub const fn nan_literals(mut self, accepted: bool) -> Self {
+        self.nan_literals = accepted;
+        self
+    }
+
+    /// Sets whether a comma before `}` or `]` is accepted.
+    #[must_use]
+    pub const fn trailing_comma(mut self, accepted: bool) -> Self {
+        self.trailing_comma = accepted;
+        self
+    }
+
+    /// Sets whether several members of one name are accepted.
+    #[must_use]
+    pub const fn duplicate_names(mut self, accepted: bool) -> Self {
+        self.duplicate_names = accepted;
+        self
+    }
+
+    /// Sets whether escapes of surrogates that are no pair are accepted.
+    #[must_use]
+    pub const fn lone_surrogates(mut self, accepted: bool) -> Self {
+        self.lone_surrogates = accepted;
+        self
+    }
 }
 
 /// A deviation of a text from JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Deviation {
     /// The JSON pointer of the value.
     pub pointer: String,

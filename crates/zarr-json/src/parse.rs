@@ -21,6 +21,7 @@ const MAX_POINTERS: usize = 32 << 20;
 
 /// A parsed text and its deviations from JSON.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The value.
     pub value: Value,
@@ -31,6 +32,7 @@ pub struct Parsed {
 /// The reason why a text is not JSON, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {what}")]
+#[non_exhaustive]
 pub struct SyntaxError {
     /// The line, from 1.
     pub line: usize,

@@ -4,6 +4,7 @@ use crate::NodePath;
 
 /// The paths at which children of a group may lie, as far as a listing tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Children {
     /// Candidates, sorted, each to be probed: a prefix may also hold files that are no node.
     pub candidates: Vec<NodePath>,

@@ -50,6 +50,7 @@ impl Consolidation {
 /// In version 3 a member `consolidated_metadata` of the group's document, in version 2 a document `.zmetadata`, in the protocol
 /// drafts as zarr-python 2 wrote them a document `meta/root/consolidated/.zmetadata`.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Consolidated {
     /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the
     /// protocol drafts they are the documents of the whole hierarchy by their keys, with the entry point document

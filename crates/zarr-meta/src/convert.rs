@@ -24,6 +24,7 @@ use zarr_json::{Map, NamedConfig, Value};
 
 /// Something that becomes different when a node is stored in another dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// Where in the node, as a JSON pointer into [`Node::to_value`].
     pub pointer: String,

@@ -17,6 +17,7 @@ use zarr_json::{Map, NamedConfig, Value};
 /// | `field_endian` | configuration of `bytes` | byte orders of the fields of a struct that has mixed ones: a list with `"little"`, `"big"`, null (of no consequence) or, for a nested struct, a list |
 /// | `index_checksum_optional` | configuration of `sharding_indexed` | true: `index_codecs` were not in the document; the index may or may not have a checksum |
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ArrayMetadata {
     /// Elements along each dimension.
     pub shape: Vec<u64>,
@@ -41,8 +42,35 @@ pub struct ArrayMetadata {
     pub extra: Map,
 }
 
+impl ArrayMetadata {
+    /// An array without storage transformers, dimension names, attributes and further members.
+    #[must_use]
+    pub fn new(
+        shape: Vec<u64>,
+        data_type: NamedConfig,
+        chunk_grid: NamedConfig,
+        chunk_key_encoding: NamedConfig,
+        fill_value: Option<Value>,
+        codecs: Vec<NamedConfig>,
+    ) -> Self {
+        Self {
+            shape,
+            data_type,
+            chunk_grid,
+            chunk_key_encoding,
+            fill_value,
+            codecs,
+            storage_transformers: Vec::new(),
+            dimension_names: None,
+            attributes: Map::new(),
+            extra: Map::new(),
+        }
+    }
+}
+
 /// A group.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct GroupMetadata {
     /// The user's attributes, as stored.
     pub attributes: Map,
@@ -51,6 +79,14 @@ pub struct GroupMetadata {
     pub consolidated: Option<Consolidated>,
     /// Members that no rule of the dialect names and that it permits to ignore; kept and written back.
     pub extra: Map,
+}
+
+impl GroupMetadata {
+    /// A group with these attributes alone.
+    #[must_use]
+    pub fn new(attributes: Map) -> Self {
+        Self { attributes, ..Self::default() }
+    }
 }
 
 /// An array or a group.

@@ -48,6 +48,7 @@ pub struct StoredNode {
 
 /// The keys that belong to a node and to all nodes below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Owned {
     /// All keys below these prefixes (each empty, or ending in `/`).
     pub prefixes: Vec<String>,

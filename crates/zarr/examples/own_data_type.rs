@@ -15,7 +15,7 @@ struct Temperature {
 }
 
 /// The entry for the table of data types: names, and how the type is made from its configuration.
-const TEMPERATURE: DataTypeEntry = DataTypeEntry { names: &["example.temperature"], build };
+const TEMPERATURE: DataTypeEntry = DataTypeEntry::new(&["example.temperature"], build);
 
 fn build(config: &NamedConfig, _: &DataTypes) -> Result<Arc<dyn ExtensionType>, Error> {
     let steps = config.configuration.get("steps").unwrap_or(&Value::Null);

@@ -24,7 +24,9 @@ pub use zarr_codec_object::PICKLE;
 pub fn default() -> Arc<Registry> {
     static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
         let mut registry = without_defaults();
-        registry.defaults = Defaults { serializer: Some(serializer), compressor: Some(compressor), shard: Some(shard) };
+        registry.defaults.serializer = Some(serializer);
+        registry.defaults.compressor = Some(compressor);
+        registry.defaults.shard = Some(shard);
         Arc::new(registry)
     });
     Arc::clone(&REGISTRY)

@@ -146,8 +146,7 @@ fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, 
     let found = zarr::hierarchy::open_node(store, path, None)?;
     let _ = found.attributes();
     if found.dialect.is_v3() {
-        let free =
-            ParseOptions { nan_literals: true, duplicate_names: true, trailing_comma: false, lone_surrogates: true };
+        let free = ParseOptions::ALL.trailing_comma(false);
         for (_, text) in found.documents.iter().filter(|(key, _)| key.ends_with("zarr.json")) {
             laws::array::document_v3(&parse(text, free).map(|parsed| parsed.value).unwrap_or_default());
         }

@@ -127,7 +127,7 @@ fn data_type(text: &str) -> bool {
 fn typed() -> Result<BTreeSet<(String, String)>, Fault> {
     let mut found = BTreeSet::new();
     for document in all_documents()? {
-        let Ok(parsed) = parse(&document, ParseOptions { nan_literals: true, ..ParseOptions::default() }) else {
+        let Ok(parsed) = parse(&document, ParseOptions::default().nan_literals(true)) else {
             continue;
         };
         let member = |name: &str| parsed.value.get(name);

@@ -37,7 +37,8 @@ pub(crate) struct ReadContext<'a> {
 impl<'a> ReadContext<'a> {
     /// A read without a cache, such as one of elements that are written again.
     pub(crate) fn new(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool) -> Self {
-        let access = Access { read_size: profile.read_size, skip_checksums: core.options.checksums == Checksums::Skip };
+        let access =
+            Access::default().read_size(profile.read_size).skip_checksums(core.options.checksums == Checksums::Skip);
         Self {
             core,
             access,

@@ -59,12 +59,11 @@ fn still_reads(core: &ArrayCore, key: &str, bytes: &[u8]) -> bool {
     let found = core.options.as_read(found);
     let (old, Some(new)) = (core.metadata(), found.node.as_array()) else { return false };
     let covers = old.shape.len() == new.shape.len() && old.shape.iter().zip(&new.shape).all(|(old, new)| old <= new);
-    let layout = |array: &ArrayMetadata| ArrayMetadata {
-        shape: Vec::new(),
-        attributes: Default::default(),
-        dimension_names: None,
-        extra: Default::default(),
-        ..array.clone()
+    let layout = |array: &ArrayMetadata| {
+        let mut array = array.clone();
+        (array.shape, array.dimension_names) = (Vec::new(), None);
+        (array.attributes, array.extra) = Default::default();
+        array
     };
     // NaN differs from itself as a number, not as the text that fill values are.
     covers && layout(old) == layout(new)

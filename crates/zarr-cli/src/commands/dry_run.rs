@@ -71,9 +71,10 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
 }
 
 fn total(stored: &[StoredSize]) -> StoredSize {
-    stored.iter().fold(StoredSize::default(), |sum, one| StoredSize {
-        chunks: sum.chunks + one.chunks,
-        bytes: sum.bytes.saturating_add(one.bytes),
+    stored.iter().fold(StoredSize::default(), |mut sum, one| {
+        sum.chunks += one.chunks;
+        sum.bytes = sum.bytes.saturating_add(one.bytes);
+        sum
     })
 }
 

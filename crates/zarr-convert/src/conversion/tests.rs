@@ -91,7 +91,7 @@ impl zarr_dtype::ExtensionType for Level {
 #[test]
 fn data_types_of_ones_own_are_converted_by_name() {
     let mut known = Registry::clone(&registry());
-    known.data_types.add(zarr_dtype::DataTypeEntry { names: &["level"], build: |_, _| Ok(Arc::new(Level)) });
+    known.data_types.add(zarr_dtype::DataTypeEntry::new(&["level"], |_, _| Ok(Arc::new(Level))));
     let (known, unknown, source) = (Arc::new(known), registry(), memory());
     let level = r#"{"name":"level","configuration":{"of":["sea",1.50]}}"#;
     let new = NewArray::new(&[5], level).chunks(&[2]).codecs("bytes").unwrap().fill(-3);

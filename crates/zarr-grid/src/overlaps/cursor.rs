@@ -8,6 +8,7 @@ use crate::shape::{ChunkIndex, Shape};
 
 /// The part of a chunk that a region selects, and the region of the output that it fills.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ChunkOverlap {
     /// The index of the chunk.
     pub index: ChunkIndex,

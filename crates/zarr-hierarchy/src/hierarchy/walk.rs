@@ -11,6 +11,7 @@ use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
 
 /// The result of a walk.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Walk {
     /// The nodes, sorted by path, the one that the walk began with included.
     pub nodes: Vec<StoredNode>,

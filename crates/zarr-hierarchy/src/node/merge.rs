@@ -31,28 +31,30 @@ fn arrays(base: &ArrayMetadata, ours: &ArrayMetadata, theirs: &ArrayMetadata) ->
         let name = |name: &Option<String>| name.as_deref().map_or(Value::Null, Value::from);
         names.as_ref().map_or(Value::Null, |names| Value::Array(names.iter().map(name).collect()))
     };
-    Ok(ArrayMetadata {
-        shape: merged!(shape, |shape: &Vec<u64>| Value::from(shape.clone())),
-        data_type: merged!(data_type, NamedConfig::to_value),
-        chunk_grid: merged!(chunk_grid, NamedConfig::to_value),
-        chunk_key_encoding: merged!(chunk_key_encoding, NamedConfig::to_value),
-        fill_value: merged!(fill_value, |value: &Option<Value>| value.clone().unwrap_or_default()),
-        codecs: merged!(codecs, list),
-        storage_transformers: merged!(storage_transformers, list),
-        dimension_names: merged!(dimension_names, names),
-        attributes: maps("/attributes", &base.attributes, &ours.attributes, &theirs.attributes)?,
-        extra: maps("", &base.extra, &ours.extra, &theirs.extra)?,
-    })
+    // Members that are not named here are those of the newest documents.
+    let mut merged = theirs.clone();
+    merged.shape = merged!(shape, |shape: &Vec<u64>| Value::from(shape.clone()));
+    merged.data_type = merged!(data_type, NamedConfig::to_value);
+    merged.chunk_grid = merged!(chunk_grid, NamedConfig::to_value);
+    merged.chunk_key_encoding = merged!(chunk_key_encoding, NamedConfig::to_value);
+    merged.fill_value = merged!(fill_value, |value: &Option<Value>| value.clone().unwrap_or_default());
+    merged.codecs = merged!(codecs, list);
+    merged.storage_transformers = merged!(storage_transformers, list);
+    merged.dimension_names = merged!(dimension_names, names);
+    merged.attributes = maps("/attributes", &base.attributes, &ours.attributes, &theirs.attributes)?;
+    merged.extra = maps("", &base.extra, &ours.extra, &theirs.extra)?;
+    Ok(merged)
 }
 
 fn groups(base: &GroupMetadata, ours: &GroupMetadata, theirs: &GroupMetadata) -> Result<GroupMetadata> {
-    Ok(GroupMetadata {
-        attributes: maps("/attributes", &base.attributes, &ours.attributes, &theirs.attributes)?,
-        // A copy: the stored one is the newest.
-        consolidated: if ours.consolidated == base.consolidated { &theirs.consolidated } else { &ours.consolidated }
-            .clone(),
-        extra: maps("", &base.extra, &ours.extra, &theirs.extra)?,
-    })
+    let mut merged = theirs.clone();
+    merged.attributes = maps("/attributes", &base.attributes, &ours.attributes, &theirs.attributes)?;
+    // A copy: the stored one is the newest.
+    if ours.consolidated != base.consolidated {
+        merged.consolidated.clone_from(&ours.consolidated);
+    }
+    merged.extra = maps("", &base.extra, &ours.extra, &theirs.extra)?;
+    Ok(merged)
 }
 
 /// The value of a member: that of the side which changed it.
@@ -114,7 +116,7 @@ mod tests {
 
     fn group(attributes: Value) -> Node {
         let attributes = attributes.as_object().cloned().expect("an object");
-        Node::Group(GroupMetadata { attributes, ..GroupMetadata::default() })
+        Node::Group(GroupMetadata::new(attributes))
     }
 
     #[test]

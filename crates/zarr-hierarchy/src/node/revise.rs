@@ -6,7 +6,7 @@ use super::newest::{Newest, ReadNewest};
 use super::{order, reread};
 use crate::jobs::{InSteps, Made};
 use crate::{Error, ErrorKind, Result, jobs};
-use zarr_meta::{Consolidated, GroupMetadata, Node, StoredNode};
+use zarr_meta::{Consolidated, Node, StoredNode};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, backoff};
 
 /// How often a change is made again when others keep changing the documents in between.
@@ -82,7 +82,9 @@ impl Edit {
             }
             Self::Consolidated(copy) => match theirs {
                 Node::Group(group) => {
-                    Ok(Node::Group(GroupMetadata { consolidated: copy.as_deref().cloned(), ..group.clone() }))
+                    let mut group = group.clone();
+                    group.consolidated = copy.as_deref().cloned();
+                    Ok(Node::Group(group))
                 }
                 Node::Array(_) => Err(Error::new(ErrorKind::NotFound, "found an array, expected a group")),
             },

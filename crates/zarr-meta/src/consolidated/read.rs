@@ -92,7 +92,7 @@ impl Consolidated {
 
 /// The documents in one of consolidated metadata, by key; `None` if its format is not 1.
 fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
-    let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
+    let options = ParseOptions::ALL.trailing_comma(false);
     // User attributes may be odd, documents may not.
     let permitted = |deviation: &Deviation| {
         matches!(deviation.kind, DeviationKind::NanLiteral(_))

@@ -24,7 +24,7 @@ const GROUP: &str = "group.json";
 const ATTRIBUTES: &str = "attributes.json";
 
 /// The deviations that an example of the text of groups and arrays has.
-const OPTIONS: ParseOptions = ParseOptions { nan_literals: false, ..ParseOptions::ALL };
+const OPTIONS: ParseOptions = ParseOptions::ALL.nan_literals(false);
 
 /// The URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";

@@ -64,7 +64,7 @@ impl Rules for V0 {
     }
 
     fn parse(&self, _: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
-        let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
+        let nan_literals = ParseOptions::default().nan_literals(true);
         if let Some(bytes) = documents.get(ARRAY) {
             check_is_json(bytes)?;
         }

@@ -100,24 +100,25 @@ pub(crate) fn node_v3() -> impl Strategy<Value = Node> {
                 _ => NamedConfig::new("crc32c"),
             }));
             let ignored = NamedConfig { must_understand: false, ..named("vendor.store", json!({"n": 1})) };
-            Node::Array(ArrayMetadata {
-                shape: axes.iter().map(|axis| axis.0).collect(),
+            let grid = json!({"chunk_shape": (axes.iter().map(|axis| axis.1).collect::<Vec<_>>())});
+            let mut array = ArrayMetadata::new(
+                axes.iter().map(|axis| axis.0).collect(),
                 data_type,
-                chunk_grid: named(
-                    "regular",
-                    json!({"chunk_shape": (axes.iter().map(|axis| axis.1).collect::<Vec<_>>())}),
-                ),
-                chunk_key_encoding: named(if v2_keys { "v2" } else { "default" }, json!({"separator": separator})),
-                fill_value: Some(fill),
+                named("regular", grid),
+                named(if v2_keys { "v2" } else { "default" }, json!({"separator": separator})),
+                Some(fill),
                 codecs,
-                storage_transformers: transformed.then_some(ignored).into_iter().collect(),
-                dimension_names: named_axes.then(|| axes.into_iter().map(|axis| axis.2).collect()),
-                attributes,
-                extra,
-            })
+            );
+            array.storage_transformers = transformed.then_some(ignored).into_iter().collect();
+            array.dimension_names = named_axes.then(|| axes.into_iter().map(|axis| axis.2).collect());
+            (array.attributes, array.extra) = (attributes, extra);
+            Node::Array(array)
         });
-    let group = (attributes(), ignorable())
-        .prop_map(|(attributes, extra)| Node::Group(GroupMetadata { attributes, consolidated: None, extra }));
+    let group = (attributes(), ignorable()).prop_map(|(attributes, extra)| {
+        let mut group = GroupMetadata::new(attributes);
+        group.extra = extra;
+        Node::Group(group)
+    });
     prop_oneof![4 => array, 1 => group]
 }
 

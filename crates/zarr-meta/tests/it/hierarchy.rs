@@ -128,7 +128,7 @@ fn check(
         let listed = store.list(&listing_prefix(dialect, &path));
         let (prefixes, keys): (Vec<&str>, Vec<&str>) =
             listed.iter().map(String::as_str).partition(|key| key.ends_with('/'));
-        let Children { candidates, maybe_implicit, refused } = children(dialect, &path, &keys, &prefixes, entry);
+        let Children { candidates, maybe_implicit, refused, .. } = children(dialect, &path, &keys, &prefixes, entry);
         prop_assert!(refused.is_empty(), "{:?}", refused);
         next.extend(candidates.into_iter().chain(maybe_implicit));
     }

@@ -191,7 +191,7 @@ proptest! {
     #[test]
     fn p2020_groups(attributes in attributes()) {
         let path = NodePath::parse("/a").unwrap();
-        let node = Node::Group(GroupMetadata { attributes: attributes.clone(), ..GroupMetadata::default() });
+        let node = Node::Group(GroupMetadata::new(attributes.clone()));
         let written = stored(Dialect::V3Protocol2020, &path, &node);
         same(&json_of(&written, "meta/root/a.group.json"), &map(json!({"attributes": attributes})))?;
         prop_assert_eq!(parse(Dialect::V3Protocol2020, &path, &written), node);

@@ -147,16 +147,8 @@ fn bytes_codecs(codecs: &[NamedConfig], element: &ElementSpec) -> Vec<Arc<dyn By
 pub(in crate::fuzz) fn build(codec: &NamedConfig, element: &ElementSpec) -> Option<Codec> {
     let registry = registry();
     let entry = registry.codecs.get(&codec.name)?;
-    let built = entry.build(&BuildContext {
-        name: &codec.name,
-        config: &Config::new(&codec.configuration),
-        element,
-        codecs: &registry.codecs,
-        limits: &limited().limits,
-        nesting: 0,
-        warnings: &Warnings::default(),
-    });
-    built.ok()
+    let (config, limits, warnings) = (Config::new(&codec.configuration), limited().limits, Warnings::default());
+    entry.build(&BuildContext::new(&codec.name, &config, element, &registry.codecs, &limits, &warnings)).ok()
 }
 
 /// Changes the bytes below the outermost `depth` of `codecs`, or, if they do not decode, the outermost itself.

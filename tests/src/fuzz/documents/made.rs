@@ -83,18 +83,17 @@ fn nodes() -> Vec<Node> {
             }
             _ => json!({"name": "regular", "configuration": {"chunk_shape": [4, 3]}}),
         };
-        nodes.push(Node::Array(ArrayMetadata {
-            shape: vec![6, 5],
+        let mut array = ArrayMetadata::new(
+            vec![6, 5],
             data_type,
-            chunk_grid: NamedConfig::from_value(&grid).unwrap_or_else(|| NamedConfig::new("regular")),
-            chunk_key_encoding: NamedConfig::new(if number % 2 == 0 { "default" } else { "v2" }),
-            fill_value: Some(fill.clone()).filter(|fill| !fill.is_null()),
-            codecs: codecs.filter_map(|codec| NamedConfig::from_value(&codec)).collect(),
-            storage_transformers: Vec::new(),
-            dimension_names: (number % 5 == 3).then(|| vec![Some("y".to_owned()), Some("x".to_owned())]),
-            attributes,
-            extra: Map::new(),
-        }));
+            NamedConfig::from_value(&grid).unwrap_or_else(|| NamedConfig::new("regular")),
+            NamedConfig::new(if number % 2 == 0 { "default" } else { "v2" }),
+            Some(fill.clone()).filter(|fill| !fill.is_null()),
+            codecs.filter_map(|codec| NamedConfig::from_value(&codec)).collect(),
+        );
+        array.dimension_names = (number % 5 == 3).then(|| vec![Some("y".to_owned()), Some("x".to_owned())]);
+        array.attributes = attributes;
+        nodes.push(Node::Array(array));
     }
     nodes
 }

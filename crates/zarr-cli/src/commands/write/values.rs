@@ -30,7 +30,7 @@ pub(super) fn read(form: Source, array: &Array, shape: &[u64], input: &mut Input
         return csv::values(array.data_type(), shape, &text).map_err(broken);
     }
     // Python's NaN literal becomes a string.
-    let options = ParseOptions { nan_literals: true, ..ParseOptions::default() };
+    let options = ParseOptions::default().nan_literals(true);
     let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
     let mut values = Vec::new();
     flatten(value.value.without_nan_literals(), shape, &mut values).map_err(broken)?;

@@ -15,6 +15,7 @@ const VERSION: u64 = 1;
 
 /// How far a [`Migration`](super::Migration) has come, as its record in the store says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MigrationState {
     /// New chunks and documents are being written, or that was interrupted.
     Running,

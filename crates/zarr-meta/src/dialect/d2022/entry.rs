@@ -22,7 +22,7 @@ pub(super) struct Entry {
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
 /// The deviations that an example of the text itself has.
-pub(super) const OPTIONS: ParseOptions = ParseOptions { nan_literals: false, ..ParseOptions::ALL };
+pub(super) const OPTIONS: ParseOptions = ParseOptions::ALL.nan_literals(false);
 
 impl Entry {
     /// The entry among the documents; `None` if there is none.

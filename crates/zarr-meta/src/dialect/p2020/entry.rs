@@ -48,7 +48,7 @@ impl Form {
     /// The form that the entry point document says; without one, that of zarr-python 2.
     pub(super) fn of(documents: &Documents) -> Result<Self> {
         // The group example of the text has a trailing comma, and software ignored unknown members.
-        let options = ParseOptions { trailing_comma: true, ..ParseOptions::default() };
+        let options = ParseOptions::default().trailing_comma(true);
         match documents.json(KEY, options, |_| true)? {
             Some((value, _)) => Self::parse(&At::root(&value)).map_err(|error| error.in_document(KEY)),
             None => Ok(Self::default()),

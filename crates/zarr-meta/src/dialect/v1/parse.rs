@@ -16,7 +16,7 @@ const MEMBERS: [&str; 8] =
 
 pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes a literal where it has NaN; in a fill value that is how version 1 says it.
-    let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
+    let nan_literals = ParseOptions::default().nan_literals(true);
     let Some((value, deviations)) = documents.json(ARRAY, nan_literals, |_| true)? else { return Ok(None) };
     let value = value.without_nan_literals();
     let odd = deviations.into_iter().filter(|deviation| deviation.pointer != "/fill_value");
@@ -51,7 +51,7 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
 
 /// A document of nothing but attributes; none where it is absent.
 pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
-    let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
+    let options = ParseOptions::ALL.trailing_comma(false);
     let Some((value, deviations)) = documents.json(key, options, |_| true)? else { return Ok(Map::new()) };
     warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
     match value {

@@ -18,7 +18,7 @@ const MEMBERS: [&str; 9] =
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
     let key = |name: &str| format!("{prefix}{name}");
     // Python writes a literal where it has NaN.
-    let nan_literals = ParseOptions { nan_literals: true, ..ParseOptions::default() };
+    let nan_literals = ParseOptions::default().nan_literals(true);
     let mut warnings = Vec::new();
     let array_key = key(ARRAY);
     let group_key = key(GROUP);

@@ -34,7 +34,7 @@ const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidate
 
 pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes NaN literals into attributes, whose contents are the user's business.
-    let options = ParseOptions { trailing_comma: false, ..ParseOptions::ALL };
+    let options = ParseOptions::ALL.trailing_comma(false);
     let Some((value, deviations)) = documents.json(key, options, is_permitted)? else { return Ok(None) };
     let mut warnings: Vec<Warning> = deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect();
     let parsed = document(key, &value, &mut warnings).map_err(|error| error.in_document(key))?;
