@@ -92,9 +92,6 @@ impl<S: StoreKind + ?Sized> Clone for Open<S> {
     }
 }
 
-/// A node that was found, with the registry and the options that it is opened with.
-type Bound = (StoredNode, Arc<Registry>, Options);
-
 impl<S: StoreKind + ?Sized> Open<S> {
     /// Takes the node that is stored in this dialect, where there are several at the path. By default the newest.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
