@@ -1,6 +1,6 @@
 //! `numcodecs.delta`: differences of neighbours.
 
-use crate::blocks::in_blocks;
+use crate::convert::in_blocks;
 use crate::dtype::{Dtype, add_type, with_bits, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Number, Span};

@@ -1,6 +1,6 @@
 //! `numcodecs.fixedscaleoffset`: floats as scaled integers.
 
-use crate::blocks::{change, in_blocks};
+use crate::convert::{change, in_blocks};
 use crate::dtype::{Dtype, add_type, with_bits, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Float};

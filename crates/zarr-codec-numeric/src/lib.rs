@@ -41,7 +41,6 @@
 
 mod astype;
 mod bitround;
-mod blocks;
 mod cast_value;
 mod codecs;
 mod config;

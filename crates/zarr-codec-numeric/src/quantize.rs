@@ -1,7 +1,7 @@
 //! `numcodecs.quantize`: floats to a number of decimal digits.
 
-use crate::blocks::{change, in_blocks};
 use crate::convert::convert;
+use crate::convert::{change, in_blocks};
 use crate::dtype::{Dtype, add_type, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::Float;

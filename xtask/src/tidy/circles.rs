@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &[&str]); 8] = [
     ),
     ("crates/zarr-json/src", &["map", "members", "value"]),
     ("crates/zarr-store/src", &["async_store", "bridge"]),
-    ("crates/zarr-store/src", &["error", "key", "prefix"]),
+    ("crates/zarr-store/src", &["error", "key", "prefix", "range", "version"]),
     ("crates/zarr-store/src", &["fetched", "snapshot"]),
 ];
 
