@@ -122,6 +122,18 @@ mod tests {
         assert!(!libraries.iter().any(|name| name == "xtask" || name == "zarr-tests"));
     }
 
+    /// A name without its generics: `Open<S>::cache(self)` is `Open::cache(self)`.
+    fn without_generics(name: &str) -> String {
+        let mut depth = 0_usize;
+        let outside = name.chars().filter(|character| {
+            depth += usize::from(*character == '<');
+            let is_outside = depth == 0;
+            depth = depth.saturating_sub(usize::from(*character == '>'));
+            is_outside
+        });
+        outside.collect()
+    }
+
     #[test]
     fn the_root_of_the_facade_stays_small() {
         let list = std::fs::read_to_string(tidy::root().join("docs/api/zarr.txt")).unwrap_or_default();
@@ -129,7 +141,7 @@ mod tests {
             let name = line.split_once(" zarr::").map_or("", |(_, name)| name);
             let kind = ["pub use ", "pub mod ", "pub fn ", "pub struct ", "pub enum ", "pub macro "];
             kind.iter().any(|kind| line.starts_with(kind))
-                && !name.split(['(', '<']).next().unwrap_or_default().contains("::")
+                && !without_generics(name).split('(').next().unwrap_or_default().contains("::")
         };
         // A module and a macro of one name are one.
         let root: BTreeSet<&str> = list.lines().filter(is_root).collect();

@@ -1,7 +1,6 @@
 //! `numcodecs.quantize`: floats to a number of decimal digits.
 
-use crate::convert::convert;
-use crate::convert::{change, in_blocks};
+use crate::convert::{change, convert, in_blocks};
 use crate::dtype::{Dtype, add_type, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::Float;
