@@ -28,6 +28,9 @@ mod own_store {}
 #[doc = include_str!("../../docs/guide/async.md")]
 mod asynchronous {}
 
+#[doc = include_str!("../../docs/guide/crates.md")]
+mod crates {}
+
 #[doc = include_str!("../../docs/guide/errors.md")]
 mod errors {}
 

@@ -108,7 +108,7 @@ fn the_loss_is_bounded() {
 }
 
 #[test]
-fn integers_without_a_number_are_refused() {
+fn integers_beyond_the_signed_type_are_refused() {
     for (data_type, item) in [("uint32", u32::MAX.to_ne_bytes().to_vec()), ("uint64", u64::MAX.to_ne_bytes().to_vec())]
     {
         let chain = chain("zfp", REVERSIBLE, data_type);

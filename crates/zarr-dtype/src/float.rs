@@ -240,8 +240,8 @@ impl Format {
         }
     }
 
-    /// The bit pattern nearest to `value`, of two the even one (of two powers of two the greater); beyond the largest number infinity or else NaN. `None`
-    /// where the format has nothing like it.
+    /// The bit pattern nearest to `value`, of two the even one (of two powers of two the greater); beyond the largest number infinity
+    /// or else NaN. `None` where the format has none of them.
     pub(crate) fn nearest(&self, value: f64) -> Option<u64> {
         if value.is_nan() {
             return self.nan(false);

@@ -94,7 +94,7 @@ impl<'p> Erasure<'p> {
         self
     }
 
-    /// Erases the node.
+    /// Erases the node. In a hierarchy of NCZarr it is taken out of the lists of its group first, before any progress is reported.
     ///
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if `progress` cancels before

@@ -278,6 +278,8 @@ impl From<zarr_store::Error> for Error {
     fn from(error: zarr_store::Error) -> Self {
         use zarr_store::ErrorKind as Kind;
         let kind = match error.kind() {
+            // A failure says nothing about the node, whatever kind a store gives it.
+            _ if matches!(error, zarr_store::Error::Failed { .. }) => ErrorKind::Store,
             Kind::NotFound => ErrorKind::NotFound,
             Kind::Range => ErrorKind::CorruptChunk,
             Kind::Path => ErrorKind::Path,

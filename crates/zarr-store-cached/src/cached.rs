@@ -86,6 +86,8 @@ impl<S: fmt::Display> Cached<S> {
         mut newest: Result<Option<Fetched>>,
     ) -> Option<Result<Option<Fetched>>> {
         let is_required = match &mut newest {
+            // A reply without a version may be of any state.
+            Ok(Some(fetched)) if options.if_match.is_some() && fetched.version.is_none() => false,
             Ok(Some(fetched)) => options.check(self, key, fetched).is_ok(),
             Err(error) => options.is_default() || !error.is_range(),
             Ok(None) => true,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::store::refuse;
+use crate::store::{check_writable, refuse};
 use crate::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
     SetOptions, Version,
@@ -77,6 +77,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     /// Removes all keys under `prefix`; as [`crate::Store::erase_prefix`].
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
+            check_writable(&self.to_string(), self.capabilities(), Operation::Erase)?;
             for key in self.list_prefix(prefix).await? {
                 self.erase(&key).await?;
             }
@@ -87,7 +88,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     /// Renames all keys under a prefix at once; as [`crate::Store::rename_prefix`].
     fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
         let _ = (from, to);
-        Box::pin(async { Ok(false) })
+        let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
+        Box::pin(async { writable.map(|()| false) })
     }
 
     /// Takes the lock of a prefix; as [`crate::Store::try_lock`].

@@ -190,7 +190,7 @@ pub enum Error {
     },
 }
 
-/// Whose fault an [`Error`] is: what callers branch on.
+/// The kind of an [`Error`], by which callers decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -284,7 +284,7 @@ impl Error {
         }
     }
 
-    /// Whose fault it is.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

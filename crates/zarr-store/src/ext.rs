@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::durability::ALWAYS;
+use crate::fetched::check;
 use crate::snapshot::NEWEST;
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Error, Fetched, Key, Precondition, Prefix, Result, SetOptions, Store, Version,
@@ -26,7 +27,7 @@ pub trait StoreExt: Store {
     /// # Errors
     /// Those of [`Store::get`].
     fn get_ranges(&self, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
-        self.get(key, ranges, &NEWEST)
+        check(&self, key, self.get(key, ranges, &NEWEST)?, ranges.len())
     }
 
     /// For each key and range, in order, the bytes, or `None` if there is no such key.
@@ -119,7 +120,10 @@ pub trait AsyncStoreExt: AsyncStore {
 
     /// Ranges of the newest state of the value at `key`; `None` if there is no such key.
     fn get_ranges<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        self.get(key, ranges, &NEWEST)
+        Box::pin(async move {
+            let fetched = self.get(key, ranges, &NEWEST).await?;
+            check(&self, key, fetched, ranges.len())
+        })
     }
 
     /// The size in bytes of the value at `key`; `None` if there is no such key. The value is not read.

@@ -189,11 +189,12 @@ impl Fetched {
         }
     }
 
-    /// The first piece; without a copy if it is lent or the only one.
+    /// The first piece; without a copy if it is lent, or the only one in memory that is not much larger.
     #[must_use]
     pub fn into_bytes(mut self) -> Bytes {
         match self.pieces.first() {
-            Some(Piece::Read(at)) if *at == (0..self.used) => {
+            // Kept memory may be much larger than the value.
+            Some(Piece::Read(at)) if *at == (0..self.used) && self.scratch.0.capacity() / 2 <= self.used => {
                 let mut scratch = std::mem::take(&mut self.scratch.0);
                 scratch.truncate(self.used);
                 Bytes::from(scratch)
@@ -239,6 +240,24 @@ impl fmt::Debug for Fetched {
     }
 }
 
+/// Checks the number of pieces once for all codecs: a store that returns too few must not look like empty data.
+pub(crate) fn check(
+    store: &dyn fmt::Display,
+    key: &Key,
+    fetched: Option<Fetched>,
+    expected: usize,
+) -> Result<Option<Fetched>> {
+    match fetched {
+        Some(fetched) if fetched.len() != expected => Err(pieces(store, key, fetched.len(), expected)),
+        fetched => Ok(fetched),
+    }
+}
+
+/// The error for a reply with another number of pieces than there are ranges.
+pub(crate) fn pieces(store: &dyn fmt::Display, key: &Key, found: usize, expected: usize) -> Error {
+    Error::contract(store, key, format!("{found} pieces of bytes"), format!("{expected}, one for each range"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,6 +278,19 @@ mod tests {
             assert_eq!((fetched.len(), fetched.is_empty()), (3, false));
             assert_eq!(*address.get_or_insert(fetched.part(0).as_ptr()), fetched.part(0).as_ptr());
         }
+    }
+
+    #[test]
+    fn a_small_value_holds_no_large_memory() {
+        let mut large = Fetched::new();
+        large.buffer(1 << 20).expect("memory").fill(1);
+        drop(large);
+        let mut small = Fetched::new();
+        small.buffer(10).expect("memory").fill(2);
+        let bytes = small.into_bytes();
+        assert_eq!(*bytes, [2; 10]);
+        assert!(Vec::from(bytes).capacity() < 1000);
+        assert_eq!(Fetched::new().spare(), 1 << 20, "the thread keeps the memory");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::buffers::{BufferUse, keep_buffer};
 use crate::coalesce::{Merged, coalesce};
+use crate::fetched::{check, pieces};
 use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Job, Key, Next, Reply, Request, Result, Store, StoreExt};
 
 /// Runs a job on a store, on this thread.
@@ -160,23 +161,6 @@ fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions)
     };
     let fetched = store.get(key, &plan.ranges, options).map_err(|error| plan.blame(error, ranges))?;
     plan.cut(&store, key, fetched)
-}
-
-/// Checks the number of pieces once for all codecs: a store that returns too few must not look like empty data.
-pub(crate) fn check(
-    store: &dyn std::fmt::Display,
-    key: &Key,
-    fetched: Option<Fetched>,
-    expected: usize,
-) -> Result<Option<Fetched>> {
-    match fetched {
-        Some(fetched) if fetched.len() != expected => Err(pieces(store, key, fetched.len(), expected)),
-        fetched => Ok(fetched),
-    }
-}
-
-fn pieces(store: &dyn std::fmt::Display, key: &Key, found: usize, expected: usize) -> Error {
-    Error::contract(store, key, format!("{found} pieces of bytes"), format!("{expected}, one for each range"))
 }
 
 /// Checks the number of replies once for all jobs: a reply too few must not look like a missing value.

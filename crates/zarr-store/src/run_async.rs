@@ -4,7 +4,8 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::run::{GetPlan, check, check_replies, conflict};
+use crate::fetched::check;
+use crate::run::{GetPlan, check_replies, conflict};
 use crate::{
     AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Fetched, GetOptions, Job, Key, Next, Reply, Request, Result,
 };

@@ -28,7 +28,7 @@ pub(crate) fn splice_and_set(
         };
         match set(&value, &SetOptions::when(when)) {
             Ok(_) => return Ok(()),
-            Err(Error::Precondition { .. }) if attempt < ATTEMPTS => attempt += 1,
+            Err(error) if error.is_precondition() && attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),
         }
         debug_assert!(conditional, "{key}: only a condition can fail to hold");

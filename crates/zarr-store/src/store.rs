@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::fetched::check;
 use crate::splice::splice_and_set;
 use crate::{
     AccessProfile, ByteRange, Error, Fetched, GetOptions, Key, Lock, Operation, Prefix, Result, SetOptions, Version,
@@ -72,6 +73,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// As [`Store::set`]. The values before the one that failed are set.
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         let options = SetOptions::default();
         values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
     }
@@ -116,6 +118,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        check_writable(&Named(self), self.capabilities(), Operation::Erase)?;
         for key in self.list_prefix(prefix)? {
             self.erase(&key)?;
         }
@@ -131,11 +134,12 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         splice_and_set(
             self.capabilities().conditional,
             key,
             parts,
-            &|| self.get(key, &[ByteRange::Full], &GetOptions::default()),
+            &|| check(&Named(self), key, self.get(key, &[ByteRange::Full], &GetOptions::default())?, 1),
             &|value, options| self.set(key, value, options),
         )
     }
@@ -148,6 +152,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
         let _ = (from, to);
+        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         Ok(false)
     }
 
@@ -196,6 +201,11 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn barrier(&self) -> Result<()> {
         self.flush()
     }
+}
+
+/// Refuses an operation that writes if a store takes no writes.
+pub(crate) fn check_writable(store: &dyn fmt::Display, capabilities: Capabilities, operation: Operation) -> Result<()> {
+    if capabilities.write { Ok(()) } else { refuse(store, operation) }
 }
 
 /// The error of a store that takes no writes.

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zarr::AsyncStore;
 use zarr::prelude::*;
 use zarr::store::{
     AccessProfile, BoxFuture, ByteRange, Bytes, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
     SetOptions, Version, block_on,
 };
-use zarr::{AsyncArray, AsyncStore};
 
 /// Values without versions: writers of parts of one chunk have to take turns.
 #[derive(Debug, Default)]
@@ -75,11 +75,10 @@ impl AsyncStore for RemoteMap {
 }
 
 async fn run(store: &Arc<dyn AsyncStore>) -> zarr::Result<Vec<i32>> {
-    let registry = zarr::registry::default();
     let new = NewArray::new(&[100], "int32").chunks(&[10]);
-    let array = AsyncArray::create(store, "/a", new, &registry).await?;
+    let array = zarr::create((store, "/a")).array(new).await?;
     array.write(.., &(0..100).collect::<Vec<i32>>()).await?;
-    AsyncArray::open(store, "/a", &registry).await?.read(25..45).await
+    zarr::open((store, "/a")).array().await?.read(25..45).await
 }
 
 fn main() -> zarr::Result<()> {

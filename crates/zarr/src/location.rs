@@ -21,15 +21,15 @@ use zarr_store::{AsyncStore, Store};
 ///
 /// The store may be an [`AsyncStore`](crate::AsyncStore) that is open: then nodes are opened and created without blocking.
 #[derive(Debug)]
-pub struct Location<S: StoreKind + ?Sized = dyn Store>(Repr<S>);
+pub struct Location<S: AnyStore + ?Sized = dyn Store>(Repr<S>);
 
 #[derive(Debug)]
-enum Repr<S: StoreKind + ?Sized> {
+enum Repr<S: AnyStore + ?Sized> {
     Address(S::Address),
     Store(Arc<S>, String),
 }
 
-impl<S: StoreKind + ?Sized> Clone for Location<S> {
+impl<S: AnyStore + ?Sized> Clone for Location<S> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
             Repr::Address(address) => Repr::Address(address.clone()),
@@ -38,18 +38,18 @@ impl<S: StoreKind + ?Sized> Clone for Location<S> {
     }
 }
 
-/// What nodes are opened in: `dyn Store` or `dyn AsyncStore`.
-pub trait StoreKind: Debug + Display {
-    /// What names a store that is not open yet.
+/// A store in which nodes are opened: `dyn Store` or `dyn AsyncStore`.
+pub trait AnyStore: Debug + Display {
+    /// The address of a store that is not open yet.
     type Address: Clone + Debug;
 }
 
-impl StoreKind for dyn Store {
+impl AnyStore for dyn Store {
     type Address = NodeAddress;
 }
 
 /// Addresses are of stores that block.
-impl StoreKind for dyn AsyncStore {
+impl AnyStore for dyn AsyncStore {
     type Address = Infallible;
 }
 

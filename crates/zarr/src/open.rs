@@ -1,6 +1,6 @@
 //! Opening and creating nodes.
 
-use crate::location::StoreKind;
+use crate::location::AnyStore;
 use crate::{Location, registry};
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -48,7 +48,7 @@ use zarr_store::{AsyncStore, Store};
 /// # assert_eq!(block_on(first_row(&store))?, [0.0, 0.0]);
 /// # Ok::<(), zarr::Error>(())
 /// ```
-pub fn open<S: StoreKind + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
+pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
     Open { location: location.into(), registry: None, dialect: None, options: Options::default() }
 }
 
@@ -67,21 +67,21 @@ pub fn open<S: StoreKind + ?Sized>(location: impl Into<Location<S>>) -> Open<S> 
 /// # Ok(())
 /// # }
 /// ```
-pub fn create<S: StoreKind + ?Sized>(location: impl Into<Location<S>>) -> Create<S> {
+pub fn create<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Create<S> {
     Create { location: location.into(), registry: None }
 }
 
 /// How a node is opened; begun by [`open`].
 #[derive(Debug)]
 #[must_use = "nothing is opened until it is said what: an array, a group"]
-pub struct Open<S: StoreKind + ?Sized = dyn Store> {
+pub struct Open<S: AnyStore + ?Sized = dyn Store> {
     location: Location<S>,
     registry: Option<Arc<Registry>>,
     dialect: Option<Dialect>,
     options: Options,
 }
 
-impl<S: StoreKind + ?Sized> Clone for Open<S> {
+impl<S: AnyStore + ?Sized> Clone for Open<S> {
     fn clone(&self) -> Self {
         Self {
             location: self.location.clone(),
@@ -92,7 +92,7 @@ impl<S: StoreKind + ?Sized> Clone for Open<S> {
     }
 }
 
-impl<S: StoreKind + ?Sized> Open<S> {
+impl<S: AnyStore + ?Sized> Open<S> {
     /// Takes the node that is stored in this dialect, where there are several at the path. By default the newest.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
@@ -239,18 +239,18 @@ impl fmt::Display for Opened {
 /// How a node is created; begun by [`create`].
 #[derive(Debug)]
 #[must_use = "nothing is created until it is said what: an array, a group"]
-pub struct Create<S: StoreKind + ?Sized = dyn Store> {
+pub struct Create<S: AnyStore + ?Sized = dyn Store> {
     location: Location<S>,
     registry: Option<Arc<Registry>>,
 }
 
-impl<S: StoreKind + ?Sized> Clone for Create<S> {
+impl<S: AnyStore + ?Sized> Clone for Create<S> {
     fn clone(&self) -> Self {
         Self { location: self.location.clone(), registry: self.registry.clone() }
     }
 }
 
-impl<S: StoreKind + ?Sized> Create<S> {
+impl<S: AnyStore + ?Sized> Create<S> {
     /// Knows codecs and data types by this registry, and not by that of this build.
     pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
         self.registry = Some(Arc::clone(registry));

@@ -1,10 +1,12 @@
 //! Errors of stores as callers of arrays see them.
 
+use std::fmt;
 use std::sync::Arc;
 use zarr::prelude::*;
-use zarr::store::testing::Altered;
+use zarr::store::testing::{self, Altered};
 use zarr::store::{
-    ByteRange, Error, ErrorKind, Fetched, Key, MemoryStore, Operation, Result, StoreExt, SyncAsAsync, block_on,
+    AccessProfile, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, MemoryStore, Operation, Result,
+    StoreExt, SyncAsAsync, block_on,
 };
 use zarr::{AsyncArray, AsyncStore};
 
@@ -16,6 +18,40 @@ fn get(store: &MemoryStore, key: &Key, ranges: &[ByteRange], kind: ErrorKind) ->
     }
 }
 
+/// A store of one value, with no more methods than a store must have.
+#[derive(Debug)]
+struct OneValue;
+
+impl fmt::Display for OneValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one:")
+    }
+}
+
+impl Store for OneValue {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        match key.as_str() {
+            "a/b" => Fetched::of_value(self, key, b"value".to_vec(), None, ranges, options).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::REMOTE
+    }
+}
+
+#[test]
+fn three_methods_make_a_store_to_read_from() {
+    testing::contract_read(&OneValue, &[("a/b", b"value")]);
+    testing::contract_read_only(&OneValue);
+    assert_eq!(OneValue.list().unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
 #[test]
 fn the_kind_and_the_source_of_a_failure_reach_the_caller() {
     for (kind, retryable) in [
@@ -24,6 +60,9 @@ fn the_kind_and_the_source_of_a_failure_reach_the_caller() {
         (ErrorKind::TimedOut, true),
         (ErrorKind::Transient, true),
         (ErrorKind::Io, false),
+        (ErrorKind::NotFound, false),
+        (ErrorKind::Range, false),
+        (ErrorKind::Invalid, false),
     ] {
         let inner =
             Arc::new(Altered::new(MemoryStore::new()).getting(move |store, key, ranges| get(store, key, ranges, kind)));
