@@ -56,8 +56,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Sets the value at `key` if the precondition of `options` holds, and returns its new version, if the store has versions.
     ///
     /// All or nothing: no reader sees a part of `value`, and a failure leaves the old value. A store may ignore the durability of
-    /// `options` if its values survive a loss of power once they are set, or if nothing does. [`Precondition::check`] compares
-    /// versions for a store that has them at hand.
+    /// `options` if its values survive a loss of power once they are set, or if nothing does.
+    /// [`Precondition::check`](crate::Precondition::check) compares versions for a store that has them at hand.
     ///
     /// # Errors
     /// [`crate::Error::Precondition`] if the precondition does not hold; [`crate::Error::ReadOnly`] if the store takes no writes,
