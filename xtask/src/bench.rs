@@ -16,11 +16,12 @@ use table::{Row, Samples};
 use zarr_json::Value;
 
 const USAGE: &str = "\
-usage: cargo xtask bench [--peers [NAME,..]] [--floor] [--only CASE:OPERATION,..] [--rounds N] [--repetitions N]
-                         [--smaller]
+usage: cargo xtask bench [--peers [NAME,..]] [--former FILE] [--floor] [--only CASE:OPERATION,..] [--rounds N]
+                         [--repetitions N] [--smaller]
        cargo xtask bench --counts [--record]
 
   --peers        other software as well: zarrs, tensorstore, zarr-python, zarr-python+zarrs
+  --former       a `zarr-bench` built from another state of this library: to measure a change
   --floor        a program that does only the work that any library must do: a limit, not a peer
   --only         these measurements alone: A:read_into, C:rand:row
   --rounds       processes for each program and measurement (2)
@@ -33,6 +34,7 @@ Data is made once in $BENCH_DATA, or else below target/bench. Files that program
 
 struct Options {
     peers: Vec<&'static str>,
+    former: Option<PathBuf>,
     floor: bool,
     only: Vec<Measurement>,
     rounds: u32,
@@ -53,6 +55,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return counts::run(root, &ours, options.record);
     }
     let mut programs = vec![ours];
+    programs.extend(options.former.map(Program::former));
     programs.extend(options.floor.then_some(floor));
     for &name in &options.peers {
         programs.push(programs::peer(root, &folder, name)?);
@@ -96,6 +99,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 fn parse(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
         peers: Vec::new(),
+        former: None,
         floor: false,
         only: MEASUREMENTS.to_vec(),
         rounds: 2,
@@ -110,6 +114,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
         match argument.as_str() {
             "--rounds" => options.rounds = number()?,
             "--repetitions" => options.repetitions = number()?,
+            "--former" => options.former = Some(rest.next().ok_or(USAGE)?.into()),
             "--floor" => options.floor = true,
             "--smaller" => options.smaller = true,
             "--counts" => options.counts = true,

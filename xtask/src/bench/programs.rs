@@ -12,6 +12,9 @@ pub(super) const OURS: &str = "ours";
 /// The name of the program that does only the work that any library must do.
 pub(super) const FLOOR: &str = "floor";
 
+/// The name of this library's program of another state.
+const FORMER: &str = "former";
+
 /// Peers, in the order in which they take turns.
 pub(super) const PEERS: [&str; 4] = ["zarrs", "tensorstore", "zarr-python", "zarr-python+zarrs"];
 
@@ -39,6 +42,11 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// This library's program as another state of it builds it.
+    pub(super) fn former(program: PathBuf) -> Self {
+        Self { name: FORMER, command: vec![program] }
+    }
+
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(self.command.first().map_or(Path::new(""), PathBuf::as_path));
         command.args(self.command.iter().skip(1));
