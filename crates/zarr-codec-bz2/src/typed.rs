@@ -8,9 +8,20 @@ use zarr_codec::{TypedCodec, bytes_codec};
 pub struct Bz2(TypedCodec);
 
 impl Bz2 {
+    /// Compression in blocks of 100 kB. Decodes any stream.
+    pub fn new() -> Self {
+        Self(TypedCodec::new(BZ2))
+    }
+
     /// Compression in blocks of `level` times 100 kB, 1 to 9.
     pub fn level(level: u32) -> Self {
         Self(TypedCodec::new(BZ2).with("level", level))
+    }
+}
+
+impl Default for Bz2 {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

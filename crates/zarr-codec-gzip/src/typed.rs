@@ -8,9 +8,20 @@ use zarr_codec::{TypedCodec, bytes_codec};
 pub struct Gzip(TypedCodec);
 
 impl Gzip {
+    /// Compression at level 5. Decodes any stream.
+    pub fn new() -> Self {
+        Self(TypedCodec::new(GZIP))
+    }
+
     /// Compression at `level`, 0 (stored) to 9 (smallest).
     pub fn level(level: u32) -> Self {
         Self(TypedCodec::new(GZIP).with("level", level))
+    }
+}
+
+impl Default for Gzip {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -21,9 +32,20 @@ bytes_codec!(Gzip);
 pub struct Zlib(TypedCodec);
 
 impl Zlib {
+    /// Compression at level 1. Decodes any stream.
+    pub fn new() -> Self {
+        Self(TypedCodec::new(ZLIB))
+    }
+
     /// Compression at `level`, 0 (stored) to 9 (smallest).
     pub fn level(level: u32) -> Self {
         Self(TypedCodec::new(ZLIB).with("level", level))
+    }
+}
+
+impl Default for Zlib {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -8,6 +8,11 @@ use zarr_codec::{TypedCodec, array_codec};
 pub struct Pcodec(TypedCodec);
 
 impl Pcodec {
+    /// Compression at level 8. Decodes any file.
+    pub fn new() -> Self {
+        Self(TypedCodec::new(PCODEC))
+    }
+
     /// Compression at `level`, 0 (fast) to 12 (small).
     pub fn level(level: u32) -> Self {
         Self(TypedCodec::new(PCODEC).with("level", level))
@@ -36,6 +41,12 @@ impl Pcodec {
     #[must_use]
     pub fn page_size(self, numbers: usize) -> Self {
         Self(self.0.with("equal_pages_up_to", numbers))
+    }
+}
+
+impl Default for Pcodec {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

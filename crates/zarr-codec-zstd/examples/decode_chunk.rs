@@ -12,7 +12,7 @@ const CHUNK: [u8; 26] = [
 
 fn main() -> Result<(), zarr_codec::Error> {
     // The level matters for encoding only. No more than 256 bytes are decoded, whatever the frame claims.
-    let bytes = Zstd::level(3).decode(&CHUNK, 64 * 4)?;
+    let bytes = Zstd::new().decode(&CHUNK, 64 * 4)?;
     let numbers: Vec<i32> = bytes.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
     println!("{numbers:?}");
     assert_eq!(numbers.len(), 64);

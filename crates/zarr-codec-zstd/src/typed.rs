@@ -17,6 +17,11 @@ use zarr_codec::{TypedCodec, bytes_codec};
 pub struct Zstd(TypedCodec);
 
 impl Zstd {
+    /// Compression at the library's default level, without a checksum. Decodes any frame.
+    pub fn new() -> Self {
+        Self(TypedCodec::new(ZSTD))
+    }
+
     /// Compression at `level`, -131072 (fastest) to 22 (smallest); 0 is the library's default of 3. Without a checksum.
     pub fn level(level: i32) -> Self {
         Self(TypedCodec::new(ZSTD).with("level", level))
@@ -26,6 +31,12 @@ impl Zstd {
     #[must_use]
     pub fn checksum(self, checksum: bool) -> Self {
         Self(self.0.with("checksum", checksum))
+    }
+}
+
+impl Default for Zstd {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
