@@ -11,6 +11,11 @@ use zarr_grid::Resolved;
 /// the feature `ndarray` arrays and views of that crate, of any strides.
 ///
 /// Elements are of any type that implements [`WriteElement`].
+#[diagnostic::on_unimplemented(
+    message = "no elements can be written from `{Self}`",
+    note = "slices, vectors and Rust arrays of elements can; arrays of `ndarray` with the feature `ndarray`",
+    note = "a single value for all of a selection: `Array::fill`"
+)]
 pub trait WriteFrom {
     /// The elements, as they are written to an array of `data_type`.
     ///
@@ -23,6 +28,10 @@ pub trait WriteFrom {
 /// feature `ndarray` arrays and views of that crate, of any strides.
 ///
 /// Elements are of any type that implements [`Element`].
+#[diagnostic::on_unimplemented(
+    message = "no elements can be read into `{Self}`",
+    note = "slices, vectors and Rust arrays of elements can; arrays and mutable views of `ndarray` with the feature `ndarray`"
+)]
 pub trait ReadInto {
     /// Where elements of `data_type` are decoded to; `None` if they have to be converted first.
     ///

@@ -134,6 +134,11 @@ use crate::{DataType, Error, Heap};
 /// assert_eq!(error.to_string(), "element 0: found 1970-03-02, expected a multiple of 1 M that has 64 bits");
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of elements",
+    note = "numbers, bool, String, Vec<u8> and others are: see the table of `Element`",
+    note = "a struct of fields of fixed size becomes one by `#[derive(Clone, zarr::Element)]`"
+)]
 pub trait Element: Sized + Clone + Send + Sync + 'static {
     /// The type's name in messages.
     fn name() -> String;

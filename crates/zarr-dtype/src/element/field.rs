@@ -57,6 +57,11 @@ use num_complex::Complex;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of fields of elements, which have a fixed size",
+    note = "bools, numbers, complex numbers, arrays of them, `[u8; N]` for bytes, and structs with `#[derive(zarr::Element)]` are",
+    note = "strings and vectors have no fixed size: store them as an array of their own"
+)]
 pub trait FieldValue: Sized + Clone + Send + Sync + 'static {
     /// Bytes of a value in elements.
     const SIZE: usize;

@@ -14,6 +14,11 @@ use crate::{DataType, Error, Heap};
 /// assert_eq!(String::from_items(&DataType::String, &items, &heap)?, ["one", "two"]);
 /// # Ok::<(), zarr_dtype::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of elements to be written",
+    note = "numbers, bool, String, &str, Vec<u8> and others are: see the table of `Element`",
+    note = "a struct of fields of fixed size becomes one by `#[derive(Clone, zarr::Element)]`"
+)]
 pub trait WriteElement: Sized + Clone + Send + Sync {
     /// The elements as items in memory form, where they lie so; see [`Element::as_bytes`]. `None` by default.
     fn borrow_items(elements: &[Self]) -> Option<&[u8]> {
