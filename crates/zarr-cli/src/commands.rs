@@ -1,4 +1,4 @@
-//! The verbs, one module each, which holds the arguments of its verb.
+//! The verbs: a module each with the arguments and the work (`copy` has two verbs), and the parts that several share.
 
 mod attrs;
 mod bar;

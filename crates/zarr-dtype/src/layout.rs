@@ -44,7 +44,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Bytes in memory: 1, 2, 4 or 8.
+    /// Bytes in memory.
     pub const fn size(self) -> usize {
         match self {
             Self::Bool | Self::I2 | Self::I4 | Self::I8 | Self::U2 | Self::U4 | Self::U8 => 1,

@@ -69,7 +69,7 @@ impl ByteOrder {
 pub struct SwapRun {
     /// Where the first begins in the element, in bytes.
     pub offset: usize,
-    /// Bytes of each: 2, 4 or 8.
+    /// Bytes of each, a power of two; 2, 4 and 8 have loops of their own.
     pub width: usize,
     /// How many there are.
     pub count: usize,

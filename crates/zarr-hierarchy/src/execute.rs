@@ -11,7 +11,7 @@ use {
 #[cfg(feature = "parallel")]
 const SHARE: usize = 32;
 
-/// Runs forked jobs on the threads of a pool; a job that does not fork stays on the caller's thread.
+/// Runs forked jobs on the threads of a pool; a job that does not fork stays on the thread that runs it.
 /// Without the feature `parallel`, all jobs do.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool {

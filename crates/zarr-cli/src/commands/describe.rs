@@ -6,7 +6,7 @@ use zarr::meta::json::Map;
 use zarr::meta::text::ChunkShapes;
 use zarr::meta::{Node, StoredNode};
 
-/// The facts about a node that `tree --json` prints.
+/// The facts about a node that `info`, `ls` and `tree` print as JSON.
 pub(crate) fn facts(found: &StoredNode) -> Map {
     let mut facts = object! {
         "path": found.path.to_string(),
