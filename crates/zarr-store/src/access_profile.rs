@@ -1,6 +1,6 @@
 //! How the values of a store are best read and written.
 
-/// Where the values of a store are, and so what a request costs.
+/// Where the values of a store are, which sets the cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreKind {
     /// In the memory of the process. A request costs a lookup, and the store lends its bytes.

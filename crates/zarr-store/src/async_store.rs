@@ -27,7 +27,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>>;
 
-    /// What the store supports.
+    /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
 
     /// How values are best read and written.

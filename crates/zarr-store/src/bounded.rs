@@ -11,7 +11,7 @@ const PARTS: usize = 64;
 
 /// The entries of a cache that many threads use, in parts with a lock each, which together hold a bounded number of bytes.
 ///
-/// The parts decide what an entry is and how it is found; they may be [`Ring`]s.
+/// The parts define the entries and their lookup; they may be [`Ring`]s.
 ///
 /// # Example
 /// ```
@@ -29,7 +29,7 @@ const PARTS: usize = 64;
 #[derive(Debug)]
 pub struct Bounded<P> {
     max_bytes: usize,
-    /// Of all entries, and of those about to be inserted.
+    /// The size of all entries, and of entries about to be inserted.
     bytes: AtomicUsize,
     /// The part that evicts an entry next.
     turn: AtomicUsize,
@@ -150,7 +150,7 @@ impl<K: Clone + Eq + Hash, V> Ring<K, V> {
         Some(&slot.value)
     }
 
-    /// Inserts a value of `cost` bytes. Returns the one that it replaces.
+    /// Inserts a value of `cost` bytes. Returns the value that it replaces.
     #[must_use]
     pub fn insert(&mut self, key: K, value: V, cost: usize) -> Option<Slot<K, V>> {
         let slot = |key| Slot { key, value, cost, used: AtomicBool::new(false) };

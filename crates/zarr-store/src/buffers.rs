@@ -6,7 +6,8 @@
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
-/// How a buffer is used. The two are kept apart: what is overwritten is not cleared again, and what is appended to has no length.
+/// How a buffer is used. The two are kept apart: a buffer to overwrite is not cleared again, a buffer to append to has
+/// length 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferUse {
     /// Its bytes are overwritten. It has the length and the bytes that its last user left.

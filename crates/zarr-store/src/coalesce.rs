@@ -7,7 +7,7 @@ use crate::AccessProfile;
 /// Merged ranges, and where each of the given ones is in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// What to read, sorted by start.
+    /// The ranges to read, sorted by start.
     pub(crate) ranges: Vec<Range<u64>>,
     /// For each given range, in the given order, where its bytes are.
     pub(crate) sub_ranges: Vec<SubRange>,
@@ -87,7 +87,7 @@ mod tests {
                 prop_assert!(range.end - range.start <= max_size.max(longest));
                 prop_assert!(ranges.iter().any(|given| given.end == range.end));
             }
-            // What was not merged is too far apart or would be too long.
+            // Ranges that were not merged are too far apart or would be too long together.
             for pair in merged.ranges.windows(2) {
                 let (gap, len) = (pair[1].start.saturating_sub(pair[0].end), pair[1].end - pair[0].start);
                 prop_assert!(gap > max_gap || len > max_size);

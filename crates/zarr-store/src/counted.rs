@@ -23,7 +23,7 @@ pub struct Counted<S> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Gets, those without ranges included.
+    /// Gets, including gets without ranges.
     pub gets: u64,
     /// Ranges in those gets.
     pub ranges: u64,

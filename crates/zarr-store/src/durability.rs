@@ -2,10 +2,11 @@
 
 use crate::Precondition;
 
-/// What survives a loss of power once a set or erase has returned. An interrupted process loses nothing at any level.
+/// The changes that survive a loss of power once a set or erase has returned. An interrupted process loses nothing at
+/// any level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// Nothing. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much faster.
+    /// No changes. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much faster.
     #[default]
     None,
     /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value

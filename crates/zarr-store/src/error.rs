@@ -17,7 +17,7 @@ pub enum Error {
     InvalidKey {
         /// The text.
         text: String,
-        /// What is wrong with it.
+        /// Its fault.
         fault: KeyFault,
     },
     /// A text is no prefix.
@@ -25,7 +25,7 @@ pub enum Error {
     InvalidPrefix {
         /// The text.
         text: String,
-        /// What is wrong with it.
+        /// Its fault.
         fault: KeyFault,
     },
     /// A range is not wholly inside a value.
@@ -47,7 +47,7 @@ pub enum Error {
         store: String,
         /// The key.
         key: Key,
-        /// What was required.
+        /// The required precondition.
         expected: Precondition,
         /// The version that is there; `None` for no value, or for one that the store cannot name.
         found: Option<Version>,
@@ -57,7 +57,7 @@ pub enum Error {
     ReadOnly {
         /// The store.
         store: String,
-        /// What was tried.
+        /// The operation.
         operation: Operation,
     },
     /// The store does not support this operation.
@@ -65,7 +65,7 @@ pub enum Error {
     Unsupported {
         /// The store.
         store: String,
-        /// What was tried.
+        /// The operation.
         operation: Operation,
     },
     /// There is no store at this address.
@@ -74,14 +74,14 @@ pub enum Error {
         /// The address as given.
         store: String,
     },
-    /// What is at this address is not a store of the expected kind.
+    /// There is no store of the expected kind at this address.
     #[error("{store}: found {found}, expected {expected}")]
     NotAStore {
         /// The address as given.
         store: String,
-        /// What is there.
+        /// The kind of object found.
         found: &'static str,
-        /// What was looked for.
+        /// The kind of object expected.
         expected: &'static str,
     },
     /// No store is known for this kind of address.
@@ -97,7 +97,7 @@ pub enum Error {
     Escape {
         /// The store.
         store: String,
-        /// What was tried.
+        /// The operation.
         operation: Operation,
         /// The key or prefix.
         key: String,
@@ -109,13 +109,13 @@ pub enum Error {
     Occupied {
         /// The store.
         store: String,
-        /// What was tried.
+        /// The operation.
         operation: Operation,
         /// The key.
         key: String,
-        /// What is there.
+        /// The kind of object found.
         found: &'static str,
-        /// What would have to be there.
+        /// The kind of object expected.
         expected: &'static str,
     },
     /// A key is longer than the store takes.
@@ -123,7 +123,7 @@ pub enum Error {
     TooLong {
         /// The store.
         store: String,
-        /// What was tried.
+        /// The operation.
         operation: Operation,
         /// The first characters of the key.
         begin: String,
@@ -143,7 +143,7 @@ pub enum Error {
     Failed {
         /// The store.
         store: String,
-        /// What was tried.
+        /// The operation.
         operation: Operation,
         /// The key or prefix; `/` for the store itself.
         key: String,
@@ -413,7 +413,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What is wrong with a text as a key or prefix.
+/// The fault of a text as a key or prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyFault {

@@ -17,7 +17,7 @@ pub trait StoreExt: Store {
     /// The whole value at `key`; `None` if there is no such key.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
+    /// As [`Store::get`].
     fn get_all(&self, key: &Key) -> Result<Option<Bytes>> {
         Ok(self.get_ranges(key, &[ByteRange::Full])?.map(Fetched::into_bytes))
     }
@@ -25,7 +25,7 @@ pub trait StoreExt: Store {
     /// Ranges of the newest state of the value at `key`; `None` if there is no such key.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
+    /// As [`Store::get`].
     fn get_ranges(&self, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
         check(&self, key, self.get(key, ranges, &NEWEST)?, ranges.len())
     }
@@ -33,7 +33,7 @@ pub trait StoreExt: Store {
     /// For each key and range, in order, the bytes, or `None` if there is no such key.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
+    /// As [`Store::get`].
     fn get_partial_values(&self, key_ranges: &[(Key, ByteRange)]) -> Result<Vec<Option<Bytes>>> {
         let mut values = Vec::with_capacity(key_ranges.len());
         // Neighbours of one key are one get, so that they are of one state of the value.
@@ -49,7 +49,7 @@ pub trait StoreExt: Store {
     /// The size in bytes of the value at `key`; `None` if there is no such key. The value is not read.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
+    /// As [`Store::get`].
     fn size(&self, key: &Key) -> Result<Option<u64>> {
         self.get_ranges(key, &[])?.map(|fetched| size_of(&self, key, &fetched)).transpose()
     }
@@ -57,7 +57,7 @@ pub trait StoreExt: Store {
     /// Whether there is such a key.
     ///
     /// # Errors
-    /// Those of [`Store::get`].
+    /// As [`Store::get`].
     fn exists(&self, key: &Key) -> Result<bool> {
         Ok(self.get_ranges(key, &[])?.is_some())
     }
@@ -65,7 +65,7 @@ pub trait StoreExt: Store {
     /// Sets the value at `key`, whether there is one or not.
     ///
     /// # Errors
-    /// Those of [`Store::set`].
+    /// As [`Store::set`].
     fn set_all(&self, key: &Key, value: &[u8]) -> Result<Option<Version>> {
         self.set(key, value, &ALWAYS)
     }
@@ -73,7 +73,7 @@ pub trait StoreExt: Store {
     /// Sets the value at `key` if `when` holds.
     ///
     /// # Errors
-    /// Those of [`Store::set`].
+    /// As [`Store::set`].
     fn set_if(&self, key: &Key, value: &[u8], when: &Precondition) -> Result<Option<Version>> {
         self.set(key, value, &SetOptions::when(when.clone()))
     }
@@ -82,7 +82,7 @@ pub trait StoreExt: Store {
     /// one change.
     ///
     /// # Errors
-    /// Those of [`Store::set_partial`]; the parts before the failure are written.
+    /// As [`Store::set_partial`]; the parts before the failure are written.
     fn set_partial_values(&self, key_start_values: &[(Key, u64, &[u8])]) -> Result<()> {
         for run in key_start_values.chunk_by(|(a, ..), (b, ..)| a == b) {
             let Some((key, ..)) = run.first() else { continue };
@@ -95,7 +95,7 @@ pub trait StoreExt: Store {
     /// Removes keys.
     ///
     /// # Errors
-    /// Those of [`Store::erase`]; the keys before the failure are removed.
+    /// As [`Store::erase`]; the keys before the failure are removed.
     fn erase_values(&self, keys: &[Key]) -> Result<()> {
         keys.iter().try_for_each(|key| self.erase(key))
     }
@@ -103,7 +103,7 @@ pub trait StoreExt: Store {
     /// All keys, sorted.
     ///
     /// # Errors
-    /// Those of [`Store::list_prefix`].
+    /// As [`Store::list_prefix`].
     fn list(&self) -> Result<Vec<Key>> {
         self.list_prefix(&Prefix::root())
     }

@@ -64,7 +64,7 @@ impl Fetched {
     /// version.
     ///
     /// # Errors
-    /// Those of [`crate::Store::get`].
+    /// As [`crate::Store::get`].
     ///
     /// # Example
     /// ```
@@ -179,7 +179,7 @@ impl Fetched {
         self.pieces.iter().map(|piece| self.bytes_of(piece))
     }
 
-    /// Piece `i` as bytes of its own: what was lent is shared, what was read is copied.
+    /// Piece `i` as bytes of its own: lent bytes are shared, read bytes are copied.
     #[must_use]
     pub fn to_bytes(&self, i: usize) -> Bytes {
         match self.pieces.get(i) {

@@ -15,14 +15,14 @@ use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Pr
 pub trait Job: Send + Sized {
     /// The result.
     type Output: Send;
-    /// The error. Those of the store are converted to it.
+    /// The error. Errors of the store are converted to it.
     type Error: From<crate::Error> + Send;
 
     /// Takes the replies to the last requests, in their order (none at first and after a fork), and returns the next step. The driver
     /// uses the memory of the replies again afterwards.
     ///
     /// # Errors
-    /// Those that end the job.
+    /// An error ends the job.
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, Self::Error>;
 
     /// The memory for the value of request number `request` of [`Next::FetchInto`], as long as the value should be; `None` if the

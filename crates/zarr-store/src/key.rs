@@ -38,7 +38,7 @@ impl Key {
         }
     }
 
-    /// A key made of what is already known to be good.
+    /// A key from a text that is known to be valid.
     pub(crate) fn trusted(text: String) -> Self {
         debug_assert!(Self::fault(&text).is_none(), "{text:?}");
         Self(Arc::from(text))
@@ -63,7 +63,7 @@ impl Key {
         Prefix::trusted(&self.0[..end])
     }
 
-    /// What is wrong with a text as a key; `None` if nothing is.
+    /// The fault of a text as a key; `None` if it is one.
     #[must_use]
     pub fn fault(text: &str) -> Option<KeyFault> {
         if text.is_empty() {
@@ -161,7 +161,7 @@ mod tests {
         #[test]
         fn a_key_never_leaves_its_root(text in r"[a.\\/:]{0,8}") {
             if let Ok(key) = Key::new(&text) {
-                // With either separator, no step leads up, and the text is what was given.
+                // With either separator, no step leads up, and the text is unchanged.
                 prop_assert!(key.as_str().split(['/', '\\']).all(|part| part != ".." && part != "."));
                 prop_assert!(!key.as_str().starts_with(['/', '\\']));
                 prop_assert_eq!(key.as_str(), text.as_str());

@@ -90,7 +90,7 @@ impl Prefix {
         self.strip(key).is_some()
     }
 
-    /// What follows this prefix in `key`; `None` if `key` is not under it.
+    /// The rest of `key` after this prefix; `None` if `key` is not under it.
     #[must_use]
     pub fn strip<'k>(&self, key: &'k Key) -> Option<&'k str> {
         key.as_str().strip_prefix(&*self.0)

@@ -33,7 +33,7 @@ impl<S: Store> Prefixed<S> {
         Prefix::new(prefix.as_str().strip_prefix(self.prefix.as_str())?).ok()
     }
 
-    /// Replaces the key in an error by the one that the caller gave.
+    /// Replaces the key in an error by the caller's key.
     fn lift(&self, error: Error) -> Error {
         match error {
             Error::Range { key, range, size, .. } => {

@@ -52,7 +52,7 @@ pub trait Spawn: Sync {
     /// Answers requests, which are independent of each other, in their order: by default on this thread, with [`answers`].
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     fn answers(&self, store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
         answers(store, requests, replies)
     }
@@ -71,7 +71,7 @@ impl Spawn for Sequential {
 /// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`].
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
     let mut rest = requests.as_slice();
     while let Some(request) = rest.first() {
@@ -92,7 +92,7 @@ pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Repl
 /// Answers a request.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn answer(store: &dyn Store, request: Request) -> Result<Reply> {
     let reply = reply(store, &request);
     keep_value(request);
@@ -170,7 +170,7 @@ pub(crate) fn check_replies(found: usize, expected: usize) -> Result<()> {
 
 /// The merged ranges of a get.
 pub(crate) struct GetPlan {
-    /// The ranges to request: the merged ones first, then those whose offset depends on the size of the value.
+    /// The ranges to request: the merged ones first, then the ranges whose offset depends on the size of the value.
     pub(crate) ranges: Vec<ByteRange>,
     merged: Merged,
     /// For each requested range, its index in `ranges`; `None` if it is the next of the merged ones.

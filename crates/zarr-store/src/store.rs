@@ -35,7 +35,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// another state than `options` require, whether the ranges are inside it or not.
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>>;
 
-    /// What the store supports.
+    /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
 
     /// How values are best read and written.
@@ -47,7 +47,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`Store::get`].
     ///
     /// # Errors
-    /// Those of the store below.
+    /// The errors of the store below.
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         let _ = (key, into);
         Ok(GetInto::Declined)
@@ -71,7 +71,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// the work once for all values.
     ///
     /// # Errors
-    /// As [`Store::set`]. The values before the one that failed are set.
+    /// As [`Store::set`]. The values before the failed one are set.
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         let options = SetOptions::default();
@@ -175,7 +175,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// holds it. It is advisory: gets, sets and erases go on regardless. By default it is among the threads of this process.
     ///
     /// # Errors
-    /// Those of the store below.
+    /// The errors of the store below.
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         Ok(Lock::in_process(&Named(self), prefix))
     }
@@ -188,7 +188,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// Makes all earlier writes durable against loss of power.
     ///
     /// # Errors
-    /// Those of the store below.
+    /// The errors of the store below.
     fn flush(&self) -> Result<()> {
         Ok(())
     }
@@ -197,7 +197,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`Store::flush`].
     ///
     /// # Errors
-    /// Those of the store below.
+    /// The errors of the store below.
     fn barrier(&self) -> Result<()> {
         self.flush()
     }
@@ -213,7 +213,7 @@ pub(crate) fn refuse<T>(store: &dyn fmt::Display, operation: Operation) -> Resul
     Err(Error::ReadOnly { store: store.to_string(), operation })
 }
 
-/// What a store supports; by default nothing but gets.
+/// The capabilities of a store; by default nothing but gets.
 ///
 /// ```
 /// use zarr_store::Capabilities;
@@ -233,8 +233,8 @@ pub struct Capabilities {
     pub conditional: bool,
     /// After [`Store::flush`] all earlier writes survive a loss of power.
     pub durable: bool,
-    /// [`Store::erase_prefix`] makes all keys vanish at once, but for the root's, and those of a prefix that something is mounted at
-    /// or that may not be renamed: there keys go before those below them, hidden ones first.
+    /// [`Store::erase_prefix`] makes all keys vanish at once, except under the root, a mount point or a prefix that may
+    /// not be renamed: there keys go before the keys below them, hidden ones first.
     pub erases_at_once: bool,
 }
 

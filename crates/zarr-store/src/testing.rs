@@ -1,6 +1,6 @@
 //! The contract of stores as tests, which implementers run.
 //!
-//! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for those that do not,
+//! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for stores that do not,
 //! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract. [`Altered`]
 //! and [`WrongReplies`] are for tests of the users of stores.
 
@@ -113,7 +113,7 @@ fn values(store: &dyn Store) {
         }
         check_listing(store, std::slice::from_ref(&key));
         store.erase(&key).expect("erase");
-        store.erase(&key).expect("erasing what is not there");
+        store.erase(&key).expect("erasing a missing key");
         check_absent(store, &key);
         assert_eq!(store.list().expect("list"), []);
         assert_eq!(
@@ -176,7 +176,7 @@ fn check_value(store: &dyn Store, key: &Key, value: &[u8]) {
         assert_eq!(fetched.len(), ranges.len());
         assert!(fetched.parts().eq(ranges.iter().map(expected)), "{store}: {key}, {ranges:?}");
     }
-    #[expect(clippy::reversed_empty_ranges, reason = "what a store must refuse")]
+    #[expect(clippy::reversed_empty_ranges, reason = "a store must refuse it")]
     let outside = [
         ByteRange::Range(0..size + 1),
         ByteRange::Range(size + 1..size + 1),
@@ -216,7 +216,7 @@ fn check_absent(store: &dyn Store, key: &Key) {
     assert_eq!(store.size(key).expect("size"), None, "{store}: {key} has a size");
 }
 
-/// Compares all listings with those of the keys that are there, which are sorted.
+/// Compares all listings with `keys`, the sorted keys that are there.
 fn check_listing(store: &dyn Store, keys: &[Key]) {
     if !store.capabilities().list {
         return;

@@ -32,10 +32,10 @@ impl fmt::Display for Version {
     }
 }
 
-/// What must hold for a value to be set.
+/// The condition for setting a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Precondition {
-    /// Nothing: whatever is there is replaced.
+    /// No condition: whatever is there is replaced.
     #[default]
     None,
     /// There is no such key.

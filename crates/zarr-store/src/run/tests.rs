@@ -11,7 +11,7 @@ use crate::{
     SyncAsAsync, Version, answers, block_on, run, run_async, run_on,
 };
 
-/// Asks once and gives back what came.
+/// Asks once and returns the replies.
 struct Once(Option<Vec<Request>>);
 
 impl Job for Once {
@@ -127,7 +127,7 @@ proptest! {
     }
 }
 
-/// Adds up the numbers in a tree: each value has its own number and the names of those below.
+/// Adds up the numbers in a tree: each value has its own number and the names of the values below.
 enum Sum {
     Start { key: Key, into: Key },
     Own { into: Key },

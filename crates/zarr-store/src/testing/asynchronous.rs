@@ -63,7 +63,7 @@ async fn values(store: &dyn AsyncStore) {
         }
     }
     store.erase(&key).await.expect("erase");
-    store.erase(&key).await.expect("erasing what is not there");
+    store.erase(&key).await.expect("erasing a missing key");
     assert_eq!(get_all(store, &key).await, None, "{store}");
     assert!(!store.exists(&key).await.expect("get"), "{store}");
     assert_eq!(store.size(&key).await.expect("size"), None, "{store}");
