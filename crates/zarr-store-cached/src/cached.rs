@@ -1,4 +1,4 @@
-//! A store that caches what it read.
+//! A store that caches its reads.
 
 mod value_cache;
 
@@ -15,11 +15,13 @@ use zarr_store::{
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
 ///
-/// It is meant for stores that nobody else writes to. What is written through it is seen at once; what others write is seen only when
-/// the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition) fails invalidates its key, so that a retry reads what is stored.
+/// It is meant for stores that nobody else writes to. Writes through it are seen at once, writes of others only when
+/// the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition) fails invalidates its key, so
+/// that a retry reads the stored value.
 ///
-/// Any part of a cached range is found. All cached parts of a value are of one state, if the store has versions. What was not used for
-/// long is evicted first. Threads that read different keys do not wait for each other. Nothing of the cache is in metadata.
+/// Any part of a cached range is found. All cached parts of a value are of one state, if the store has versions. Parts
+/// not used for long are evicted first. Threads that read different keys do not wait for each other. Nothing of the
+/// cache is in metadata.
 ///
 /// # Example
 /// ```
@@ -56,7 +58,7 @@ impl<S> Cached<S> {
         self.cache.size()
     }
 
-    /// Empties the cache, so that what others wrote is seen.
+    /// Empties the cache, so that writes of others are seen.
     pub fn clear(&self) {
         self.cache.clear();
     }

@@ -1,4 +1,4 @@
-//! A Zarr store that keeps in memory what was read from another.
+//! A Zarr store that caches values read from another store in memory.
 //!
 //! ```
 //! use zarr_store::{Counted, Key, MemoryStore, StoreExt};

@@ -95,7 +95,7 @@ impl ValueCache {
         self.0.read(hash(key)).generation
     }
 
-    /// Caches what a get returned that began in this generation.
+    /// Caches the result of a get that began in this generation.
     pub(super) fn insert(&self, key: &Key, ranges: &[ByteRange], fetched: Option<&Fetched>, generation: u64) {
         let found = fetched.map(|fetched| State {
             version: fetched.version.clone(),
@@ -181,7 +181,7 @@ impl Part {
             self.values.entry(key.clone()).or_insert_with(|| Value { state: found.cloned(), pieces: Vec::new() });
         value.add_size(found);
         let end = start + bytes.len() as u64;
-        // Those that begin later and end earlier are inside of it.
+        // Pieces that begin later and end earlier are inside of it.
         let first = value.pieces.partition_point(|piece| piece.start < start);
         let inside = value.pieces[first..].partition_point(|piece| piece.end <= end);
         for piece in value.pieces.drain(first..first + inside) {
@@ -244,7 +244,7 @@ impl Value {
     /// The offset of the piece that a range is in, and the range in that piece.
     fn locate(&self, range: &ByteRange, size: Option<u64>) -> Option<(u64, Range<usize>)> {
         let at = resolved(range, size).filter(|at| at.start <= at.end)?;
-        // Of those that begin no later, the last is the one that ends last.
+        // Of the pieces that begin no later, the last one ends last.
         let index = self.pieces.partition_point(|piece| piece.start <= at.start).checked_sub(1)?;
         let piece = self.pieces.get(index).filter(|piece| at.end <= piece.end)?;
         let within = |position: u64| usize::try_from(position - piece.start).ok();
