@@ -46,7 +46,7 @@ use zarr_store::{
 ///   else it is renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here)
 ///   and are never listed. One that a killed process left behind is removed by the next store that
 ///   writes to the directory: its owner held a lock on it, or it is older than a day where there are no locks.
-/// - All pieces that one get brings are of one state of the value, and so are those of several gets with a
+/// - All pieces that one get brings are of one state of the value, and so are the pieces of several gets with a
 ///   [`zarr_store::Snapshot`], for which the file is held open (of the files that the process may have open a quarter at most; else
 ///   it is opened again and compared). A writer that does not rename but writes into the file is noticed by its length and
 ///   time, unless both stay the same within the granularity of the file system's clock.
@@ -138,7 +138,7 @@ impl FilesystemStore {
         Self::open_path(path.as_ref())
     }
 
-    /// The store in the directory at `path`, which is made if it is not there, with those above it.
+    /// The store in the directory at `path`, which is made with its ancestors if it is not there.
     ///
     /// # Errors
     /// [`Error::NotAStore`] if something else is there.

@@ -110,7 +110,7 @@ fn names_that_are_no_keys_are_not_listed() {
         assert_eq!(store.list_dir(&prefix).expect("list").keys, [key("a/b")]);
         assert_eq!(store.list().expect("list"), [key("a/b")]);
         store.erase_prefix(&prefix).expect("erase");
-        assert!(!store.path().join("a").exists(), "what is in the directory is erased with it");
+        assert!(!store.path().join("a").exists(), "the directory is erased with its entries");
     });
 }
 

@@ -46,7 +46,8 @@ impl FilesystemStore {
         Ok(())
     }
 
-    /// Syncs the names in a directory if full durability is set; if others removed it meanwhile, those in the one above.
+    /// Syncs the names in a directory if full durability is set; if others removed it meanwhile, the names in the
+    /// directory above.
     pub(super) fn sync_names(&self, directory: &Directory, mut path: &str) -> io::Result<()> {
         if self.options.durability != Durability::Full {
             return Ok(());
@@ -77,13 +78,13 @@ impl FilesystemStore {
         }
     }
 
-    /// Removes all values under a prefix. Of a linked directory the link is removed, and nothing in what it leads to.
+    /// Removes all values under a prefix. Of a linked directory the link is removed, and nothing in its target.
     pub(super) fn remove_tree(&self, prefix: &Prefix) -> Result<()> {
         let path = prefix.as_str().trim_end_matches('/');
         if path.is_empty() {
             let Some(root) = self.existing("", Operation::Erase)? else { return Ok(()) };
             let mut entries = self.entries("")?;
-            // As in a directory that cannot be renamed away: what describes the others first.
+            // As in a directory that cannot be renamed away: documents before the values that they describe.
             entries.sort_by_key(|entry| (entry.is_directory, !entry.name.starts_with('.')));
             for entry in entries {
                 let kind = if entry.is_directory && !entry.is_link { Kind::Directory } else { Kind::File };
@@ -130,7 +131,7 @@ impl FilesystemStore {
     }
 }
 
-/// Removes a directory and those above it as long as they are empty. Failures are ignored.
+/// Removes a directory and its ancestors as long as they are empty. Failures are ignored.
 pub(super) fn prune(vfs: &dyn Vfs, mut path: &str) {
     while !path.is_empty() {
         let (parent, name) = split(path);

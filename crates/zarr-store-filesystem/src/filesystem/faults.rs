@@ -1,4 +1,4 @@
-//! Every call of the file system fails once: what was there stays, and nothing torn is left.
+//! Every call of the file system fails once: old values stay, and nothing torn is left.
 
 use std::fs::File;
 use std::io;
@@ -265,7 +265,7 @@ fn sets_that_fail_leave_of_each_the_old_value_or_the_new() {
                 found.iter().zip(names).filter(|(found, name)| found.as_deref() == Some(name.as_bytes())).count();
             assert!(result.is_err() || done == names.len());
             for (at, found) in found.iter().enumerate() {
-                // Those before the one that failed are set; with `Full` that one may be as well.
+                // Values before the failed one are set; with `Full` the failed one may be as well.
                 let old = if at == 1 { Some(&b"old"[..]) } else { None };
                 assert!(at < done || found.as_deref() == old, "{at}: {found:?}");
             }

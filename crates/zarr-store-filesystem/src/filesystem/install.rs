@@ -63,7 +63,7 @@ impl FilesystemStore {
         if self.options.sync_on_request { asked.max(self.options.durability) } else { self.options.durability }
     }
 
-    /// Replaces values. The directory is looked up once for those in a row that lie in one.
+    /// Replaces values. The directory is looked up once for consecutive values in one directory.
     pub(super) fn install_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let mut open_dir = None;
         let how = SetOptions::default().durable(self.options.durability);
@@ -321,7 +321,7 @@ impl FilesystemStore {
         Error::Occupied { store: self.to_string(), operation: Operation::Set, key: key.to_owned(), found, expected }
     }
 
-    /// Opens a directory, and makes it and those above it where they are not there.
+    /// Opens a directory, and makes it and its ancestors where they are not there.
     pub(super) fn make_directories(&self, path: &str, retry: &mut Retry) -> Result<Directory> {
         loop {
             match self.try_make_directories(path) {

@@ -34,7 +34,7 @@ fn links_do_not_lead_out() {
         }
         assert!(store.erase(&key("folder/secret")).expect_err("leads out").is_path());
         assert!(store.list_dir(&Prefix::new("folder/").expect("a prefix")).expect_err("leads out").is_path());
-        // Whoever copies what is listed meets the error; what is below such a link is not known.
+        // A copy of the listed keys meets the error; the keys below such a link are not known.
         assert!(store.list().expect_err("leads out").is_path());
         let listing = store.list_dir(&Prefix::new("a/").expect("a prefix")).expect("list");
         assert_eq!(listing.keys, [key("a/file"), key("a/inside"), key("a/relative")]);
@@ -42,7 +42,7 @@ fn links_do_not_lead_out() {
         store.erase_prefix(&Prefix::new("folder/").expect("a prefix")).expect("erase");
         store.erase_prefix(&Prefix::new("a/up/").expect("a prefix")).expect("erase");
         assert_eq!(store.list().expect("list"), listing.keys);
-        // A set replaces the link, not what it leads to; an erase removes it.
+        // A set replaces the link, not its target; an erase removes it.
         store.set_all(&key("a/file"), b"3").expect("set");
         store.erase(&key("a/relative")).expect("erase");
         assert_eq!(fs::read(outside.join("secret")).expect("there"), b"secret");

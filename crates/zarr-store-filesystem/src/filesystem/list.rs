@@ -9,7 +9,7 @@ use super::names::is_temporary_name;
 use super::vfs::Kind;
 use super::{FilesystemStore, escape, is_absent};
 
-/// How many linked directories one listing goes into: links may lead to links, each doubling what there is to list.
+/// How many linked directories one listing goes into: links may lead to links, each doubling the entries to list.
 const MAX_LINKS: usize = 1024;
 
 /// How many linked directories a path may go through: among directories that link to each other the number of paths explodes.

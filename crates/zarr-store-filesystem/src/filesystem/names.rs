@@ -14,7 +14,7 @@ use super::vfs::Stat;
 
 const SUFFIX: &str = ".zarr-tmp";
 
-/// A name that no other call, process or machine uses: 128 bits hashed from what tells them apart.
+/// A name that no other call, process or machine uses: 128 bits hashed from random keys, a count and the time.
 pub(super) fn temporary() -> String {
     static HASHERS: OnceLock<(RandomState, RandomState)> = OnceLock::new();
     static CALLS: AtomicU64 = AtomicU64::new(0);

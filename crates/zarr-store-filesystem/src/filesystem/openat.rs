@@ -120,7 +120,7 @@ fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
                 entries.push((entry.file_type() == FileType::Directory, !name.as_bytes().starts_with(b"."), name));
             }
         }
-        // Files before directories, and hidden ones first: what describes the others lies above them.
+        // Files before directories, and hidden ones first: documents lie above the values that they describe.
         entries.sort_unstable();
         for (is_directory, _, name) in &entries {
             let removed = match is_directory {

@@ -48,8 +48,8 @@ fn within(directory: &Directory, name: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Removes a directory with all that is in it: files before directories, and hidden ones first, since what describes the others
-/// lies above them.
+/// Removes a directory with all that is in it: files before directories, and hidden ones first, since documents lie
+/// above the values that they describe.
 fn remove_tree(path: &Path) -> io::Result<()> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(path)? {

@@ -1,4 +1,4 @@
-//! Loss of power: each level of durability keeps what it promises, whatever of the rest the disk has.
+//! Loss of power: each level of durability keeps its promise, whatever of the rest the disk has.
 
 mod recorded;
 
@@ -100,10 +100,10 @@ fn after_a_loss(disk: &Disk, chance: &mut Chance) -> BTreeMap<String, Vec<u8>> {
     store.list().expect("list").iter().map(|key| (key.to_string(), value(key))).collect()
 }
 
-/// What each key may have after a loss of power: all that it had since it was surely on the disk.
+/// The values that each key may have after a loss of power: the last one surely on the disk, and all since.
 type Allowed = BTreeMap<&'static str, BTreeSet<Option<Vec<u8>>>>;
 
-/// Notes what a loss of power may leave once a step is done.
+/// Notes the values that a loss of power may leave once a step is done.
 fn note(allowed: &mut Allowed, step: &Step, values: &Values, level: Durability, asked: bool) {
     if matches!(step, Step::Flush) {
         for name in KEYS {

@@ -93,13 +93,13 @@ impl FilesystemStore {
         }
     }
 
-    /// Removes a directory: first its name, so that all values in it vanish at once, and then what is in it. It is locked for
-    /// that time, so that others do not take it for one that was left behind.
+    /// Removes a directory: first its name, so that all values in it vanish at once, and then its entries. It is locked
+    /// for that time, so that others do not take it for one left behind.
     pub(super) fn remove_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
         let doomed = temporary();
         let held = self.vfs.open_name(parent, name);
         if let Ok(held) = &held {
-            // Whoever appends to what is in it has the lock of it, too.
+            // Whoever appends to an entry of it has the lock of it, too.
             let _ = self.vfs.try_lock(held);
         }
         match self.vfs.rename_directory(parent, name, parent, &doomed) {

@@ -74,7 +74,7 @@ fn files_of_dead_writers_are_removed_and_those_of_living_ones_are_not() {
         fs::write(path(&doomed).join("deep/chunk"), b"").expect("written");
         let owner = fs::File::create(path(&living)).expect("made");
         owner.try_lock().expect("free");
-        // A store that comes later is the one that looks.
+        // Only a later store looks.
         let fresh = FilesystemStore::on(Arc::clone(&store.vfs), store.path().to_owned());
         assert!(path(&dead).exists());
         fresh.set_all(&key("a/c"), b"2").expect("set");
@@ -95,8 +95,8 @@ fn a_prefix_is_renamed_with_all_that_is_in_it() {
         }
         assert!(store.rename_prefix(&prefix("a/b/"), &prefix("n/m/")).expect("renamed"));
         assert_eq!(store.list().expect("list"), [key("n/m/c"), key("n/m/d/e"), key("x/y")]);
-        assert!(!store.path().join("a").exists(), "what became empty is removed");
-        // Not over what is there, not from nothing, not the root.
+        assert!(!store.path().join("a").exists(), "an emptied directory is removed");
+        // Not onto an existing name, not from a missing one, not the root.
         for (from, to) in [("n/", "x/"), ("none/", "z/"), ("x/y/", "z/"), ("n/", "x/y/")] {
             assert!(!store.rename_prefix(&prefix(from), &prefix(to)).expect("not renamed"), "{from} {to}");
         }
@@ -121,7 +121,7 @@ fn the_lock_of_a_prefix_excludes_others() {
             drop(lock);
             assert!(store.try_lock(&prefix("a/")).expect("a lock").is_some());
         }
-        // What is not there is locked among threads.
+        // A missing prefix is locked among threads.
         let lock = store.try_lock(&prefix("none/")).expect("a lock").expect("free");
         assert!(store.try_lock(&prefix("none/")).expect("a lock").is_none());
         drop(lock);

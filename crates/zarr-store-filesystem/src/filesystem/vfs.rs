@@ -88,7 +88,7 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// The stat of a name in a directory, which is not followed. Of a directory and a link only the kind counts.
     fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat>;
 
-    /// Opens what has a name in a directory, which is not followed, for reading: a file or a directory.
+    /// Opens a name in a directory, which is not followed, for reading: a file or a directory.
     fn open_name(&self, parent: &Directory, name: &str) -> io::Result<File>;
 
     /// Makes a directory.

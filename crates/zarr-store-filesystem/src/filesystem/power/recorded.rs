@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::super::FilesystemStore;
 use super::super::vfs::{Directory, Kind, Stat, Vfs};
 
-/// Another access that records what is written and what is synced.
+/// Another access that records writes and syncs.
 #[derive(Debug)]
 pub(super) struct Recorded {
     inner: Arc<dyn Vfs>,
@@ -48,7 +48,7 @@ pub(super) struct Disk {
     pub(super) states: Vec<Disk>,
 }
 
-/// A file with its bytes and those that are surely on the disk; a directory with the changes of its names.
+/// A file with its bytes, current and surely on the disk; a directory with the changes of its names.
 #[derive(Clone, Debug)]
 enum Node {
     File { bytes: Vec<u8>, synced: Option<Vec<u8>> },
@@ -102,7 +102,7 @@ impl Disk {
         names
     }
 
-    /// Removes all names in a directory and in those below it.
+    /// Removes all names in a directory and in the directories below it.
     fn empty(&mut self, directory: Id) {
         for (name, node) in self.names(directory, |_| true) {
             self.empty(node);
@@ -307,7 +307,7 @@ impl Vfs for Recorded {
         self.inner.stamp(file, time)
     }
 
-    // What is synced is only noted: the model has no power to lose.
+    // Syncs are only noted: the model has no power to lose.
     fn sync_file(&self, file: &File) -> io::Result<()> {
         let id = self.id_of(file)?;
         let mut disk = self.disk();
