@@ -33,7 +33,7 @@ pub enum ZipFault {
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// Its fault as a key.
         fault: KeyFault,
     },
     /// An entry's name is not UTF-8.
@@ -96,7 +96,7 @@ impl ZipFault {
         Error::Format { store, kind: self.kind(), fault: Box::new(self) }
     }
 
-    /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], what this reader lacks is
+    /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], features that this reader lacks are
     /// [`ErrorKind::Unsupported`], the rest is [`ErrorKind::Invalid`].
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

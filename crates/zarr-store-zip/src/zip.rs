@@ -127,7 +127,7 @@ impl ZipStore {
     }
 }
 
-/// What goes wrong below, before store and key are known.
+/// A failure before store and key are known.
 #[derive(Debug)]
 enum Fault {
     Zip(ZipFault),

@@ -1,4 +1,4 @@
-//! The central directory: what entries there are and where.
+//! The central directory: the entries and their offsets.
 
 use std::fs::File;
 use std::sync::OnceLock;
@@ -168,7 +168,7 @@ fn read_end64(file: &File, at: u64) -> Result<End, Fault> {
     }
 }
 
-/// The first entry of the directory, and what follows it.
+/// The first entry of the directory, and the bytes after it.
 fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
     if u32_at(bytes, 0)? != HEADER {
         return None;
@@ -186,7 +186,7 @@ fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
         offset: u64::from(u32_at(bytes, 42)?),
     };
     let mut wide = zip64(bytes.get(name_end..extra_end)?);
-    // The extra field has those that are saturated here, in this order.
+    // The extra field has the numbers that are saturated here, in this order.
     for number in [&mut header.size, &mut header.compressed, &mut header.offset] {
         if *number == u64::from(u32::MAX)
             && let Some(extra) = &mut wide
