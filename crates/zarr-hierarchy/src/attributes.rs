@@ -30,7 +30,7 @@ use zarr_meta::StoredNode;
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if they do not fit the type, with the JSON pointer of the one that does not; the kinds of
+/// [`ErrorKind::Argument`] if they do not fit the type, with the JSON pointer of the unfit attribute; the kinds of
 /// faults of the document that holds them.
 pub fn attributes_as<T: DeserializeOwned>(node: &StoredNode) -> Result<T> {
     let attributes = Value::Object(node::attributes(node)?.clone());

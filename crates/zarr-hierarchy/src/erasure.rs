@@ -28,20 +28,21 @@ pub async fn erase_node_async(store: &dyn AsyncStore, node: &StoredNode) -> Resu
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EraseProgress {
-    /// The keys of the node are known, and none of them is erased yet: so many keys, of which those under a prefix that vanish at once
-    /// count as one.
+    /// The keys of the node are known, and none of them is erased yet: so many keys, where keys that vanish with a
+    /// prefix at once count as one.
     Begin(u64),
     /// So many of them are gone. Of many there is a report for each 512 or less.
     Done(u64),
 }
 
-/// A node that is to be erased with all that lies below it, be it of no node. Of the root only what belongs to nodes is erased, since
-/// anything may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped before.
+/// A node that is to be erased with all that lies below it, be it of no node. Of the root only the keys of nodes are
+/// erased, since anything may lie beside them. Consolidated metadata of groups above, which becomes stale, is dropped
+/// before.
 ///
-/// Documents go first, those of the nodes below before the node's own, then chunks. So an erase that is interrupted or cancelled leaves a
-/// hierarchy that can be read: no array that reads fill values for what was there. As long as the node has a document, it can be erased
-/// again; chunks without one are erased when an array is created there. Where a store can make all keys under a prefix vanish at once
-/// (a directory), it does that.
+/// Documents go first, from the nodes below up to the node's own, then chunks. So an erase that is interrupted or
+/// cancelled leaves a hierarchy that can be read: no array reads fill values for erased chunks. As long as the
+/// node has a document, it can be erased again; chunks without one are erased when an array is created there. Where a
+/// store can make all keys under a prefix vanish at once (a directory), it does that.
 ///
 /// In the drafts of version 3 implicit groups above that had no other node below them are gone with it, as those drafts say.
 ///

@@ -164,7 +164,7 @@ impl Error {
         self.at(|location| location.path = Some(path.to_string()))
     }
 
-    /// The same error with another JSON pointer into a metadata document, made of the one that it has.
+    /// The same error with another JSON pointer into a metadata document, made from its own.
     #[must_use]
     pub fn map_pointer(mut self, map: impl FnOnce(&str) -> String) -> Self {
         let pointer = &mut self.0.location.pointer;

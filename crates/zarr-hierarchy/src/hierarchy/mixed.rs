@@ -163,7 +163,7 @@ impl MixedWalkJob {
         self.next_family()
     }
 
-    /// Takes one more node. A node with a document comes before an implicit group, and then the one that is opened.
+    /// Takes one more node. A node with a document comes before an implicit group, and then the node that is opened.
     fn merge(&mut self, node: StoredNode) {
         let is_root = node.path == self.root.path;
         match self.nodes.entry(node.path.clone()) {

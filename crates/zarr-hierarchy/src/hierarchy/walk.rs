@@ -13,7 +13,7 @@ use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Walk {
-    /// The nodes, sorted by path, the one that the walk began with included.
+    /// The nodes, sorted by path, including the root of the walk.
     pub nodes: Vec<StoredNode>,
     /// Nodes that are there but broken, each with its path in the error. They do not hide their siblings.
     pub broken: Vec<Error>,

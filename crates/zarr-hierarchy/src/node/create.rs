@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Job, Key, Lock, Next, Precondition, Reply, Request, backoff};
 
-/// How often a creator looks again for the node of another, of which a document is there and the one that decides is not.
+/// How often a creator looks again for the node of another, of which a document is there and the deciding one is not.
 const MAX_LOOKS: u32 = 8;
 /// How often it begins again in all.
 const MAX_TRIES: u32 = 100;

@@ -15,7 +15,7 @@ pub fn same_hierarchy(a: Dialect, b: Dialect) -> bool {
 }
 
 /// Finds the dialect that a new node takes: that of the nearest group above it; where none has a document, that of the nodes
-/// in the store, as far as they can be found by listing; else the one that is asked for.
+/// in the store, as far as they can be found by listing; else the dialect that is asked for.
 ///
 /// Another one than that of the hierarchy is an error: the new documents would hide the nodes that are there.
 #[derive(Debug)]

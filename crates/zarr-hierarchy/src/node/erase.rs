@@ -86,8 +86,8 @@ impl EraseNode {
         Self { state: State::Own, ..Self::new(found, capabilities) }
     }
 
-    /// How many keys are erased, of which those under a prefix that vanish at once count as one; `None` until that is known, as long as
-    /// nothing is erased.
+    /// How many keys are erased; keys that vanish with a prefix at once count as one. `None` until that is known, as
+    /// long as nothing is erased.
     pub(crate) fn keys(&self) -> Option<u64> {
         self.keys
     }

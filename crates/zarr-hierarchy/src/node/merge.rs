@@ -31,7 +31,7 @@ fn arrays(base: &ArrayMetadata, ours: &ArrayMetadata, theirs: &ArrayMetadata) ->
         let name = |name: &Option<String>| name.as_deref().map_or(Value::Null, Value::from);
         names.as_ref().map_or(Value::Null, |names| Value::Array(names.iter().map(name).collect()))
     };
-    // Members that are not named here are those of the newest documents.
+    // Members that are not named here come from the newest documents.
     let mut merged = theirs.clone();
     merged.shape = merged!(shape, |shape: &Vec<u64>| Value::from(shape.clone()));
     merged.data_type = merged!(data_type, NamedConfig::to_value);

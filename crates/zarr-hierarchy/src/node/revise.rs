@@ -42,7 +42,7 @@ impl Edit {
         Self::Merge { base: Box::new(base), ours: Box::new(ours) }
     }
 
-    /// As [`to`](Self::to), for a change of the shape that counts on the one that was read.
+    /// As [`to`](Self::to), for a change of the shape that depends on the shape that was read.
     #[must_use]
     pub fn reshape(found: &StoredNode, ours: Node) -> Self {
         match Self::to(found, ours) {
