@@ -131,15 +131,15 @@ impl Probe {
         self
     }
 
-    /// Gives documents that were read before, so that they are not asked for again: in the walk of a hierarchy the one that
-    /// [`entry_point_key`](crate::entry_point_key) names. Others are of no account.
+    /// Gives documents that were read before, so that they are not asked for again: in the walk of a hierarchy the
+    /// document that [`entry_point_key`](crate::entry_point_key) names. Others are of no account.
     #[must_use]
     pub fn knowing(mut self, documents: &Documents) -> Self {
         self.know(documents);
         self
     }
 
-    /// The dialect, as far as it is known by now: the one that was given, or that of the hierarchy that the path lies in.
+    /// The dialect, as far as it is known by now: the given one, or the dialect of the hierarchy that the path lies in.
     pub fn dialect(&self) -> Option<Dialect> {
         self.forced
     }

@@ -38,8 +38,8 @@ pub struct StoredNode {
     /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All
     /// chunks of an array lie under keys of one kind.
     pub fallback_keys: Vec<ChunkKeyForm>,
-    /// Why its data type is not known, if so, and the node has the one that the document names as a fallback: whoever does not
-    /// want that has the error here.
+    /// Why its data type is not known, if so, and the node has the fallback of its document: whoever does not want that
+    /// has the error here.
     pub fallback: Option<Error>,
     /// The codecs for chunks in C order, where the document says F and that is in doubt; see
     /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).

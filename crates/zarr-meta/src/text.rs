@@ -39,7 +39,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether the character controls a terminal: C0, DEL and C1, separators of lines and paragraphs, and controls of the direction of
-/// text, which could move the cursor, change the title of a terminal, and hide or reorder what is printed.
+/// text, which could move the cursor, change the title of a terminal, and hide or reorder printed text.
 #[must_use]
 pub fn is_control(c: char) -> bool {
     c.is_control()

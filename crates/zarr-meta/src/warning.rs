@@ -28,8 +28,8 @@ impl Warning {
         Self::new(key, deviation.pointer, deviation.kind.to_string())
     }
 
-    /// A warning that the document at `key` is ignored, since a node of `taken` at the same path hides the one that it describes
-    /// in `hidden`.
+    /// A warning that the document at `key` is ignored, since a node of `taken` at the same path hides its node of
+    /// `hidden`.
     pub fn hidden(key: impl Into<String>, hidden: Dialect, taken: Dialect) -> Self {
         let what = match hidden == taken {
             true => "ignored, since there is an array document as well".to_owned(),

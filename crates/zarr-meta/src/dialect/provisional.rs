@@ -241,7 +241,7 @@ mod tests {
             normal(json!([{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 1, 1], "codecs": []}}]));
         let index = format!(r#""index_codecs":[{bytes},{{"name":"crc32c"}}],"index_checksum_optional":true"#);
         assert!(chain.contains(&index), "{chain}");
-        // An unknown codec may be the one that gives bytes.
+        // An unknown codec may be the array-to-bytes codec.
         assert_eq!(normal(json!(["mine"])).1, 0);
     }
 

@@ -1,4 +1,4 @@
-//! Chunks, codecs and data types in short, from metadata alone: of those that are not known, too.
+//! Chunks, codecs and data types in short, from metadata alone: unknown ones, too.
 
 use crate::ArrayMetadata;
 use crate::codec_names::NUMCODECS;
@@ -15,7 +15,7 @@ pub struct ChunkShapes {
 }
 
 impl ChunkShapes {
-    /// Those of an array.
+    /// The chunk shapes of an array.
     #[must_use]
     pub fn new(array: &ArrayMetadata) -> Self {
         let grid = &array.chunk_grid.configuration;

@@ -53,7 +53,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
         return Ok(None);
     };
     if !has_entry {
-        let what = "missing; it is taken for granted that it says what zarr-python 2 writes";
+        let what = "missing; the document of zarr-python 2 is taken for granted";
         parsed.warnings.push(Warning::new(entry::KEY, "", what));
     }
     Ok(Some(parsed))
