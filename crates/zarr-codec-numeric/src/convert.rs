@@ -127,7 +127,7 @@ fn from_integers(from: Scalar, to: Scalar, input: &[u8], output: &mut [u8]) {
     }, else {});
 }
 
-/// A type that numbers are converted to, and what is done with a block of them in it. Each block follows the one before it.
+/// A type that numbers are converted to, and the operation on a block of them in it. Blocks come in order.
 pub(crate) type Step<'s> = (Scalar, &'s mut dyn FnMut(&mut [u8]));
 
 /// Converts numbers from one type to another by way of `steps`. `output` has as many numbers as `input`.

@@ -64,7 +64,7 @@ impl Transform for Delta {
 }
 
 impl Delta {
-    /// Calls `f` with what adds and subtracts neighbours of type `computed`.
+    /// Calls `f` with the [`Neighbours`] that add and subtract in type `computed`.
     fn with_neighbours(&self, computed: Scalar, f: impl FnOnce(&mut dyn Neighbours)) {
         let count = self.dtype.count;
         if self.dtype.is_time() {
@@ -140,8 +140,8 @@ impl<T: Arithmetic> Neighbours for Before<T> {
     }
 }
 
-/// Replaces each number of a part by the first that `f` makes of it and of what it kept of the one before; the second is kept. The
-/// first number of all stays.
+/// Replaces each number of a part by the first result of `f`, which takes it and the value kept from the number before;
+/// the second result is kept. The first number of all stays.
 #[inline(always)]
 fn replace<T: Number>(count: usize, part: usize, block: &mut [u8], kept: &mut Option<T>, f: impl Fn(T, T) -> (T, T)) {
     let mut items = block.chunks_exact_mut(T::SIZE * count).filter_map(|item| item.chunks_exact_mut(T::SIZE).nth(part));

@@ -103,7 +103,7 @@ pub enum Error {
         /// The elements that it cannot encode, and why.
         what: String,
     },
-    /// A codec cannot do what the arguments of the program ask for.
+    /// A codec cannot satisfy the arguments of the program.
     #[error("{what}")]
     Argument {
         /// The values found and expected, and the codec.

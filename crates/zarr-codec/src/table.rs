@@ -160,14 +160,14 @@ impl CodecEntry {
         }
     }
 
-    /// The name that users give. Of several codecs of one purpose, such as `json2` and `json`, the one that is written today has the
-    /// short name.
+    /// The name that users give. Of several codecs of one purpose, such as `json2` and `json`, the codec that is
+    /// written today has the short name.
     pub fn short_name(&self) -> &'static str {
         let short = self.name.strip_prefix("numcodecs.").unwrap_or(self.name);
         self.short_name.unwrap_or(short)
     }
 
-    /// All names in Zarr v3, the one that is written first.
+    /// All names in Zarr v3, the written name first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         [self.name].into_iter().chain(self.aliases.iter().copied()).chain(self.only_read.iter().copied())
     }

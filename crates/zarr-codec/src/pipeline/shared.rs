@@ -31,8 +31,8 @@ impl fmt::Debug for Last {
 }
 
 impl Codecs {
-    /// The chain that `codecs` describe in front of elements of type `element`, checked for chunks of shape `chunk`: the one that
-    /// was built last, if all of that is the same, or a new one.
+    /// The chain that `codecs` describe in front of elements of type `element`, checked for chunks of shape `chunk`:
+    /// the last one built, if all of that is the same, or a new one.
     ///
     /// # Errors
     /// The errors of [`Pipeline::build`] and [`Pipeline::check`].
