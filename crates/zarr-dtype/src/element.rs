@@ -42,7 +42,7 @@ macro_rules! numbers {
 }
 use numbers;
 
-/// As [`numbers`], of the floats of 8 bits, or with `narrow` of those of less.
+/// As [`numbers`], of the floats of 8 bits, or with `narrow` of narrower ones.
 #[cfg(feature = "microfloat")]
 macro_rules! small_floats {
     ($with:ident) => {
@@ -97,7 +97,7 @@ use crate::{DataType, Error, Heap};
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
 /// | [`json::Value`](zarr_json::Value) | `v2_object` |
-/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the others of that crate, and `Complex` of one of those | float8_e4m3fn and the others of ml_dtypes, complex_float8_e4m3fn... |
+/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the others of that crate, and `Complex` of one of them | float8_e4m3fn and the others of ml_dtypes, complex_float8_e4m3fn... |
 /// | with the feature `jiff`: `Timestamp`, `civil::DateTime`, `civil::Date`, and `Option` of them, which has `None` for NaT | `numpy.datetime64` with a unit |
 /// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |

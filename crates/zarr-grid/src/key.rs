@@ -42,7 +42,7 @@ impl fmt::Display for Separator {
 
 /// How the index of a chunk becomes a key, relative to the prefix of the array's chunks.
 ///
-/// Writing and parsing are exact inverses: a key parses only if it is the one that would be written.
+/// Writing and parsing are exact inverses: a key parses only if it is as it would be written.
 ///
 /// # Example
 /// ```

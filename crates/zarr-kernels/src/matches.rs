@@ -90,7 +90,7 @@ impl<'a, const N: usize, const LONG: bool> Matches<'a, N, LONG> {
     }
 
     /// As [`find`](Self::find) up to a distance of `far`, by steps that grow the longer nothing is found; the less the larger
-    /// `acceleration` is, whose unit is 1. The position after the one that is looked at is `stop` at most.
+    /// `acceleration` is, whose unit is 1. The position after the current one is `stop` at most.
     ///
     /// # Panics
     /// Unless `at <= stop` and 8 bytes are left at `stop`.
