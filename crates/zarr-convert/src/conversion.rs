@@ -230,7 +230,7 @@ impl Conversion {
         let existing = destination::prepare(target, self).map_err(in_target)?;
         let mut finished = destination::Finished::new(target);
         let written = self.write_nodes(target, &existing, &mut finished, reporter);
-        // Also the documents before the one that failed.
+        // Also the documents before the failed one.
         let ended = finished.create().map_err(in_target);
         written.and(ended)?;
         for group in &self.consolidate {

@@ -63,7 +63,7 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
 /// The rest of the source.
 #[derive(Debug, Default)]
 struct Rest {
-    /// The nodes as they were, the one that was moved first.
+    /// The nodes as they were, the moved one first.
     nodes: Vec<StoredNode>,
     documents: BTreeSet<String>,
     chunks: Vec<Key>,

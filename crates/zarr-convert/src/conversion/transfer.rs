@@ -129,7 +129,7 @@ impl<'p> Transfer<'p> {
     }
 
     /// Copies it; groups above are made where there are none. Chunks are copied as they are stored, unless the hierarchy there is of
-    /// a dialect that stores them in another way. [`Conversion::plan_copy`] says before what will be done.
+    /// a dialect that stores them in another way. [`Conversion::plan_copy`] gives the plan before.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there is nothing at the path;

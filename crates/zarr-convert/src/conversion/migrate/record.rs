@@ -306,7 +306,7 @@ impl Record {
         error.with_hint(hint).at(|location| location.key = Some(KEY.to_owned()))
     }
 
-    /// Checks that the new dialect is the one that somebody says.
+    /// Checks that the new dialect is `to`, if given.
     pub(super) fn check(&self, to: Option<Dialect>) -> Result<()> {
         let Some(said) = to.filter(|said| *said != self.to) else { return Ok(()) };
         let message =
