@@ -21,8 +21,8 @@ use zarr_store::{Bytes, Durability, Key, Store, block_on};
 /// A Zarr array in a store.
 ///
 /// Opening checks everything that the metadata can show: data type, fill value, chunk grid and the chain of codecs. A
-/// clone is cheap and shares what was opened. Reads and writes may come from many threads at once; partial writes of the
-/// same chunk do not lose each other's data, as long as the store keeps preconditions (memory, file system, object
+/// clone is cheap and shares the opened array. Reads and writes may come from many threads at once; partial writes of
+/// the same chunk do not lose each other's data, as long as the store keeps preconditions (memory, file system, object
 /// stores).
 ///
 /// ```
@@ -53,7 +53,8 @@ impl Array {
     /// Opens the array at `path`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is none; the kinds that tell what is wrong with its metadata; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::NotFound`] if there is none; the kinds of faults of its metadata;
+    /// [`crate::ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = zarr_hierarchy::open_node(&**store, path, None)
             .map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
@@ -77,9 +78,9 @@ impl Array {
 
     /// Creates an array at `path`, and groups above it where there are none.
     ///
-    /// It takes the dialect of the nearest group above it; where none has a document, that of the nodes in the store, which are
-    /// looked for if it can list. Another [`dialect`](NewArray::dialect) is an error, for the new documents would hide what is
-    /// there; only what replaces the root may have it.
+    /// It takes the dialect of the nearest group above it; where none has a document, the dialect of the nodes in the
+    /// store, which are looked for if it can list. Another [`dialect`](NewArray::dialect) is an error, for the new
+    /// documents would hide the nodes there; only a replacement of the root may have it.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
@@ -111,7 +112,7 @@ impl Array {
         &self.store
     }
 
-    /// What codecs are known to it.
+    /// The codecs and data types that it knows.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.core.registry
     }
@@ -151,7 +152,7 @@ impl Array {
         self.core.data_type()
     }
 
-    /// What elements hold that are not stored.
+    /// The value of elements that are not stored.
     pub fn fill_value(&self) -> &FillValue {
         &self.core.element().fill
     }
@@ -187,7 +188,7 @@ impl Array {
         self.core.metadata().dimension_names.as_deref()
     }
 
-    /// What was odd in the metadata, but no error.
+    /// Deviations in the metadata that are no errors.
     pub fn warnings(&self) -> &[Warning] {
         &self.core.warnings
     }
@@ -202,7 +203,7 @@ impl Array {
     /// other stores are asked for the rest of the state that the first part was of. If a chunk is replaced or erased meanwhile and
     /// its old state is not to be had any more, that chunk alone is read again. A read of several chunks may be of different states
     /// of them. If chunks are not stored, the read looks at its end whether the array is still there as it was opened
-    /// ([`Options::trust_missing`]). `docs/consistency.md` says what holds for each store.
+    /// ([`Options::trust_missing`]). `docs/consistency.md` has the guarantees of each store.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
@@ -245,9 +246,10 @@ impl Array {
         Ok(data.reshaped(resolved.result_shape()))
     }
 
-    /// Reads a selection into the caller's memory: a slice of elements in C order, or what has a shape and strides of its own (arrays of
-    /// `ndarray`, a [`ViewMut`] of bytes; see [`ReadInto`]) and then the shape of the selection, without the dimensions of which a
-    /// single index is taken. Numbers are decoded to where they lie; others are converted.
+    /// Reads a selection into the caller's memory: a slice of elements in C order, or memory with a shape and strides
+    /// of its own (arrays of `ndarray`, a [`ViewMut`] of bytes; see [`ReadInto`]) and then the shape of the selection,
+    /// without the dimensions of which a single index is taken. Numbers are decoded to where they lie; others are
+    /// converted.
     ///
     /// If the read fails, the memory has old and new elements.
     ///
@@ -316,8 +318,8 @@ impl Array {
         selected_memory::resolve(&self.core, selection).map_err(|error| self.core.locate(error))
     }
 
-    /// Writes elements to a selection: a slice in C order, or what has the shape of the selection and strides of its own (arrays of
-    /// `ndarray`, an [`ArrayData`], a [`View`] of bytes; see [`WriteFrom`]).
+    /// Writes elements to a selection: a slice in C order, or elements with the shape of the selection and strides of
+    /// their own (arrays of `ndarray`, an [`ArrayData`], a [`View`] of bytes; see [`WriteFrom`]).
     ///
     /// Chunks that are covered are encoded and replaced; of others the part is. Each chunk is replaced as a whole or not
     /// at all; if a write fails, some chunks may be written and others not.
@@ -420,12 +422,12 @@ impl Array {
     /// fill value, whatever was stored there before.
     ///
     /// # While others read and write
-    /// Others see the array in the one shape or in the other. What is added is cleared before the shape is published, what is cut
-    /// off is erased after that, so that an interruption shows nobody elements that are not there. Those who resize and append
-    /// through this library exclude each other, as [`append`](Self::append) says.
+    /// Others see the array in the one shape or in the other. Added elements are cleared before the shape is published,
+    /// chunks that are cut off are erased after that, so that an interruption shows nobody elements that are not there.
+    /// Calls of resize and append through this library exclude each other, as [`append`](Self::append) says.
     ///
-    /// The array as it is stored now is resized: what others changed since it was opened stays. If they gave it another shape, that
-    /// is an error.
+    /// The array as it is stored now is resized: changes by others since it was opened stay. If they gave it another
+    /// shape, that is an error.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] for another number of dimensions; [`crate::ErrorKind::Conflict`] if another writer changed the
@@ -439,10 +441,10 @@ impl Array {
     /// have the array's shape but for that axis; a slice is in C order, and says by its length how many are added.
     ///
     /// # While others append
-    /// The elements go behind those that others appended since the array was opened, and the array here has them then, too. An
-    /// append that is interrupted leaves the array as it was; what it wrote is overwritten by the next.
+    /// The elements go behind the elements that others appended since the array was opened, and the array here has them
+    /// then, too. An interrupted append leaves the array as it was; the next append overwrites its elements.
     ///
-    /// Those who append to an array wait for each other, by a lock of the store
+    /// Appends to an array wait for each other, by a lock of the store
     /// ([`Store::try_lock`](zarr_store::Store::try_lock)): on files all processes of a machine, on other stores the threads of a
     /// process. Where the lock does not reach other processes, and the store keeps preconditions
     /// ([`Capabilities::conditional`](zarr_store::Capabilities::conditional)), they take turns by a claim in the document of the

@@ -24,7 +24,7 @@ impl Array {
         zarr_hierarchy::attribute(&self.core.found, pointer).map_err(|error| self.core.locate(error))
     }
 
-    /// Replaces the attributes by those that a Rust value stands for, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -37,7 +37,7 @@ impl Array {
     /// where there is no `/` in front. The others stay.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or what is to hold it is not there; as
+    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
     /// [`set_attributes`](Self::set_attributes).
     pub fn set_attribute<T: Serialize + ?Sized>(&mut self, pointer: &str, value: &T) -> Result<()> {
         let attributes = zarr_hierarchy::with_attribute(&self.core.found, pointer, value);
@@ -84,7 +84,7 @@ impl AsyncArray {
         zarr_hierarchy::attribute(&self.core.found, pointer).map_err(|error| self.core.locate(error))
     }
 
-    /// Replaces the attributes by those that a Rust value stands for, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -97,7 +97,7 @@ impl AsyncArray {
     /// where there is no `/` in front. The others stay.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or what is to hold it is not there; as
+    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
     /// [`set_attributes`](Self::set_attributes).
     pub async fn set_attribute<T: Serialize + ?Sized + Sync>(&mut self, pointer: &str, value: &T) -> Result<()> {
         let attributes = zarr_hierarchy::with_attribute(&self.core.found, pointer, value);
@@ -136,7 +136,7 @@ impl Group {
         zarr_hierarchy::attribute(self.found(), pointer).map_err(|error| self.with_location(error))
     }
 
-    /// Replaces the attributes by those that a Rust value stands for, as [`set_attributes`](Self::set_attributes).
+    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
@@ -149,7 +149,7 @@ impl Group {
     /// where there is no `/` in front. The others stay.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or what is to hold it is not there; as
+    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
     /// [`set_attributes`](Self::set_attributes).
     pub fn set_attribute<T: Serialize + ?Sized>(&mut self, pointer: &str, value: &T) -> Result<()> {
         let attributes = zarr_hierarchy::with_attribute(self.found(), pointer, value);

@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Result};
 /// Outputs from this size on ask for large pages: below, a page fault per 4 KiB costs little in all.
 const LARGE: usize = 8 << 20;
 
-/// What a large buffer begins at a multiple of: rows of it are then whole lines of the cache more often, which go past it.
+/// The alignment of large buffers: their rows are then whole lines of the cache more often, which go past it.
 const LINE: usize = 64;
 
 /// Bytes aligned for every scalar type, zero at first.

@@ -31,14 +31,14 @@ use nodes::{Node, Nodes};
 /// [`Options::cache`](crate::Options::cache); a clone is the same cache, and arrays that are given clones share the bound.
 /// Any number of threads read at the same time without waiting for each other.
 ///
-/// A chunk that a read meets is decoded as a whole and kept, what was not used for longest makes room. A read of more
+/// A chunk that a read meets is decoded as a whole and kept; chunks not used for longest make room. A read of more
 /// than half the bound, and chunks that are larger than that, bypass the cache: they would only drive out the rest.
 ///
-/// # What is seen
+/// # Visibility of writes
 /// Writes through arrays that have this cache and were opened from the same `Arc` of a store are seen at once, whether
-/// they are blocking or not, by all of them. What is written otherwise (by other processes, through other stores or
-/// arrays without the cache, by copying or erasing nodes) is seen only when the old content was dropped, for which there
-/// is [`clear`](Self::clear); or at once if the cache [revalidates](Self::revalidating). In no case does a read mix an
+/// they are blocking or not, by all of them. Other writes (by other processes, through other stores or arrays without
+/// the cache, by copying or erasing nodes) are seen only when the old content was dropped, for which there is
+/// [`clear`](Self::clear); or at once if the cache [revalidates](Self::revalidating). In no case does a read mix an
 /// index of a shard with inner chunks of a later state of the same shard, where the store tells versions.
 ///
 /// ```
@@ -75,7 +75,7 @@ struct Shared {
 }
 
 impl ChunkCache {
-    /// A cache that holds at most `max_bytes` bytes, what it takes to find them included.
+    /// A cache that holds at most `max_bytes` bytes, its lookup tables included.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         Self::with(max_bytes, false)
@@ -84,7 +84,7 @@ impl ChunkCache {
     /// As [`new`](Self::new), but asks the store for the version of a chunk (or shard) at each read of it, and reads it again if
     /// that has changed: one small request for each chunk that is kept. For data that others write to as well.
     ///
-    /// What a store does not tell the version of is read each time.
+    /// A chunk is read each time if the store does not tell its version.
     #[must_use]
     pub fn revalidating(max_bytes: usize) -> Self {
         Self::with(max_bytes, true)
@@ -108,7 +108,7 @@ impl ChunkCache {
         self.0.map.bytes()
     }
 
-    /// Drops everything, so that what others wrote is seen.
+    /// Drops everything, so that writes of others are seen.
     pub fn clear(&self) {
         self.0.cleared.fetch_add(1, Ordering::SeqCst);
         self.0.map.clear();

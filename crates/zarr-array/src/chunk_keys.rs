@@ -9,7 +9,7 @@ use zarr_store::{Key, Listing};
 pub(crate) fn note_listed(core: &ArrayCore, prefix: &str, listing: &Listing) {
     let rank = core.grid.rank();
     let shows = |keys: &ChunkKeyEncoding| {
-        // What the key of some chunk would begin with if it lay in a directory of this name.
+        // Whether the key of some chunk begins with a directory of this name.
         let is_directory = |name: &str| {
             let digits = name.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
             let mut index = vec![0; rank];

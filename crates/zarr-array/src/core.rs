@@ -1,4 +1,4 @@
-//! What blocking and async arrays have in common: everything but the store.
+//! The common part of blocking and async arrays: everything but the store.
 
 use crate::cache::{ArrayCache, DecodeIdentity, InvalidationGuard, StoreId};
 use crate::element::{element_spec, instead_of_fallback};
@@ -20,7 +20,7 @@ pub(crate) struct ArrayCore {
     pub(crate) store: String,
     pub(crate) grid: ChunkGrid,
     pub(crate) keys: ChunkKeyEncoding,
-    /// What all chunk keys begin with.
+    /// The prefix of all chunk keys.
     pub(crate) prefix: String,
     pub(crate) codecs: Arc<Pipeline>,
     pub(crate) options: Options,
@@ -34,7 +34,7 @@ pub(crate) struct ArrayCore {
     pool: std::sync::OnceLock<Arc<rayon::ThreadPool>>,
 }
 
-/// Which location the chunks of an array lie in: 0 is the one that its metadata implies, others follow in their order.
+/// Which location the chunks of an array lie in: 0 is implied by its metadata, others follow in their order.
 ///
 /// Zarr v2 before 2021 left out which separator its keys have, and the drafts of v3 changed keys under one name.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ struct FoundLocation(AtomicU8);
 const UNKNOWN: u8 = u8::MAX;
 
 impl ArrayCore {
-    /// Binds what was found to codecs and types, and checks all of it: an array that opens does not fail later for a
+    /// Binds a stored node to codecs and types, and checks all of it: an array that opens does not fail later for a
     /// reason that its metadata shows.
     pub(crate) fn new(found: StoredNode, store: String, registry: Arc<Registry>, options: Options) -> Result<Self> {
         let found = options.as_read(found);
@@ -146,7 +146,7 @@ impl ArrayCore {
         &self.element().data_type
     }
 
-    /// The key of a chunk, as the array's metadata or what was found in the store says.
+    /// The key of a chunk, as the array's metadata or the keys found in the store say.
     pub(crate) fn key(&self, index: &[u64]) -> Result<Key> {
         match self.other_location() {
             Some(other) => self.key_as(&other.prefix, &other.keys, index),
@@ -184,7 +184,7 @@ impl ArrayCore {
         }
     }
 
-    /// What all chunk keys begin with, as far as is known.
+    /// The prefix of all chunk keys, as far as is known.
     pub(crate) fn chunk_prefix(&self) -> &str {
         self.other_location().map_or(self.prefix.as_str(), |other| other.prefix.as_str())
     }

@@ -113,8 +113,8 @@ impl NewArray {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for text that is no codecs, and for typed codecs of bytes whose configuration is wrong. What only the
-    /// registry and the data type show is said when the array is created.
+    /// [`ErrorKind::Argument`] for text that is no codecs, and for typed codecs of bytes whose configuration is wrong.
+    /// Errors that only the registry and the data type show come when the array is created.
     pub fn codecs(mut self, codecs: impl IntoCodecs) -> Result<Self> {
         self.codecs = Some(codecs.into_codecs()?);
         Ok(self)
@@ -152,8 +152,8 @@ impl NewArray {
         self
     }
 
-    /// What stands between the numbers of a chunk key, `'/'` or `'.'`. By default `/` in v3 and its drafts, and `.` in v2 and
-    /// before.
+    /// The separator of the numbers in a chunk key, `'/'` or `'.'`. By default `/` in v3 and its drafts, and `.` in v2
+    /// and before.
     pub fn separator(mut self, separator: char) -> Self {
         self.separator = Some(separator);
         self
@@ -174,8 +174,8 @@ impl NewArray {
     /// The metadata of the array, as it is to be in `dialect`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if what is asked for does not fit together; [`ErrorKind::UnknownExtension`] for a data type or codec
-    /// that is not known.
+    /// [`ErrorKind::Argument`] if the settings do not fit together; [`ErrorKind::UnknownExtension`] for a data type or
+    /// codec that is not known.
     pub fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
         let is_undefined = matches!(self.fill, Some(Value::Null)) && data_type != DataType::Object;
@@ -248,7 +248,7 @@ impl NewArray {
         };
         let has_ids = !dialect.is_v3();
         let mut codecs: Vec<NamedConfig> = Vec::new();
-        // The first codec that takes bytes, or the end: where the array has to have become bytes, and what it consists of there.
+        // The first codec that takes bytes, or the end: where the array has to be bytes, and its elements there.
         let mut position = given.len();
         let mut current = element.stored();
         let mut order = order;
@@ -257,7 +257,7 @@ impl NewArray {
             // A name that only this library reads is not written.
             let mut codec = NamedConfig { name: written_name(&codec.name, has_ids).to_owned(), ..codec.clone() };
             let is_numcodecs = codec.name.starts_with(NUMCODECS);
-            // Where codecs have ids, what they lack is added when the document is written.
+            // Where codecs have ids, missing members are added when the document is written.
             if !(is_numcodecs && has_ids) {
                 let stored = current.data_type == *element.data_type.storage();
                 codec = registry.codecs.complete(codec, if stored { data_type } else { &current.data_type });
@@ -292,8 +292,8 @@ impl NewArray {
     }
 }
 
-/// Builds a codec to see what is wrong with it, and of what kind it is; `None` if it is not known, which is for the pipeline to
-/// say. With `knows_members`, members that it does not read are mistakes.
+/// Builds a codec to find its errors and its kind; `None` if it is not known, which is for the pipeline to say. With
+/// `knows_members`, members that it does not read are mistakes.
 fn built(
     codec: &NamedConfig,
     element: &ElementSpec,
@@ -340,10 +340,10 @@ fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder
     }
     let named = match (types.from_config(&NamedConfig::new(text)), from_npy_descr(text)) {
         (Ok(named), _) => (named, ByteOrder::Little),
-        // numpy without a byte order: that of nearly all machines.
+        // numpy without a byte order: little-endian, as nearly all machines.
         (Err(_), Ok(shorthand)) => shorthand,
         (Err(error), Err(_)) => {
-            let hint = "names are those of Zarr v3 (float32) or numpy (f4)";
+            let hint = "names are as in Zarr v3 (float32) or numpy (f4)";
             return Err(in_type(error).with_kind(ErrorKind::Argument).with_hint(hint));
         }
     };

@@ -48,7 +48,7 @@ impl ArrayData {
         Self::from_items(data_type, shape, &items, data_type.is_variable().then_some(heap))
     }
 
-    /// Elements given as they lie in memory: native-endian, in C order; those of variable length as references into
+    /// Elements given as they lie in memory: native-endian, in C order; elements of variable length as references into
     /// `heap`.
     ///
     /// # Errors

@@ -9,10 +9,11 @@ pub(crate) trait Drive: Sync {
     /// Runs a job; errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// Runs a job that waits for others, on the thread of the caller: one of the pool that waited could be the one that they need.
+    /// Runs a job that waits for others, on the thread of the caller: a waiting thread of the pool could be one that
+    /// they need.
     fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// What the store can.
+    /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
 
     /// How values of the store are best read and written.

@@ -12,7 +12,7 @@ use zarr_meta::{ArrayMetadata, Dialect};
 /// [`ErrorKind::UnknownExtension`] for a data type that is not known; [`ErrorKind::InvalidMetadata`] for a data type or fill value
 /// that breaks the specification.
 pub fn element_spec(metadata: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> Result<ElementSpec> {
-    // What older writers wrote is read; the final format is strict.
+    // Spellings of older writers are read; the final format is strict.
     let spelling = if dialect.has_strict_fill_values() { Spelling::Strict } else { Spelling::Lenient };
     let data_type = types.from_config(&metadata.data_type).map_err(|error| in_type("/data_type", error))?;
     let fill = match &metadata.fill_value {
@@ -27,7 +27,8 @@ pub fn element_spec(metadata: &ArrayMetadata, dialect: Dialect, types: &DataType
 /// The elements of an array, and its codecs, if they are of `data_type` and not of the type that its document falls back to.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if elements of `data_type` have another size than those of the fallback; those of [`element_spec`].
+/// [`ErrorKind::Argument`] if elements of `data_type` differ in size from elements of the fallback; as
+/// [`element_spec`].
 pub fn instead_of_fallback(
     metadata: &ArrayMetadata,
     fallback: &ElementSpec,
@@ -39,14 +40,14 @@ pub fn instead_of_fallback(
     let bytes = fallback.fill.item().filter(|item| item.len() == wanted.item_size());
     let Some(bytes) = bytes.filter(|_| fallback.item_size() == wanted.item_size() && !wanted.is_variable()) else {
         let found = metadata.data_type.short_value();
-        let message = format!("elements of type {name} have another size than those of the fallback {found}");
+        let message = format!("elements of type {name} differ in size from elements of the fallback {found}");
         return Err(
             Error::new(ErrorKind::Argument, message).at(|location| location.pointer = Some("/data_type".to_owned()))
         );
     };
     let fill = FillValue::from_bytes(&wanted, bytes).map_err(|error| in_type("/fill_value", error))?;
     let mut codecs = metadata.codecs.clone();
-    // Bytes of a fallback without byte order are those of the draft's default.
+    // Bytes of a fallback without byte order have the draft's default order.
     for bytes in codecs.iter_mut().filter(|codec| codec.name == "bytes" && wanted.item_size() > 1) {
         if !bytes.configuration.contains_key("endian") {
             bytes.configuration.insert("endian", "little");

@@ -1,4 +1,4 @@
-//! Memory of the caller: what elements are written from and read into.
+//! Memory of the caller that elements are written from and read into.
 
 use crate::{ArrayData, Error, Result, selected_memory};
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The elements as what is put behind the end of an array of `shape` along `axis`.
+    /// The elements as a block to append to an array of `shape` along `axis`.
     pub(crate) fn appended(&self, element: &ElementSpec, shape: &[u64], axis: usize) -> Result<View<'_>> {
         let (items, heap) = match &self.0 {
             Repr::View(view) => return Ok(view.clone()),

@@ -104,7 +104,7 @@ impl ArrayData {
 struct FieldPath {
     data_type: DataType,
     steps: Vec<Step>,
-    /// The shape of the field and of those that it lies in, empty if none is an array.
+    /// The shape of the field and of the fields that it lies in, empty if none is an array.
     shape: Vec<u64>,
 }
 
@@ -176,7 +176,7 @@ struct Pieces<'a> {
     parts: Option<ChunkGrid>,
     /// Bytes of a piece.
     size: u64,
-    /// What is left to be read, the next last.
+    /// The pieces left to be read, the next last.
     left: Vec<Piece>,
     /// Where the piece that is being read belongs.
     window: Vec<AxisRange>,
@@ -189,7 +189,7 @@ struct Piece {
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of what is selected, which is a box.
+    /// The pieces of the selection, which is a box.
     fn new(core: &'a ArrayCore, name: &str, resolved: &Resolved, size: u64) -> Result<Self> {
         let field = FieldPath::new(core.data_type(), name)?;
         let elements = field.zeroed(&resolved.output_shape())?;

@@ -8,7 +8,7 @@ use zarr_json::{Map, Value};
 use zarr_meta::{Dialect, GroupMetadata, Node, NodePath, StoredNode};
 use zarr_store::{Store, run};
 
-/// What a new group is to be like.
+/// The settings of a new group.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct NewGroup {
@@ -81,7 +81,7 @@ impl Group {
     /// Opens the group at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is none; the kinds that tell what is wrong with its metadata; [`ErrorKind::Store`].
+    /// [`ErrorKind::NotFound`] if there is none; the kinds of faults of its metadata; [`ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found =
             open_node(&**store, path, None).map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
@@ -159,7 +159,7 @@ impl Group {
     /// The nodes directly below, sorted by path.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] if the store fails or cannot list; what is wrong with the metadata of one of them is in
+    /// [`ErrorKind::Store`] if the store fails or cannot list; faults of the metadata of one of them are in
     /// [`Walk::broken`].
     pub fn children(&self) -> Result<Walk> {
         Ok(self.walk_down(Some(1))?.below(&self.found.path))

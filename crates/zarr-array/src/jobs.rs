@@ -19,7 +19,7 @@ impl All {
         Self(keys.into_iter().map(|key| Request::Erase { key }).collect())
     }
 
-    /// That what was written before is on the disk before what is written after.
+    /// Orders earlier writes before later ones on the disk.
     pub(crate) fn barrier() -> Self {
         Self(vec![Request::Barrier])
     }
@@ -38,7 +38,7 @@ impl Job for All {
     }
 }
 
-/// One request, and what becomes of its reply.
+/// One request, and the conversion of its reply.
 #[derive(Debug)]
 pub(crate) struct One<T> {
     request: Option<Request>,
@@ -58,7 +58,7 @@ impl<T: Send> Job for One<T> {
     }
 }
 
-/// What is directly under a prefix.
+/// The keys and prefixes directly under a prefix.
 pub(crate) fn list(prefix: &str) -> Result<One<Listing>> {
     let finish = |reply: &Reply| match reply {
         Reply::Listing(listing) => Some(listing.clone()),

@@ -1,7 +1,7 @@
 //! Zarr arrays and groups over any store: open, create, read, write, resize, list.
 //!
-//! What touches a store is a job that says what it wants and does no I/O itself; [`Array`] runs jobs on blocking stores,
-//! [`AsyncArray`] the same ones on stores that do not block.
+//! An operation on a store is a job that returns requests and does no I/O itself; [`Array`] runs jobs on blocking
+//! stores, [`AsyncArray`] the same ones on stores that do not block.
 //!
 //! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`], documents are `zarr-meta`'s.
 //!

@@ -15,7 +15,8 @@ use zarr_grid::IntoSelection;
 
 /// Strides in bytes of elements of type `T`.
 fn byte_strides<T>(strides: &[isize]) -> Vec<isize> {
-    // They lie in one allocation, which is at most `isize::MAX` bytes long. Those of axes of one element are never used.
+    // They lie in one allocation, which is at most `isize::MAX` bytes long. Strides of axes of one element are never
+    // used.
     strides.iter().map(|stride| stride.wrapping_mul(size_of::<T>() as isize)).collect()
 }
 

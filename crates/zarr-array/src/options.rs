@@ -23,7 +23,7 @@ use zarr_meta::StoredNode;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// What a chunk that is not stored means.
+    /// The meaning of a chunk that is not stored.
     pub missing_chunks: MissingChunks,
     /// Whether a read that met chunks that are not stored leaves it at that. By default it looks at its end whether the array is
     /// still there as it was opened, with one request for its document: another may have erased, moved or replaced it, and fill
@@ -36,16 +36,17 @@ pub struct Options {
     pub write_empty_chunks: bool,
     /// Whether checksums may go unverified.
     pub checksums: Checksums,
-    /// What may be held in memory for one chunk.
+    /// The limits of the memory for one chunk.
     pub limits: Limits,
     /// Whether arrays of Zarr v1 with `order` F and a compressor other than blosc are taken to be in C order: so the only
     /// software that wrote them stored them, against the text of that version. By default the text holds.
     pub v1_f_order_is_c: bool,
-    /// Whether an array whose data type is not known is an error even if its document names another one to fall back to, as those
-    /// of the drafts of version 3 may. By default that is taken, and [`Array::warnings`](crate::Array::warnings) says so.
+    /// Whether an array whose data type is not known is an error even if its document names another one to fall back
+    /// to, as documents of the drafts of version 3 may. By default that is taken, and
+    /// [`Array::warnings`](crate::Array::warnings) says so.
     pub refuse_fallbacks: bool,
     /// The data type that elements have where their own is not known and the document names one to fall back to: this one is taken
-    /// instead. Its elements have the size of those of the fallback, and its fill value has the same bytes. The metadata
+    /// instead. Its elements have the size of the fallback's, and its fill value has the same bytes. The metadata
     /// stay as they are.
     pub fallback_type: Option<NamedConfig>,
     /// Whether documents that are read although something is odd in them are refused: an error of the kind
@@ -78,7 +79,7 @@ impl Options {
     }
 }
 
-/// What a chunk that is not stored means.
+/// The meaning of a chunk that is not stored.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum MissingChunks {
@@ -114,7 +115,7 @@ impl MissingReport {
         }
     }
 
-    /// The chunks noted since this was last asked, sorted; of more than [`MOST`](Self::MOST) those that came first.
+    /// The chunks noted since the last call, sorted; of more than [`MOST`](Self::MOST) the first ones noted.
     #[must_use]
     pub fn take(&self) -> Vec<ChunkIndex> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
@@ -132,15 +133,16 @@ pub enum Checksums {
     Skip,
 }
 
-/// What is known by name: codecs. A value that is passed on; the facade crate `zarr` builds one from its features.
+/// The codecs and data types known by name. A value that is passed on; the facade crate `zarr` builds one from its
+/// features.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Registry {
     /// The codecs.
     pub codecs: Codecs,
-    /// The data types beside those that are built in.
+    /// The data types beside the built-in ones.
     pub data_types: DataTypes,
-    /// What new arrays get where nothing else is asked for.
+    /// The settings of new arrays where nothing else is asked for.
     pub defaults: Defaults,
 }
 

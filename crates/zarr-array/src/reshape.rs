@@ -1,8 +1,8 @@
 //! Changing the shape of an array, so that no state that others see shows elements which are not there, or were there before.
 //!
-//! Smaller: the shape is published first, then chunks that lie outside of it are erased. Larger: what is stored beyond the old shape
-//! (left of a shape before, or of an append that ended early) is erased or filled first, then the shape is published. Appended
-//! elements are written beyond the shape that others see, which is published last.
+//! Smaller: the shape is published first, then chunks that lie outside of it are erased. Larger: elements stored beyond
+//! the old shape (left of a shape before, or of an append that ended early) are erased or filled first, then the shape
+//! is published. Appended elements are written beyond the shape that others see, which is published last.
 
 mod claimed;
 
@@ -92,7 +92,7 @@ pub(crate) async fn append<D: Drive>(
     publish(drive, &newest, documents, appended.metadata).await.map(Arc::new)
 }
 
-/// What is appended to an array.
+/// Elements to append to an array.
 struct Appended<'d> {
     /// The array's metadata with the new shape.
     metadata: ArrayMetadata,
@@ -156,7 +156,7 @@ async fn stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Vec<(ChunkIndex
     Ok(chunk_keys::parse_all(core, keys))
 }
 
-/// Makes sure that what is stored of the elements that `new` has and `old` has not is the fill value.
+/// Makes sure that stored elements that `new` has and `old` has not are the fill value.
 async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> Result<()> {
     let _invalidation = new.invalidation(None);
     let growth = Growth::new(&old.grid, &new.grid);

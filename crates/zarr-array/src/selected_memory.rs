@@ -59,7 +59,7 @@ impl<T: Element> Memory<T> {
         let is_checked_byte = is_byte && T::as_bytes_mut(&mut []).is_none();
         Ok(match is_checked_byte {
             true => Self::Items(u8::zeroed_vec(len)?),
-            // What has to be converted is read elsewhere.
+            // Elements that have to be converted are read elsewhere.
             false if T::as_bytes_mut(&mut []).is_none() => Self::Elements(Vec::new()),
             false => Self::Elements(T::zeroed_vec(len)?),
         })

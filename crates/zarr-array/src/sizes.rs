@@ -14,7 +14,7 @@ pub struct ArraySizes {
     pub padded: Option<u128>,
     /// Chunks (shards, if it is sharded) of the grid.
     pub chunks: u128,
-    /// Those of them that are stored; `None` if the store was not asked, or cannot list.
+    /// The stored ones of these chunks; `None` if the store was not asked, or cannot list.
     pub stored: Option<StoredSizes>,
     /// Whether chunks are shards with inner chunks.
     pub is_sharded: bool,
@@ -38,7 +38,7 @@ impl StoredSizes {
 }
 
 impl ArraySizes {
-    /// What metadata says.
+    /// The sizes that metadata shows.
     pub(crate) fn of(core: &ArrayCore) -> Self {
         let grid = &core.grid;
         let bytes = |shape: &[u64]| Some(total_size(shape, item_size(core)?));

@@ -12,8 +12,8 @@ use zarr_meta::{ArrayMetadata, Node};
 /// A node in a few lines, as the command `zarr info` prints it: [`Display`](fmt::Display) has one line for each fact, and characters
 /// that control a terminal as escapes.
 ///
-/// What is in it comes from metadata, so that there is one of nodes whose data type or codecs are not known, too. What the store has to
-/// be asked for is added: [`sizes`](Self::sizes) of an array, and the nodes [`below`](Self::below) a group.
+/// It comes from metadata, so that nodes whose data type or codecs are not known have one, too. Facts that need
+/// requests to the store are added: [`sizes`](Self::sizes) of an array, and the nodes [`below`](Self::below) a group.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -51,7 +51,7 @@ impl<'n> Summary<'n> {
         self
     }
 
-    /// With these warnings, and not those of the document alone.
+    /// With these warnings, and not the warnings of the document alone.
     pub fn warnings(mut self, warnings: &'n [Warning]) -> Self {
         self.warnings = warnings;
         self
@@ -101,7 +101,7 @@ impl fmt::Display for Summary<'_> {
     }
 }
 
-/// Labels and values, in their order. What has no label goes on with what is before it.
+/// Labels and values, in their order. A value without a label continues the value before it.
 #[derive(Default)]
 struct Facts(Vec<(String, String)>);
 

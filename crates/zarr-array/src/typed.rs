@@ -71,8 +71,8 @@ impl Array {
     }
 
     /// Calls `each` with the regions of the array that lie in one chunk (one shard, if it is sharded), on the threads that decode the
-    /// array, several at the same time. What reads and writes no more than its region never has to wait for the others, and each
-    /// chunk is encoded once.
+    /// array, several at the same time. A call that reads and writes no more than its region never waits for the
+    /// others, and each chunk is encoded once.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -119,7 +119,7 @@ impl Array {
         }
     }
 
-    /// The shape that a chunk (a shard, if the array is sharded) has at most: what writers should divide their work by.
+    /// The largest shape of a chunk (a shard, if the array is sharded), by which writers should divide their work.
     pub fn chunk_shape(&self) -> Shape {
         self.core.grid.largest_chunk_shape()
     }

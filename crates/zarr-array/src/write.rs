@@ -17,7 +17,7 @@ use zarr_store::{
 
 /// How many jobs a job forks into at most; larger plans fork again.
 const MAX_FORK: u64 = 64;
-/// A job writes small chunks together, up to so many bytes of them: what a thread's caches keep.
+/// A job writes small chunks together, up to so many bytes of them, which fit a thread's caches.
 const GROUP_SIZE: u64 = 256 << 10;
 /// And up to so many: enough that looking up their directory is little beside writing them.
 const GROUP_LEN: u64 = 64;
@@ -27,7 +27,7 @@ const MAX_TRIES: u32 = 1000;
 /// Writes a region of an array, chunk by chunk.
 #[derive(Debug)]
 pub(crate) enum WriteJob<'a> {
-    /// Chunks that are not begun, by their numbers among those that the region overlaps.
+    /// Chunks that are not begun, by their numbers among the chunks that the region overlaps.
     Span { context: Arc<WriteContext<'a>>, numbers: Range<u64> },
     /// Chunks under way.
     Chunks(Chunks<'a>),
@@ -91,7 +91,7 @@ enum Data<'a> {
 }
 
 impl Data<'_> {
-    /// Whether all elements of the region are written, so that those stored do not matter where it is a whole chunk.
+    /// Whether all elements of the region are written, so that stored elements do not matter where it is a whole chunk.
     fn is_all(&self) -> bool {
         match self {
             Self::All(_) => true,
@@ -148,7 +148,7 @@ impl<'a> WriteJob<'a> {
     ) -> Self {
         let overlaps = core.grid.intersect(region);
         let numbers = states.as_ref().map_or(0..overlaps.len(), |states| states.numbers.clone());
-        // Where each request waits for long, chunks are better apart; and those of unknown size may be large.
+        // Where each request waits for long, chunks are better apart; and chunks of unknown size may be large.
         let apart = profile.kind == StoreKind::Remote || core.element().is_variable();
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
@@ -273,8 +273,8 @@ impl<'a> WriteChunk<'a> {
         })
     }
 
-    /// The elements of the chunk's region. Where the write has only some of them, the others are those of the value `old`. They lie
-    /// in the caller's memory, or else in `buffer`.
+    /// The elements of the chunk's region. Where the write has only some of them, the others come from the value `old`.
+    /// They lie in the caller's memory, or else in `buffer`.
     fn elements<'v>(&'v self, old: Option<&[u8]>, buffer: &'v mut Option<Buffer>) -> Result<View<'v>> {
         let write = match &self.data {
             Data::All(data) => return Ok(data.clone()),

@@ -53,7 +53,7 @@ pub(super) struct Nodes(Mutex<OpenNodes>);
 struct OpenNodes {
     /// By the address of the store, and the path.
     nodes: HashMap<(usize, String), Arc<Node>>,
-    /// How many were left when those without an open array were forgotten.
+    /// How many were left when nodes without an open array were forgotten.
     left: usize,
 }
 

@@ -78,7 +78,7 @@ fn names_may_have_points() {
     let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
     let data = ArrayData::from_items(array.data_type(), &[2], &[1, 2, 3, 4, 5, 6, 7, 8], None).unwrap();
     let items = |name: &str| data.field(name).unwrap().items().to_vec();
-    // The name itself comes before what it would be of parts.
+    // A field of the whole name comes before a path of its parts.
     assert_eq!(items("a.b"), [3, 7]);
     assert_eq!(items("a"), [1, 2, 5, 6]);
     assert_eq!(items("a.c.d.e"), [4, 8]);

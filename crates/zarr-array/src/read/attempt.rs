@@ -62,7 +62,7 @@ impl Attempt {
     /// Goes on to the next attempt after the result of one.
     ///
     /// # Errors
-    /// Those of the result, unless another attempt follows.
+    /// The error of the result, unless another attempt follows.
     pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<()> {
         let tries = if let Self::Replaced(_, tries) = self { tries.saturating_add(1) } else { 0 };
         let replaced = self.context(policy).map(ReadContext::take_replaced).unwrap_or_default();

@@ -13,7 +13,7 @@ use zarr_store::{Reply, Request};
 #[derive(Debug)]
 pub(crate) struct ChunkBatch<'a> {
     context: &'a ReadContext<'a>,
-    /// Those that wait for replies, in the order of their requests.
+    /// The chunks that wait for replies, in the order of their requests.
     chunks: Vec<ChunkRead<'a>>,
     /// The inner chunks of shards whose index has come, to be read when all chunks are done.
     shards: Vec<ChunkSpan<'a>>,

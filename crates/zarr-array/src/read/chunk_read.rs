@@ -178,7 +178,7 @@ impl<'a> ChunkRead<'a> {
         usize::try_from(size).ok()
     }
 
-    /// Whether the bytes of the encoded chunk are those of the output.
+    /// Whether the bytes of the encoded chunk are the bytes of the output.
     pub(super) fn is_output(&mut self, context: &ReadContext<'_>) -> bool {
         self.codecs.is_native_layout()
             && self.region.is_whole(&self.shape)
@@ -187,7 +187,7 @@ impl<'a> ChunkRead<'a> {
     }
 
     /// Takes a value of `size` bytes that was read into its destination. If the size is not the expected one, asks for all bytes
-    /// again, so that decoding can tell what is wrong, and returns false.
+    /// again, so that decoding can name the error, and returns false.
     pub(super) fn filled(&mut self, size: u64, buffer: &[u8], requests: &mut Requests) -> Result<bool> {
         match self.destination.take() {
             Some(FetchDestination::Output) => {

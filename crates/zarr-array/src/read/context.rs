@@ -1,4 +1,4 @@
-//! What all jobs of one read share.
+//! The state that all jobs of one read share.
 
 use super::cached_read::CachedRead;
 use crate::core::ArrayCore;
@@ -18,7 +18,7 @@ const REMOTE_GROUP: u64 = 4 << 20;
 /// One job reads so many chunks at most at a time, so that tiny ones take little memory.
 const MAX_CHUNKS: usize = 2048;
 
-/// What all jobs of one read share.
+/// The state that all jobs of one read share.
 #[derive(Debug)]
 pub(crate) struct ReadContext<'a> {
     pub(crate) core: &'a ArrayCore,

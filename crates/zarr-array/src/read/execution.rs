@@ -19,7 +19,7 @@ use zarr_store::AccessProfile;
 /// One job reads so many chunks at most that do not lie side by side: each takes memory.
 const MAX_INDIVIDUALLY: usize = 1024;
 
-/// What is read, and how.
+/// The target of a read, and its policy.
 #[derive(Debug)]
 pub(crate) struct ReadPlan<'c> {
     core: &'c ArrayCore,
@@ -140,7 +140,7 @@ pub(crate) struct ReadExecution<'p> {
 /// Chunks of a region that are read without the chunks between them.
 #[derive(Debug)]
 struct Individually<'p> {
-    /// Those of the current job.
+    /// The chunks of the current job.
     now: &'p [ChunkIndex],
     later: &'p [ChunkIndex],
 }
@@ -211,7 +211,7 @@ impl ReadExecution<'_> {
     /// Takes the result of the last job.
     ///
     /// # Errors
-    /// Those of the result, unless the job is to be done again.
+    /// The error of the result, unless the job is to be done again.
     pub(crate) fn ended(&mut self, result: Result<()>) -> Result<()> {
         if self.checked {
             return result;

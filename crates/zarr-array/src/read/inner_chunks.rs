@@ -28,7 +28,7 @@ pub(crate) struct InnerChunkBatch<'a> {
 struct Stored {
     /// Their number.
     len: u64,
-    /// Whether they begin a part of the reply; else they follow those of the inner chunk before.
+    /// Whether they begin a part of the reply; else they follow the bytes of the inner chunk before.
     begins_part: bool,
 }
 
@@ -141,7 +141,7 @@ fn whole_row(overlaps: &ChunkOverlaps, number: u64) -> u64 {
     overlaps.axes().last().map_or(1, |axis| axis.whole_from(number % axis.len().max(1)).max(1))
 }
 
-/// Adds a range to those asked for, or to the last of them.
+/// Adds a range to the requested ones, or to the last of them.
 fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> Stored {
     let len = range.end - range.start;
     match ranges.last_mut() {

@@ -12,10 +12,10 @@ use std::ops::Range;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{AxisRange, ChunkIndex, Region};
 
-/// The bytes after which a batch ends at the next chunk of the array, and those after which it ends anyway.
+/// The bytes after which a batch ends at the next chunk of the array, and the bytes after which it ends anyway.
 const BATCH_SIZE: Range<u128> = 64 << 20..256 << 20;
 
-/// The boxes of chunks that some regions meet, sorted by chunk of the array: what is read, and where it is copied to.
+/// The boxes of chunks that some regions meet, sorted by chunk of the array: the sources and destinations of copies.
 #[derive(Debug)]
 pub(crate) struct ManyRegions {
     boxes: Vec<ChunkBox>,

@@ -12,7 +12,7 @@ const MAX_ASKED: u64 = 64 << 20;
 pub(super) struct Asked(u64);
 
 impl Asked {
-    /// Adds an inner chunk that lies at `window`. Says whether it may be asked for with those before it.
+    /// Adds an inner chunk that lies at `window`. Says whether it may be asked for with the inner chunks before it.
     pub(super) fn add(&mut self, window: Option<&Range<u64>>) -> bool {
         let before = self.0;
         self.0 = before.saturating_add(window.map_or(0, |window| window.end - window.start));

@@ -31,7 +31,7 @@ impl<'p> SelectionBatchRead<'p> {
     /// Takes the result of the last job: whether all boxes are read.
     ///
     /// # Errors
-    /// Those of the result, unless the job is to be done again.
+    /// The error of the result, unless the job is to be done again.
     pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<bool> {
         self.staged.ended(policy, result)
     }

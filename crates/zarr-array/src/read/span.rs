@@ -6,10 +6,10 @@ use std::sync::Arc;
 use zarr_codec::Windows;
 use zarr_grid::ChunkOverlaps;
 
-/// A job forks into so many at most; those of larger reads fork again.
+/// A job forks into so many at most; the jobs of larger reads fork again.
 const MAX_FORKS: usize = 64;
 
-/// Chunks that are not begun: those whose windows `windows` still has.
+/// Chunks that are not begun: `windows` still has their windows.
 #[derive(Debug)]
 pub(crate) struct ChunkSpan<'a> {
     pub(super) context: &'a ReadContext<'a>,

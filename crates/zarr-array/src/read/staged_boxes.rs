@@ -22,7 +22,7 @@ pub(super) struct StagedBoxes {
 }
 
 impl StagedBoxes {
-    /// Of elements of `item` bytes; those of variable length go into `heap`.
+    /// Of elements of `item` bytes; elements of variable length go into `heap`.
     pub(super) fn new(regions: impl IntoIterator<Item = Region>, item: usize, heap: Option<Arc<Heap>>) -> Result<Self> {
         let size = |region: &Region| {
             let size = zarr_grid::total_size(&region.shape(), item as u64);
@@ -59,7 +59,7 @@ impl StagedBoxes {
     /// Takes the result of the last job: whether all boxes are read.
     ///
     /// # Errors
-    /// Those of the result, unless the job is to be done again.
+    /// The error of the result, unless the job is to be done again.
     pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<bool> {
         self.attempt.ended(policy, result)?;
         Ok(self.attempt == Attempt::Done)

@@ -6,7 +6,7 @@ use zarr_hierarchy::node::reread;
 use zarr_meta::ArrayMetadata;
 use zarr_store::{Key, Next, Reply};
 
-/// Gets the document of an array and compares it with the one that the array was opened from.
+/// Gets the document of an array and compares it with the opened one.
 #[derive(Debug)]
 pub(crate) struct StillThere<'a> {
     core: &'a ArrayCore,
@@ -50,8 +50,8 @@ fn gone(message: &str) -> Error {
     Error::new(ErrorKind::NotFound, message)
 }
 
-/// Whether chunks are to be read by a newer document as they are by that which the array was opened from: the same but for
-/// attributes and a shape that has grown.
+/// Whether chunks are read by a newer document as by the opened one: the same but for attributes and a shape that has
+/// grown.
 fn still_reads(core: &ArrayCore, key: &str, bytes: &[u8]) -> bool {
     let mut documents = core.found.documents.clone();
     documents.insert(key, bytes);

@@ -29,9 +29,9 @@
 //! is taken to be dead. If it is not, it loses its claim and begins again. Both then wait longer than before, so that one of them gets
 //! through. Nobody has to tell the living from the dead for the elements to be safe.
 //!
-//! Versions that are hashes of what is stored (as some object stores have) do not tell that a chunk was set to what it was already:
-//! there, elements that are appended to a chunk which had the same elements beyond the shape before may be replaced by
-//! those of another, who began before.
+//! Versions that are hashes of the value (as some object stores have) do not tell that a chunk was set to the same
+//! value: there, elements that are appended to a chunk which had the same elements beyond the shape before may be
+//! replaced by the elements of another, who began before.
 
 use super::Appended;
 use crate::core::ArrayCore;
@@ -48,7 +48,8 @@ use zarr_hierarchy::node::{AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewes
 use zarr_meta::{Node, StoredNode};
 use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
 
-/// How often an append begins again, or writes a batch of chunks again, when others keep changing what it counts on.
+/// How often an append begins again, or writes a batch of chunks again, when others keep changing the state that it
+/// depends on.
 const MAX_TRIES: u32 = 1000;
 /// How long a claim of another may stay the same before the other is taken to be dead, at first.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -122,7 +123,7 @@ async fn write_and_publish<D: Drive>(
         let (mut start, mut tries) = (0, 0);
         while start < count {
             let numbers = start..count.min(start + batch);
-            // What lies beyond the shape is taken to be not there, until that turns out to be wrong.
+            // Chunks beyond the shape are taken to be not there, until that turns out to be wrong.
             let is_asked = |index: &[u64]| tries > 0 || newest.grid.check_index(index).is_ok();
             let states = drive.run(grown, ReadStates::new(grown, region, &numbers, is_asked)?).await?;
             let take = match claim.clone() {

@@ -160,7 +160,7 @@ fn near_names_are_asked_for() {
     let create =
         |data_type, codecs| hint(&["create", "s", "a", "--shape", "4", "--dtype", data_type, "--codecs", codecs]);
     assert_eq!(create("Int23", "zstd"), "is \"int32\" meant?");
-    assert!(create("date", "zstd").starts_with("names are those of"));
+    assert!(create("date", "zstd").starts_with("names are as in"));
     let codecs = create("int8", "gzp");
     assert!(codecs.starts_with("is \"gzip\" meant? known codecs are ") && codecs.contains("zstd"), "{codecs}");
 }
