@@ -20,7 +20,7 @@ pub(crate) struct Output {
     writer: BufWriter<OutputFile>,
     /// For error messages.
     name: String,
-    /// The name that the file has until it is complete, and the one that it is to have.
+    /// The name that the file has until it is complete, and its final name.
     names: Option<(TempPath, PathBuf)>,
 }
 

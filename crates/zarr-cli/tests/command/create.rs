@@ -67,7 +67,7 @@ fn filters_have_little_endian_types_in_version_3() {
             r#"[{"name":"numcodecs.delta","configuration":{"dtype":"<i4"}},{"name":"bytes","configuration":{"endian":"little"}}]"#
         );
     }
-    // Where types say the order, as in version 2, the one that was asked for stays.
+    // Where types say the order, as in version 2, the requested order stays.
     folder.ok(&["create", "v2", "a", "--shape", "2", "--dtype", ">i4", "--codecs", "delta", "--dialect", "v2"]);
     assert!(folder.ok(&["info", "v2", "a"]).contains("bytes(big)"));
 }
