@@ -1,6 +1,6 @@
 //! Codecs by their types, of the crates that the features of this build bring.
 //!
-//! They are given to new arrays, or used alone: those of bytes by themselves, those of arrays in a [`Chain`].
+//! They are given to new arrays, or used alone: codecs of bytes by themselves, codecs of arrays in a [`Chain`].
 //!
 //! ```
 //! # #[cfg(all(feature = "numeric", feature = "zstd"))]

@@ -57,7 +57,7 @@
 //! | `sharding` | shards | yes |
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | texts, bytes and lists of any length | yes |
-//! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of what is stored | |
+//! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
 //! | `microfloat` | floats of 8, 6 and 4 bits of `microfloat` as elements | |

@@ -187,7 +187,7 @@ fn split(path: &Path) -> Result<(PathBuf, String)> {
     for component in path.components() {
         before.push(component);
         match (component, &root) {
-            // What is behind it does not lie in the store that was named.
+            // A path behind `..` does not lie in the store that was named.
             (Component::ParentDir, _) => (root, names) = (None, Vec::new()),
             (Component::Normal(name), Some(_)) => {
                 let name = name.to_str().ok_or_else(|| {

@@ -73,7 +73,7 @@ pub fn create<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Create<
 
 /// How a node is opened; begun by [`open`].
 #[derive(Debug)]
-#[must_use = "nothing is opened until it is said what: an array, a group"]
+#[must_use = "nothing is opened before a call such as `array` or `group`"]
 pub struct Open<S: AnyStore + ?Sized = dyn Store> {
     location: Location<S>,
     registry: Option<Arc<Registry>>,
@@ -105,7 +105,7 @@ impl<S: AnyStore + ?Sized> Open<S> {
         self
     }
 
-    /// Reads and writes an array as these options say. Those set before are replaced.
+    /// Reads and writes an array with these options, which replace all options set before.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
@@ -123,7 +123,7 @@ impl<S: AnyStore + ?Sized> Open<S> {
         self
     }
 
-    /// What a chunk that is not stored means; see [`Options::missing_chunks`].
+    /// The meaning of a chunk that is not stored; see [`Options::missing_chunks`].
     pub fn missing_chunks(mut self, missing: MissingChunks) -> Self {
         self.options.missing_chunks = missing;
         self
@@ -147,7 +147,7 @@ impl Open {
     /// Opens the array.
     ///
     /// # Errors
-    /// As [`Array::open`], and those of opening the store.
+    /// The errors of [`Array::open`] and of opening the store.
     pub fn array(self) -> Result<Array> {
         let (store, Bound { node, registry, options }) = self.find()?;
         Array::from_found(&store, node, &registry, options)
@@ -156,7 +156,7 @@ impl Open {
     /// Opens the group.
     ///
     /// # Errors
-    /// As [`Group::open`], and those of opening the store.
+    /// The errors of [`Group::open`] and of opening the store.
     pub fn group(self) -> Result<Group> {
         let (store, Bound { node, registry, .. }) = self.find()?;
         Group::from_found(&store, node, &registry)
@@ -196,7 +196,7 @@ impl Open<dyn AsyncStore> {
     /// Finds the node, be it an array or a group, for the functions of [`hierarchy`](crate::hierarchy).
     ///
     /// # Errors
-    /// As [`open_node_async`], and those of [`strict`](Self::strict).
+    /// The errors of [`open_node_async`] and of [`strict`](Self::strict).
     pub async fn found(self) -> Result<StoredNode> {
         Ok(self.find().await?.1.node)
     }
@@ -238,7 +238,7 @@ impl fmt::Display for Opened {
 
 /// How a node is created; begun by [`create`].
 #[derive(Debug)]
-#[must_use = "nothing is created until it is said what: an array, a group"]
+#[must_use = "nothing is created before a call of `array` or `group`"]
 pub struct Create<S: AnyStore + ?Sized = dyn Store> {
     location: Location<S>,
     registry: Option<Arc<Registry>>,
@@ -278,7 +278,7 @@ impl Create {
     /// Creates an array, and groups above it where there are none.
     ///
     /// # Errors
-    /// As [`Array::create`], and those of creating the store.
+    /// The errors of [`Array::create`] and of creating the store.
     pub fn array(self, new: NewArray) -> Result<Array> {
         let (store, path) = self.location.create()?;
         Array::create(&store, &path, new, &Self::known(self.registry))
@@ -287,7 +287,7 @@ impl Create {
     /// Creates a group, and groups above it where there are none.
     ///
     /// # Errors
-    /// As [`Group::create`], and those of creating the store.
+    /// The errors of [`Group::create`] and of creating the store.
     pub fn group(self, new: NewGroup) -> Result<Group> {
         let (store, path) = self.location.create()?;
         Group::create(&store, &path, new, &Self::known(self.registry))

@@ -1,4 +1,4 @@
-//! What most programs use: `use zarr::prelude::*;`.
+//! The items that most programs use: `use zarr::prelude::*;`.
 
 pub use crate::options::MissingChunks;
 pub use crate::{Array, ArrayData, ChunkCache, ErrorKind, Group, NewArray, NewGroup, Options, Store};

@@ -98,10 +98,10 @@ codecs! {
 /// Where the codec comes from that no build has.
 const PICKLE_HINT: (&str, &str) = (
     "numcodecs.pickle",
-    "pickles are programs; those of plain values are read where `zarr::codec_object::PICKLE` is added to the codecs",
+    "pickles are programs; pickles of plain values are read where `zarr::codec_object::PICKLE` is added to the codecs",
 );
 
-/// The data types that are not those of `zarr-dtype`.
+/// The data types of crates other than `zarr-dtype`.
 static DATA_TYPES: &[DataTypeEntry] = &[
     #[cfg(feature = "optional")]
     zarr_codec_optional::DATA_TYPE,

@@ -71,7 +71,7 @@ pub(crate) fn create_path(path: &Path) -> Result<Arc<dyn Store>> {
     Err(without_feature(&path.to_string_lossy(), DIRECTORIES))
 }
 
-/// What is missing where directories are to be opened.
+/// The build that opens directories, named in errors.
 #[cfg(not(feature = "filesystem"))]
 const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
 
