@@ -189,7 +189,7 @@ mod tests {
         for target in TARGETS.iter() {
             let seeds = target.seeds().unwrap();
             let taken = seeds.inputs().iter().filter(|input| target.run(input)).count();
-            // Seeds of documents include the ones that were made broken.
+            // Seeds of documents include deliberately broken ones.
             let due = if matches!(target.kind, Kind::Documents(_) | Kind::Zip) { 3 } else { 2 };
             assert!(taken * due >= seeds.inputs().len().max(1), "{target:?}: {taken} of {}", seeds.inputs().len());
         }

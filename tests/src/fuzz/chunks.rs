@@ -31,7 +31,7 @@ const LOSSY: [&str; 8] =
 /// How many opened arrays are kept.
 const KEPT: usize = 1024;
 
-/// All codecs, with the one that is in no table unless it is added.
+/// All codecs, including `PICKLE`, which is in no table unless it is added.
 pub(super) fn registry() -> Arc<Registry> {
     static REGISTRY: LazyLock<Arc<Registry>> = LazyLock::new(|| {
         let mut registry = Registry::clone(&zarr::registry::default());

@@ -127,7 +127,7 @@ fn erase_until(store: &Arc<dyn Store>, path: &str, last: usize) -> bool {
     }
 }
 
-/// Checks that all arrays that are there are whole, and those that are not below `path` are there.
+/// Checks that all arrays that are there are whole, and that arrays not below `path` are there.
 fn check_whole(store: &Arc<dyn Store>, path: &str) {
     for name in ["/g/a", "/g/deep/b", "/kept"] {
         match zarr::open((store, name)).array() {
@@ -163,7 +163,7 @@ fn a_cancelled_erase_leaves_a_hierarchy_that_can_be_read() {
                         without_document += usize::from(is_cancelled);
                     }
                 }
-                // Nothing of what was there shows in a new array.
+                // No old element shows in a new array.
                 let new = NewArray::new(&[chunks], "uint8").chunks(&[1]).dialect(dialect).codecs("none").unwrap();
                 let array = zarr::create((&store, "/g/a")).array(new.overwrite(true)).unwrap();
                 assert!(array.read::<u8>(..).unwrap().iter().all(|&value| value == 0), "{dialect} {path} {last}");

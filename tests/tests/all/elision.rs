@@ -150,7 +150,7 @@ fn missing_chunks_stay_missing_where_the_fill_value_was_undefined() {
     }
     let source = store(".zarray", &document);
     open(&source).write(4..8, &[0_i16, 0, 1, 2]).unwrap();
-    // Chunks that meet the one that is stored, and no others, although all are one slab.
+    // Chunks that meet the stored one, and no others, although all are one slab.
     for (len, dialect, expected) in [
         (2, Dialect::V2, &["2", "3"][..]),
         (3, Dialect::V2, &["1", "2"]),
