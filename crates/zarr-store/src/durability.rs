@@ -6,7 +6,7 @@ use crate::Precondition;
 /// any level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// No changes. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much faster.
+    /// No change. [`Store::flush`](crate::Store::flush) makes all earlier writes durable at once, which is much faster.
     #[default]
     None,
     /// The bytes of the new value are on the disk before it takes its name: after loss of power there is the old value
