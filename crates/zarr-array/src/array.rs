@@ -211,7 +211,7 @@ impl Array {
     /// [`crate::ErrorKind::NotFound`] if chunks are not stored and the array is gone; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
-        self.data_type().as_taken_by::<T>()?;
+        self.core.check_type::<T>()?;
         let len = selected_memory::len(&resolved, self.data_type().item_size())?;
         let mut memory = selected_memory::Memory::<T>::zeroed(self.data_type(), len)?;
         let Some(bytes) = memory.bytes() else {
@@ -220,7 +220,7 @@ impl Array {
         crate::buffer::advise_large(bytes);
         let out = selected_memory::output(bytes, self.core.element(), &resolved, None)?;
         self.read_planned(&resolved, out, true)?;
-        memory.into_elements(self.data_type())
+        memory.into_elements(self.data_type()).map_err(|error| self.core.locate(error))
     }
 
     /// The shape that a selection has: axes of which a single index is taken are left out.

@@ -119,7 +119,7 @@ impl AsyncArray {
     /// As there.
     pub async fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
-        self.data_type().as_taken_by::<T>()?;
+        self.core.check_type::<T>()?;
         let mut memory = selected_memory::Memory::<T>::zeroed(
             self.data_type(),
             selected_memory::len(&resolved, self.data_type().item_size())?,
@@ -129,7 +129,7 @@ impl AsyncArray {
         };
         let out = selected_memory::output(bytes, self.core.element(), &resolved, None)?;
         self.read_planned(&resolved, out, true).await?;
-        memory.into_elements(self.data_type())
+        memory.into_elements(self.data_type()).map_err(|error| self.core.locate(error))
     }
 
     /// The shape that a selection has, as [`Array::selected_shape`](crate::Array::selected_shape).

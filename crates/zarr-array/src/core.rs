@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Options, Registry, Result, Warning};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use zarr_codec::{ElementSpec, Pipeline, Warnings};
-use zarr_dtype::DataType;
+use zarr_dtype::{DataType, Element};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding};
 use zarr_hierarchy::check_warnings;
 use zarr_hierarchy::chunk_keys::{ChunkLocation, other_locations};
@@ -265,6 +265,22 @@ impl ArrayCore {
         error.at(|location| {
             location.store = Some(self.store.clone());
             location.path = Some(self.path().to_string());
+        })
+    }
+
+    /// Checks that elements are values of type `T`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) with both types, the array and, for numbers, a remedy.
+    pub(crate) fn check_type<T: Element>(&self) -> Result<()> {
+        let data_type = &self.element().data_type;
+        data_type.as_taken_by::<T>().map(drop).map_err(|error| {
+            let error = self.locate(error.into());
+            if data_type.class().is_some() {
+                error.with_hint("`read_as` converts numbers to another type")
+            } else {
+                error
+            }
         })
     }
 

@@ -52,9 +52,9 @@ impl Array {
     fn read_field_in_pieces(&self, name: &str, selection: impl IntoSelection, size: u64) -> Result<ArrayData> {
         let resolved = self.resolve(selection)?;
         if !matches!(resolved, Resolved::Box(_)) {
-            return self.read_resolved(&resolved)?.field(name);
+            return self.read_resolved(&resolved)?.field(name).map_err(|error| self.core.locate(error));
         }
-        let mut pieces = Pieces::new(&self.core, name, &resolved, size)?;
+        let mut pieces = Pieces::new(&self.core, name, &resolved, size).map_err(|error| self.core.locate(error))?;
         while let Some((region, mut structs)) = pieces.next()? {
             self.read_region(&region, structs.view_mut())?;
             pieces.take(&structs)?;
@@ -75,9 +75,9 @@ impl AsyncArray {
     async fn read_field_in_pieces(&self, name: &str, selection: impl IntoSelection, size: u64) -> Result<ArrayData> {
         let resolved = self.resolve(selection)?;
         if !matches!(resolved, Resolved::Box(_)) {
-            return self.read_resolved(&resolved).await?.field(name);
+            return self.read_resolved(&resolved).await?.field(name).map_err(|error| self.core.locate(error));
         }
-        let mut pieces = Pieces::new(&self.core, name, &resolved, size)?;
+        let mut pieces = Pieces::new(&self.core, name, &resolved, size).map_err(|error| self.core.locate(error))?;
         while let Some((region, mut structs)) = pieces.next()? {
             self.read_region(&region, structs.view_mut()).await?;
             pieces.take(&structs)?;

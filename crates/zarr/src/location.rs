@@ -17,7 +17,7 @@ use zarr_store::{AsyncStore, Store};
 /// | `"directory::/a/b"`, `("directory", "/a/b")` | the address of a store as [`store::open`](crate::store::open) takes it, and the path |
 /// | `(&store, "/a/b")`, `&store` | a store that is open, and the path (the root) |
 ///
-/// A [`Path`] is one, whatever it looks like; a string may be an address such as `memory:` or `file:///x.zarr/a`.
+/// Strings and paths may be borrowed or owned. A [`Path`] is one, whatever it looks like; a string may be an address such as `memory:` or `file:///x.zarr/a`.
 ///
 /// The store may be an [`AsyncStore`](crate::AsyncStore) that is open: then nodes are opened and created without blocking.
 #[derive(Debug)]
@@ -44,12 +44,13 @@ pub trait AnyStore: Debug + Display {
     type Address: Clone + Debug;
 }
 
-impl AnyStore for dyn Store {
+// Of any lifetime: futures that hold one are checked for `Send` with lifetimes erased.
+impl<'s> AnyStore for dyn Store + 's {
     type Address = NodeAddress;
 }
 
 /// Addresses are of stores that block.
-impl AnyStore for dyn AsyncStore {
+impl<'s> AnyStore for dyn AsyncStore + 's {
     type Address = Infallible;
 }
 
@@ -76,6 +77,12 @@ impl From<&String> for Location {
     }
 }
 
+impl From<String> for Location {
+    fn from(url: String) -> Self {
+        Self::from(url.as_str())
+    }
+}
+
 impl From<&Path> for Location {
     fn from(path: &Path) -> Self {
         Self(Repr::Address(NodeAddress::Path(path.to_owned())))
@@ -85,6 +92,12 @@ impl From<&Path> for Location {
 impl From<&PathBuf> for Location {
     fn from(path: &PathBuf) -> Self {
         Self::from(path.as_path())
+    }
+}
+
+impl From<PathBuf> for Location {
+    fn from(path: PathBuf) -> Self {
+        Self(Repr::Address(NodeAddress::Path(path)))
     }
 }
 

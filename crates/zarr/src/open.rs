@@ -326,6 +326,23 @@ mod tests {
         assert!(error.to_string().contains("/g: ") && error.to_string().contains("found a group"), "{error}");
     }
 
+    /// As a server spawns it: the future has to be `Send`.
+    #[test]
+    fn futures_of_opening_and_creating_are_send() {
+        async fn first(store: Arc<dyn AsyncStore>) -> Result<Vec<i8>> {
+            create((&store, "/a")).array(NewArray::new(&[2], "int8")).await?;
+            open((&store, "/a")).found().await?;
+            open((&store, "/a")).array().await?.read(0..1).await
+        }
+        fn boxed<T>(
+            future: impl Future<Output = T> + Send + 'static,
+        ) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>> {
+            Box::pin(future)
+        }
+        let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
+        assert_eq!(block_on(boxed(first(store))).unwrap(), [0]);
+    }
+
     #[test]
     fn options_are_checked_before_a_node_is_opened() {
         use crate::store::{Key, SetOptions};

@@ -34,7 +34,14 @@ impl<'d> Fields<'d> {
             return Err(fault("", text(data_type, shape), "one struct"));
         }
         match fields.fields().iter().find(|field| !names.contains(&field.name.as_str())) {
-            Some(more) => Err(fault(&more.name, text(&more.data_type, &more.shape), "no such field")),
+            Some(more) => {
+                let missing: Vec<&str> = names.iter().copied().filter(|name| fields.get(name).is_none()).collect();
+                let expected = match missing.as_slice() {
+                    [] => "no such field".to_owned(),
+                    missing => format!("no such field, but {}", missing.join(", ")),
+                };
+                Err(fault(&more.name, text(&more.data_type, &more.shape), &expected))
+            }
             None => Ok(Self(fields)),
         }
     }
