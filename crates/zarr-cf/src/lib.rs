@@ -1,0 +1,22 @@
+//! CF conventions on plain slices: times of any calendar, decoded and encoded as xarray does.
+//!
+//! It knows no arrays and no stores: numbers go in, times come out, and back. Version 1.12 of the [conventions] is
+//! followed, and where they leave a choice, or programs do otherwise, xarray 2026.9 with cftime 1.6.6 is.
+//!
+//! [conventions]: https://cfconventions.org/cf-conventions/cf-conventions.html
+//!
+//! # Example
+//! ```
+//! use zarr_cf::time::{Calendar, Numbers, TimeUnits, Times};
+//!
+//! let units = TimeUnits::parse("hours since 2000-02-28 00:00:00", Calendar::parse("gregorian")?)?;
+//! let Times::Nanoseconds(times) = units.decode(Numbers::F64(&[0.5, f64::NAN]))? else { unreachable!() };
+//! assert_eq!(times, [951_697_800_000_000_000, i64::MIN]);
+//!
+//! let units = TimeUnits::parse("days since 2000-02-28", Calendar::NoLeap)?;
+//! let Times::Calendar(dates) = units.decode(Numbers::I64(&[1]))? else { unreachable!() };
+//! assert_eq!(dates[0].unwrap().to_string(), "2000-03-01 00:00:00");
+//! # Ok::<(), zarr_cf::time::Error>(())
+//! ```
+
+pub mod time;

@@ -1,0 +1,143 @@
+//! Units of times: a unit, a reference date and a calendar.
+
+use super::calendar::Calendar;
+use super::error::{Error, Result};
+use super::exact::{Snap, microseconds};
+use super::reference::{Base, of_cftime, of_pandas, padded};
+use super::unit::Unit;
+
+/// The attributes `units` and `calendar` of a variable of times.
+///
+/// Units of times are `<unit> since <date>`:
+///
+/// - units are nanoseconds to days in full, in singular or plural and any case, and the abbreviations of cftime, as
+///   `hr`, `min`, `s`; months (`360_day` alone) and `common_years` (`noleap` alone), of 30 and 365 days;
+/// - dates are `2000-01-01 12:30:00.5 +02:00`, with one digit where that suffices, with `T`, and with parts left out.
+///   Years of other than four digits, and times in zones, are read as xarray reads them.
+///
+/// ```
+/// use zarr_cf::time::{Calendar, TimeUnits};
+///
+/// let units = TimeUnits::parse("days since 1-1-1 0:0:0", Calendar::Standard)?;
+/// assert_eq!(units.written(), "days since 0001-01-01");
+/// # Ok::<(), zarr_cf::time::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeUnits {
+    text: String,
+    written: String,
+    pub(super) unit: Unit,
+    calendar: Calendar,
+    /// The reference date in nanoseconds since 1970, if xarray decodes by pandas.
+    pub(super) nanoseconds: Option<i64>,
+    /// The reference date in the calendar, or why there is none.
+    base: Result<Base>,
+}
+
+/// Whether pandas may understand a date that is not in a form known here, and otherwise than cftime, which leaves
+/// `unread`: a short year beside four digits elsewhere, or a time of day that cftime passes over.
+fn is_read_by_pandas(date: &str, unread: &str) -> bool {
+    let is_short = date.bytes().take_while(u8::is_ascii_digit).count() < 4 && !date.starts_with(['-', '+']);
+    let unread = unread.to_ascii_uppercase();
+    is_short
+        || unread.bytes().any(|byte| byte.is_ascii_digit())
+        || ["AM", "PM"].iter().any(|half| unread.contains(half))
+}
+
+impl TimeUnits {
+    /// Whether an attribute `units` is of times, by the rule of xarray: it contains `since`.
+    pub fn is_units(units: &str) -> bool {
+        units.contains("since")
+    }
+
+    /// Reads the attribute `units` of a variable.
+    ///
+    /// # Errors
+    /// [`Error::NotTimeUnits`], [`Error::UnknownUnit`], and [`Error::Reference`] where neither pandas nor cftime knows
+    /// the date, or the calendar does not have it.
+    pub fn parse(units: &str, calendar: Calendar) -> Result<Self> {
+        let not_units = || Error::NotTimeUnits { units: units.to_owned() };
+        let (name, rest) = units.trim_start().split_once(char::is_whitespace).ok_or_else(not_units)?;
+        let (since, date) = rest.trim_start().split_once(char::is_whitespace).ok_or_else(not_units)?;
+        let date = date.trim();
+        if !since.eq_ignore_ascii_case("since") || date.is_empty() {
+            return Err(not_units());
+        }
+        let unknown = |expected| Error::UnknownUnit { units: units.to_owned(), unit: name.to_owned(), expected };
+        let refused = |problem: String| Error::Reference { units: units.to_owned(), found: date.to_owned(), problem };
+        let unit = Unit::of(name).ok_or_else(|| {
+            unknown("days, hours, minutes, seconds, milliseconds, microseconds, nanoseconds or an abbreviation")
+        })?;
+        match (unit, calendar) {
+            (Unit::Month, Calendar::Days360) | (Unit::CommonYear, Calendar::NoLeap) => {}
+            (Unit::Month, _) => return Err(unknown("months in calendar 360_day alone")),
+            (Unit::CommonYear, _) => return Err(unknown("common_years in calendar noleap alone")),
+            _ => {}
+        }
+        // xarray tries pandas where it knows the unit, and finds it by a regular expression.
+        let known = Unit::of_numpy(name).is_some() && units.contains(" since ");
+        let padded = padded(date);
+        let stamp = if known { of_pandas(&padded) } else { None };
+        let mut nanoseconds = stamp.filter(|_| calendar.is_numpy()).and_then(|stamp| stamp.nanoseconds());
+        let base = match of_cftime(date, calendar) {
+            Ok((base, unread)) => {
+                if stamp.is_none() && known && calendar.is_numpy() && is_read_by_pandas(&padded, unread) {
+                    return Err(refused("programs disagree on it, as pandas and cftime do".to_owned()));
+                }
+                Ok(base)
+            }
+            Err(problem) => Err(refused(problem)),
+        };
+        if unit == Unit::Nanosecond && nanoseconds.is_none() {
+            let problem = "nanoseconds since a date need one from 1678 to 2262, in a standard calendar";
+            return Err(refused(problem.to_owned()));
+        }
+        // cftime has no nanoseconds.
+        let base = if unit == Unit::Nanosecond { Err(refused("it is for nanoseconds".to_owned())) } else { base };
+        match &base {
+            Err(error) if nanoseconds.is_none() => return Err(error.clone()),
+            _ => {}
+        }
+        if !calendar.is_numpy() {
+            nanoseconds = None;
+        }
+        let cleaned = stamp.and_then(|stamp| stamp.written()).map(|date| format!("{} since {date}", unit.plural()));
+        let written = cleaned.unwrap_or_else(|| units.to_owned());
+        Ok(Self { text: units.to_owned(), written, unit, calendar, nanoseconds, base })
+    }
+
+    /// Units that are written as they are, without [`TimeUnits::written`]'s changes.
+    pub(super) fn inferred(units: &str, calendar: Calendar) -> Result<Self> {
+        Ok(Self { written: units.to_owned(), ..Self::parse(units, calendar)? })
+    }
+
+    /// The units as they were read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The units as xarray writes them: the unit in full and in plural, the date as `2000-01-31` or
+    /// `2000-01-31T12:30:00`. As they were read, where pandas cannot read them.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// The calendar.
+    pub fn calendar(&self) -> Calendar {
+        self.calendar
+    }
+
+    /// The reference date in the calendar.
+    pub(super) fn base(&self) -> Result<Base> {
+        self.base.clone()
+    }
+
+    /// The microseconds of a number of units, as cftime rounds them; `None` beyond 64 bits, and for NaN.
+    pub(super) fn microseconds(&self, value: f64) -> Option<i64> {
+        let snap = match self.unit {
+            Unit::Nanosecond | Unit::Microsecond | Unit::Millisecond => Snap::Never,
+            _ => Snap::ToSeconds,
+        };
+        microseconds(value, self.unit.microseconds(), snap)
+    }
+}
