@@ -77,7 +77,9 @@ impl TimeUnits {
         })
     }
 
-    /// Decodes numbers to a kind of time, as for a part of a variable whose kind is known.
+    /// Decodes numbers to a kind of time, as for a part of a variable whose kind is known. Where one of them is beyond
+    /// nanoseconds, xarray decodes all that it loads at once to dates; here that is an error, and [`TimeKind::Calendar`]
+    /// is the kind to decode such a variable to.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] at the first number that is beyond the kind, and [`Error::Reference`] where the reference

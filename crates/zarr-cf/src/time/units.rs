@@ -78,7 +78,7 @@ impl TimeUnits {
         let known = Unit::of_numpy(name).is_some() && units.contains(" since ");
         let padded = padded(date);
         let stamp = if known { of_pandas(&padded) } else { None };
-        let mut nanoseconds = stamp.filter(|_| calendar.is_numpy()).and_then(|stamp| stamp.nanoseconds());
+        let nanoseconds = stamp.filter(|_| calendar.is_numpy()).and_then(|stamp| stamp.nanoseconds());
         let base = match of_cftime(date, calendar) {
             Ok((base, unread)) => {
                 if stamp.is_none() && known && calendar.is_numpy() && is_read_by_pandas(&padded, unread) {
@@ -88,18 +88,16 @@ impl TimeUnits {
             }
             Err(problem) => Err(refused(problem)),
         };
-        if unit == Unit::Nanosecond && nanoseconds.is_none() {
-            let problem = "nanoseconds since a date need one from 1678 to 2262, in a standard calendar";
-            return Err(refused(problem.to_owned()));
-        }
         // cftime has no nanoseconds.
-        let base = if unit == Unit::Nanosecond { Err(refused("it is for nanoseconds".to_owned())) } else { base };
-        match &base {
-            Err(error) if nanoseconds.is_none() => return Err(error.clone()),
-            _ => {}
-        }
-        if !calendar.is_numpy() {
-            nanoseconds = None;
+        let base = match unit {
+            Unit::Nanosecond => {
+                let problem = "nanoseconds since a date need one from 1678 to 2262, in a standard calendar";
+                Err(refused(problem.to_owned()))
+            }
+            _ => base,
+        };
+        if let (Err(error), None) = (&base, nanoseconds) {
+            return Err(error.clone());
         }
         let cleaned = stamp.and_then(|stamp| stamp.written()).map(|date| format!("{} since {date}", unit.plural()));
         let written = cleaned.unwrap_or_else(|| units.to_owned());
