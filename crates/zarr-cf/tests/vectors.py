@@ -122,9 +122,25 @@ def decoded(array, units, calendar):
     return kind, [None if gone else next(whole) for gone in absent]
 
 
+# The ends of nanoseconds since 1970, by way of them and by way of dates, and of the integers.
+ENDS = [(value, units) for units, values in [
+    ("microsec since 1970-01-01", [2**63 // 1000 - 1, 2**63 // 1000 + 1, 2**63 // 1000 + 3]),
+    ("microseconds since 1970-01-01", [2**63 // 1000, 2**63 // 1000 + 1]),
+    ("nanoseconds since 1970-01-01", [2**63 - 1, 2**63 - 2]),
+    ("nanoseconds since 1970-01-01 00:00:00.000000001", [2**63 - 1, 2**63 - 2]),
+    ("nanoseconds since 1969-12-31 23:59:59.999999999", [2**63 - 1, 2**63 - 2]),
+    ("days since 1970-01-01", [106751, 106752]),
+    ("d since 1970-01-01", [106751, 106752, 106751991, 106751992]),
+] for value in values]
+
+
 def decoding():
     groups = {}
-    target = 1000 * MORE
+    for value, units in ENDS:
+        for array in [np.array([value], "i8"), np.array([-value], "i8"), np.array([value, 0], "u8")]:
+            case = [array.dtype.kind, [number(value) for value in array], *decoded(array, units, "standard")]
+            groups.setdefault((units, "standard"), []).append(case)
+    target = 980 * MORE
     count = 0
     while count < target:
         calendar = random.choice(CALENDARS[:3] + CALENDARS)
