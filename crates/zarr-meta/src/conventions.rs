@@ -10,14 +10,14 @@
 //! `_NCZARR_ARRAY {"dimrefs": ["/y", "/x"]}` before 4.9.3, `_nczarr_array {"dimension_references": ["/y", "/x"]}` since.
 //! The attributes stay as they are stored.
 //!
-//! To xarray the fill value of version 2 marks missing data. In version 3 the attribute `_FillValue` does, which is written like
-//! the fill value, but floats as base64 of a little-endian `f64`.
+//! To xarray the fill value of version 2 marks missing data, in version 3 the attribute `_FillValue` does: see
+//! [`missing_data`].
 
-use crate::dialect::typestr;
+pub(crate) mod missing_data;
+
+pub use missing_data::{missing_data, missing_data_difference};
+
 use crate::{ArrayMetadata, Dialect, GroupMetadata};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use zarr_dtype::{Class, FillValue, NumpyType};
 use zarr_json::{Map, Value};
 
 /// The attribute by which xarray names dimensions in version 2.
@@ -25,30 +25,6 @@ pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// The attribute by which xarray marks missing data in version 3.
 pub const FILL_VALUE: &str = "_FillValue";
-
-/// The value that the attribute [`FILL_VALUE`] has to have in version 3 for the fill value of an array to mark missing
-/// data to xarray; `None` if it has no fill value, or is of a type for which xarray has no such attribute.
-pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
-    let value = array.fill_value.as_ref()?;
-    let dtype = match array.data_type.name.as_str() {
-        "string" => return value.as_str().map(Value::from),
-        _ => typestr::from_model(&array.data_type).ok()?,
-    };
-    match &dtype {
-        NumpyType::Number(number) if number.class() == Some(Class::Float) && dtype.is_of_numpy() => {
-            // As the type has it, which may be less exact than the number in the document.
-            let fill = FillValue::parse(number, value).ok()?;
-            let float = number.to_f64(fill.bytes())?;
-            let float = if float.is_nan() { f64::NAN } else { float };
-            Some(Value::from(STANDARD.encode(float.to_le_bytes())))
-        }
-        NumpyType::Number(number) if matches!(number.class(), Some(Class::Bool | Class::Signed | Class::Unsigned)) => {
-            Some(value.clone())
-        }
-        NumpyType::Bytes(_) | NumpyType::Text(_) => Some(value.clone()),
-        _ => None,
-    }
-}
 
 /// Where dimension names come from if not from the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,22 +36,76 @@ pub enum Convention {
     NcZarr,
 }
 
+/// Which convention a conversion takes nodes to follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Conventions {
+    /// The one by which the dimensions of an array are named.
+    #[default]
+    Detect,
+    /// None.
+    Ignore,
+    /// This one.
+    Assume(Convention),
+}
+
+/// Dimension names by a convention.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The names, one for each dimension, and where they come from.
+    pub(crate) names: Option<(Vec<String>, Convention)>,
+    /// What is wrong with the attribute [`ARRAY_DIMENSIONS`], if it is there and names no dimensions.
+    pub(crate) deviation: Option<String>,
+}
+
 /// The dimension names that an array of version 2 with these attributes and further members of `.zarray` has by
 /// convention; `None` if there are none or not one for each of the `rank` dimensions.
 pub fn dimension_names(attributes: &Map, extra: &Map, rank: usize) -> Option<(Vec<String>, Convention)> {
-    let fits = |names: &Vec<String>| names.len() == rank;
-    let xarray = attributes.get(ARRAY_DIMENSIONS).and_then(texts).filter(fits);
-    if let Some(names) = xarray {
-        return Some((names, Convention::Xarray));
+    named(attributes, extra, rank, Convention::Xarray).names
+}
+
+/// The same with the reason why the attribute names no dimensions. `first`: the convention that counts where there are names by
+/// both.
+fn named(attributes: &Map, extra: &Map, rank: usize, first: Convention) -> Named {
+    let mut named = Named::default();
+    match attributes.get(ARRAY_DIMENSIONS).map(|attribute| names_of(attribute, rank)) {
+        Some(Ok(names)) => named.names = Some((names, Convention::Xarray)),
+        Some(Err(deviation)) => named.deviation = Some(deviation),
+        None => {}
     }
+    if named.names.is_none() || first == Convention::NcZarr {
+        let references = references(attributes, extra, rank).map(|names| (names, Convention::NcZarr));
+        named.names = references.or(named.names);
+    }
+    named
+}
+
+/// The names in the attribute [`ARRAY_DIMENSIONS`], or why it has none.
+fn names_of(attribute: &Value, rank: usize) -> Result<Vec<String>, String> {
+    let no = |found: String| Err(format!("{found}, expected a name for each of {rank} dimensions; it names none"));
+    match (attribute.as_array(), texts(attribute)) {
+        (None, _) => no(attribute.excerpt()),
+        (Some(_), None) => no(attribute.excerpt()),
+        (Some(_), Some(names)) if names.len() != rank => no(format!("{} names", names.len())),
+        (Some(_), Some(names)) => Ok(names),
+    }
+}
+
+/// The last names in the dimension references of NCZarr.
+fn references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
     let references = [(attributes, "_nczarr_array"), (extra, "_nczarr_array"), (extra, "_NCZARR_ARRAY")]
         .into_iter()
         .filter_map(|(map, name)| map.get(name))
         .find_map(|array| array.get("dimension_references").or_else(|| array.get("dimrefs")))
         .and_then(texts)
-        .filter(fits)?;
+        .filter(|names| names.len() == rank)?;
     let last = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
-    Some((references.into_iter().map(last).collect(), Convention::NcZarr))
+    Some(references.into_iter().map(last).collect())
+}
+
+/// Whether a member or an attribute of this name is netCDF-C's own: `_NCZARR_ATTR`, `_nczarr_array`...
+pub(crate) fn is_nczarr(name: &str) -> bool {
+    name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("_nczarr"))
 }
 
 /// Whether arrays of the dialect have dimension names by convention, since it has none of its own.
@@ -87,10 +117,25 @@ pub(crate) fn hold_in(dialect: Dialect) -> bool {
 ///
 /// To be called after its attributes were changed: the names are not stored elsewhere.
 pub fn refresh(array: &mut ArrayMetadata) -> Option<Convention> {
-    let found = dimension_names(&array.attributes, &array.extra, array.shape.len());
-    let (names, convention) = found.map_or((None, None), |(names, convention)| (Some(names), Some(convention)));
+    set_names(array, Convention::Xarray).0
+}
+
+/// As [`refresh`], with the names by `first` if there are names by several conventions.
+pub fn refresh_by(array: &mut ArrayMetadata, first: Convention) -> Option<Convention> {
+    set_names(array, first).0
+}
+
+/// Sets the dimension names of an array that is read, and returns where they come from, and what is wrong with the attribute
+/// [`ARRAY_DIMENSIONS`].
+pub(crate) fn read_names(array: &mut ArrayMetadata) -> (Option<Convention>, Option<String>) {
+    set_names(array, Convention::Xarray)
+}
+
+fn set_names(array: &mut ArrayMetadata, first: Convention) -> (Option<Convention>, Option<String>) {
+    let Named { names, deviation } = named(&array.attributes, &array.extra, array.shape.len(), first);
+    let (names, convention) = names.map_or((None, None), |(names, convention)| (Some(names), Some(convention)));
     array.dimension_names = names.map(|names| names.into_iter().map(Some).collect());
-    convention
+    (convention, deviation)
 }
 
 /// Adds the node `name` to the lists that NCZarr keeps of the nodes in a group, or takes it out. Whether that changes something; it
@@ -146,28 +191,6 @@ mod tests {
         assert_eq!(lists.1.to_string(), r#"{"dims":{},"vars":["b"],"groups":[]}"#);
         assert!(!list_child(&mut group, "b", true, true) && !list_child(&mut group, "x", false, false));
         assert!(!list_child(&mut GroupMetadata::default(), "b", true, true));
-    }
-
-    #[test]
-    fn missing_data_as_xarray_writes_it() {
-        let of = |data_type: &str, fill: Value| {
-            let text = format!(
-                r#"{{"zarr_format":2,"shape":[],"chunks":[],"dtype":"{data_type}","fill_value":{fill},"order":"C","compressor":null,"filters":null}}"#
-            );
-            let documents = [(".zarray".to_owned(), text.into_bytes())].into_iter().collect();
-            let rules = crate::dialect::table::rules(Dialect::V2);
-            let parsed = rules.parse(&crate::NodePath::root(), &documents).unwrap().unwrap();
-            missing_data(parsed.node.as_array().unwrap())
-        };
-        assert_eq!(of("<f4", json!("NaN")), Some(json!("AAAAAAAA+H8=")));
-        assert_eq!(of(">f8", json!(-999)), Some(json!("AAAAAAA4j8A=")));
-        assert_eq!(of("<f4", json!(0.1)), Some(Value::from(STANDARD.encode(f64::from(0.1_f32).to_le_bytes()))));
-        assert_eq!(of("<f8", json!("-Infinity")), Some(Value::from(STANDARD.encode(f64::NEG_INFINITY.to_le_bytes()))));
-        assert_eq!(of("<i2", json!(-32768)), Some(json!(-32768)));
-        assert_eq!(of("|b1", json!(true)), Some(json!(true)));
-        assert_eq!(of("|S2", json!("YWI=")), Some(json!("YWI=")));
-        assert_eq!(of("<i2", json!(null)), None);
-        assert_eq!(of("<c8", json!([1.0, 0.0])), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! From one dialect to another.
 
 mod carry;
+mod meaning;
 mod older;
 
 mod nan_literals;
 
-pub use carry::{CARRIED, for_dialect_carrying};
+pub use carry::CARRIED;
 
 use crate::codec_names::{name_for, written_name};
 use crate::conventions::ARRAY_DIMENSIONS;
@@ -17,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::filter_types::{normalize_filter_types, normalize_filter_types_for_ids};
 use crate::write::first_difference;
 use crate::{ArrayMetadata, Dialect, Documents, Node, NodePath};
+use meaning::Translation;
 use std::fmt;
 use zarr_dtype::{ByteOrder, DataType, FillValue, NumpyType, Spelling};
 use zarr_json::pointer::escaped;
@@ -57,7 +59,7 @@ impl fmt::Display for Note {
 /// [`documents`](crate::documents) can write the result. Chunks have to be encoded again where `codecs`, `data_type` or
 /// `chunk_grid` of the result differ from the members of `node`, and to be given new keys where `chunk_key_encoding` does.
 ///
-/// Members that [`for_dialect_carrying`] put aside when the node left `dialect` are put back.
+/// Members that [`ForDialect::carry`] put aside when the node left `dialect` are put back.
 ///
 /// Numbers that JSON does not have become texts, unless the dialect [has them](Dialect::allows_nan_literals).
 ///
@@ -65,7 +67,7 @@ impl fmt::Display for Note {
 /// [`ErrorKind::NotExpressible`] naming the member if nothing in the dialect comes near or dimension names would be lost, [`ErrorKind::UnsupportedVersion`] for a
 /// dialect that cannot be written.
 pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
-    fitted(node, None, dialect)
+    fitted(node, None, dialect, None)
 }
 
 /// As [`for_dialect`] for a node that is stored in the dialect `from`: if that is the same, numbers that JSON does not have stay
@@ -74,16 +76,122 @@ pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
 /// # Errors
 /// As [`for_dialect`].
 pub fn for_dialect_from(node: &Node, from: Dialect, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
-    fitted(node, Some(from), dialect)
+    fitted(node, Some(from), dialect, None)
 }
 
-fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
+/// As [`for_dialect_from`] with [`ForDialect::carry`].
+///
+/// # Errors
+/// As [`for_dialect`], but dimension names are never a reason.
+///
+/// # Example
+/// ```
+/// use zarr_json::json;
+/// use zarr_meta::{Dialect, GroupMetadata, Node, for_dialect, for_dialect_carrying};
+///
+/// let mut group = GroupMetadata::default();
+/// group.extra.insert("note", json!({"must_understand": false, "text": "x"}));
+/// let node = Node::Group(group);
+/// let (v2, _) = for_dialect_carrying(&node, Dialect::V3, Dialect::V2)?;
+/// assert!(v2.attributes().contains_key("_zarr_carried"));
+/// let (back, _) = for_dialect(&v2, Dialect::V3)?;
+/// assert_eq!(back, node);
+/// # Ok::<(), zarr_meta::Error>(())
+/// ```
+pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
+    ForDialect::new(from, dialect).carry(true).convert(node)
+}
+
+/// How a node comes into another dialect.
+///
+/// ```
+/// use zarr_json::json;
+/// use zarr_meta::{ArrayMetadata, Dialect, Documents, ForDialect, NodePath, StoredNode};
+///
+/// let mut documents = Documents::new();
+/// documents.insert(
+///     ".zarray",
+///     r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4", "fill_value": -999, "order": "C",
+///         "compressor": null, "filters": null}"#,
+/// );
+/// documents.insert(".zattrs", r#"{"_ARRAY_DIMENSIONS": ["x"]}"#);
+/// let found = StoredNode::read(Dialect::V2, NodePath::root(), &documents)?.expect("an array");
+/// let (node, _) = ForDialect::new(Dialect::V2, Dialect::V3).meaning(true).convert(&found.node)?;
+/// // The base64 of -999 as a float64, which is how xarray reads it.
+/// assert_eq!(node.attributes().get("_FillValue"), Some(&json!("AAAAAAA4j8A=")));
+/// # Ok::<(), zarr_meta::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "nothing is converted until `convert`"]
+pub struct ForDialect {
+    from: Dialect,
+    dialect: Dialect,
+    carry: bool,
+    meaning: bool,
+    keep_fill_value: bool,
+}
+
+impl ForDialect {
+    /// A node that is stored in the dialect `from`, and to be stored in `dialect`: to the letter.
+    pub fn new(from: Dialect, dialect: Dialect) -> Self {
+        Self { from, dialect, carry: false, meaning: false, keep_fill_value: false }
+    }
+
+    /// Whether members that would not come back from the other dialect are kept in the attribute [`CARRIED`]: names of some
+    /// dimensions only, an undefined fill value, members that need not be understood, storage transformers, another name of the
+    /// data type. A conversion puts them back where the dialect is again one that can express them.
+    pub fn carry(mut self, carry: bool) -> Self {
+        self.carry = carry;
+        self
+    }
+
+    /// Whether the node keeps its meaning to xarray, and to netCDF-C, instead of the letters of its documents: the mark of missing
+    /// data moves between the fill value of version 2 and the attribute `_FillValue` of version 3, arrays without dimensions have names
+    /// of none in version 2, NCZarr's own members are left out of version 3, and numbers that JSON does not have stay in attributes of version 3, as zarr-python writes them, so that
+    /// [`documents_with_nan_literals`](crate::documents_with_nan_literals) has to write it.
+    pub fn meaning(mut self, meaning: bool) -> Self {
+        self.meaning = meaning;
+        self
+    }
+
+    /// Whether the fill value stays all the same, since there are chunks that are not stored.
+    pub fn keep_fill_value(mut self, keep: bool) -> Self {
+        self.keep_fill_value = keep;
+        self
+    }
+
+    /// The node that comes nearest to `node`, and notes of the differences.
+    ///
+    /// # Errors
+    /// As [`for_dialect`].
+    pub fn convert(&self, node: &Node) -> Result<(Node, Vec<Note>)> {
+        let meaning = Translation { from: self.from, keeps_fill: self.keep_fill_value };
+        let meaning = Some(meaning).filter(|_| self.meaning);
+        match self.carry {
+            true => carry::carrying(node, self.from, self.dialect, meaning),
+            false => fitted(node, Some(self.from), self.dialect, meaning),
+        }
+    }
+}
+
+fn fitted(
+    node: &Node,
+    from: Option<Dialect>,
+    dialect: Dialect,
+    meaning: Option<Translation>,
+) -> Result<(Node, Vec<Note>)> {
     let rules = rules(dialect);
     let mut node = node.clone();
     let mut notes = Vec::new();
-    carry::restore(&mut node, dialect);
-    if from != Some(dialect) && !dialect.allows_nan_literals() {
+    let carried_fill = carry::restore(&mut node, dialect);
+    if from != Some(dialect) && !may_have_nan_literals(dialect, meaning) {
         nan_literals::to_texts(node.attributes_mut(), &mut notes);
+    }
+    if let Some(meaning) = meaning {
+        meaning.translate(&mut node, dialect, &mut notes);
+        if let Some(fill) = carried_fill {
+            meaning.restore_fill(&mut node, dialect, fill);
+        }
     }
     if let (Node::Array(array), true) = (&mut node, from.is_some_and(Dialect::is_v3) && !dialect.is_v3()) {
         normalize_filter_types_for_ids(&mut array.codecs);
@@ -126,6 +234,12 @@ fn fitted(node: &Node, from: Option<Dialect>, dialect: Dialect) -> Result<(Node,
         to.extra.insert(UNKNOWN_TYPE, data_type.clone());
     }
     Ok((written, notes))
+}
+
+/// Whether numbers that JSON does not have stay in attributes. In documents of version 3 they are no JSON, but xarray writes and
+/// reads them as such (zarr-python 3.1).
+fn may_have_nan_literals(dialect: Dialect, meaning: Option<Translation>) -> bool {
+    dialect.allows_nan_literals() || (dialect.is_v3() && meaning.is_some())
 }
 
 fn drop_extra(extra: &mut Map, keep: impl Fn(&str, &Value) -> bool, notes: &mut Vec<Note>) {

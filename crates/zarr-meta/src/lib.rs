@@ -46,7 +46,7 @@ mod write;
 pub use children::Children;
 pub use chunk_key_form::ChunkKeyForm;
 pub use consolidated::Consolidated;
-pub use convert::{CARRIED, Note, for_dialect, for_dialect_carrying, for_dialect_from};
+pub use convert::{CARRIED, ForDialect, Note, for_dialect, for_dialect_carrying, for_dialect_from};
 pub use dialect::Dialect;
 pub use dialect::codecs::spell_out;
 pub use dialect::detect::{DETECTION_KEYS, detected_dialects};
@@ -60,5 +60,7 @@ pub use path::NodePath;
 pub use probe::{Probe, ProbeStep};
 pub use stored_node::{Owned, StoredNode, owned};
 pub use warning::Warning;
-pub use write::{chunk_keys, chunk_prefix, dialects_of_key, document_keys, documents, fit_in};
+pub use write::{
+    chunk_keys, chunk_prefix, dialects_of_key, document_keys, documents, documents_with_nan_literals, fit_in,
+};
 pub use zarr_json::NamedConfig;

@@ -40,8 +40,22 @@ pub fn documents(
     node: &Node,
     previous: Option<&Documents>,
 ) -> Result<Vec<(String, Option<Vec<u8>>)>> {
-    let rules = rules(dialect);
     check_nan_literals(dialect, node, previous)?;
+    documents_with_nan_literals(dialect, path, node, previous)
+}
+
+/// As [`documents`], but attributes in new documents of version 3 too may have numbers that JSON does not have. zarr-python
+/// writes and reads these, other software may refuse the documents.
+///
+/// # Errors
+/// As [`documents`].
+pub fn documents_with_nan_literals(
+    dialect: Dialect,
+    path: &NodePath,
+    node: &Node,
+    previous: Option<&Documents>,
+) -> Result<Vec<(String, Option<Vec<u8>>)>> {
+    let rules = rules(dialect);
     let none = Documents::new();
     let new = rules.write(dialect, path, node, previous.unwrap_or(&none))?;
     if let Some(previous) = previous

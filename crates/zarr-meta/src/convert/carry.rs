@@ -1,6 +1,8 @@
 //! Metadata that a dialect cannot express, carried in an attribute until the node is in its own dialect again.
 
-use super::{Note, for_dialect, for_dialect_from, nan_literals, rename, zero};
+use super::meaning::Translation;
+use super::{Note, fitted, may_have_nan_literals, nan_literals, rename, zero};
+use crate::conventions::FILL_VALUE;
 use crate::dialect::rules::UNKNOWN_TYPE;
 use crate::dialect::table::rules;
 use crate::dialect::typestr;
@@ -11,7 +13,7 @@ use zarr_json::pointer::escaped;
 use zarr_json::{Map, NamedConfig, Value};
 
 /// The attribute that holds the members that a dialect cannot express, written by
-/// [`for_dialect_carrying`]:
+/// [`ForDialect::carry`](crate::ForDialect::carry):
 ///
 /// ```json
 /// {"_zarr_carried": {"dialect": "v3", "members": {"dimension_names": ["y", null]}}}
@@ -25,51 +27,41 @@ pub const CARRIED: &str = "_zarr_carried";
 /// Members that say how chunks are stored, which is a matter of each dialect.
 const OF_STORAGE: [&str; 6] = ["zarr_format", "node_type", "shape", "chunk_grid", "chunk_key_encoding", "codecs"];
 
-/// As [`for_dialect`] for a node that is stored in the dialect `from`, but members that would not come back from
-/// `dialect` are kept in the attribute [`CARRIED`]: names of some dimensions only, an undefined fill value, members
-/// that need not be understood, storage transformers, another name of the data type. [`for_dialect`] puts them back
-/// where the dialect is again one that can express them.
-///
-/// # Errors
-/// As [`for_dialect`], but dimension names are never a reason.
-///
-/// # Example
-/// ```
-/// use zarr_json::json;
-/// use zarr_meta::{Dialect, GroupMetadata, Node, for_dialect, for_dialect_carrying};
-///
-/// let mut group = GroupMetadata::default();
-/// group.extra.insert("note", json!({"must_understand": false, "text": "x"}));
-/// let node = Node::Group(group);
-/// let (v2, _) = for_dialect_carrying(&node, Dialect::V3, Dialect::V2)?;
-/// assert!(v2.attributes().contains_key("_zarr_carried"));
-/// let (back, _) = for_dialect(&v2, Dialect::V3)?;
-/// assert_eq!(back, node);
-/// # Ok::<(), zarr_meta::Error>(())
-/// ```
-pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
+/// The node with the members that would not come back in the attribute [`CARRIED`].
+pub(super) fn carrying(
+    node: &Node,
+    from: Dialect,
+    dialect: Dialect,
+    meaning: Option<Translation>,
+) -> Result<(Node, Vec<Note>)> {
     if is_same_family(from, dialect) || node.attributes().contains_key(CARRIED) {
-        return for_dialect_from(node, from, dialect);
+        return fitted(node, Some(from), dialect, meaning);
     }
     let (node, data_type) = without_unknown_type(node);
     let node = &node;
-    let (mut fitted, mut notes) = match for_dialect(node, dialect) {
+    let (mut carrier, mut notes) = match fitted(node, None, dialect, meaning) {
         Err(error) if error.kind() == ErrorKind::NotExpressible && error.pointer() == "/dimension_names" => {
-            for_dialect(&without_names(node), dialect)?
+            fitted(&without_names(node), None, dialect, meaning)?
         }
         fitted => fitted?,
     };
     let (mut members, mut added) = (Map::new(), Vec::new());
-    let nan_pointers =
-        if dialect.allows_nan_literals() { Vec::new() } else { nan_literals::pointers(node.attributes()) };
+    let nan_pointers = match may_have_nan_literals(dialect, meaning) {
+        true => Vec::new(),
+        false => nan_literals::pointers(node.attributes()),
+    };
+    let meaning_back = meaning.map(|meaning| Translation { from: dialect, ..meaning });
     if let Some(data_type) = data_type {
         members.insert(UNKNOWN_TYPE, data_type);
     }
     // The second time with the carried members put back, which may conflict with other members.
     for _ in 0..2 {
         // The conversion back refuses a node that cannot come back at all.
-        let Ok((back, _)) = for_dialect(&fitted, from) else { break };
+        let Ok((back, _)) = fitted(&carrier, None, from, meaning_back) else { break };
         lost(node, &back, &mut members);
+        if meaning.is_some() {
+            without_moved(&mut members);
+        }
         let is_new = |name: &&str| !node.attributes().contains_key(name);
         added.extend(back.attributes().keys().filter(is_new).map(str::to_owned));
         if members.is_empty() && added.is_empty() && nan_pointers.is_empty() {
@@ -84,14 +76,31 @@ pub fn for_dialect_carrying(node: &Node, from: Dialect, dialect: Dialect) -> Res
         if !nan_pointers.is_empty() {
             carried.insert("bare", nan_pointers.clone());
         }
-        fitted.attributes_mut().insert(CARRIED, carried);
+        carrier.attributes_mut().insert(CARRIED, carried);
     }
     for name in members.keys() {
         let pointer = format!("/{}", escaped(name));
         notes.retain(|note| note.pointer != pointer);
         notes.push(Note::change(pointer, format!("carried in the attribute {CARRIED}")));
     }
-    Ok((fitted, notes))
+    Ok((carrier, notes))
+}
+
+/// Takes out the members that are elsewhere by their meaning: the mark of missing data, and the names of no dimensions.
+fn without_moved(members: &mut Map) {
+    let moved = |name: &str, value: &Value| match name {
+        "dimension_names" => value.as_array().is_some_and(<[Value]>::is_empty),
+        _ => false,
+    };
+    let names: Vec<String> =
+        members.iter().filter(|(name, it)| moved(name, it)).map(|(name, _)| name.to_owned()).collect();
+    names.iter().for_each(|name| drop(members.remove(name)));
+    if let Some(Value::Object(attributes)) = members.get_mut("attributes") {
+        attributes.remove(FILL_VALUE);
+        if attributes.is_empty() {
+            members.remove("attributes");
+        }
+    }
 }
 
 /// The node, and apart from it the data type that is not known.
@@ -140,16 +149,16 @@ fn lost(node: &Node, back: &Node, members: &mut Map) {
 }
 
 /// Puts the carried members back into a node that is to be written in `dialect`, if it comes from there. Later changes
-/// stay.
-pub(super) fn restore(node: &mut Node, dialect: Dialect) {
+/// stay. Returns the fill value that it had, where that may have moved by its meaning.
+pub(super) fn restore(node: &mut Node, dialect: Dialect) -> Option<Value> {
     let carried = node.attributes().get(CARRIED);
     let from = carried.and_then(|carried| carried.get("dialect")?.as_str()?.parse::<Dialect>().ok());
     let members = carried.and_then(|carried| carried.get("members")?.as_object().cloned());
     let list = |name: &str| carried.and_then(|carried| carried.get(name)?.as_array()).unwrap_or_default().to_vec();
     let (added, nan_pointers) = (list("added"), list("bare"));
-    let (Some(from), Some(members)) = (from, members) else { return };
+    let (from, members) = (from?, members?);
     if !is_same_family(from, dialect) {
-        return;
+        return None;
     }
     let attributes = node.attributes_mut();
     attributes.remove(CARRIED);
@@ -168,6 +177,7 @@ pub(super) fn restore(node: &mut Node, dialect: Dialect) {
             }
         }
     }
+    members.get("fill_value").filter(|fill| !fill.is_null()).cloned()
 }
 
 fn restore_member(array: &mut ArrayMetadata, name: &str, value: &Value) {

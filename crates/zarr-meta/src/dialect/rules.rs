@@ -4,7 +4,7 @@ use super::stored_members::Members;
 use super::{Dialect, fill};
 use crate::chunk_key_form::ChunkKeyForm;
 use crate::consolidated::{Consolidated, Consolidation};
-use crate::conventions::Convention;
+use crate::conventions::{self, ARRAY_DIMENSIONS, Convention};
 use crate::{Children, Documents, Error, Node, NodePath, Result, Warning};
 use zarr_json::{Map, NamedConfig, Value};
 
@@ -199,6 +199,19 @@ impl Parsed {
             fallback: None,
             codecs_if_c_order: None,
         }
+    }
+
+    /// Names the dimensions of an array by the convention that its attributes follow. `attributes` are the key of the document
+    /// that has them, and the pointer to them.
+    pub(crate) fn with_names_by_convention(mut self, attributes: (&str, &str)) -> Self {
+        if let Node::Array(array) = &mut self.node {
+            let (convention, deviation) = conventions::read_names(array);
+            self.dimension_names_from = convention;
+            let (key, pointer) = attributes;
+            let pointer = format!("{pointer}/{ARRAY_DIMENSIONS}");
+            self.warnings.extend(deviation.map(|what| Warning::new(key, pointer, what)));
+        }
+        self
     }
 
     /// Takes note of how `document`, that of an array, spells the fill value, where the model does not keep that.

@@ -15,7 +15,7 @@ use super::typestr;
 use super::v1;
 use super::{Dialect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{ArrayMetadata, Children, Documents, Node, NodePath, Warning, conventions};
+use crate::{ArrayMetadata, Children, Documents, Node, NodePath, Warning};
 use zarr_dtype::NumpyType;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, json};
@@ -77,11 +77,9 @@ impl Rules for V0 {
         let (attributes, error) =
             attributes.map_or_else(|error| (Map::new(), Some(error)), |attributes| (attributes, None));
         array.attributes = attributes;
-        let dimension_names_from = conventions::refresh(&mut array);
         let mut parsed = Parsed::new(Dialect::V0, Node::Array(array), warnings).spelled_in(&value);
         parsed.attributes_error = error;
-        parsed.dimension_names_from = dimension_names_from;
-        Ok(Some(parsed))
+        Ok(Some(parsed.with_names_by_convention((ATTRIBUTES, ""))))
     }
 
     fn write(&self, _: Dialect, path: &NodePath, node: &Node, _: &Documents) -> Result<Vec<(String, Map)>> {

@@ -17,6 +17,8 @@ mod hierarchy;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod meaning;
+#[cfg(test)]
 mod not_json;
 #[cfg(test)]
 mod older_laws;

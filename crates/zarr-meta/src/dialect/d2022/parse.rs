@@ -8,7 +8,7 @@ use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
 use crate::dialect::{Dialect, codecs, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
+use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, Value};
@@ -51,10 +51,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
         if is_scalar {
             parsed.fallback_keys.push(scalar_c0(format!("data/{}", path.key_prefix())));
         }
-        if let Node::Array(array) = &mut parsed.node {
-            parsed.dimension_names_from = conventions::refresh(array);
-        }
-        return Ok(Some(parsed));
+        return Ok(Some(parsed.with_names_by_convention((&array_key, "/attributes"))));
     }
     if let Some(value) = document(&group_key, documents, &mut warnings)? {
         let at = At::root(&value);

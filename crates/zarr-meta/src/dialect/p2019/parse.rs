@@ -6,7 +6,7 @@ use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, detect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning, conventions};
+use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
 use zarr_json::pointer::At;
 use zarr_json::{Deviation, DeviationKind, Map, Value};
 
@@ -40,11 +40,11 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
             warnings.push(Warning::new(&keys.array, "/data_type", what));
         }
         array.attributes = attributes(&value, &keys.array, &keys.array_attributes, documents, &mut warnings)?;
-        let convention = conventions::refresh(&mut array);
         let mut parsed = Parsed::new(Dialect::V3Protocol2019, Node::Array(array), warnings).spelled_in(&value);
         parsed.fallback = fallback.map(in_document);
-        parsed.dimension_names_from = convention;
-        return Ok(Some(parsed));
+        let is_inside = value.get("attributes").is_some();
+        let place = if is_inside { (keys.array.as_str(), "/attributes") } else { (keys.array_attributes.as_str(), "") };
+        return Ok(Some(parsed.with_names_by_convention(place)));
     }
     let Some(value) = document(&keys.group, documents, &mut warnings)? else { return Ok(None) };
     let mut group = group(&At::root(&value)).map_err(|error| error.in_document(&keys.group))?;

@@ -7,7 +7,7 @@ use crate::dialect::draft::{self, codec, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, fill, layout, numcodecs};
 use crate::error::Result;
-use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning, conventions};
+use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, ParseOptions, Value, json};
@@ -131,7 +131,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
         draft::sharding::to_model(&transformers, &mut chunk_grid, &mut codecs)?;
     }
     let rank = shape.len();
-    let mut array = ArrayMetadata {
+    let array = ArrayMetadata {
         shape,
         data_type,
         chunk_grid,
@@ -143,12 +143,10 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
         attributes,
         extra: extra(at, &ARRAY, &mut warnings)?,
     };
-    let dimension_names_from = conventions::refresh(&mut array);
     let mut parsed = Parsed::new(Dialect::V3Protocol2020, Node::Array(array), warnings).spelled_in(at.value());
     parsed.fallback_keys = fallback_keys(path, form, rank, separator);
     parsed.fallback = elements.fallback;
-    parsed.dimension_names_from = dimension_names_from;
-    Ok(parsed)
+    Ok(parsed.with_names_by_convention(("", "/attributes")))
 }
 
 /// The filters, which zarr-python 2 keeps among the attributes, and the compressor as codecs; and the data type.

@@ -5,7 +5,7 @@ use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
 use crate::dialect::{Dialect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{ArrayMetadata, Documents, Node, Warning, conventions};
+use crate::{ArrayMetadata, Documents, Node, Warning};
 use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
@@ -43,10 +43,7 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,
         Err(error) => parsed.attributes_error = Some(error),
     }
-    if let Node::Array(array) = &mut parsed.node {
-        parsed.dimension_names_from = conventions::refresh(array);
-    }
-    Ok(Some(parsed))
+    Ok(Some(parsed.with_names_by_convention((ATTRIBUTES, ""))))
 }
 
 /// A document of nothing but attributes; none where it is absent.

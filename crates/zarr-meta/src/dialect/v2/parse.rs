@@ -1,7 +1,6 @@
 //! Reading documents of version 2.
 
 use super::{ARRAY, ATTRIBUTES, GROUP};
-use crate::conventions;
 use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
 use crate::dialect::{Dialect, fill, layout, numcodecs, v1};
@@ -47,10 +46,7 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,
         Err(error) => parsed.attributes_error = Some(error),
     }
-    if let Node::Array(array) = &mut parsed.node {
-        parsed.dimension_names_from = conventions::refresh(array);
-    }
-    Ok(Some(parsed))
+    Ok(Some(parsed.with_names_by_convention((&key(ATTRIBUTES), ""))))
 }
 
 fn check_format(at: &At<'_>) -> Result<()> {

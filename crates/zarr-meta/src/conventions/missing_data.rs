@@ -1,0 +1,310 @@
+//! The values that mark missing data to xarray, and the forms that they have in documents.
+//!
+//! In version 2 the fill value of an array marks missing data, unless it is null; then the attribute `_FillValue` does, as it
+//! stands. In version 3 the attribute alone does, in a form that depends on the data type (`FillValueCoder` in
+//! `xarray/backends/zarr.py` of xarray 2026.9):
+//!
+//! | data type | `_FillValue` in version 3 |
+//! |---|---|
+//! | floats | base64 of the 8 bytes of a little-endian float64: `"AAAAAAAA+H8="` is NaN |
+//! | complex | a list of two of these |
+//! | integers, bools | as they are |
+//! | strings | none that is decoded; `missing_value` marks them, as it stands, in both versions |
+//! | bytes | base64, which is written and cannot be decoded |
+//! | others | none |
+
+use super::FILL_VALUE;
+use crate::dialect::typestr;
+use crate::{ArrayMetadata, Dialect};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use zarr_dtype::{Class, DataType, FillValue, NumpyType, Spelling};
+use zarr_json::{NamedConfig, Number, Value};
+
+/// The attribute by which CF marks further missing data, in both versions as it stands.
+pub(crate) const MISSING_VALUE: &str = "missing_value";
+
+/// How xarray has the values of a data type in the attribute [`FILL_VALUE`] of version 3.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Coding {
+    /// Base64 of a float64.
+    Float(DataType),
+    /// Two of these.
+    Complex(DataType),
+    /// JSON.
+    Plain(DataType),
+    /// Not at all; the attribute [`MISSING_VALUE`] marks them.
+    Text,
+    /// Not at all, though the fill value of version 2 marks them. Bytes are written as base64.
+    Undecoded(Option<DataType>),
+    /// Not at all: xarray masks no elements of the type.
+    Unmasked,
+}
+
+impl Coding {
+    pub(crate) fn of(data_type: &NamedConfig) -> Self {
+        if data_type.name == "string" {
+            return Self::Text;
+        }
+        match typestr::from_model(data_type) {
+            Ok(NumpyType::Number(number)) if typestr::from_model_of_numpy(data_type).is_ok() => match number.class() {
+                Some(Class::Float) => Self::Float(number),
+                Some(Class::Complex) => Self::Complex(number),
+                _ => Self::Plain(number),
+            },
+            Ok(NumpyType::Text(_)) => Self::Text,
+            Ok(NumpyType::Time { .. }) => Self::Unmasked,
+            _ => Self::Undecoded(DataType::from_config(data_type).ok()),
+        }
+    }
+
+    /// The attribute of version 3 for a fill value, in the notation of the model.
+    pub(crate) fn encode(&self, value: &Value) -> Option<Value> {
+        let base64 = |float: f64| {
+            // numpy has one NaN that it makes by itself.
+            let float = if float.is_nan() { f64::NAN } else { float };
+            Value::from(STANDARD.encode(float.to_le_bytes()))
+        };
+        match self {
+            Self::Float(number) => {
+                // As the type has it, which may be less exact than the number in the document.
+                let fill = FillValue::parse(number, value).ok()?;
+                number.to_f64(fill.bytes()).map(base64)
+            }
+            Self::Complex(number) => {
+                let fill = FillValue::parse(number, value).ok()?;
+                let (real, imaginary) = fill.bytes().split_at_checked(fill.bytes().len() / 2)?;
+                let part = part(number)?;
+                Some(Value::Array(vec![base64(part.to_f64(real)?), base64(part.to_f64(imaginary)?)]))
+            }
+            Self::Plain(_) => Some(value.clone()),
+            Self::Text | Self::Undecoded(_) | Self::Unmasked => None,
+        }
+    }
+
+    /// The fill value for an attribute of version 3, in the notation of the model. Numbers for floats are taken too, though xarray
+    /// takes none; `None` for other attributes that it does not take, and for values that the data type does not have.
+    pub(crate) fn decode(&self, attribute: &Value) -> Option<Value> {
+        let parsed =
+            |data_type: &DataType, value: &Value| Some(FillValue::parse(data_type, value).ok()?.to_json(data_type));
+        match self {
+            Self::Float(number) => parsed(number, &unpacked(attribute).unwrap_or_else(|| plain(attribute))),
+            Self::Complex(number) => {
+                let [real, imaginary] = attribute.as_array()? else { return None };
+                parsed(number, &Value::Array(vec![unpacked(real)?, unpacked(imaginary)?]))
+            }
+            Self::Plain(number) => parsed(number, &whole(number, attribute)?),
+            Self::Text => attribute.as_str().map(Value::from),
+            Self::Undecoded(data_type) => parsed(data_type.as_ref()?, attribute),
+            Self::Unmasked => None,
+        }
+    }
+
+    /// Whether xarray opens a data set of version 3 in which an array has this attribute.
+    fn is_decoded(&self, attribute: &Value) -> bool {
+        match self {
+            Self::Float(_) => unpacked(attribute).is_some(),
+            Self::Complex(_) => attribute
+                .as_array()
+                .is_some_and(|parts| parts.len() == 2 && parts.iter().all(|it| unpacked(it).is_some())),
+            Self::Plain(number) => number.class() == Some(Class::Bool) || attribute.as_number().is_some(),
+            Self::Text | Self::Undecoded(_) | Self::Unmasked => false,
+        }
+    }
+
+    /// The value that an attribute of version 2 has, in the notation of the model.
+    pub(crate) fn plain(&self, attribute: &Value) -> Option<Value> {
+        match self {
+            Self::Float(number) | Self::Complex(number) | Self::Plain(number) => {
+                let fill = FillValue::parse_as(number, &plain(attribute), Spelling::Lenient).ok()?;
+                Some(fill.to_json(number))
+            }
+            Self::Text => attribute.as_str().map(Value::from),
+            Self::Undecoded(_) | Self::Unmasked => None,
+        }
+    }
+
+    /// A number as its type spells it, which may be less exact than a document.
+    fn normalized(&self, value: Value) -> Value {
+        match self {
+            Self::Float(number) | Self::Complex(number) | Self::Plain(number) => {
+                FillValue::parse(number, &value).map_or(value, |fill| fill.to_json(number))
+            }
+            _ => value,
+        }
+    }
+
+    /// Whether it is missing to xarray whatever the metadata say.
+    fn is_nan(&self, value: &Value) -> bool {
+        matches!(self, Self::Float(_)) && value.as_str() == Some("NaN")
+    }
+}
+
+/// The type of the parts of a complex number.
+fn part(number: &DataType) -> Option<DataType> {
+    match number {
+        DataType::Complex64 => Some(DataType::Float32),
+        DataType::Complex128 => Some(DataType::Float64),
+        _ => None,
+    }
+}
+
+/// The number whose float64 a text is in base64.
+fn unpacked(attribute: &Value) -> Option<Value> {
+    let bytes = STANDARD.decode(attribute.as_str()?).ok()?;
+    Some(Value::from(f64::from_le_bytes(bytes.try_into().ok()?)))
+}
+
+/// As the model spells numbers that JSON does not have.
+fn plain(attribute: &Value) -> Value {
+    attribute.clone().without_nan_literals()
+}
+
+/// An attribute of an array of integers or bools as Python makes an integer or bool of it.
+fn whole(number: &DataType, attribute: &Value) -> Option<Value> {
+    if number.class() == Some(Class::Bool) {
+        let truth = |number: &Number| number.as_f64() != 0.0;
+        return attribute.as_bool().or_else(|| attribute.as_number().map(truth)).map(Value::from);
+    }
+    let found = attribute.as_number()?;
+    if found.is_integer() {
+        return Some(attribute.clone());
+    }
+    Number::from_f64(found.as_f64().trunc())?.to_i128().map(Value::from)
+}
+
+/// The value that the attribute [`FILL_VALUE`] has to have in version 3 for the fill value of an array to mark missing
+/// data to xarray; `None` if it has no fill value, or is of a type for which xarray decodes no such attribute.
+pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
+    Coding::of(&array.data_type).encode(array.fill_value.as_ref()?)
+}
+
+/// The values that are missing data to xarray; NaN, which always is, is none of them.
+///
+/// # Errors
+/// The attribute [`FILL_VALUE`] if xarray refuses to open a data set that has it.
+pub(crate) fn masked(array: &ArrayMetadata, dialect: Dialect) -> Result<Vec<Value>, Value> {
+    let coding = Coding::of(&array.data_type);
+    let attribute = array.attributes.get(FILL_VALUE);
+    let mut values = match (dialect.precedes_v3(), &array.fill_value, attribute) {
+        (true, Some(_), _) if coding == Coding::Unmasked => Vec::new(),
+        (true, Some(fill), _) => vec![fill.clone()],
+        (true, None, Some(attribute)) => items(attribute).iter().filter_map(|item| coding.plain(item)).collect(),
+        (false, _, Some(attribute)) if !coding.is_decoded(attribute) => return Err(attribute.clone()),
+        (false, _, Some(attribute)) => coding.decode(attribute).into_iter().collect(),
+        (_, _, None) => Vec::new(),
+    };
+    if let (Coding::Text, Some(missing)) = (&coding, array.attributes.get(MISSING_VALUE)) {
+        values.extend(items(missing).iter().filter(|item| item.as_str().is_some()).cloned());
+    }
+    let values = values.into_iter().map(|value| coding.normalized(value));
+    Ok(values.filter(|value| !coding.is_nan(value)).collect())
+}
+
+/// Whether one of the dialects marks missing data by the fill value, and the other by an attribute. The drafts in between do neither:
+/// xarray does not read them.
+pub(crate) fn is_between_forms(from: Dialect, to: Dialect) -> bool {
+    (from.precedes_v3() && to.is_v3()) || (from.is_v3() && to.precedes_v3())
+}
+
+/// The items of a list, or the one that is no list.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or(std::slice::from_ref(value))
+}
+
+/// The difference in the data that are missing to xarray between an array in one dialect and in another.
+pub fn missing_data_difference(from: (&ArrayMetadata, Dialect), to: (&ArrayMetadata, Dialect)) -> Option<String> {
+    if !is_between_forms(from.1, to.1) {
+        return None;
+    }
+    let before = masked(from.0, from.1);
+    let after = match masked(to.0, to.1) {
+        Ok(after) => after,
+        Err(_) if before.is_err() => return None,
+        Err(attribute) => {
+            let (attribute, data_type) = (attribute.excerpt(), to.0.data_type.short_value().excerpt());
+            return Some(format!(
+                "/attributes/{FILL_VALUE}: xarray cannot decode {attribute} for {data_type}, and does not open the data set"
+            ));
+        }
+    };
+    let before = before.unwrap_or_default();
+    let missing_in = |others: &[Value], value: &&Value| !others.iter().any(|other| other.semantically_eq(value));
+    let list = |values: Vec<&Value>| values.iter().map(|value| value.excerpt()).collect::<Vec<_>>().join(", ");
+    let lost = list(before.iter().filter(|value| missing_in(&after, value)).collect());
+    let gained = list(after.iter().filter(|value| missing_in(&before, value)).collect());
+    let place = if to.1.is_v3() { "the attribute _FillValue" } else { "the fill value" };
+    let lost =
+        (!lost.is_empty()).then(|| format!("{lost} no longer marks missing data to xarray, which goes by {place}"));
+    let gained = (!gained.is_empty()).then(|| format!("{gained} now marks missing data to xarray; before it did not"));
+    let both: Vec<String> = lost.into_iter().chain(gained).collect();
+    (!both.is_empty()).then(|| format!("/fill_value: {}", both.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::table::rules;
+    use crate::{Documents, Node, NodePath};
+    use zarr_json::json;
+
+    /// An array of version 2 without dimensions.
+    fn array(data_type: &str, fill: &Value) -> ArrayMetadata {
+        let filters = if data_type == "|O" { r#"[{"id": "vlen-utf8"}]"# } else { "null" };
+        let text = format!(
+            r#"{{"zarr_format":2,"shape":[],"chunks":[],"dtype":"{data_type}","fill_value":{fill},"order":"C","compressor":null,"filters":{filters}}}"#
+        );
+        let documents: Documents = [(".zarray".to_owned(), text.into_bytes())].into_iter().collect();
+        let parsed = rules(Dialect::V2).parse(&NodePath::root(), &documents).unwrap().unwrap();
+        let Node::Array(array) = parsed.node else { unreachable!("a .zarray is an array") };
+        array
+    }
+
+    /// The attributes that xarray 2026.9 wrote for `_FillValue` in version 3, each with the fill value that it wrote in version 2
+    /// for the same encoding.
+    #[test]
+    fn missing_data_as_xarray_writes_it() {
+        let cases = [
+            ("<f4", json!("NaN"), json!("AAAAAAAA+H8=")),
+            ("<f2", json!(3), json!("AAAAAAAACEA=")),
+            (">f8", json!(-999), json!("AAAAAAA4j8A=")),
+            ("<f4", json!(0.1), json!("AAAAoJmZuT8=")),
+            ("<f8", json!("Infinity"), json!("AAAAAAAA8H8=")),
+            ("<c8", json!([3, 0]), json!(["AAAAAAAACEA=", "AAAAAAAAAAA="])),
+            ("<i2", json!(-32768), json!(-32768)),
+            ("<u8", json!(9_223_372_036_854_775_813_u64), json!(9_223_372_036_854_775_813_u64)),
+            ("|b1", json!(false), json!(false)),
+        ];
+        for (data_type, fill, attribute) in cases {
+            let array = array(data_type, &fill);
+            assert_eq!(missing_data(&array), Some(attribute.clone()), "{data_type}");
+            let decoded = Coding::of(&array.data_type).decode(&attribute).unwrap();
+            assert!(decoded.semantically_eq(array.fill_value.as_ref().unwrap()), "{data_type}: {decoded}");
+        }
+    }
+
+    /// xarray raises an error where an array of these types has the attribute in version 3.
+    #[test]
+    fn no_attribute_for_types_that_xarray_decodes_none_of() {
+        for (data_type, fill) in [("<U2", json!("c")), ("|O", json!("c")), ("|S2", json!("Yw==")), ("<M8[s]", json!(0))]
+        {
+            assert_eq!(missing_data(&array(data_type, &fill)), None, "{data_type}");
+        }
+        assert_eq!(missing_data(&array("<i2", &json!(null))), None);
+    }
+
+    #[test]
+    fn attributes_that_others_wrote_are_decoded() {
+        let decode =
+            |data_type: &str, attribute: Value| Coding::of(&array(data_type, &json!(0)).data_type).decode(&attribute);
+        assert_eq!(decode("<i4", json!(1.0)), Some(json!(1)));
+        assert_eq!(decode("<i4", json!("1")), None);
+        assert_eq!(decode("|i1", json!(300)), None);
+        assert_eq!(decode("<f4", json!(-999.0)).unwrap().as_f64(), Some(-999.0));
+        assert_eq!(decode("<f4", json!("AAAA")), None);
+        assert_eq!(decode("<f4", Value::Number(Number::NAN)), Some(json!("NaN")));
+        assert_eq!(decode("<c16", json!(["AAAAAAAACEA="])), None);
+        assert_eq!(decode("|b1", json!(1)), Some(json!(true)));
+        assert_eq!(decode("|S2", json!("Yw==")), Some(json!("Yw==")));
+    }
+}

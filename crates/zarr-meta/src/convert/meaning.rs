@@ -1,0 +1,167 @@
+//! Members that mean something to xarray or netCDF-C, in the form that these have in the other version.
+
+use super::Note;
+use crate::conventions::missing_data::{Coding, MISSING_VALUE, is_between_forms, items};
+use crate::conventions::{FILL_VALUE, is_nczarr};
+use crate::{ArrayMetadata, Dialect, Node};
+use zarr_dtype::{DataType, FillValue};
+use zarr_json::pointer::escaped;
+use zarr_json::{Map, Value};
+
+/// A conversion that keeps the meaning of a node in the dialect that it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Translation {
+    pub(super) from: Dialect,
+    /// The fill value stays, and so does the attribute beside it.
+    pub(super) keeps_fill: bool,
+}
+
+impl Translation {
+    /// Gives a node the members by which it has the same meaning in the other dialect.
+    pub(super) fn translate(self, node: &mut Node, to: Dialect, notes: &mut Vec<Note>) {
+        if !is_between_forms(self.from, to) {
+            return;
+        }
+        if to.is_v3() {
+            without_nczarr(node, notes);
+        }
+        let Node::Array(array) = node else { return };
+        // xarray demands names of every array of version 2. In version 3 there are none of no dimensions.
+        if !to.is_v3() && array.shape.is_empty() {
+            array.dimension_names.get_or_insert_default();
+        }
+        match (self.keeps_fill, to.is_v3()) {
+            (true, _) => {}
+            (false, true) => mark_by_attribute(array, notes),
+            (false, false) => mark_by_fill_value(array, notes),
+        }
+    }
+
+    /// Gives an array of version 3 the fill value again that it had there, where it means nothing.
+    pub(super) fn restore_fill(self, node: &mut Node, to: Dialect, fill: Value) {
+        if !(is_between_forms(self.from, to) && to.is_v3()) {
+            return;
+        }
+        let Node::Array(array) = node else { return };
+        let data_type = DataType::from_config(&array.data_type).ok();
+        if data_type.is_some_and(|data_type| FillValue::parse(&data_type, &fill).is_ok()) {
+            array.fill_value = Some(fill);
+        }
+    }
+}
+
+/// Leaves out the members that netCDF-C has for itself: of a group, of an array, and of their attributes.
+fn without_nczarr(node: &mut Node, notes: &mut Vec<Note>) {
+    let mut clear = |members: &mut Map, prefix: &str| {
+        let names: Vec<String> = members.keys().filter(|name| is_nczarr(name)).map(str::to_owned).collect();
+        for name in names {
+            members.remove(&name);
+            let what = "left out; NCZarr has it in version 2 alone";
+            notes.push(Note::change(format!("{prefix}/{}", escaped(&name)), what));
+        }
+    };
+    clear(node.attributes_mut(), "/attributes");
+    match node {
+        Node::Array(array) => clear(&mut array.extra, ""),
+        Node::Group(group) => clear(&mut group.extra, ""),
+    }
+}
+
+/// Version 2 to 3: the fill value, or without one the attribute, becomes the attribute of version 3.
+fn mark_by_attribute(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
+    let coding = Coding::of(&array.data_type);
+    // Beside a fill value xarray takes no notice of the attribute.
+    let attribute = array.attributes.get(FILL_VALUE).cloned();
+    let (encoded, marks) = match (&array.fill_value, &attribute) {
+        (Some(fill), _) => (coding.encode(fill), vec![fill.clone()]),
+        (None, Some(attribute)) => {
+            let marks = items(attribute);
+            let only = if let [mark] = marks { Some(coding.plain(mark).unwrap_or_else(|| mark.clone())) } else { None };
+            (only.and_then(|mark| coding.encode(&mark)), marks.to_vec())
+        }
+        (None, None) => return,
+    };
+    let pointer = format!("/attributes/{FILL_VALUE}");
+    if let Some(encoded) = encoded {
+        if attribute.as_ref() != Some(&encoded) {
+            notes.push(Note::change(pointer, format!("{} is written, to mark missing data", encoded.excerpt())));
+            array.attributes.insert(FILL_VALUE, encoded);
+        }
+        return;
+    }
+    if array.attributes.remove(FILL_VALUE).is_some() {
+        notes.push(Note::change(pointer, "left out; xarray decodes none of this type in version 3"));
+    }
+    let is_comparable = |mark: &Value| match coding {
+        Coding::Text => mark.as_str().is_some(),
+        Coding::Float(_) | Coding::Complex(_) | Coding::Plain(_) => mark.as_number().is_some(),
+        // Bytes are never equal to a string.
+        Coding::Undecoded(_) | Coding::Unmasked => false,
+    };
+    add_missing_values(&mut array.attributes, marks.into_iter().filter(is_comparable), notes);
+}
+
+fn add_missing_values(attributes: &mut Map, marks: impl Iterator<Item = Value>, notes: &mut Vec<Note>) {
+    let mut values = attributes.get(MISSING_VALUE).map(|missing| items(missing).to_vec()).unwrap_or_default();
+    let before = values.len();
+    for mark in marks {
+        if !values.iter().any(|value| value.semantically_eq(&mark)) {
+            values.push(mark);
+        }
+    }
+    if values.len() > before {
+        let value = one_or_list(values);
+        let what = format!("{} is written, to mark missing data", value.excerpt());
+        notes.push(Note::change(format!("/attributes/{MISSING_VALUE}"), what));
+        attributes.insert(MISSING_VALUE, value);
+    }
+}
+
+fn one_or_list(mut values: Vec<Value>) -> Value {
+    match (values.len(), values.pop()) {
+        (1, Some(value)) => value,
+        (_, last) => Value::Array(values.into_iter().chain(last).collect()),
+    }
+}
+
+/// Version 3 to 2: the value of the attribute becomes the fill value, which is null where nothing is missing.
+fn mark_by_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
+    let coding = Coding::of(&array.data_type);
+    let mark = match array.attributes.get(FILL_VALUE) {
+        Some(attribute) => coding.decode(attribute).inspect(|_| {
+            array.attributes.remove(FILL_VALUE);
+            notes.push(Note::change(format!("/attributes/{FILL_VALUE}"), "becomes the fill value"));
+        }),
+        None => taken_from_missing_values(array, &coding, notes),
+    };
+    // NaN is missing whatever the metadata say: chunks that are not stored may stay so.
+    let is_nan = |fill: &Value| matches!(coding, Coding::Float(_)) && fill.as_str() == Some("NaN");
+    if mark.is_none() && array.fill_value.as_ref().is_some_and(is_nan) {
+        return;
+    }
+    if let Some(fill) = &array.fill_value
+        && !mark.as_ref().is_some_and(|mark| mark.semantically_eq(fill))
+    {
+        let what = match &mark {
+            Some(mark) => format!("{} becomes {}, which marks missing data", fill.excerpt(), mark.excerpt()),
+            None => format!("{} becomes null, since no data are missing", fill.excerpt()),
+        };
+        notes.push(Note::change("/fill_value", what));
+    }
+    array.fill_value = mark;
+}
+
+/// The fill value of strings, if it is among the missing values, as where [`mark_by_attribute`] wrote it there.
+fn taken_from_missing_values(array: &mut ArrayMetadata, coding: &Coding, notes: &mut Vec<Note>) -> Option<Value> {
+    let fill = array.fill_value.clone().filter(|_| *coding == Coding::Text)?;
+    let mut values = items(array.attributes.get(MISSING_VALUE)?).to_vec();
+    let at = values.iter().position(|value| value.semantically_eq(&fill))?;
+    values.remove(at);
+    let pointer = format!("/attributes/{MISSING_VALUE}");
+    notes.push(Note::change(pointer, format!("{} becomes the fill value", fill.excerpt())));
+    match values.is_empty() {
+        true => drop(array.attributes.remove(MISSING_VALUE)),
+        false => drop(array.attributes.insert(MISSING_VALUE, one_or_list(values))),
+    }
+    Some(fill)
+}
