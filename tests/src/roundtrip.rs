@@ -159,6 +159,8 @@ impl Way<'_> {
             .node(path.clone())
             .to(NodePath::root())
             .carry(self.carry)
+            // Documents are compared, not their meaning.
+            .literal(true)
             .options(options.clone());
         let conversion = match Conversion::plan(store, &zarr::registry::default(), options) {
             Err(error) if error.kind() == ErrorKind::NotExpressible => return Ok(Err(error)),

@@ -2,6 +2,8 @@
 
 use clap::{Args, ColorChoice};
 use std::num::NonZeroUsize;
+use zarr::convert::ConvertOptions;
+use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::Value;
 use zarr::meta::{Dialect, NamedConfig};
 
@@ -59,9 +61,36 @@ pub(crate) struct Loss {
     /// `_zarr_carried`, from which a conversion back restores it.
     #[arg(long)]
     pub(crate) carry: bool,
-    /// Where the fill value of version 2 marks missing data to xarray, say so in version 3 by the attribute `_FillValue`.
+    #[command(flatten)]
+    pub(crate) meaning: ByConvention,
+}
+
+/// How to treat metadata that mean something to xarray and netCDF-C.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ByConvention {
+    /// Keep fill values and attributes to the letter, and warn where xarray then takes other data for missing. By default these move
+    /// to where xarray has them in the other format, so that it reads the same data.
     #[arg(long)]
-    pub(crate) fill_value_attribute: bool,
+    pub(crate) literal: bool,
+    /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named.
+    #[arg(long, value_name = "NAME", value_parser = conventions)]
+    pub(crate) convention: Option<Conventions>,
+}
+
+impl ByConvention {
+    pub(crate) fn apply(self, options: ConvertOptions) -> ConvertOptions {
+        options.literal(self.literal).conventions(self.convention.unwrap_or_default())
+    }
+}
+
+/// A convention by its name.
+fn conventions(text: &str) -> Result<Conventions, String> {
+    match text {
+        "none" => Ok(Conventions::Ignore),
+        "xarray" => Ok(Conventions::Assume(Convention::Xarray)),
+        "nczarr" => Ok(Conventions::Assume(Convention::NcZarr)),
+        _ => Err("expected xarray, nczarr or none".to_owned()),
+    }
 }
 
 /// A data type by its name in Zarr v3 or its JSON.

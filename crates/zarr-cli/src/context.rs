@@ -89,12 +89,8 @@ impl Context {
 
     /// The options of a conversion that may take so many bytes of memory.
     pub(crate) fn convert_options(&self, loss: Loss, memory: u64) -> ConvertOptions {
-        let Loss { carry, fill_value_attribute } = loss;
-        ConvertOptions::default()
-            .memory(memory)
-            .carry(carry)
-            .fill_value_attribute(fill_value_attribute)
-            .options(self.options())
+        let Loss { carry, meaning } = loss;
+        meaning.apply(ConvertOptions::default()).memory(memory).carry(carry).options(self.options())
     }
 
     /// Opens the store of a node. A path may also follow the address: `air.zarr::t2m`.

@@ -6,6 +6,7 @@
 mod copy;
 mod destination;
 mod finish_move;
+mod hierarchy;
 mod links;
 mod migrate;
 mod options;
@@ -51,7 +52,8 @@ pub enum Action {
     Group,
     /// Only metadata changes: chunks stay where they are (see [`Migration`]).
     Keep,
-    /// Only metadata changes: chunks are copied as they are stored.
+    /// Only metadata changes: chunks are copied as they are stored. Chunks that are not stored are written if they would read as
+    /// other values in the target.
     CopyChunks,
     /// Elements are decoded, and encoded again.
     Reencode,

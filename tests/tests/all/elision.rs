@@ -178,7 +178,8 @@ fn missing_chunks_are_written_where_others_would_read_them_otherwise() {
     // In version 2 the fill value is a text to others, or None.
     for len in [None, Some(2), Some(3)] {
         let (target, how) = convert(&source, len, Dialect::V2);
-        assert_eq!(how, Action::Reencode);
+        // Of the same chunks, these alone are encoded.
+        assert_eq!(how, if len == Some(3) { Action::Reencode } else { Action::CopyChunks });
         assert_eq!(chunks(&target).len() as u64, 6 / len.unwrap_or(2), "{len:?}");
         assert_eq!(open(&target).read::<Vec<u8>>(..).unwrap(), expected);
     }

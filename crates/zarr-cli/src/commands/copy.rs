@@ -1,6 +1,7 @@
 //! `zarr cp` and `zarr mv`: nodes under another path or in another store.
 
 use super::convert::{carry_out, real, refuse_overlap};
+use crate::args::ByConvention;
 use crate::context::{Context, address};
 use crate::failure::{Failure, Result};
 use clap::Args;
@@ -34,6 +35,8 @@ struct Nodes {
     /// Replace an existing node, with everything below it.
     #[arg(long)]
     overwrite: bool,
+    #[command(flatten)]
+    meaning: ByConvention,
 }
 
 pub(crate) fn run(context: &Context, args: &Copy) -> Result<()> {
@@ -65,7 +68,7 @@ fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
     if is_move {
         Migration::check_settled(&source)?;
     }
-    let options = ConvertOptions::default().overwrite(args.overwrite).options(context.options());
+    let options = args.meaning.apply(ConvertOptions::default()).overwrite(args.overwrite).options(context.options());
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(to_url)? } else { target };

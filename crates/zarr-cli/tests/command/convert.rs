@@ -76,7 +76,7 @@ fn metadata_alone_is_changed_by_copying_chunks() {
     assert_eq!(chunk("v2/a/1.0"), chunk("v3/a/c/1/0"));
     assert_eq!(folder.raw("v3", "a"), int16(0..600));
     assert_eq!(member(&folder, "v3", "/a", "dimension_names"), "[\"y\",\"x\"]");
-    assert_eq!(member(&folder, "v3", "/a", "attributes"), "{}");
+    assert_eq!(member(&folder, "v3", "/a", "attributes"), "{\"_FillValue\":-9}");
     // And back: xarray's convention has the names.
     assert_eq!(how(&folder, &["v3", "back", "--dialect", "v2"]), ["group", "copied"]);
     assert_eq!(member(&folder, "back", "/a", "attributes"), "{\"_ARRAY_DIMENSIONS\":[\"y\",\"x\"]}");
@@ -186,7 +186,7 @@ fn one_array_joins_a_hierarchy() {
 
 /// xarray read -999 as a number after a conversion to version 3, and 0 as missing after one to version 2.
 #[test]
-fn fill_values_that_change_are_reported() {
+fn fill_values_mean_the_same_or_are_reported() {
     let folder = Folder::new();
     let create = |path: &str, fill: &str| {
         let args = ["create", "s", path, "--shape", "2", "--dtype", "float32", "--dims", "x", "--fill", fill];
@@ -194,12 +194,38 @@ fn fill_values_that_change_are_reported() {
     };
     create("a", "-999");
     create("b", "NaN");
-    let ran = folder.run(&["convert", "s", "v3", "--dialect", "v3"]);
+    for (to, convert) in [("v3", &["convert", "s", "v3"][..]), ("copy", &["cp", "s", "copy::/g"])] {
+        if to == "copy" {
+            folder.ok(&["create", "copy", "/", "--group"]);
+        }
+        let dialect = if to == "v3" { &["--dialect", "v3"][..] } else { &[] };
+        let ran = folder.run(&[convert, dialect].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+        let path = if to == "v3" { "/a" } else { "/g/a" };
+        assert_eq!(member(&folder, to, path, "attributes"), "{\"_FillValue\":\"AAAAAAA4j8A=\"}");
+    }
+    assert_eq!(folder.run(&["convert", "v3", "back", "--dialect", "v2"]).err, "");
+    let document = |path: &str| std::fs::read_to_string(folder.path(path)).unwrap();
+    let spelled =
+        document("back/a/.zarray").replace("\"dimension_separator\": \"/\"", "\"dimension_separator\": \".\"");
+    assert_eq!(spelled, document("s/a/.zarray"));
+    assert_eq!(document("back/a/.zattrs"), document("s/a/.zattrs"));
+    let ran = folder.run(&["convert", "s", "literal", "--dialect", "v3", "--literal"]);
     assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{}", ran.err);
-    assert!(ran.err.starts_with("warning: /a: /fill_value: -999"), "{}", ran.err);
-    let ran = folder.run(&["convert", "v3", "v2", "--dialect", "v2"]);
-    assert!(ran.err.starts_with("warning: /a: /fill_value: -999"), "{}", ran.err);
-    assert_eq!(folder.run(&["convert", "v3", "quiet", "--dialect", "v2", "-q"]).err, "");
+    assert!(ran.err.starts_with("warning: /a: /fill_value: -999.0 no longer marks"), "{}", ran.err);
+    let ran = folder.run(&["convert", "literal", "v2", "--dialect", "v2", "--literal"]);
+    assert!(ran.err.starts_with("warning: /a: /fill_value: -999.0 now marks"), "{}", ran.err);
+    assert_eq!(folder.run(&["convert", "literal", "quiet", "--dialect", "v2", "--literal", "-q"]).err, "");
+    assert_eq!(folder.run(&["convert", "literal", "none", "--dialect", "v2", "--convention", "none"]).err, "");
+    assert_eq!(member(&folder, "none", "/a", "fill_value"), member(&folder, "v2", "/a", "fill_value"));
+    assert_eq!(folder.run(&["convert", "literal", "d", "--convention", "cf"]).code, Some(2));
+    // In place too, to the letter if that is wanted.
+    for (name, options, attributes) in
+        [("s", &[][..], "{\"_FillValue\":\"AAAAAAA4j8A=\"}"), ("quiet", &["--literal"], "{}")]
+    {
+        folder.ok(&[&["migrate", name][..], options].concat());
+        assert_eq!(member(&folder, name, "/a", "attributes"), attributes, "{name}");
+    }
     // xarray demands names of every array of version 2, also of arrays without dimensions.
     folder.ok(&["create", "v3", "scalar", "--shape", "", "--dtype", "int8"]);
     folder.ok(&["convert", "v3", "named", "--dialect", "v2"]);

@@ -1,20 +1,26 @@
 //! Copying chunks as they are stored.
 
-use super::{Conversion, PlannedNode};
+use super::{Conversion, PlannedNode, target};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use zarr_grid::ChunkIndex;
+use zarr_array::Array;
+use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store, StoreExt};
 
-/// Copies all chunks of a node. Needs neither its codecs nor its data type.
+/// The encoded chunks of so many shapes are kept. A regular grid of few dimensions has no more.
+const DISTINCT: usize = 16;
+
+/// Copies all chunks of a node. Needs neither its codecs nor its data type, unless chunks that are not stored would read as another
+/// value in the target: these are written.
 pub(super) fn copy(
     conversion: &Conversion,
     planned: &PlannedNode,
     written: &StoredNode,
-    target: &Arc<dyn Store>,
+    destination: &Arc<dyn Store>,
     advance: &(dyn Fn(u128) -> Result<()> + Sync),
 ) -> Result<()> {
     let source = &conversion.source;
@@ -36,13 +42,54 @@ pub(super) fn copy(
         fits(&**source, key, conversion.options.memory).map_err(located)?;
         // A key that is gone since it was listed is a missing chunk.
         if let Some(value) = source.get_all(key).map_err(|error| located(error.into()))? {
-            target.set_all(&to.key(chunk)?, &value).map_err(|error| located(error.into()))?;
+            destination.set_all(&to.key(chunk)?, &value).map_err(|error| located(error.into()))?;
         }
         advance(share(chunk))
     };
     let done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
     in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
+    if !target::missing_may_stay(&planned.source, written) {
+        let stored = chunks.into_iter().map(|(_, chunk)| chunk).collect();
+        write_missing(conversion, planned, written, destination, &stored)?;
+    }
     advance(planned.size.saturating_sub(done))
+}
+
+/// Writes the chunks that are not stored, with the fill value of the source.
+fn write_missing(
+    conversion: &Conversion,
+    planned: &PlannedNode,
+    written: &StoredNode,
+    destination: &Arc<dyn Store>,
+    stored: &BTreeSet<ChunkIndex>,
+) -> Result<()> {
+    let open = |store: &Arc<dyn Store>, found: &StoredNode| {
+        Array::from_found(store, found.clone(), &conversion.registry, conversion.options.options.clone())
+    };
+    let (source, sink) = (open(&conversion.source, &planned.source)?, open(destination, written)?);
+    let keys = ChunkKeys::new(written)?;
+    let grid = sink.chunk_grid();
+    // Chunks that hold as many elements along each axis are encoded to the same bytes.
+    let mut encoded: HashMap<Vec<u64>, Vec<u8>> = HashMap::new();
+    for overlap in grid.intersect(&Region::whole(sink.shape())).iter() {
+        let chunk = overlap.index;
+        if stored.contains(&chunk) {
+            continue;
+        }
+        let region = grid.chunk_region(&chunk);
+        let (shape, key) = (region.shape().to_vec(), keys.key(&chunk)?);
+        if let Some(bytes) = encoded.get(&shape) {
+            destination.set_all(&key, bytes)?;
+            continue;
+        }
+        sink.write(&region, source.read_data(&region)?.view())?;
+        if encoded.len() < DISTINCT
+            && let Some(bytes) = destination.get_all(&key)?
+        {
+            encoded.insert(shape, bytes.to_vec());
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a value may be held in memory.

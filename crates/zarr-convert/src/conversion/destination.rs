@@ -172,7 +172,9 @@ impl NodeDocuments {
                 }
             }
         }
-        let changes = zarr_meta::documents(dialect, path, &node, Some(&previous).filter(|it| !it.is_empty()))?;
+        // The node has such numbers only where the conversion left them.
+        let previous_documents = Some(&previous).filter(|it| !it.is_empty());
+        let changes = zarr_meta::documents_with_nan_literals(dialect, path, &node, previous_documents)?;
         let mut documents = previous;
         documents.apply(&changes);
         let found = reread(dialect, path, &documents)?;

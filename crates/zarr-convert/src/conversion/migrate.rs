@@ -7,6 +7,7 @@ pub use record::MigrationState;
 
 use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
+use super::hierarchy::Hierarchy;
 use super::progress::Reporter;
 use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, reencode, target};
 use std::collections::BTreeSet;
@@ -80,13 +81,14 @@ impl Migration {
         dialect: Dialect,
         options: ConvertOptions,
     ) -> Result<Self> {
-        let ConvertOptions { memory, carry, fill_value_attribute, options, .. } = options;
+        let ConvertOptions { memory, carry, literal, conventions, options, .. } = options;
         let plain = ConvertOptions::default();
         let options = plain
             .dialect(dialect)
             .memory(memory)
             .carry(carry)
-            .fill_value_attribute(fill_value_attribute)
+            .literal(literal)
+            .conventions(conventions)
             .options(options);
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let interrupted = Record::read(&**store).map_err(in_store)?;
@@ -99,7 +101,7 @@ impl Migration {
         };
         let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
         let found = nodes(&**store, &root)?;
-        let named = found.iter().any(|it| it.node.as_array().is_some_and(|array| array.dimension_names.is_some()));
+        let hierarchy = Hierarchy::of(found.iter().filter_map(|it| it.node.as_array()));
         let taken: BTreeSet<String> =
             found.iter().flat_map(|node| node.documents.iter().map(|(key, _)| key.to_owned())).collect();
         let (mut planned, mut consolidate, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -112,7 +114,7 @@ impl Migration {
             if plan::is_consolidated(store, &found)? && dialect.may_consolidate(&found.path) {
                 consolidate.push(found.path.clone());
             }
-            let node = in_place(store, found, dialect, named, registry, &options).map_err(at)?;
+            let node = in_place(store, found, dialect, hierarchy, registry, &options).map_err(at)?;
             let documents = NodeDocuments::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
             if !begun.contains(&path) {
                 check_unused(&**store, &node).map_err(at)?;
@@ -284,30 +286,54 @@ fn in_place(
     store: &Arc<dyn Store>,
     found: StoredNode,
     dialect: Dialect,
-    named: bool,
+    hierarchy: Hierarchy,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<PlannedNode> {
     found.attributes().map_err(|error| Error::from(error.clone()))?;
-    let Node::Array(array) = &found.node else { return plan::planned(store, found, named, registry, options) };
-    let (node, notes, warning) = target::target(&found, dialect, named, options, registry)?;
-    let Node::Array(mut kept) = node else { return plan::planned(store, found, named, registry, options) };
-    kept.chunk_key_encoding = actual_keys(&**store, &found, array)?;
-    if target::encodes_alike(array, &kept) {
-        let size = plan::size_of(&kept, dialect, &registry.data_types);
-        let path = found.path.clone();
-        let target = Node::Array(kept);
-        let planned = PlannedNode { source: found, path, target, dialect, how: Action::Keep, notes, warning, size };
-        let keeps = |documents: NodeDocuments| {
-            let new = documents.found();
-            new.chunk_prefix() == planned.source.chunk_prefix() && target::missing_stay(&planned.source, new, true)
-        };
-        if NodeDocuments::new(&planned, &zarr_meta::Documents::new()).is_ok_and(keeps) {
+    // Where chunks stay, and some are not stored, the fill value is what these are.
+    for hierarchy in [hierarchy, hierarchy.keeping_fill()] {
+        if let Some(planned) = kept(store, &found, dialect, hierarchy, registry, options)? {
             return Ok(planned);
         }
-        return plan::planned(store, planned.source, named, registry, options);
     }
-    plan::planned(store, found, named, registry, options)
+    plan::planned(store, found, hierarchy, registry, options)
+}
+
+/// The node with the chunks that are there; `None` if these are not the chunks of the new array.
+fn kept(
+    store: &Arc<dyn Store>,
+    found: &StoredNode,
+    dialect: Dialect,
+    hierarchy: Hierarchy,
+    registry: &Arc<Registry>,
+    options: &ConvertOptions,
+) -> Result<Option<PlannedNode>> {
+    let Node::Array(array) = &found.node else { return Ok(None) };
+    let (node, notes, warning) = target::target(found, dialect, hierarchy, options, registry)?;
+    let Node::Array(mut kept) = node else { return Ok(None) };
+    kept.chunk_key_encoding = actual_keys(&**store, found, array)?;
+    if !target::same_form(array, &kept) {
+        return Ok(None);
+    }
+    let size = plan::size_of(&kept, dialect, &registry.data_types);
+    let (source, path, target, how) = (found.clone(), found.path.clone(), Node::Array(kept), Action::Keep);
+    let planned = PlannedNode { source, path, target, dialect, how, notes, warning, size };
+    let Ok(documents) = NodeDocuments::new(&planned, &zarr_meta::Documents::new()) else { return Ok(None) };
+    let new = documents.found();
+    let stays = new.chunk_prefix() == found.chunk_prefix()
+        && (target::missing_may_stay(found, new) || (!target::is_sharded(array) && are_all_stored(&**store, found)?));
+    Ok(stays.then_some(planned))
+}
+
+/// Whether no chunk is missing, as far as the store can list them.
+fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bool> {
+    if !store.capabilities().list {
+        return Ok(false);
+    }
+    let keys = ChunkKeys::new(found)?;
+    let all = zarr_grid::total_size(&keys.grid().grid_shape(), 1);
+    Ok(keys.stored(store)?.len() as u128 == all)
 }
 
 /// How the keys of the chunks of an array are really formed, where its metadata leaves that open.

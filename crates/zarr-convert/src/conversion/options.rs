@@ -3,6 +3,7 @@
 use super::Shards;
 use zarr_array::Options;
 use zarr_codec::CodecList;
+use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
 
 /// Options of a [`Conversion`](super::Conversion): a default, and a method for each.
@@ -35,9 +36,11 @@ pub struct ConvertOptions {
     /// Whether members that the dialect cannot express are kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from
     /// where a conversion back takes them. Otherwise they are left out with a note, and dimension names are an error.
     pub carry: bool,
-    /// Whether missing data stays missing to xarray. To it the fill value of version 2 marks missing data, that of version 3 does
-    /// not: there the attribute `_FillValue` is written, which goes again on the way back. Otherwise a warning says so.
-    pub fill_value_attribute: bool,
+    /// Whether documents are kept to the letter, with a warning where that gives data another meaning to xarray. By default
+    /// nodes that follow a convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning).
+    pub literal: bool,
+    /// The convention that nodes follow. By default the one by which the dimensions of an array are named.
+    pub conventions: Conventions,
     /// How many bytes of memory may be used for data. Default 1 GiB.
     pub memory: u64,
     /// Whether nodes that are in the way are erased.
@@ -56,7 +59,8 @@ impl Default for ConvertOptions {
             node: None,
             to: None,
             carry: false,
-            fill_value_attribute: false,
+            literal: false,
+            conventions: Conventions::Detect,
             memory: 1 << 30,
             overwrite: false,
             options: Options::default(),
@@ -114,10 +118,17 @@ impl ConvertOptions {
         self
     }
 
-    /// Sets [`fill_value_attribute`](Self#structfield.fill_value_attribute).
+    /// Sets [`literal`](Self#structfield.literal).
     #[must_use]
-    pub fn fill_value_attribute(mut self, fill_value_attribute: bool) -> Self {
-        self.fill_value_attribute = fill_value_attribute;
+    pub fn literal(mut self, literal: bool) -> Self {
+        self.literal = literal;
+        self
+    }
+
+    /// Sets [`conventions`](Self#structfield.conventions).
+    #[must_use]
+    pub fn conventions(mut self, conventions: Conventions) -> Self {
+        self.conventions = conventions;
         self
     }
 

@@ -1,6 +1,7 @@
 //! The nodes that are converted, and the nodes that they become.
 
 use super::destination::NodeDocuments;
+use super::hierarchy::Hierarchy;
 use super::{Action, ConvertOptions, PlannedNode, Shards, reencode, target};
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
@@ -30,13 +31,13 @@ pub(super) fn plan(
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
     let arrays = || found.iter().filter_map(|found| found.node.as_array());
     check_ranks(arrays(), options)?;
-    let named = arrays().any(|array| array.dimension_names.is_some());
+    let hierarchy = Hierarchy::of(arrays());
     let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());
     for found in found {
         let found = options.options.as_read(found);
         let (store, path) = (source.to_string(), found.path.to_string());
         let consolidated = is_consolidated(source, &found)?;
-        let planned = planned(source, found, named, registry, options)
+        let planned = planned(source, found, hierarchy, registry, options)
             .map_err(|error| error.at(|location| (location.store, location.path) = (Some(store), Some(path))));
         if let Ok(planned) = &planned
             && consolidated
@@ -119,7 +120,7 @@ fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePath> {
 pub(super) fn planned(
     source: &Arc<dyn Store>,
     found: StoredNode,
-    named: bool,
+    hierarchy: Hierarchy,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<PlannedNode> {
@@ -129,7 +130,7 @@ pub(super) fn planned(
     let dialect = options.dialect.unwrap_or(found.dialect.to_write());
     let path = moved(&found.path, options)?;
     dialect.check_path(&path)?;
-    let (target, notes, warning) = target::target(&found, dialect, named, options, registry).map_err(|error| {
+    let (target, notes, warning) = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.
         match options.codecs.is_some() || options.chunks.is_some() || options.shards.is_some() {
@@ -145,7 +146,11 @@ pub(super) fn planned(
                 Ok(array) if copied => (Action::CopyChunks, size(&array)),
                 Ok(array) => {
                     let size = size(&array);
-                    let how = Action::Reencode;
+                    let how = match target::same_form(from, to) && !target::is_sharded(to) {
+                        // Chunks that are not stored would read as another value: they alone are encoded.
+                        true => Action::CopyChunks,
+                        false => Action::Reencode,
+                    };
                     let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, size };
                     return reencoded(array, planned, options);
                 }

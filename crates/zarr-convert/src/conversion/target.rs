@@ -1,24 +1,26 @@
 //! The node that a source node is converted to.
 
+use super::hierarchy::Hierarchy;
 use super::{ConvertOptions, Shards};
 use zarr_array::{NewArray, Registry, element_spec, instead_of_fallback};
 use zarr_codec::ElementSpec;
 use zarr_hierarchy::Result;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
-use zarr_meta::conventions::{self, Convention, FILL_VALUE};
-use zarr_meta::{ArrayMetadata, Dialect, Node, Note, StoredNode};
+use zarr_meta::conventions::{self, Conventions};
+use zarr_meta::{ArrayMetadata, Dialect, ForDialect, Node, Note, StoredNode};
 
 /// The node to be written, notes of the differences that the dialect causes, and a warning of values to which other
-/// software gives another meaning. `named`: there are arrays with dimension names in the hierarchy.
+/// software gives another meaning.
 pub(super) fn target(
     found: &StoredNode,
     dialect: Dialect,
-    named: bool,
+    hierarchy: Hierarchy,
     options: &ConvertOptions,
     registry: &Registry,
 ) -> Result<(Node, Vec<Note>, Option<String>)> {
     let mut node = found.node.clone();
-    let (mut warning, mut missing) = (None, None);
+    let is_followed = hierarchy.is_followed(found, options);
+    let meaning = is_followed && !options.literal;
     // Where the document stays, the data type that it names stays.
     let is_overridden = found.fallback.is_some() && found.dialect != dialect;
     let instead = options.options.fallback_type.clone().filter(|_| is_overridden);
@@ -36,12 +38,11 @@ pub(super) fn target(
                 separator.insert("separator", "/");
                 array.chunk_key_encoding = NamedConfig::with("default", separator);
             }
-            if options.fill_value_attribute {
-                missing = keep_missing(found, array, dialect);
+            if let (Conventions::Assume(convention), false) = (options.conventions, found.dialect.is_v3()) {
+                conventions::refresh_by(array, convention);
             }
-            warning = missing_data(found, array, dialect);
-            // xarray demands the attribute of every array in version 2, and in version 3 no names of no dimensions.
-            if dialect.is_v2() && !found.dialect.precedes_v3() && named && array.shape.is_empty() {
+            // Names of no dimensions are also given to the letter, and to arrays of the drafts.
+            if dialect.is_v2() && array.shape.is_empty() && is_followed && !(meaning && found.dialect.is_v3()) {
                 array.dimension_names.get_or_insert_default();
             }
         }
@@ -50,20 +51,29 @@ pub(super) fn target(
     if let (Some(original), Node::Array(array), true) = (&fallback, &mut node, options.carry) {
         array.extra.insert("data_type", original.clone());
     }
-    let is_sharded = node.as_array().is_some_and(|array| unshard(&array.codecs).is_some());
-    let fitted = match options.carry {
-        true => zarr_meta::for_dialect_carrying(&node, found.dialect, dialect),
-        false => zarr_meta::for_dialect_from(&node, found.dialect, dialect),
-    };
-    let (node, notes) = match fitted {
+    let is_sharded = node.as_array().is_some_and(is_sharded);
+    let fit = ForDialect::new(found.dialect, dialect)
+        .carry(options.carry)
+        .meaning(meaning)
+        .keep_fill_value(hierarchy.keeps_fill);
+    let (node, notes) = match fit.convert(&node) {
         // The drafts have shards, but not of every kind: then inner chunks become chunks, as where there are none.
         Err(error) if is_sharded && options.shards.is_none() && error.pointer().starts_with("/codecs") => {
             let options = ConvertOptions { shards: Some(Shards::None), ..options.clone() };
-            return target(found, dialect, named, &options, registry);
+            return target(found, dialect, hierarchy, &options, registry);
         }
         fitted => fitted?,
     };
-    let warning = [nan_literals(found, &node), warning].into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
+    let missing = match (&found.node, &node) {
+        (Node::Array(from), Node::Array(to)) if is_followed => {
+            conventions::missing_data_difference((from, found.dialect), (to, dialect))
+        }
+        _ => None,
+    };
+    let why = if hierarchy.keeps_fill { ", since there are chunks that are not stored" } else { "" };
+    let missing = missing.map(|missing| format!("{missing}{why}"));
+    let warnings = [nan_literals(found, &node, dialect), missing];
+    let warning = warnings.into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback.filter(|_| !options.carry).map(|original| {
         let stays = match &instead {
             Some(data_type) => format!("{} replaces it", data_type.short_value().excerpt()),
@@ -71,7 +81,7 @@ pub(super) fn target(
         };
         Note::loss("/data_type", &format!("{} is not known, and {stays}", original.excerpt()))
     });
-    Ok((node, notes.into_iter().chain(missing).chain(taken).collect(), warning))
+    Ok((node, notes.into_iter().chain(taken).collect(), warning))
 }
 
 /// Makes the count of it of a fill value that is a date. Only in version 2 may it be a text.
@@ -102,58 +112,18 @@ fn fallback_of(found: &StoredNode, dialect: Dialect) -> Option<Value> {
     parsed.value.get("data_type").cloned()
 }
 
-/// Numbers in attributes that JSON does not have become texts where the dialect is JSON, which other software reads as texts.
-fn nan_literals(found: &StoredNode, node: &Node) -> Option<String> {
+/// Numbers in attributes that JSON does not have: other software reads texts in their place as texts, and may refuse documents of
+/// version 3 in which they stay.
+fn nan_literals(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<String> {
     let [before, after] = [&found.node, node].map(|node| node.attributes().count_nan_literals());
-    (before > after).then(|| format!("/attributes: NaN or infinities, {} in all, become strings", before - after))
-}
-
-/// Lets the fill value mark missing data to xarray where it did: adds the attribute for version 3, and drops it where
-/// the fill value says the same. Returns a note of the change.
-fn keep_missing(found: &StoredNode, array: &mut ArrayMetadata, dialect: Dialect) -> Option<Note> {
-    let (was_v2, is_v2) = (found.dialect.precedes_v3(), dialect.precedes_v3());
-    let value = conventions::missing_data(array)?;
-    let attribute = array.attributes.get(FILL_VALUE);
-    if was_v2 && !is_v2 && attribute.is_none() && found.dimension_names_from == Some(Convention::Xarray) {
-        let what = format!("{} is written, to mark missing data", value.excerpt());
-        array.attributes.insert(FILL_VALUE, value);
-        return Some(Note::change(format!("/attributes/{FILL_VALUE}"), what));
+    if before > after {
+        return Some(format!("/attributes: NaN or infinities, {} in all, become strings", before - after));
     }
-    if !was_v2
-        && is_v2
-        && attribute.is_some_and(|attribute| attribute.clone().without_nan_literals().semantically_eq(&value))
-    {
-        array.attributes.remove(FILL_VALUE);
-        return Some(Note::change(
-            format!("/attributes/{FILL_VALUE}"),
-            "removed, since the fill value has the same meaning",
-        ));
-    }
-    None
-}
-
-/// To xarray the fill value of version 2 marks missing data. In version 3 the attribute `_FillValue` does, and nothing if
-/// there is none. A value kept as it is means something else there.
-fn missing_data(found: &StoredNode, array: &ArrayMetadata, dialect: Dialect) -> Option<String> {
-    let fill = array.fill_value.as_ref()?;
-    let attribute = array.attributes.get(FILL_VALUE);
-    let (was_v2, is_v2) = (found.dialect.precedes_v3(), dialect.precedes_v3());
-    if !was_v2 && is_v2 {
-        let named = array.dimension_names.as_ref().is_some_and(|names| names.iter().all(Option::is_some));
-        let marks =
-            |attribute: &Value| conventions::missing_data(array).is_some_and(|value| value.semantically_eq(attribute));
-        // Without an attribute in version 3 nothing was missing, but elements that are the fill value of version 2 now
-        // are.
-        let kept = found.node.attributes().get(FILL_VALUE);
-        let same = kept.is_some_and(marks) || fill.as_str() == Some("NaN");
-        return (named && !same)
-            .then(|| format!("/fill_value: {} now marks missing data to xarray; before it did not", fill.excerpt()));
-    }
-    let is_xarray = found.dimension_names_from == Some(Convention::Xarray);
-    // NaN is missing to it in any case.
-    (was_v2 && !is_v2 && is_xarray && attribute.is_none() && fill.as_str() != Some("NaN")).then(|| {
-        let fill = fill.excerpt();
-        format!("/fill_value: {fill} no longer marks missing data to xarray, which looks for the attribute _FillValue")
+    (after > 0 && dialect.is_v3() && !found.dialect.is_v3()).then(|| {
+        format!(
+            "/attributes: NaN or infinities, {after} in all, stay numbers, as zarr-python writes them; they are no JSON, and \
+             other software may refuse the document"
+        )
     })
 }
 
@@ -166,15 +136,32 @@ pub(super) fn missing_stay(from: &StoredNode, to: &StoredNode, same_fill: bool) 
     undefined || (same_fill && alike)
 }
 
+/// The same for a node that is found in the target, whatever its fill value.
+pub(super) fn missing_may_stay(from: &StoredNode, to: &StoredNode) -> bool {
+    match (from.node.as_array(), to.node.as_array()) {
+        (Some(source), Some(target)) => fills_alike(source, target) && missing_stay(from, to, true),
+        _ => true,
+    }
+}
+
 /// Whether the chunks of `from` and `to` are encoded alike, and so are missing ones.
 pub(super) fn encodes_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
-    let fill = match (&from.fill_value, &to.fill_value) {
+    fills_alike(from, to) && same_form(from, to)
+}
+
+/// Whether missing chunks of `to` may have the value that they have in `from`.
+pub(super) fn fills_alike(from: &ArrayMetadata, to: &ArrayMetadata) -> bool {
+    match (&from.fill_value, &to.fill_value) {
         (Some(from), Some(to)) => from.semantically_eq(to),
         // An undefined value may become any value.
         (None, _) => true,
         (Some(_), None) => false,
-    };
-    fill && same_form(from, to)
+    }
+}
+
+/// Whether chunks have inner chunks, some of which may be missing in a chunk that is stored.
+pub(super) fn is_sharded(array: &ArrayMetadata) -> bool {
+    unshard(&array.codecs).is_some()
 }
 
 /// The same without regard to the fill value.
