@@ -9,6 +9,7 @@ use zarr_grid::ChunkGrid;
 use zarr_hierarchy::node::{self, CreateNode, FindDialect};
 use zarr_json::{Map, NamedConfig, Value};
 use zarr_meta::codec_names::{NUMCODECS, written_name};
+use zarr_meta::conventions::Conventions;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, Node};
 use zarr_store::Capabilities;
 
@@ -37,6 +38,7 @@ pub struct NewArray {
     codecs: Option<CodecList>,
     fill: Option<Value>,
     dimension_names: Option<Vec<Option<String>>>,
+    conventions: Conventions,
     attributes: Map,
     separator: Option<char>,
     pub(crate) dialect: Option<Dialect>,
@@ -58,6 +60,7 @@ impl NewArray {
             codecs: None,
             fill: None,
             dimension_names: None,
+            conventions: Conventions::Detect,
             attributes: Map::new(),
             separator: None,
             dialect: None,
@@ -121,7 +124,8 @@ impl NewArray {
     }
 
     /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero. In dialects that
-    /// have it, `null` leaves the values of elements that are not stored undefined.
+    /// have it, `null` leaves the values of elements that are not stored undefined; that is the default of arrays of version 2 with
+    /// dimension names, in which xarray takes elements that are the fill value for missing.
     pub fn fill(mut self, value: impl Into<Value>) -> Self {
         self.fill = Some(value.into());
         self
@@ -130,6 +134,13 @@ impl NewArray {
     /// Names of the dimensions.
     pub fn dimension_names<N: AsRef<str>>(mut self, names: &[N]) -> Self {
         self.dimension_names = Some(names.iter().map(|name| Some(name.as_ref().to_owned())).collect());
+        self
+    }
+
+    /// The convention that the array follows, on which the default fill value in version 2 depends. By default that of xarray where
+    /// dimensions have names.
+    pub fn conventions(mut self, conventions: Conventions) -> Self {
+        self.conventions = conventions;
         self
     }
 
@@ -178,7 +189,11 @@ impl NewArray {
     /// codec that is not known.
     pub fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
-        let is_undefined = matches!(self.fill, Some(Value::Null)) && data_type != DataType::Object;
+        let is_null = match &self.fill {
+            Some(fill) => fill.is_null(),
+            None => dialect.is_v2() && self.follows_convention(),
+        };
+        let is_undefined = is_null && data_type != DataType::Object;
         let fill = match &self.fill {
             None => FillValue::zero(&data_type),
             Some(_) if is_undefined => FillValue::zero(&data_type),
@@ -217,8 +232,19 @@ impl NewArray {
         let (shape, data_type) = (self.shape.clone(), data_type.to_config());
         let mut metadata = ArrayMetadata::new(shape, data_type, grid, keys, fill_value, codecs);
         metadata.dimension_names.clone_from(&self.dimension_names);
+        if self.shape.is_empty() && self.follows_convention() {
+            metadata.dimension_names.get_or_insert_default();
+        }
         metadata.attributes.clone_from(&self.attributes);
         Ok(metadata)
+    }
+
+    fn follows_convention(&self) -> bool {
+        match self.conventions {
+            Conventions::Detect => self.dimension_names.is_some(),
+            Conventions::Assume(_) => true,
+            _ => false,
+        }
     }
 
     fn chunk_shape(&self, element: &ElementSpec) -> Vec<u64> {

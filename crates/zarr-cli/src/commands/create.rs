@@ -9,6 +9,7 @@ use crate::number;
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::Migration;
+use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
 use zarr::store::MemoryStore;
 use zarr::{Array, Dialect, Group, NewArray, NewGroup, Store};
@@ -23,7 +24,7 @@ pub(crate) struct Create {
     #[arg(value_name = "PATH")]
     path: String,
     /// Create a group, which has no options that describe elements.
-    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dims", "separator"])]
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dims", "convention", "separator"])]
     group: bool,
     /// Elements along each dimension: 365,180,360. An empty string means no dimensions.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "group")]
@@ -42,12 +43,16 @@ pub(crate) struct Create {
     #[arg(long, value_name = "CODECS")]
     codecs: Option<String>,
     /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text", or a date: 2000-01-01. Where the dialect allows it,
-    /// null leaves it undefined.
+    /// null leaves it undefined. By default zero; null in v2 if the array follows xarray's convention, by which elements that are
+    /// the fill value are missing there.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
     /// Names of the dimensions, separated by commas; an empty string for an array without dimensions.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     dims: Option<Vec<String>>,
+    /// The convention that the array follows: xarray or none; by default xarray's if it has names of dimensions.
+    #[arg(long, value_name = "NAME", value_parser = convention)]
+    convention: Option<Conventions>,
     /// The attributes, a JSON object.
     #[arg(long, value_name = "JSON")]
     attributes: Option<String>,
@@ -141,6 +146,9 @@ fn array(
     if let Some(dims) = &args.dims {
         new = new.dimension_names(&dimension_names(dims, shape.len())?);
     }
+    if let Some(conventions) = args.convention {
+        new = new.conventions(conventions);
+    }
     if let Some(dialect) = args.dialect {
         new = new.dialect(dialect);
     }
@@ -179,6 +187,15 @@ fn object(text: &str) -> Result<Map> {
         Ok(Value::Object(map)) => Ok(map),
         Ok(other) => Err(Failure::usage(format!("attributes: found {}, expected an object", other.kind()))),
         Err(error) => Err(Failure::usage(format!("attributes: {error}"))),
+    }
+}
+
+/// A convention that arrays can be created by.
+fn convention(text: &str) -> Result<Conventions, String> {
+    match text {
+        "none" => Ok(Conventions::Ignore),
+        "xarray" => Ok(Conventions::Assume(Convention::Xarray)),
+        _ => Err("expected xarray or none".to_owned()),
     }
 }
 

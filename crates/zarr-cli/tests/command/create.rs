@@ -129,6 +129,33 @@ fn an_undefined_fill_value_where_there_is_one() {
     }
 }
 
+/// xarray took zeros of a new array of version 2 for missing data, and did not open a group with a scalar.
+#[test]
+fn new_arrays_of_version_2_follow_the_convention_of_xarray() {
+    let folder = Folder::new();
+    let create = |path: &str, shape: &str, options: &[&str]| {
+        folder
+            .ok(&[&["create", "s", path, "--shape", shape, "--dtype", "i2", "--dialect", "v2"][..], options].concat());
+        let facts = facts(&folder, "s", path);
+        ["fill_value", "attributes"].map(|name| facts.get(name).unwrap().to_string())
+    };
+    let [x, none] = [r#"{"_ARRAY_DIMENSIONS":["x"]}"#, r#"{"_ARRAY_DIMENSIONS":[]}"#];
+    assert_eq!(create("a", "4", &["--dims", "x"]), ["null", x]);
+    assert_eq!(create("b", "4", &["--dims", "x", "--fill", "3"]), ["3", x]);
+    assert_eq!(create("c", "4", &["--dims", "x", "--fill", "null"]), ["null", x]);
+    assert_eq!(create("d", "4", &["--dims", "x", "--convention", "none"]), ["0", x]);
+    assert_eq!(create("e", "4", &[]), ["0", "{}"]);
+    assert_eq!(create("f", "4", &["--convention", "xarray"]), ["null", "{}"]);
+    assert_eq!(create("g", "", &["--dims", ""]), ["null", none]);
+    assert_eq!(create("h", "", &["--convention", "xarray"]), ["null", none]);
+    assert_eq!(create("i", "", &[]), ["0", "{}"]);
+    let ran = folder.run(&["create", "s", "j", "--shape", "4", "--dtype", "i2", "--convention", "nczarr"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    // Version 3 has no null.
+    folder.ok(&["create", "v3", "a", "--shape", "4", "--dtype", "i2", "--dims", "x"]);
+    assert_eq!(facts(&folder, "v3", "a").get("fill_value").unwrap().to_string(), "0");
+}
+
 #[test]
 fn dimension_names_of_scalars_and_doubled_ones() {
     let folder = Folder::new();
