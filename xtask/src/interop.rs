@@ -3,10 +3,11 @@
 //! Each peer is one Python process for each direction, in an environment of its own below `target/interop`. A manifest
 //! ([`manifest`]) lists the arrays that it wrote, with their elements; ours lists its own arrays in the same form.
 //! numcodecs is asked for each of its codecs ([`codecs`]), and of all codecs whether it knows the names that are
-//! written ([`names`]).
+//! written ([`names`]). xarray is also asked whether its data sets are the same after conversions ([`meaning`]).
 
 mod codecs;
 mod manifest;
+mod meaning;
 mod model;
 mod names;
 mod ours;
@@ -91,6 +92,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             arrays += compared;
             mismatches += differing;
             continue;
+        }
+        if peer == Peer::Xarray {
+            let folder = fresh(&directory.join("xarray-conversions"))?;
+            let (compared, differing) = meaning::run(&python, &options, &folder)?;
+            if differing == 0 && !options.keep {
+                fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            }
+            arrays += compared;
+            mismatches += differing;
         }
         for (direction, compare) in [("ours reads", ours_reads as Compare), ("reads ours", reads_ours)] {
             let folder = directory.join(format!("{}-{}", peer.name(), direction.replace(' ', "-")));

@@ -49,6 +49,21 @@ impl Python {
         output(&mut command)
     }
 
+    /// Has xarray write so many data sets into `folder`.
+    pub(super) fn write_data_sets(&self, folder: &Path, count: u64, seed: u64) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/meaning.py")).arg("write").arg(folder);
+        command.args([count.to_string(), seed.to_string()]).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command).map(drop)
+    }
+
+    /// Has xarray compare the data sets in `folder` with the ones that they were converted to; returns a line for each.
+    pub(super) fn compare_data_sets(&self, folder: &Path) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/meaning.py")).arg("compare").arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
