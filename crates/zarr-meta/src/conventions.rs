@@ -11,7 +11,7 @@
 //! The attributes stay as they are stored.
 //!
 //! To xarray the fill value of version 2 marks missing data, in version 3 the attribute `_FillValue` does: see
-//! [`missing_data`].
+//! [`missing_data()`].
 
 pub(crate) mod missing_data;
 

@@ -151,7 +151,7 @@ fn mark_by_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     array.fill_value = mark;
 }
 
-/// The fill value of strings, if it is among the missing values, as where [`mark_by_attribute`] wrote it there.
+/// The fill value of strings, if it is among the missing values, as where `mark_by_attribute` wrote it there.
 fn taken_from_missing_values(array: &mut ArrayMetadata, coding: &Coding, notes: &mut Vec<Note>) -> Option<Value> {
     let fill = array.fill_value.clone().filter(|_| *coding == Coding::Text)?;
     let mut values = items(array.attributes.get(MISSING_VALUE)?).to_vec();
