@@ -269,24 +269,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let array = || NewArray::new(&[2], "int8");
-        crate::create(&folder.join("x.zarr/g/a")).array(array()).unwrap();
-        assert_eq!(crate::open(&folder.join("x.zarr/g/a")).array().unwrap().path().to_string(), "/g/a");
+        crate::create(folder.join("x.zarr/g/a")).array(array()).unwrap();
+        assert_eq!(crate::open(folder.join("x.zarr/g/a")).array().unwrap().path().to_string(), "/g/a");
         // A path is no address, and needs no UTF-8 for the store.
-        crate::create(&folder.join("memory:")).array(array()).unwrap();
+        crate::create(folder.join("memory:")).array(array()).unwrap();
         assert!(folder.join("memory:/zarr.json").exists());
         #[cfg(target_os = "linux")]
         {
             let odd = folder.join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"n\xff.zarr"));
-            crate::create(&odd.join("a")).array(array()).unwrap();
+            crate::create(odd.join("a")).array(array()).unwrap();
             assert!(odd.join("a/zarr.json").exists());
         }
         // Below plain names a hierarchy has to be named.
-        crate::create(&folder.join("plain")).group(NewGroup::default()).unwrap();
-        let error = crate::create(&folder.join("plain/i/b")).array(array()).unwrap_err();
+        crate::create(folder.join("plain")).group(NewGroup::default()).unwrap();
+        let error = crate::create(folder.join("plain/i/b")).array(array()).unwrap_err();
         assert!(error.to_string().contains("lies in the hierarchy") && !folder.join("plain/i").exists(), "{error}");
         let plain = folder.join("plain").display().to_string();
         crate::create((plain.as_str(), "/i/b")).array(array()).unwrap();
-        assert_eq!(crate::open(&format!("{plain}::/i/b")).array().unwrap().path().to_string(), "/i/b");
+        assert_eq!(crate::open(format!("{plain}::/i/b")).array().unwrap().path().to_string(), "/i/b");
         for address in ["file://host/x.zarr/a", "file:///x.zarr/a?b", "n.zip/a", "s3://bucket/x.zarr/a"] {
             assert!(crate::create(address).array(array()).is_err(), "{address}");
         }
@@ -302,8 +302,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = folder.path().join("s.zarr").display().to_string();
         crate::create((url.as_str(), "/a/b")).array(NewArray::new(&[2], "int8")).unwrap();
-        assert_eq!(crate::open(&format!("{url}::/a/b")).array().unwrap().path().to_string(), "/a/b");
-        assert_eq!(crate::open(&format!("file://{url}/a/b")).array().unwrap().path().to_string(), "/a/b");
+        assert_eq!(crate::open(format!("{url}::/a/b")).array().unwrap().path().to_string(), "/a/b");
+        assert_eq!(crate::open(format!("file://{url}/a/b")).array().unwrap().path().to_string(), "/a/b");
         let store = store::open(&url).unwrap();
         assert!(matches!(crate::open((&store, "/a")).node().unwrap(), crate::Opened::Group(_)));
         assert!(matches!(crate::open((&store, "/a/b")).node().unwrap(), crate::Opened::Array(_)));
