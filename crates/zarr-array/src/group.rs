@@ -123,6 +123,11 @@ impl Group {
         &self.store
     }
 
+    /// The codecs and data types that arrays below are opened with.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
     /// Its path in the hierarchy.
     pub fn path(&self) -> &NodePath {
         &self.found.path
@@ -171,6 +176,17 @@ impl Group {
     /// As [`children`](Self::children).
     pub fn walk(&self) -> Result<Walk> {
         self.walk_down(None)
+    }
+
+    /// The nodes directly below as the consolidated metadata of this group has them, where there is some: a copy, which may be stale.
+    /// Else as [`children`](Self::children).
+    ///
+    /// # Errors
+    /// As [`children`](Self::children).
+    pub fn consolidated_children(&self) -> Result<Walk> {
+        let job = WalkJob::new(self.found.clone(), Some(1), self.store.capabilities().list).trusting();
+        let walk = run(&*self.store, job).map_err(|error| self.with_location(error))?;
+        Ok(walk.in_store(&self.store).below(&self.found.path))
     }
 
     fn walk_down(&self, depth: Option<usize>) -> Result<Walk> {

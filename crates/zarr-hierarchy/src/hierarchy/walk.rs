@@ -101,7 +101,8 @@ impl WalkJob {
     }
 
     /// Believes consolidated metadata, where there is some.
-    pub(crate) fn trusting(self) -> Self {
+    #[must_use]
+    pub fn trusting(self) -> Self {
         Self { trust_consolidated: true, ..self }
     }
 
