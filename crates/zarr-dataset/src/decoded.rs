@@ -1,0 +1,75 @@
+//! The array of the values of a variable: a stored array, read through the codec that decodes it.
+
+use crate::codec;
+use crate::decoder::Decoder;
+use crate::encoding::{Encoding, Times};
+use crate::{Error, Result, decoder};
+use std::sync::Arc;
+use zarr_array::{Array, MissingChunks, Registry};
+use zarr_cf::time::{Numbers, TimeKind};
+use zarr_dtype::FillValue;
+use zarr_meta::Node;
+
+/// The kind of the times of `array`, which xarray decides by the first and the last element.
+///
+/// # Errors
+/// If they cannot be read, or are no times.
+fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
+    let Times::Since(units, calendar) = &encoding.times else { return Ok(TimeKind::Nanoseconds) };
+    let units = decoder::time_units(units, calendar.as_deref())?;
+    let in_units = |error: zarr_cf::time::Error| {
+        Error::new(zarr_array::ErrorKind::InvalidMetadata, format!("attribute units: {error}"))
+            .at(|location| location.pointer = Some("/attributes/units".to_owned()))
+    };
+    if array.shape().contains(&0) {
+        return units.kind(Numbers::I64(&[])).map_err(in_units);
+    }
+    let first = vec![0; array.shape().len()];
+    let last: Vec<i64> = array.shape().iter().map(|&len| i64::try_from(len).unwrap_or(i64::MAX) - 1).collect();
+    // One that counts, whatever kind it decodes to.
+    let counter = Decoder::new(array.data_type(), encoding, TimeKind::Nanoseconds)?;
+    let mut items = Vec::new();
+    for index in [&first, &last] {
+        let axes = index.iter().map(|&index| zarr_grid::AxisSelection::Index(index)).collect();
+        items.extend_from_slice(array.read_data(zarr_grid::Selection::Axes(axes))?.items());
+    }
+    counter.count(&units, &items).map_err(in_units)
+}
+
+/// The array of values; `None` if the elements are the values. `registry` has the codec of this crate.
+///
+/// # Errors
+/// For an encoding that the elements cannot have, with the attribute.
+pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>) -> Result<Option<Array>> {
+    let stored = array.data_type().storage();
+    let kind = time_kind(array, encoding)?;
+    let decoder = Decoder::new(stored, encoding, kind)?;
+    if decoder.is_identity(stored) {
+        return Ok(None);
+    }
+    let mut found = array.found().clone();
+    let Node::Array(metadata) = &mut found.node else { return Ok(None) };
+    let fill = array.fill_value().bytes();
+    let fill = FillValue::from_bytes(stored, fill)?;
+    let cf = codec::config(stored, &fill, encoding, kind);
+    codec::insert(&mut metadata.codecs, cf);
+    let data_type = decoder.data_type();
+    let mut options = array.options().clone();
+    let mut decoded = vec![0; data_type.item_size()];
+    let is_decoded = decoder.decode(fill.bytes(), &mut decoded).is_ok();
+    if !is_decoded {
+        // Elements that are not stored have no value then.
+        options = options.missing_chunks(MissingChunks::Error);
+    }
+    metadata.fill_value = Some(FillValue::from_bytes(data_type, &decoded)?.to_json(data_type));
+    metadata.data_type = data_type.to_config();
+    Array::from_found(array.store(), found, registry, options).map(Some)
+}
+
+/// A table with the codec and the data types of this crate.
+pub(crate) fn registry(registry: &Registry) -> Arc<Registry> {
+    let mut registry = registry.clone();
+    registry.codecs.add(codec::CF);
+    crate::calendar_time::add_to(&mut registry.data_types);
+    Arc::new(registry)
+}

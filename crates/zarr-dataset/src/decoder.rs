@@ -1,0 +1,177 @@
+//! Stored elements as values of one data type: numbers, then bools, times and time spans that they stand for.
+
+use crate::calendar_time;
+use crate::encoding::{Encoding, Times, invalid};
+use crate::numbers::Numbers;
+use crate::{Error, Result};
+use bytemuck::cast_slice;
+use zarr_cf::time::{Calendar, DeltaUnits, Numbers as Counts, TimeKind, TimeUnits};
+use zarr_codec::Scratch;
+use zarr_dtype::{DataType, Scalar, TimeUnit, Unit};
+
+/// The way from elements to values.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoder {
+    numbers: Numbers,
+    target: Target,
+    data_type: DataType,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Numbers,
+    Bools,
+    Times(Box<TimeUnits>, TimeKind),
+    /// Nanoseconds in one unit of the type.
+    Spans(DeltaUnits, i64),
+}
+
+impl Decoder {
+    /// The decoder of elements of type `stored`; of times to `kind`.
+    ///
+    /// # Errors
+    /// For an encoding that such elements cannot have, with the attribute.
+    pub(crate) fn new(stored: &DataType, encoding: &Encoding, kind: TimeKind) -> Result<Self> {
+        let Some(numbers) = Numbers::new(stored, encoding)? else {
+            return Err(Error::argument(format!("elements of data type {stored} are no numbers")));
+        };
+        let (target, data_type) = match &encoding.times {
+            Times::Since(units, calendar) => {
+                let units = time_units(units, calendar.as_deref())?;
+                let data_type = match kind {
+                    TimeKind::Calendar => calendar_time::data_type(units.calendar())?,
+                    _ => DataType::DateTime64(TimeUnit::new(Unit::Nanosecond)),
+                };
+                (Target::Times(Box::new(units), kind), data_type)
+            }
+            Times::Span(units, dtype) => {
+                let units =
+                    DeltaUnits::parse(units).map_err(|error| invalid("units", &error.to_string(), "a unit of time"))?;
+                let (unit, nanoseconds) = finer(span_type(dtype), span_type(units.text()));
+                (Target::Spans(units, nanoseconds), DataType::TimeDelta64(TimeUnit::new(unit)))
+            }
+            Times::None | Times::Count if encoding.is_bool => (Target::Bools, DataType::Bool),
+            Times::None | Times::Count => (Target::Numbers, numbers.data_type(stored)),
+        };
+        Ok(Self { numbers, target, data_type })
+    }
+
+    /// The data type of the values.
+    pub(crate) fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// Whether elements are the values.
+    pub(crate) fn is_identity(&self, stored: &DataType) -> bool {
+        matches!(self.target, Target::Numbers) && self.numbers.is_identity() && self.data_type == *stored
+    }
+
+    /// The numbers that times are counted in, of stored elements.
+    pub(crate) fn count(&self, units: &TimeUnits, stored: &[u8]) -> zarr_cf::time::Result<TimeKind> {
+        self.with_counts(stored, |counts| units.kind(counts))
+    }
+
+    /// Decodes `stored` to `decoded`, which has as many elements.
+    ///
+    /// # Errors
+    /// For a number that is no time, which it names.
+    pub(crate) fn decode(&self, stored: &[u8], decoded: &mut [u8]) -> Result<(), String> {
+        match &self.target {
+            Target::Numbers => self.numbers.decode(stored, decoded),
+            Target::Bools => self.with_counts(stored, |counts| match counts {
+                Counts::I64(numbers) => set_bools(numbers, decoded, |number| number != 0),
+                Counts::U64(numbers) => set_bools(numbers, decoded, |number| number != 0),
+                Counts::F32(numbers) => set_bools(numbers, decoded, |number| number != 0.0),
+                Counts::F64(numbers) => set_bools(numbers, decoded, |number| number != 0.0),
+            }),
+            Target::Times(units, kind) => {
+                let times = self.with_counts(stored, |counts| units.decode_as(*kind, counts));
+                match times.map_err(|error| error.to_string())? {
+                    zarr_cf::time::Times::Nanoseconds(times) => decoded.copy_from_slice(cast_slice(&times)),
+                    zarr_cf::time::Times::Calendar(dates) => {
+                        for (date, item) in dates.iter().zip(decoded.chunks_exact_mut(8)) {
+                            item.copy_from_slice(&calendar_time::to_number(date.as_ref())?.to_ne_bytes());
+                        }
+                    }
+                }
+            }
+            Target::Spans(units, nanoseconds) => {
+                let spans =
+                    self.with_counts(stored, |counts| units.decode(counts)).map_err(|error| error.to_string())?;
+                for (&span, item) in spans.iter().zip(decoded.chunks_exact_mut(8)) {
+                    let span = match span {
+                        i64::MIN => i64::MIN,
+                        span if span % nanoseconds == 0 => span / nanoseconds,
+                        span => return Err(format!("{span} nanoseconds are no value of {}", self.data_type)),
+                    };
+                    item.copy_from_slice(&span.to_ne_bytes());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with the numbers of `stored`, decoded and in one of the wide types.
+    fn with_counts<R>(&self, stored: &[u8], f: impl FnOnce(Counts<'_>) -> R) -> R {
+        let mut decoded = Scratch::take();
+        let count = stored.len() / self.numbers.stored_size().max(1);
+        let to = self.numbers.to();
+        decoded.clear();
+        decoded.resize(count * to.size(), 0);
+        self.numbers.decode(stored, &mut decoded);
+        match to {
+            Scalar::U64 => f(Counts::U64(&wide(&decoded, u64::from_ne_bytes))),
+            Scalar::F64 => f(Counts::F64(&wide(&decoded, f64::from_ne_bytes))),
+            Scalar::F32 => f(Counts::F32(&wide(&decoded, f32::from_ne_bytes))),
+            Scalar::F16 => f(Counts::F32(&wide(&decoded, |bytes| half::f16::from_ne_bytes(bytes).to_f32()))),
+            Scalar::I64 => f(Counts::I64(&wide(&decoded, i64::from_ne_bytes))),
+            Scalar::I32 => f(Counts::I64(&wide(&decoded, |bytes| i32::from_ne_bytes(bytes).into()))),
+            Scalar::U32 => f(Counts::I64(&wide(&decoded, |bytes| u32::from_ne_bytes(bytes).into()))),
+            Scalar::I16 => f(Counts::I64(&wide(&decoded, |bytes| i16::from_ne_bytes(bytes).into()))),
+            Scalar::U16 => f(Counts::I64(&wide(&decoded, |bytes| u16::from_ne_bytes(bytes).into()))),
+            Scalar::I8 | Scalar::I4 | Scalar::I2 => {
+                f(Counts::I64(&wide(&decoded, |bytes| i8::from_ne_bytes(bytes).into())))
+            }
+            _ => f(Counts::I64(&wide(&decoded, |[byte]: [u8; 1]| byte.into()))),
+        }
+    }
+}
+
+/// The units of times, with the calendar.
+///
+/// # Errors
+/// If they are none that are known; the attribute is named.
+pub(crate) fn time_units(units: &str, calendar: Option<&str>) -> Result<TimeUnits> {
+    let named = |attribute: &str, error: zarr_cf::time::Error| {
+        let pointer = format!("/attributes/{attribute}");
+        Error::new(zarr_array::ErrorKind::InvalidMetadata, format!("attribute {attribute}: {error}"))
+            .at(|location| location.pointer = Some(pointer))
+    };
+    let calendar = Calendar::parse(calendar.unwrap_or("standard")).map_err(|error| named("calendar", error))?;
+    TimeUnits::parse(units, calendar).map_err(|error| named("units", error))
+}
+
+/// The unit of a numpy type of time spans, and nanoseconds in it. pandas has none beyond seconds, and xarray follows it.
+fn span_type(dtype: &str) -> (Unit, i64) {
+    match dtype.trim_start_matches("timedelta64").trim_matches(['[', ']']) {
+        "ns" | "ps" | "fs" | "as" | "" | "nanoseconds" => (Unit::Nanosecond, 1),
+        "us" | "microseconds" => (Unit::Microsecond, 1_000),
+        "ms" | "milliseconds" => (Unit::Millisecond, 1_000_000),
+        _ => (Unit::Second, 1_000_000_000),
+    }
+}
+
+/// The unit of less nanoseconds: numbers may be counted in a finer unit than the type has, and none is lost.
+fn finer(one: (Unit, i64), other: (Unit, i64)) -> (Unit, i64) {
+    if other.1 < one.1 { other } else { one }
+}
+
+fn wide<const N: usize, T>(items: &[u8], load: impl Fn([u8; N]) -> T) -> Vec<T> {
+    items.as_chunks::<N>().0.iter().map(|&bytes| load(bytes)).collect()
+}
+
+fn set_bools<T: Copy>(numbers: &[T], decoded: &mut [u8], is_true: impl Fn(T) -> bool) {
+    for (&number, item) in numbers.iter().zip(decoded) {
+        *item = u8::from(is_true(number));
+    }
+}

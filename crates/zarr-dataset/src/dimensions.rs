@@ -1,0 +1,155 @@
+//! The names of the dimensions of arrays, and the sizes that arrays agree on.
+
+use crate::encoding::invalid;
+use crate::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
+use zarr_array::Array;
+use zarr_json::{Map, Value};
+
+/// A dimension of a data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dimension {
+    /// The name.
+    pub name: String,
+    /// Elements along it.
+    pub size: u64,
+    /// Whether NCZarr says that it may grow.
+    pub is_unlimited: bool,
+}
+
+/// An axis of a stored array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// A dimension of this name.
+    Named(String),
+    /// The one element of a scalar of NCZarr, which has no dimensions.
+    Scalar,
+    /// The characters of strings.
+    Characters,
+}
+
+/// The attribute by which xarray names dimensions in version 2.
+const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The axes of an array.
+///
+/// # Errors
+/// [`ErrorKind::InvalidMetadata`] if it has no names, with the attribute that should have had them; not if they are to be numbered.
+pub(crate) fn axes(array: &Array, number_dimensions: bool) -> Result<Vec<Axis>> {
+    let rank = array.shape().len();
+    if is_scalar_of_nczarr(array) {
+        return Ok(vec![Axis::Scalar]);
+    }
+    let names = array.dimension_names().filter(|names| names.len() == rank && names.iter().all(Option::is_some));
+    if let Some(names) = names {
+        let names = names.iter().flatten().cloned();
+        return Ok(names.map(Axis::Named).collect());
+    }
+    if rank == 0 || number_dimensions {
+        let known = |axis: usize| array.dimension_names().and_then(|names| names.get(axis).cloned().flatten());
+        return Ok((0..rank).map(|axis| Axis::Named(known(axis).unwrap_or_else(|| format!("dim_{axis}")))).collect());
+    }
+    let expected = format!("a list of {rank} names of dimensions");
+    let hint = "names can be numbered: dim_0, dim_1...";
+    if zarr_meta::Dialect::is_v3(array.dialect()) {
+        let found = array.dimension_names().map_or_else(
+            || "none".to_owned(),
+            |names| {
+                Value::from(
+                    names.iter().map(|name| name.as_deref().map_or(Value::Null, Value::from)).collect::<Vec<_>>(),
+                )
+                .excerpt()
+            },
+        );
+        let error = Error::new(ErrorKind::InvalidMetadata, format!("found {found}, expected {expected}"));
+        return Err(error.at(|location| location.pointer = Some("/dimension_names".to_owned())).with_hint(hint));
+    }
+    let found = array.attributes()?.get(ARRAY_DIMENSIONS).map_or_else(|| "none".to_owned(), Value::excerpt);
+    Err(invalid(ARRAY_DIMENSIONS, &found, &expected).with_hint(hint))
+}
+
+/// Whether NCZarr says that an array of one element is a scalar.
+fn is_scalar_of_nczarr(array: &Array) -> bool {
+    let metadata = array.metadata();
+    let members = [
+        (&metadata.attributes, "_nczarr_array"),
+        (&metadata.extra, "_nczarr_array"),
+        (&metadata.extra, "_NCZARR_ARRAY"),
+    ];
+    let member = members.into_iter().find_map(|(map, name)| map.get(name));
+    let is_scalar = member.is_some_and(|member| {
+        member.get("storage").and_then(Value::as_str) == Some("scalar")
+            || member.get("scalar").and_then(Value::as_u64) == Some(1)
+    });
+    is_scalar && array.shape() == [1]
+}
+
+/// The attributes without the ones of xarray and NCZarr.
+pub(crate) fn of_user(attributes: &Map) -> Map {
+    let is_internal =
+        |name: &str| name == ARRAY_DIMENSIONS || name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("_nc"));
+    let kept = attributes.iter().filter(|(name, _)| !is_internal(name));
+    Map::from_unique(kept.map(|(name, value)| (name.to_owned(), value.clone())))
+}
+
+/// The dimensions that NCZarr lists in a group, also ones that no variable has.
+pub(crate) fn listed(attributes: &Map, extra: &Map) -> Vec<Dimension> {
+    let members = [(attributes, "_nczarr_group"), (extra, "_nczarr_group"), (extra, "_NCZARR_GROUP")];
+    let lists = members.into_iter().find_map(|(map, name)| map.get(name));
+    let lists =
+        lists.and_then(|group| group.get("dimensions").or_else(|| group.get("dims"))).and_then(Value::as_object);
+    let dimension = |(name, value): (&str, &Value)| {
+        let size = value.as_u64().or_else(|| value.get("size")?.as_u64())?;
+        let is_unlimited =
+            value.get("unlimited").is_some_and(|flag| flag.as_u64() == Some(1) || flag.as_bool() == Some(true));
+        Some(Dimension { name: name.to_owned(), size, is_unlimited })
+    };
+    lists.into_iter().flat_map(Map::iter).filter_map(dimension).collect()
+}
+
+/// The sizes of dimensions, as arrays are added.
+#[derive(Debug, Default)]
+pub(crate) struct Sizes {
+    /// By name: where it stands in the order of appearance, its size, and the array that had it first.
+    known: BTreeMap<String, (usize, u64, String)>,
+}
+
+impl Sizes {
+    /// Adds the dimensions of an array.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if one has another size in another array, or is there twice.
+    pub(crate) fn add(&mut self, variable: &str, axes: &[Axis], shape: &[u64]) -> Result<()> {
+        for (axis, &size) in axes.iter().zip(shape) {
+            let Axis::Named(name) = axis else { continue };
+            let next = self.known.len();
+            let (_, known, owner) = self.known.entry(name.clone()).or_insert_with(|| (next, size, variable.to_owned()));
+            if *known != size {
+                let message = format!("dimension {name} has {size} elements in {variable}, but {known} in {owner}");
+                return Err(Error::new(ErrorKind::InvalidMetadata, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The dimensions in the order of appearance, with the ones that a group lists.
+    pub(crate) fn finish(self, listed: &[Dimension]) -> Vec<Dimension> {
+        let mut dimensions: Vec<(usize, Dimension)> = self
+            .known
+            .into_iter()
+            .map(|(name, (order, size, _))| {
+                let is_unlimited = listed.iter().any(|dimension| dimension.name == name && dimension.is_unlimited);
+                (order, Dimension { name, size, is_unlimited })
+            })
+            .collect();
+        dimensions.sort_by_key(|(order, _)| *order);
+        let mut dimensions: Vec<Dimension> = dimensions.into_iter().map(|(_, dimension)| dimension).collect();
+        for dimension in listed {
+            if dimensions.iter().all(|known| known.name != dimension.name) {
+                dimensions.push(dimension.clone());
+            }
+        }
+        dimensions
+    }
+}

@@ -1,0 +1,55 @@
+//! Groups of Zarr arrays as data sets: variables with named dimensions, coordinates and decoded values, as xarray reads them.
+//!
+//! A [`Dataset`] is a group whose arrays share dimensions by name. Names come from `dimension_names` (Zarr v3), `_ARRAY_DIMENSIONS`
+//! (v2, [xarray's encoding](https://docs.xarray.dev/en/stable/internals/zarr-encoding-spec.html)) or NCZarr. Values are decoded by the
+//! [CF conventions](https://cfconventions.org) as `xarray.decode_cf` does, chunk by chunk where they are read: missing data, packed
+//! numbers, times of all calendars, bools, characters, strings.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
+//! # let mut registry = Registry::default();
+//! # zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+//! # let registry = Arc::new(registry);
+//! # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+//! # let group = Group::create(&store, "/", NewGroup::new(), &registry)?;
+//! # let new = NewArray::new(&[3], "int32").dimension_names(&["time"]).codecs("bytes")?;
+//! # let time = group.create_array("time", new.attribute("units", "days since 2020-01-01"))?;
+//! # time.write(.., &[0, 1, 31])?;
+//! # let new = NewArray::new(&[3], "int16").dimension_names(&["time"]).codecs("bytes")?;
+//! # let t2m = group.create_array("t2m", new.attribute("scale_factor", 0.5).attribute("add_offset", 273.0))?;
+//! # t2m.write(.., &[0_i16, 3, 40])?;
+//! use zarr_dataset::Dataset;
+//!
+//! let dataset = Dataset::open(&group)?;
+//! let january = dataset.sel("time", "2020-01")?;
+//! let t2m = january.variable("t2m")?.read()?;
+//! assert_eq!(t2m.dimensions(), ["time"]);
+//! assert_eq!(t2m.to_vec::<f64>()?, [273.0, 274.5]);
+//! # Ok::<(), zarr_array::Error>(())
+//! ```
+
+mod calendar_time;
+mod codec;
+mod dataset;
+mod decoded;
+mod decoder;
+mod dimensions;
+mod encoding;
+mod index;
+mod indexer;
+mod label;
+mod numbers;
+mod overview;
+mod strings;
+mod values;
+mod variable;
+
+pub use dataset::{Dataset, DatasetOptions};
+pub use dimensions::Dimension;
+pub use label::{Label, Labels};
+pub use overview::Overview;
+pub use values::Values;
+pub use variable::Variable;
+pub use zarr_array::{Error, ErrorKind, Result};
+pub use zarr_cf as cf;

@@ -1,0 +1,141 @@
+//! A data set as text: dimensions, coordinates with their ranges, variables, attributes.
+
+use crate::{Dataset, Variable, calendar_time};
+use std::fmt;
+use zarr_dtype::{DataType, npy_descr};
+use zarr_json::{Map, Value};
+
+/// The lines of `zarr ds`: dimensions with their sizes, coordinates with their first and last values, variables with the types of their
+/// values and their units, attributes. See [`Dataset::overview`].
+#[derive(Clone, Debug)]
+pub struct Overview {
+    dimensions: String,
+    coordinates: Vec<Row>,
+    variables: Vec<Row>,
+    attributes: Map,
+    broken: Vec<String>,
+}
+
+/// A variable: its name with a mark, dimensions, data type, and a remark.
+#[derive(Clone, Debug)]
+struct Row([String; 4]);
+
+impl Dataset {
+    /// The data set as text, with the first and the last value of each coordinate of one dimension, which are read for it.
+    pub fn overview(&self) -> Overview {
+        Overview::new(self)
+    }
+}
+
+impl Overview {
+    fn new(dataset: &Dataset) -> Self {
+        let dimensions = dataset.dimensions().iter().map(|dimension| {
+            let note = if dimension.is_unlimited { " (unlimited)" } else { "" };
+            format!("{} {}{note}", dimension.name, dimension.size)
+        });
+        Self {
+            dimensions: dimensions.collect::<Vec<_>>().join(", "),
+            coordinates: dataset.coordinates().map(|variable| Row::new(variable, true)).collect(),
+            variables: dataset.data_variables().map(|variable| Row::new(variable, false)).collect(),
+            attributes: dataset.attributes().clone(),
+            broken: dataset.broken().iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl Row {
+    fn new(variable: &Variable, is_coordinate: bool) -> Self {
+        let dimensions: Vec<&str> = variable.dimensions().collect();
+        let mark = if dimensions == [variable.name()] { '*' } else { ' ' };
+        let data_type = variable.data_type().map(|data_type| type_name(&data_type));
+        let mut remarks = Vec::new();
+        match (&data_type, is_coordinate) {
+            (Err(error), _) => remarks.push(error.message().to_owned()),
+            (Ok(_), true) => remarks.extend(ends(variable)),
+            (Ok(_), false) => {}
+        }
+        // Units of times are part of their encoding.
+        remarks.extend(variable.attributes().get("units").and_then(Value::as_str).map(|units| format!("{units:?}")));
+        let name = variable.attributes().get("long_name").and_then(Value::as_str);
+        remarks.extend(name.filter(|_| !is_coordinate).map(|name| format!("({name})")));
+        let data_type = data_type.unwrap_or_else(|_| "undecodable".to_owned());
+        Self([
+            format!("{mark} {}", variable.name()),
+            format!("({})", dimensions.join(", ")),
+            data_type,
+            remarks.join("  "),
+        ])
+    }
+}
+
+/// The first and the last value of a variable of one dimension, or the value of a scalar.
+fn ends(variable: &Variable) -> Option<String> {
+    let shape = variable.shape();
+    let at = |index: i64| {
+        let part = match variable.dimensions().next() {
+            Some(dimension) => variable.select(dimension, &zarr_grid::AxisSelection::Index(index)).ok()?,
+            None => variable.clone(),
+        };
+        Some(short(&part.read().ok()?.text(0)).to_owned())
+    };
+    match shape.as_slice() {
+        [] => at(0),
+        [0] => None,
+        [1] => at(0),
+        [_] => Some(format!("{} ... {}", at(0)?, at(-1)?)),
+        _ => None,
+    }
+}
+
+/// The name of a data type: of times as numpy prints it, of dates of other calendars with the calendar.
+fn type_name(data_type: &DataType) -> String {
+    let unit = npy_descr(data_type).and_then(|descr| Some(descr.split_once('[')?.1.to_owned()));
+    match (data_type, unit, calendar_time::calendar(data_type)) {
+        (DataType::DateTime64(_), Some(unit), _) => format!("datetime64[{unit}"),
+        (DataType::TimeDelta64(_), Some(unit), _) => format!("timedelta64[{unit}"),
+        (_, _, Some(calendar)) => format!("dates ({})", calendar.name()),
+        _ => data_type.to_string(),
+    }
+}
+
+/// A time without the parts behind the day that are 0.
+fn short(text: &str) -> &str {
+    let is_time = text.get(4..5) == Some("-") && text.len() >= 19;
+    let text = if is_time { text.strip_suffix(".000000000").unwrap_or(text) } else { text };
+    let midnight = ["T00:00:00", " 00:00:00"].iter().find_map(|suffix| text.strip_suffix(suffix));
+    midnight.filter(|_| is_time).unwrap_or(text)
+}
+
+impl fmt::Display for Overview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Dimensions:  {}", self.dimensions)?;
+        let rows = || self.coordinates.iter().chain(&self.variables);
+        let width =
+            |column: usize| rows().filter_map(|Row(row)| row.get(column)).map(|cell| cell.chars().count()).max();
+        let widths = [0, 1, 2].map(|column| width(column).unwrap_or(0));
+        for (title, rows) in [("Coordinates", &self.coordinates), ("Data variables", &self.variables)] {
+            if rows.is_empty() {
+                continue;
+            }
+            write!(f, "\n{title}:")?;
+            for Row([name, dimensions, data_type, remark]) in rows {
+                let [first, second, third] = widths;
+                let line = format!("{name:first$}  {dimensions:second$}  {data_type:third$}  {remark}");
+                write!(f, "\n{}", line.trim_end())?;
+            }
+        }
+        if !self.attributes.is_empty() {
+            write!(f, "\nAttributes:")?;
+        }
+        for (name, value) in self.attributes.iter() {
+            match value.as_str() {
+                Some(text) => write!(f, "\n  {name}: {text}")?,
+                None => write!(f, "\n  {name}: {value}")?,
+            }
+        }
+        for error in &self.broken {
+            write!(f, "\nBroken: {error}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Values of a variable.
+
+use crate::calendar_time;
+use crate::{Error, Result};
+use zarr_array::ArrayData;
+use zarr_cf::time::DateTime;
+use zarr_dtype::{DataType, Element};
+use zarr_json::Value;
+
+/// Values that were read from a [`Variable`](crate::Variable), with the names of their dimensions.
+#[derive(Clone, Debug)]
+pub struct Values {
+    pub(crate) dimensions: Vec<String>,
+    pub(crate) data: ArrayData,
+    /// Which values are missing, where their type has no value for that.
+    pub(crate) missing: Option<Vec<bool>>,
+}
+
+impl Values {
+    /// The names of the dimensions.
+    pub fn dimensions(&self) -> &[String] {
+        &self.dimensions
+    }
+
+    /// Values along each dimension.
+    pub fn shape(&self) -> &[u64] {
+        self.data.shape()
+    }
+
+    /// The data type: floats where data may be missing, `numpy.datetime64` in nanoseconds for times.
+    pub fn data_type(&self) -> &DataType {
+        self.data.data_type()
+    }
+
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// The values as a block of elements. Missing strings, bytes and bools are as stored: see [`is_missing`](Self::is_missing).
+    pub fn data(&self) -> &ArrayData {
+        &self.data
+    }
+
+    /// The values as Rust values, in C order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if the data type is another one.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.data.to_vec()
+    }
+
+    /// The values as dates of a calendar, in C order: of `numpy.datetime64` in nanoseconds and of the calendars that numpy has not.
+    /// Missing ones are `None`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if they are no times.
+    pub fn to_dates(&self) -> Result<Vec<Option<DateTime>>> {
+        let numbers = self.data.items().as_chunks::<8>().0.iter().map(|&item| i64::from_ne_bytes(item));
+        match (self.data_type(), calendar_time::calendar(self.data_type())) {
+            (_, Some(calendar)) => Ok(numbers.map(|number| calendar_time::from_number(number, calendar)).collect()),
+            (DataType::DateTime64(unit), _) if unit.unit == zarr_dtype::Unit::Nanosecond && unit.scale == 1 => {
+                Ok(numbers.map(|number| (number != i64::MIN).then(|| DateTime::from_nanoseconds(number))).collect())
+            }
+            (found, _) => {
+                Err(Error::argument(format!("found values of data type {found}, expected times in nanoseconds")))
+            }
+        }
+    }
+
+    /// Whether value `index` in C order is missing: NaN, NaT, or a string, byte string or bool that the variable marks so.
+    pub fn is_missing(&self, index: usize) -> bool {
+        if let Some(missing) = &self.missing {
+            return missing.get(index).copied().unwrap_or(false);
+        }
+        let size = self.data_type().item_size();
+        let item = index.checked_mul(size).and_then(|start| self.data.items().get(start..start + size));
+        let Some(item) = item else { return false };
+        match self.data_type() {
+            DataType::DateTime64(_) | DataType::TimeDelta64(_) => item == i64::MIN.to_ne_bytes(),
+            data_type if calendar_time::calendar(data_type).is_some() => item == i64::MIN.to_ne_bytes(),
+            data_type => data_type.to_f64(item).is_some_and(f64::is_nan),
+        }
+    }
+
+    /// Value `index` in C order as text: times as dates, missing ones as `NaN` or `NaT`.
+    pub fn text(&self, index: usize) -> String {
+        match &self.missing {
+            Some(missing) if missing.get(index) == Some(&true) => "NaN".to_owned(),
+            _ => self.data.text(index),
+        }
+    }
+
+    /// Value `index` in C order as JSON; missing strings, byte strings and bools are `null`.
+    pub fn json(&self, index: usize) -> Value {
+        match &self.missing {
+            Some(missing) if missing.get(index) == Some(&true) => Value::Null,
+            _ => self.data.json(index),
+        }
+    }
+}

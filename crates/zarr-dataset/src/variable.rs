@@ -1,0 +1,239 @@
+//! A variable of a data set: an array with names, a meaning of its elements, and a selection.
+
+use crate::dimensions::Axis;
+use crate::encoding::Encoding;
+use crate::indexer::Indexer;
+use crate::values::Values;
+use crate::{Error, Result, decoded, strings};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use zarr_array::{Array, ArrayData, Registry};
+use zarr_dtype::DataType;
+use zarr_grid::{AxisSelection, Selection};
+use zarr_json::Map;
+
+/// A variable of a [`Dataset`](crate::Dataset). Nothing of it is read before [`read`](Self::read), but the first and the last time
+/// of a variable of times, which decide their data type.
+#[derive(Clone)]
+pub struct Variable {
+    inner: Arc<Inner>,
+    /// The selection along each axis of the stored array.
+    indexers: Vec<Indexer>,
+}
+
+struct Inner {
+    name: String,
+    stored: Array,
+    axes: Vec<Axis>,
+    /// `None` if the attributes are no encoding.
+    encoding: Option<Encoding>,
+    attributes: Map,
+    registry: Arc<Registry>,
+    way: OnceLock<Way>,
+}
+
+/// How values are read.
+enum Way {
+    /// Elements are the values.
+    Stored,
+    /// From an array that decodes chunks.
+    Decoded(Array),
+    /// Strings and bools, of which some may be missing.
+    Strings,
+}
+
+impl Variable {
+    /// The variable of an array. `attributes` are those of the user, from which the encoding is taken.
+    pub(crate) fn new(
+        name: &str,
+        stored: Array,
+        axes: Vec<Axis>,
+        mut attributes: Map,
+        registry: &Arc<Registry>,
+    ) -> Self {
+        let original = attributes.clone();
+        let encoding = Encoding::take(&stored, &mut attributes).ok();
+        if encoding.is_none() {
+            attributes = original;
+        }
+        let all = |(axis, &len): (&Axis, &u64)| match axis {
+            Axis::Scalar => Indexer::One(0),
+            Axis::Named(_) | Axis::Characters => Indexer::all(len),
+        };
+        let indexers = axes.iter().zip(stored.shape()).map(all).collect();
+        let registry = Arc::clone(registry);
+        let inner = Inner { name: name.to_owned(), stored, axes, encoding, attributes, registry, way: OnceLock::new() };
+        Self { inner: Arc::new(inner), indexers }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The names of the dimensions.
+    pub fn dimensions(&self) -> impl Iterator<Item = &str> {
+        self.axes().map(|(name, _)| name)
+    }
+
+    /// Values along each dimension.
+    pub fn shape(&self) -> Vec<u64> {
+        self.axes().map(|(_, indexer)| indexer.len().unwrap_or(1)).collect()
+    }
+
+    /// The dimensions that are left, with what is selected of each.
+    fn axes(&self) -> impl Iterator<Item = (&str, &Indexer)> {
+        self.inner.axes.iter().zip(&self.indexers).filter_map(|(axis, indexer)| match axis {
+            Axis::Named(name) if indexer.len().is_some() => Some((name.as_str(), indexer)),
+            _ => None,
+        })
+    }
+
+    /// The attributes without the ones that are the encoding.
+    pub fn attributes(&self) -> &Map {
+        &self.inner.attributes
+    }
+
+    /// The attributes that are the encoding: `scale_factor`, `units` of times... Empty if they are no encoding, which a
+    /// [`read`](Self::read) tells.
+    pub fn encoding(&self) -> Map {
+        self.inner.encoding.as_ref().map_or_else(Map::new, |encoding| encoding.taken.clone())
+    }
+
+    /// The array as it is stored, without selection and decoding.
+    pub fn stored(&self) -> &Array {
+        &self.inner.stored
+    }
+
+    /// The data type of the values.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn data_type(&self) -> Result<DataType> {
+        match self.way()? {
+            Way::Stored => Ok(self.inner.stored.data_type().clone()),
+            Way::Decoded(array) => Ok(array.data_type().clone()),
+            Way::Strings => {
+                let encoding = self.inner.encoding.as_ref();
+                let characters = self.inner.axes.iter().zip(self.inner.stored.shape()).next_back();
+                Ok(match (encoding.and_then(|encoding| encoding.strings.as_ref()), characters) {
+                    (Some(_), _) => DataType::String,
+                    (None, Some((Axis::Characters, &len))) => {
+                        DataType::FixedBytes { len: u32::try_from(len.max(1)).unwrap_or(u32::MAX) }
+                    }
+                    (None, _) => self.inner.stored.data_type().clone(),
+                })
+            }
+        }
+    }
+
+    /// The array of decoded values without selection, for every way to read an array: into memory of the caller, several selections at
+    /// once, chunk by chunk. `None` for strings that are put together of characters or decoded from bytes, and where values can be
+    /// missing without a value of the data type for that.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn decoded(&self) -> Result<Option<&Array>> {
+        Ok(match self.way()? {
+            Way::Stored => Some(&self.inner.stored),
+            Way::Decoded(array) => Some(array),
+            Way::Strings => None,
+        })
+    }
+
+    /// Reads the values that are selected, decoded.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the variable and its attribute for an encoding that makes no
+    /// sense, [`ErrorKind::CorruptChunk`](crate::ErrorKind::CorruptChunk) for a number that is no time; and as reads of arrays.
+    pub fn read(&self) -> Result<Values> {
+        let (data, missing) = match self.way()? {
+            Way::Stored => (self.inner.stored.read_data(self.selection())?, None),
+            Way::Decoded(array) => (array.read_data(self.selection())?, None),
+            Way::Strings => self.read_strings()?,
+        };
+        Ok(Values { dimensions: self.dimensions().map(str::to_owned).collect(), data, missing })
+    }
+
+    /// Reads the elements that are selected as they are stored, without decoding.
+    ///
+    /// # Errors
+    /// As reads of arrays.
+    pub fn read_stored(&self) -> Result<ArrayData> {
+        self.inner.stored.read_data(self.selection())
+    }
+
+    fn read_strings(&self) -> Result<(ArrayData, Option<Vec<bool>>)> {
+        let Some(encoding) = &self.inner.encoding else { return Err(Error::internal("a variable without encoding")) };
+        let mut data = self.read_stored()?;
+        if self.inner.axes.last() == Some(&Axis::Characters) {
+            data = strings::join(&data)?;
+        }
+        if let Some(name) = &encoding.strings {
+            let decoded = strings::decode(&data, name).map_err(|error| self.locate(error))?;
+            // A string equals no bytes, as which the value of missing data is stored.
+            return Ok((decoded, None));
+        }
+        let missing = strings::missing(&data, encoding);
+        Ok((data, missing))
+    }
+
+    fn selection(&self) -> Selection {
+        Selection::Axes(self.indexers.iter().map(Indexer::to_axis).collect())
+    }
+
+    fn way(&self) -> Result<&Way> {
+        if let Some(way) = self.inner.way.get() {
+            return Ok(way);
+        }
+        let found = self.find_way().map_err(|error| self.locate(error))?;
+        Ok(self.inner.way.get_or_init(|| found))
+    }
+
+    fn find_way(&self) -> Result<Way> {
+        let Inner { stored, axes, encoding, registry, .. } = &*self.inner;
+        let Some(encoding) = encoding else {
+            // To have the error again.
+            return Encoding::take(stored, &mut self.inner.attributes.clone()).map(|_| Way::Stored);
+        };
+        let data_type = stored.data_type().storage();
+        let is_bytes = matches!(data_type, DataType::FixedBytes { .. } | DataType::Bytes { .. });
+        if axes.last() == Some(&Axis::Characters) || (is_bytes && encoding.strings.is_some()) {
+            return Ok(Way::Strings);
+        }
+        if crate::numbers::Numbers::new(data_type, encoding)?.is_some() {
+            return Ok(decoded::array(stored, encoding, registry)?.map_or(Way::Stored, Way::Decoded));
+        }
+        let may_miss = *data_type == DataType::Bool || crate::encoding::is_textual(data_type);
+        Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
+    }
+
+    fn locate(&self, error: Error) -> Error {
+        let (store, path) = (self.inner.stored.store().to_string(), self.inner.stored.path().to_string());
+        error.at(|location| {
+            location.store = Some(store);
+            location.path = Some(path);
+        })
+    }
+
+    /// The same variable with less selected of a dimension, if it has that.
+    pub(crate) fn select(&self, dimension: &str, axis: &AxisSelection) -> Result<Self> {
+        let mut indexers = self.indexers.clone();
+        for (named, indexer) in self.inner.axes.iter().zip(&mut indexers) {
+            if matches!(named, Axis::Named(name) if name == dimension) {
+                *indexer = indexer.select(dimension, axis)?;
+            }
+        }
+        Ok(Self { inner: Arc::clone(&self.inner), indexers })
+    }
+}
+
+impl fmt::Debug for Variable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variable")
+            .field("name", &self.inner.name)
+            .field("dimensions", &self.dimensions().collect::<Vec<_>>())
+            .field("shape", &self.shape())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! Data sets: dimensions, coordinates, decoding, selection by index and by label.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
+
+use std::sync::Arc;
+use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
+use zarr_dataset::{Dataset, DatasetOptions, ErrorKind, Labels, Variable};
+use zarr_meta::Dialect;
+use zarr_store::{Counted, MemoryStore};
+
+fn registry() -> Arc<Registry> {
+    let mut registry = Registry::default();
+    let codecs =
+        [zarr_codec_bytes::CODECS, zarr_codec_sharding::CODECS, zarr_codec_vlen::CODECS, zarr_codec_zstd::CODECS];
+    for entry in codecs.into_iter().flatten() {
+        registry.codecs.add(*entry);
+    }
+    Arc::new(registry)
+}
+
+fn group_in(store: Arc<dyn Store>, dialect: Dialect) -> Group {
+    Group::create(&store, "/", NewGroup::new().dialect(dialect), &registry()).unwrap()
+}
+
+fn group() -> Group {
+    group_in(Arc::new(MemoryStore::new()), Dialect::V3)
+}
+
+fn new(shape: &[u64], data_type: &str, names: &[&str]) -> NewArray {
+    NewArray::new(shape, data_type).dimension_names(names).codecs("bytes").unwrap()
+}
+
+fn add<T: zarr_dtype::WriteElement>(group: &Group, name: &str, new: NewArray, values: &[T]) -> Array {
+    let array = group.create_array(name, new).unwrap();
+    array.write(.., values).unwrap();
+    array
+}
+
+/// Four days, three latitudes from north to south, two longitudes.
+fn weather() -> Group {
+    let group = group();
+    let time = new(&[4], "int32", &["time"]).attribute("units", "hours since 2020-01-31");
+    add(&group, "time", time.attribute("calendar", "gregorian"), &[0, 24, 48, 72]);
+    add(&group, "lat", new(&[3], "float32", &["lat"]).attribute("units", "degrees_north"), &[60.0_f32, 50.1, 40.0]);
+    add(&group, "lon", new(&[2], "float64", &["lon"]), &[5.0, 10.0]);
+    let packed = new(&[4, 3, 2], "int16", &["time", "lat", "lon"]).chunks(&[2, 2, 2]);
+    let packed = packed.attribute("scale_factor", 0.5).attribute("add_offset", 273.0).attribute("_FillValue", -1);
+    let packed = packed.attribute("coordinates", "area level nowhere").attribute("long_name", "temperature");
+    let values: Vec<i16> = (0..24).map(|value| if value == 5 { -1 } else { value }).collect();
+    add(&group, "t2m", packed, &values);
+    add(&group, "area", new(&[3, 2], "float32", &["lat", "lon"]), &[1.0_f32; 6]);
+    add(&group, "level", new(&[], "int32", &[]), &[850]);
+    group
+}
+
+fn size_of(dataset: &Dataset, dimension: &str) -> Option<u64> {
+    dataset.dimensions().iter().find(|known| known.name == dimension).map(|known| known.size)
+}
+
+#[test]
+fn variables_are_told_from_coordinates() {
+    let dataset = Dataset::open(&weather()).unwrap();
+    let sizes: Vec<(&str, u64)> = dataset.dimensions().iter().map(|it| (it.name.as_str(), it.size)).collect();
+    assert_eq!(sizes, [("lat", 3), ("lon", 2), ("time", 4)]);
+    let names = |variables: Vec<&Variable>| variables.iter().map(|it| it.name().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(dataset.coordinates().collect()), ["area", "lat", "level", "lon", "time"]);
+    assert_eq!(names(dataset.data_variables().collect()), ["t2m"]);
+    let t2m = dataset.variable("t2m").unwrap();
+    assert_eq!(t2m.attributes().keys().collect::<Vec<_>>(), ["long_name"]);
+    assert_eq!(t2m.encoding().keys().collect::<Vec<_>>(), ["_FillValue", "scale_factor", "add_offset"]);
+    assert_eq!(names(dataset.coordinates_of(t2m).collect()), ["area", "lat", "level", "lon", "time"]);
+    let error = dataset.variable("t2n").unwrap_err();
+    assert_eq!((error.kind(), error.hint()), (ErrorKind::NotFound, Some("there is one called t2m")));
+}
+
+#[test]
+fn values_are_decoded() {
+    let dataset = Dataset::open(&weather()).unwrap();
+    let t2m = dataset.variable("t2m").unwrap().read().unwrap();
+    let values: Vec<f64> = t2m.to_vec().unwrap();
+    assert_eq!((values[4], values[23]), (275.0, 284.5));
+    assert!(values[5].is_nan() && t2m.is_missing(5) && !t2m.is_missing(4));
+    let time = dataset.variable("time").unwrap().read().unwrap();
+    assert_eq!(time.text(1), "2020-02-01T00:00:00.000000000");
+    assert_eq!(time.to_dates().unwrap()[2].unwrap().to_string(), "2020-02-02 00:00:00");
+    // The decoded array has all ways to read.
+    let array = dataset.variable("t2m").unwrap().decoded().unwrap().unwrap();
+    assert_eq!(array.read::<f64>((3, .., 1)).unwrap(), [282.5, 283.5, 284.5]);
+    let error = array.write((0, 0, 0), &[1.0]).unwrap_err();
+    assert!(error.to_string().contains("decoded arrays are to be read"), "{error}");
+}
+
+#[test]
+fn indices_and_labels_select() {
+    let dataset = Dataset::open(&weather()).unwrap();
+    let read = |dataset: &Dataset| dataset.variable("t2m").unwrap().read().unwrap().to_vec::<f64>().unwrap();
+    let part = dataset.isel("time", 1).unwrap().isel("lat", 1..).unwrap();
+    assert_eq!(part.variable("t2m").unwrap().dimensions().collect::<Vec<_>>(), ["lat", "lon"]);
+    assert_eq!(part.variable("t2m").unwrap().shape(), [2, 2]);
+    assert_eq!(read(&part), [277.0, 277.5, 278.0, 278.5]);
+    // 50.1 as the coordinate has it, in 32 bits.
+    let point = dataset.sel("lat", 50.1).unwrap().sel("lon", 10.0).unwrap();
+    assert_eq!(read(&point), [274.5, 277.5, 280.5, 283.5]);
+    let column = dataset.isel("time", 0).unwrap().isel("lon", 0).unwrap();
+    assert_eq!(read(&column.sel("lat", Labels::nearest(47.0)).unwrap()), [274.0]);
+    assert_eq!(read(&column.sel("lat", Labels::pad(47.0)).unwrap()), [275.0]);
+    assert_eq!(read(&column.sel("lat", Labels::backfill(47.0)).unwrap()), [274.0]);
+    assert_eq!(read(&column.sel("lat", Labels::between(55, 40)).unwrap()), [274.0, 275.0]);
+    assert_eq!(read(&column.sel("lat", Labels::between(40, 55)).unwrap()), [0.0; 0]);
+    assert_eq!(read(&column.sel("lat", [40.0, 60.0]).unwrap()), [275.0, 273.0]);
+    // A part of a date stands for all times in it; a day is one time where all times are days.
+    assert_eq!(size_of(&dataset.sel("time", "2020-02").unwrap(), "time"), Some(3));
+    assert_eq!(size_of(&dataset.sel("time", "2020-02-01").unwrap(), "time"), None);
+    let slice = dataset.sel("time", Labels::between("2020-01", "2020-02-01")).unwrap();
+    assert_eq!(slice.variable("time").unwrap().read().unwrap().len(), 2);
+}
+
+#[test]
+fn labels_that_are_not_there_are_errors() {
+    let dataset = Dataset::open(&weather()).unwrap();
+    let error = dataset.sel("lat", 50.0).unwrap_err();
+    assert_eq!(error.message(), "coordinate lat has no label 50");
+    assert_eq!(error.hint(), Some("it lies between 50.1 and 40.0"));
+    let error = dataset.sel("lat", "north").unwrap_err();
+    assert_eq!(error.message(), r#"coordinate lat: found label "north", expected one of data type float32"#);
+    assert!(dataset.sel("time", 2020.0).is_err() && dataset.sel("time", "someday").is_err());
+    let error = dataset.sel("level", 1).unwrap_err();
+    assert_eq!(error.message(), "found no dimension level, expected one of lat, lon, time");
+    assert!(dataset.isel("lat", 3).is_err() && dataset.isel("lat", 0).unwrap().isel("lat", 0).is_err());
+    assert_eq!(dataset.isel("lat", 0).unwrap().sel("lat", 60.0).unwrap_err().kind(), ErrorKind::Argument);
+}
+
+#[test]
+fn unsorted_and_string_coordinates() {
+    let group = group();
+    add(&group, "x", new(&[4], "int32", &["x"]), &[5, 1, 9, 1]);
+    let strings = NewArray::new(&[3], "string").dimension_names(&["name"]).codecs("vlen-utf8").unwrap();
+    add(&group, "name", strings, &["b", "a", "c"]);
+    add(&group, "v", new(&[4, 3], "int32", &["x", "name"]), &(0..12).collect::<Vec<i32>>());
+    let dataset = Dataset::open(&group).unwrap();
+    let read = |dataset: Dataset| dataset.variable("v").unwrap().read().unwrap().to_vec::<i32>().unwrap();
+    assert_eq!(read(dataset.sel("x", 9).unwrap()), [6, 7, 8]);
+    assert_eq!(read(dataset.sel("x", 1).unwrap().sel("name", "c").unwrap()), [5, 11]);
+    let part = dataset.sel("x", Labels::between(5, 9)).unwrap().sel("name", ["a", "b"]).unwrap();
+    assert_eq!(read(part), [1, 0, 4, 3, 7, 6]);
+    assert!(dataset.sel("x", Labels::nearest(4)).unwrap_err().message().contains("not sorted"));
+    assert!(dataset.sel("x", Labels::from_first(1)).unwrap_err().message().contains("more than once"));
+    assert!(dataset.sel("name", "d").is_err());
+}
+
+#[test]
+fn dates_of_other_calendars() {
+    let group = group();
+    let time = new(&[4], "float64", &["time"]).attribute("units", "days since 2000-02-28");
+    add(&group, "time", time.attribute("calendar", "360_day"), &[0.0, 1.0, 2.0, 3.5]);
+    let dataset = Dataset::open(&group).unwrap();
+    let time = dataset.variable("time").unwrap().read().unwrap();
+    let texts: Vec<String> = (0..4).map(|index| time.text(index)).collect();
+    assert_eq!(texts, ["2000-02-28 00:00:00", "2000-02-29 00:00:00", "2000-02-30 00:00:00", "2000-03-01 12:00:00"]);
+    assert_eq!(time.json(2).as_str(), Some("2000-02-30T00:00:00"));
+    assert_eq!(size_of(&dataset.sel("time", "2000-02").unwrap(), "time"), Some(3));
+    let one = dataset.sel("time", "2000-02-30T00:00:00").unwrap().variable("time").unwrap().read().unwrap();
+    assert_eq!((one.shape(), one.text(0).as_str()), (&[][..], "2000-02-30 00:00:00"));
+}
+
+#[test]
+fn version_2_has_its_fill_value_and_its_names() {
+    let group = group_in(Arc::new(MemoryStore::new()), Dialect::V2);
+    add(&group, "a", new(&[3], "int16", &["x"]).fill(7), &[1_i16, 7, 3]);
+    let dataset = Dataset::open(&group).unwrap();
+    let values: Vec<f32> = dataset.variable("a").unwrap().read().unwrap().to_vec().unwrap();
+    assert_eq!((values[0], values[2]), (1.0, 3.0));
+    assert!(values[1].is_nan());
+    let mut array = group.array("a").unwrap();
+    for wrong in [zarr_json::json!(["x", "y"]), zarr_json::json!("x"), zarr_json::json!([null])] {
+        array.set_attribute("_ARRAY_DIMENSIONS", &wrong).unwrap();
+        let error = Dataset::open(&group).unwrap_err();
+        assert!(error.to_string().contains("_ARRAY_DIMENSIONS") && error.to_string().contains("/a"), "{error}");
+    }
+    array.remove_attribute("_ARRAY_DIMENSIONS").unwrap();
+    assert!(Dataset::open(&group).unwrap_err().message().contains("found none"));
+    let numbered = Dataset::open_with(&group, &DatasetOptions::default().number_dimensions(true)).unwrap();
+    assert_eq!(numbered.dimensions()[0].name, "dim_0");
+}
+
+#[test]
+fn faults_name_the_variable_and_the_attribute() {
+    let group = weather();
+    let broken = [("units", "fortnights since 2020-01-01"), ("units", "days since the flood"), ("calendar", "martian")];
+    for (attribute, value) in broken {
+        let mut time = group.array("time").unwrap();
+        let before: String = time.attribute(attribute).unwrap().unwrap();
+        time.set_attribute(attribute, value).unwrap();
+        let dataset = Dataset::open(&group).unwrap();
+        let text = dataset.variable("time").unwrap().read().unwrap_err().to_string();
+        assert!(text.contains("/time") && text.contains(attribute), "{text}");
+        // It stays readable as it is stored, and the rest is not hurt.
+        let stored = dataset.variable("time").unwrap().read_stored().unwrap();
+        assert_eq!(stored.to_vec::<i32>().unwrap(), [0, 24, 48, 72]);
+        assert_eq!(dataset.variable("t2m").unwrap().read().unwrap().len(), 24);
+        time.set_attribute(attribute, &before).unwrap();
+    }
+    let mut t2m = group.array("t2m").unwrap();
+    t2m.set_attribute("scale_factor", "half").unwrap();
+    let error = Dataset::open(&group).unwrap().variable("t2m").unwrap().read().unwrap_err();
+    assert!(error.to_string().contains("scale_factor") && error.to_string().contains("a number"), "{error}");
+    assert_eq!(error.location().pointer.as_deref(), Some("/attributes/scale_factor"));
+
+    add(&group, "zzz", new(&[5], "int8", &["time"]), &[0_i8; 5]);
+    let error = Dataset::open(&group).unwrap_err();
+    assert!(error.message().contains("dimension time has 5 elements in zzz, but 4 in"), "{error}");
+}
+
+#[test]
+fn a_large_coordinate_is_searched_by_halves() {
+    const LEN: u64 = 1 << 20;
+    const CHUNK: u64 = 1 << 10;
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let group = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
+    let values: Vec<i64> = (0..LEN as i64).map(|value| value * 3).collect();
+    let x = add(&group, "x", new(&[LEN], "int64", &["x"]).chunks(&[CHUNK]), &values);
+    let dataset = Dataset::open(&group).unwrap();
+    let chunks_read = |labels: Labels| {
+        let before = store.counts().gets;
+        let found = dataset.sel("x", labels);
+        (found, store.counts().gets - before)
+    };
+    let most = u64::from((LEN / CHUNK).ilog2()) + 2;
+    for label in [0_i64, 3 * 777_777, 3 * (LEN as i64 - 1)] {
+        let (found, reads) = chunks_read(Labels::from(label));
+        let x = found.unwrap().variable("x").unwrap().read().unwrap();
+        assert_eq!(x.to_vec::<i64>().unwrap(), [label]);
+        assert!(reads <= most, "{reads} chunks read, expected at most {most}");
+    }
+    let (found, _) = chunks_read(Labels::nearest(10_i64));
+    assert_eq!(found.unwrap().variable("x").unwrap().read().unwrap().to_vec::<i64>().unwrap(), [9]);
+    assert!(chunks_read(Labels::from(1_i64)).0.is_err());
+
+    // A chunk that is out of order, where the search goes.
+    x.write(LEN / 2..LEN / 2 + 2, &[9_i64, 5]).unwrap();
+    let error = chunks_read(Labels::from(3_i64)).0.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidMetadata, "{error}");
+    assert!(error.message().contains("not sorted"), "{error}");
+}
+
+#[test]
+fn inner_chunks_are_decoded_alone() {
+    let store = Arc::new(Counted::new(MemoryStore::new()));
+    let group = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
+    let shards = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [128], "codecs": ["bytes"],
+        "index_codecs": ["bytes"]}}]"#;
+    let array = NewArray::new(&[4096], "int16").dimension_names(&["x"]).chunks(&[4096]).codecs(shards).unwrap();
+    let array = array.attribute("scale_factor", 0.1).attribute("_FillValue", 0);
+    add(&group, "v", array, &(0..4096).collect::<Vec<i16>>());
+    let dataset = Dataset::open(&group).unwrap().isel("x", 1000..1002).unwrap();
+    let v = dataset.variable("v").unwrap();
+    v.data_type().unwrap();
+    let before = store.counts().bytes_read;
+    assert_eq!(v.read().unwrap().to_vec::<f64>().unwrap(), [1000.0 * 0.1, 1001.0 * 0.1]);
+    let read = store.counts().bytes_read - before;
+    assert!(read < 2000, "{read} bytes: of the index, and of one inner chunk");
+}
