@@ -6,6 +6,7 @@
 //! written ([`names`]). xarray is also asked whether its data sets are the same after conversions ([`meaning`]).
 
 mod codecs;
+mod datasets;
 mod manifest;
 mod meaning;
 mod model;
@@ -23,10 +24,11 @@ use std::time::Instant;
 use zarr_json::Value;
 
 const USAGE: &str = "\
-usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs|names] [--seed N] [--keep]
+usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs|names|datasets] [--seed N] [--keep]
 
   --arrays N   arrays for each peer and direction, and for each codec of numcodecs (200)
-  --peer NAME  this peer alone; may be repeated; names: codecs as people type them
+  --peer NAME  this peer alone; may be repeated; names: codecs as people type them,
+               datasets: data sets that xarray writes and decodes
   --seed N     other random arrays (1)
   --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
 
@@ -38,10 +40,11 @@ enum Peer {
     Xarray,
     Numcodecs,
     Names,
+    Datasets,
 }
 
 impl Peer {
-    const ALL: [Self; 5] = [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs, Self::Names];
+    const ALL: [Self; 6] = [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs, Self::Names, Self::Datasets];
 
     fn name(self) -> &'static str {
         match self {
@@ -50,6 +53,7 @@ impl Peer {
             Self::Xarray => "xarray",
             Self::Numcodecs => "numcodecs",
             Self::Names => "names",
+            Self::Datasets => "datasets",
         }
     }
 }
@@ -79,6 +83,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         if peer == Peer::Numcodecs {
             let folder = fresh(&directory.join("numcodecs"))?;
             let (compared, differing) = codecs::run(&python, &options, &folder)?;
+            if differing == 0 && !options.keep {
+                fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            }
+            arrays += compared;
+            mismatches += differing;
+            continue;
+        }
+        if peer == Peer::Datasets {
+            let folder = fresh(&directory.join("datasets"))?;
+            let (compared, differing) = datasets::run(&python, &options, &folder)?;
             if differing == 0 && !options.keep {
                 fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
             }

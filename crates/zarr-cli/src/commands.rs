@@ -7,6 +7,7 @@ mod consolidate;
 mod convert;
 mod copy;
 mod create;
+mod dataset;
 pub(crate) mod describe;
 mod dry_run;
 mod info;
@@ -67,6 +68,7 @@ verbs! {
     Tree(tree::Tree) => tree::run,
     Ls(list::List) => list::run,
     Info(info::Info) => info::run,
+    Ds(dataset::Ds) => dataset::run,
     Read(read::Read) => read::run,
     Create(create::Create) => create::run,
     Write(write::Write) => write::run,

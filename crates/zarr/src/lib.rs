@@ -58,6 +58,7 @@
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | texts, bytes and lists of any length | yes |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
+//! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
 //! | `microfloat` | floats of 8, 6 and 4 bits of `microfloat` as elements | |
@@ -81,6 +82,8 @@
 pub mod codecs;
 #[cfg(feature = "convert")]
 pub mod convert;
+#[cfg(feature = "dataset")]
+pub mod dataset;
 pub mod hierarchy;
 mod location;
 pub mod meta;

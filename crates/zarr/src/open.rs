@@ -162,6 +162,16 @@ impl Open {
         Group::from_found(&store, node, &registry)
     }
 
+    /// Opens the group as a data set. With [`Open::options`] its arrays are opened.
+    ///
+    /// # Errors
+    /// As [`group`](Self::group), and of [`Dataset::open`](crate::dataset::Dataset::open).
+    #[cfg(feature = "dataset")]
+    pub fn dataset(self) -> Result<crate::dataset::Dataset> {
+        let options = crate::dataset::DatasetOptions::default().arrays(self.options.clone());
+        crate::dataset::Dataset::open_with(&self.group()?, &options)
+    }
+
     /// Opens the array or group, whichever there is.
     ///
     /// # Errors

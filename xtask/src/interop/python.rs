@@ -64,6 +64,14 @@ impl Python {
         output(&mut command)
     }
 
+    /// Has xarray write data sets into `folder`, and list the decoded values; returns how often each kind of thing was written.
+    pub(super) fn write_datasets(&self, folder: &Path, count: u64, seed: u64) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/datasets.py")).arg(folder);
+        command.args([count.to_string(), seed.to_string()]).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -4,6 +4,7 @@
 
 mod convert;
 mod create;
+mod dataset;
 mod documents;
 mod errors;
 mod folder;

@@ -12,10 +12,11 @@ fn store() -> Folder {
 }
 
 /// One run of each verb that prints.
-const PRINTS: [&[&str]; 14] = [
+const PRINTS: [&[&str]; 15] = [
     &["tree", "s"],
     &["ls", "s"],
     &["info", "s", "g/a"],
+    &["ds", "s", "g", "--number-dimensions"],
     &["attrs", "s"],
     &["read", "s", "g/a"],
     &["read", "s", "g/a", "--as", "json"],

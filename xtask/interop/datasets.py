@@ -1,0 +1,275 @@
+"""Data sets that xarray writes and decodes: `datasets.py FOLDER COUNT SEED`.
+
+Writes COUNT data sets into FOLDER, `N.zarr`, and beside each `N.json`: all that xarray decodes of it, values as hexadecimal bytes.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+CALENDARS = ["standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day", "all_leap", "366_day", "360_day"]
+UNITS = ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds"]
+INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+FLOATS = ["f2", "f4", "f8"]
+
+
+class Random:
+    """Choices, and a count of each."""
+
+    def __init__(self, seed):
+        self.generator = np.random.default_rng(seed)
+        self.counts = {}
+
+    def choose(self, kind, options):
+        chosen = options[int(self.generator.integers(len(options)))]
+        name = f"{kind} {chosen}"
+        self.counts[name] = self.counts.get(name, 0) + 1
+        return chosen
+
+    def flip(self, kind, chance=0.5):
+        return self.choose(kind, ["yes", "no"]) == "yes" if chance == 0.5 else bool(self.generator.random() < chance)
+
+    def size(self):
+        return int(self.generator.integers(1, 7))
+
+
+def numbers(random, dtype, shape):
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return random.generator.integers(max(info.min, -1000), min(info.max, 1000), shape).astype(dtype)
+    values = random.generator.normal(0, 100, shape).astype(dtype)
+    if dtype.kind == "c":
+        values = values + 1j * random.generator.normal(0, 1, shape).astype(dtype)
+    return np.asarray(values, dtype)
+
+
+def times(random, shape):
+    """Stored numbers with units and calendar."""
+    calendar = random.choose("calendar", CALENDARS)
+    unit = random.choose("unit", UNITS)
+    years = [1, 1500, 1582, 1678, 1900, 1970, 2000, 2261] if unit in ("days", "hours") else [1970, 2000]
+    year = random.choose("year", years)
+    spelling = random.choose("reference", ["{:04}-01-01", "{:04}-01-01 00:00:00", "{:04}-1-1T06:30:00", "{:04}-03-01 12:00:00.5"])
+    dtype = random.choose("dtype of times", ["i2", "i4", "i8", "f4", "f8"])
+    count = int(np.prod(shape, dtype=int))
+    limit = 30000 if dtype == "i2" else {"days": 60000, "hours": 1_000_000}.get(unit, 10_000_000)
+    values = np.sort(random.generator.integers(0, limit, count)).astype(dtype)
+    if dtype in ("f4", "f8") and random.flip("fractions of times"):
+        values = values + np.asarray(random.generator.random(count), dtype).round(2)
+    attributes = {"units": f"{unit} since " + spelling.format(year)}
+    if random.flip("calendar named", 0.9) or calendar not in ("standard", "gregorian"):
+        attributes["calendar"] = calendar
+    return np.asarray(values, dtype).reshape(shape), attributes
+
+
+def variable(random, dims, sizes):
+    """A variable of stored elements with CF attributes."""
+    shape = [sizes[dim] for dim in dims]
+    kinds = ["integer", "float", "complex", "bool", "packed", "masked", "unsigned", "time", "masked time", "span", "counted span",
+             "text", "bytes", "characters", "numpy time", "plain span"]
+    kind = random.choose("variable", kinds)
+    attributes, encoding = {}, {}
+    if kind == "integer":
+        data = numbers(random, random.choose("dtype", INTEGERS), shape)
+    elif kind == "float":
+        data = numbers(random, random.choose("dtype", FLOATS), shape)
+        data[random.generator.random(shape) < 0.2] = np.nan
+    elif kind == "complex":
+        data = numbers(random, random.choose("dtype", ["c8", "c16"]), shape)
+        if random.flip("complex masked"):
+            encoding["_FillValue"] = data.dtype.type(data.flat[0])
+    elif kind == "bool":
+        data = random.generator.random(shape) < 0.5
+    elif kind in ("packed", "masked", "unsigned"):
+        signed = [dtype for dtype in INTEGERS if dtype[0] == "i"]
+        choices = signed if kind == "unsigned" else INTEGERS + (FLOATS if kind == "masked" else ["f4", "f8"])
+        data = numbers(random, random.choose(f"dtype {kind}", choices), shape)
+        if kind == "unsigned":
+            attributes["_Unsigned"] = "true"
+        if kind == "packed" or (kind == "unsigned" and random.flip("unsigned packed")):
+            which = random.choose("packing", ["scale", "offset", "both"])
+            if which != "offset":
+                attributes["scale_factor"] = float(random.choose("scale", [0.1, 0.5, 2.0, 1e-5]))
+            if which != "scale":
+                attributes["add_offset"] = random.choose("offset", [273.15, -4.0, 10])
+        if kind != "packed" or random.flip("packed masked"):
+            mark = random.choose("mark", ["_FillValue", "missing_value", "several"])
+            value = data.flat[0]
+            if mark == "_FillValue":
+                encoding["_FillValue"] = value
+            elif mark == "missing_value":
+                attributes["missing_value"] = value.item()
+            else:
+                attributes["missing_value"] = [value.item(), data.flat[-1].item()]
+    elif kind in ("time", "masked time"):
+        data, attributes = times(random, shape)
+        if kind == "masked time":
+            encoding["_FillValue"] = data.dtype.type(data.flat[0])
+    elif kind in ("span", "counted span"):
+        data = numbers(random, random.choose("dtype of spans", ["i4", "i8", "f8"]), shape)
+        attributes["units"] = random.choose("unit of spans", UNITS)
+        if kind == "span":
+            # xarray writes no units that are finer than the type.
+            units = ["s", "ms", "us", "ns"]
+            coarsest = max(0, UNITS.index(attributes["units"]) - 3)
+            attributes["dtype"] = "timedelta64[" + random.choose("numpy unit", units[coarsest:]) + "]"
+            if attributes["dtype"] != "timedelta64[ns]":
+                data = np.round(data)
+        if random.flip("span masked"):
+            encoding["_FillValue"] = data.dtype.type(data.flat[0])
+    elif kind == "text":
+        words = ["", "a", "über", "東京", "long enough to be compressed"]
+        data = np.array([random.choose("word", words) for _ in range(int(np.prod(shape, dtype=int)))], dtype=object).reshape(shape)
+        if random.flip("fixed text"):
+            data = data.astype(str)
+    elif kind == "bytes":
+        words = [b"", b"a", b"bc", b"long enough"]
+        data = np.array([random.choose("bytes", words) for _ in range(int(np.prod(shape, dtype=int)))]).reshape(shape)
+        data = data.astype("S11") if data.dtype.itemsize == 0 else data
+    elif kind == "characters":
+        words = [b"abc", b"de", b"", b"fgh"]
+        data = np.array([random.choose("characters", words) for _ in range(int(np.prod(shape, dtype=int)))]).reshape(shape).astype("S3")
+        data = data.reshape([*shape, 1]).view("S1")
+        dims = [*dims, f"string{data.shape[-1]}"]
+        if random.flip("characters encoded"):
+            attributes["_Encoding"] = "utf-8"
+    elif kind == "numpy time":
+        data = numbers(random, "i8", shape).astype("datetime64[s]").astype("datetime64[ns]")
+    else:
+        data = numbers(random, "i8", shape).astype("timedelta64[s]").astype("timedelta64[ns]")
+    if random.flip("attributes"):
+        attributes["long_name"] = random.choose("name", ["a name", "ein Name mit Ümlaut"])
+        attributes["valid_range"] = [0.5, 7]
+    return kind, xr.Variable(dims, data, attributes, encoding)
+
+
+def made(random):
+    sizes = {name: random.size() for name in ("time", "lat", "lon")[: int(random.generator.integers(1, 4))]}
+    names = list(sizes)
+    variables = {}
+    for number in range(int(random.generator.integers(1, 5))):
+        rank = int(random.generator.integers(0, len(names) + 1))
+        dims = names[:rank]
+        kind, found = variable(random, dims, sizes)
+        variables[f"v{number}_{kind.replace(' ', '_')}"] = found
+    if "time" in sizes and random.flip("time coordinate"):
+        data, attributes = times(random, [sizes["time"]])
+        variables["time"] = xr.Variable(["time"], np.unique(data) if len(np.unique(data)) == sizes["time"] else data, attributes)
+    for name in names:
+        if name != "time" and random.flip("numeric coordinate"):
+            data = np.linspace(-90, 90, sizes[name], dtype=random.choose("dtype of coordinates", ["f4", "f8"]))
+            variables[name] = xr.Variable([name], data, {"units": "degrees"})
+    attributes = {"title": "made"}
+    listed = [name for name in variables if name not in names]
+    if len(listed) > 1 and random.flip("coordinates attribute"):
+        owner = listed[0]
+        others = [name for name in listed[1:] if set(variables[name].dims) <= set(variables[owner].dims)]
+        if others:
+            if random.flip("coordinates of the group"):
+                attributes["coordinates"] = " ".join(others)
+            else:
+                variables[owner].attrs["coordinates"] = " ".join([*others, "not_there"])
+    return variables, attributes
+
+
+def write(random, path):
+    """Writes stored elements as they are, without xarray's encoding of them, but for fill values and names."""
+    variables, attributes = made(random)
+    layout = random.choose("layout", ["v2", "v3", "v3 sharded"])
+    encoding = {}
+    for name, found in variables.items():
+        own = dict(found.encoding)
+        found.encoding = {}
+        if found.ndim and random.flip("chunked"):
+            chunks = [max(1, (size + 1) // 2) for size in found.shape]
+            if layout == "v3 sharded" and found.dtype.kind not in "OU":
+                own["shards"] = tuple(2 * chunk for chunk in chunks)
+            own["chunks"] = tuple(chunks)
+        encoding[name] = own
+    dataset = xr.Dataset()
+    for name, found in variables.items():
+        dataset[name] = found
+    dataset = dataset.reset_coords()
+    dataset.attrs = attributes
+    consolidated = random.flip("consolidated")
+    dataset.to_zarr(path, zarr_format=2 if layout == "v2" else 3, consolidated=consolidated, encoding=encoding, mode="w")
+
+
+def of_values(variable):
+    """dtype, dimensions, and values as text."""
+    values = variable.values
+    kind = values.dtype.kind
+    if kind == "O":
+        texts = []
+        for value in values.ravel():
+            if isinstance(value, str):
+                texts.append("s" + value)
+            elif isinstance(value, bytes):
+                texts.append("b" + value.hex())
+            elif isinstance(value, (bool, np.bool_)):
+                texts.append("t" if value else "f")
+            elif isinstance(value, float) or value is None:
+                texts.append("nan")
+            else:
+                texts.append(f"c{value.calendar}|{value.isoformat(timespec='microseconds')}")
+        return {"dtype": "O", "texts": texts}
+    if kind == "U":
+        return {"dtype": "U", "texts": ["s" + value for value in values.ravel().tolist()]}
+    if kind == "S":
+        return {"dtype": "S", "texts": ["b" + value.hex() for value in values.ravel().tolist()]}
+    values = np.ascontiguousarray(values)
+    if kind == "f":
+        # All NaN are one.
+        values = np.where(np.isnan(values), np.asarray(np.nan, values.dtype), values).astype(values.dtype)
+    return {"dtype": values.dtype.newbyteorder("<").str, "values": values.astype(values.dtype.newbyteorder("<")).tobytes().hex()}
+
+
+def plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def expected(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dataset = xr.open_dataset(path, engine="zarr", chunks=None)
+        variables = {}
+        for name, variable in dataset.variables.items():
+            try:
+                found = of_values(variable)
+            except Exception as error:
+                found = {"error": f"{type(error).__name__}: {error}"}
+            attributes = {key: plain(value) for key, value in variable.attrs.items()}
+            variables[name] = {"dims": list(variable.dims), "shape": list(variable.shape), "attrs": attributes,
+                               "coordinate": name in dataset.coords, **found}
+        return {"sizes": dict(dataset.sizes), "attrs": {key: plain(value) for key, value in dataset.attrs.items()}, "variables": variables}
+
+
+def main():
+    folder, count, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    warnings.simplefilter("ignore")
+    random = Random(seed)
+    for number in range(count):
+        path = folder / f"{number}.zarr"
+        try:
+            write(random, path)
+        except Exception as error:
+            # xarray refuses some that it would have to change.
+            print(f"{number} not written: {type(error).__name__}: {error}", file=sys.stderr)
+            continue
+        try:
+            found = expected(path)
+        except Exception as error:
+            found = {"error": f"{type(error).__name__}: {error}"}
+        (folder / f"{number}.json").write_text(json.dumps(found))
+    for name, number in sorted(random.counts.items()):
+        print(f"{name}: {number}")
+
+
+main()
