@@ -21,7 +21,7 @@ const BIG_ENDIAN: Machine = Machine {
     compiler: "s390x-linux-gnu-gcc",
     runner: "qemu-s390x -L /usr/s390x-linux-gnu",
     is_static: false,
-    packages: &["gcc-s390x-linux-gnu", "libc6-dev-s390x-cross", "qemu-user"],
+    packages: &["g++-s390x-linux-gnu", "libc6-dev-s390x-cross", "qemu-user"],
 };
 
 const NARROW: Machine = Machine {
@@ -29,7 +29,7 @@ const NARROW: Machine = Machine {
     compiler: "i686-linux-gnu-gcc",
     runner: if cfg!(target_arch = "x86_64") { "" } else { "qemu-i386" },
     is_static: true,
-    packages: &["gcc-i686-linux-gnu", "libc6-dev-i386-cross", "qemu-user"],
+    packages: &["g++-i686-linux-gnu", "libc6-dev-i386-cross", "qemu-user"],
 };
 
 /// Crates whose tests start programs, which no emulator does, or that are not needed to read or write an array.
@@ -74,13 +74,13 @@ impl Machine {
         Err(format!("{error}not run: needs {} and a runner of its programs (Debian: {packages})", self.compiler))
     }
 
-    /// Whether a program in C is compiled and runs, as the tested programs do.
+    /// Whether a program in C++, which some tests link, is compiled and runs, as the tested programs do.
     fn runs_programs(&self) -> bool {
         let folder = tidy::root().join("target").join(self.target);
         let linked = if self.is_static { "-static" } else { "" };
         let (compiler, runner) = (self.compiler, self.runner);
         let script = format!(
-            "mkdir -p \"$0\" && echo 'int main(void) {{ return 0; }}' | {compiler} {linked} -x c - -o \"$0/runs\" && {runner} \"$0/runs\""
+            "mkdir -p \"$0\" && echo 'int main() {{ return 0; }}' | {compiler} {linked} -x c++ - -o \"$0/runs\" && {runner} \"$0/runs\""
         );
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).arg(folder).stdout(Stdio::null()).stderr(Stdio::null());
