@@ -105,6 +105,14 @@ impl DateTime {
         microseconds.checked_mul(1000).filter(|nanoseconds| gregorian && *nanoseconds != i64::MIN)
     }
 
+    /// The date so many microseconds later; `None` beyond the years that are permitted.
+    pub fn plus_microseconds(&self, microseconds: i64) -> Option<Self> {
+        let total = i128::from(self.microsecond_of_day()) + i128::from(microseconds);
+        let days = i64::try_from(total.div_euclid(i128::from(DAY))).ok()?;
+        let rest = i64::try_from(total.rem_euclid(i128::from(DAY))).ok()?;
+        Self::of_day(self.calendar, self.day_number().checked_add(days)?, rest)
+    }
+
     /// The microseconds from `other` to this date; `None` if they are of two calendars.
     pub fn microseconds_since(&self, other: &Self) -> Option<i128> {
         let days = i128::from(self.day_number() - other.day_number());

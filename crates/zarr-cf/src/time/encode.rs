@@ -147,6 +147,8 @@ impl TimeUnits {
         let base = self.base()?;
         let since = |date: &DateTime| since(date, base);
         let first = dates.iter().flatten().next().map(since).unwrap_or_default();
+        // Steps that wrapped may seem to need more.
+        let needed = needed.max(Unit::Microsecond);
         let needed = match first % i128::from(needed.microseconds()) {
             0 => needed,
             _ => unit_of_microseconds(std::iter::once(first)),
