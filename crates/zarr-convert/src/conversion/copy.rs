@@ -46,23 +46,26 @@ pub(super) fn copy(
         }
         advance(share(chunk))
     };
-    let done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
+    let mut done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
     in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
     if !target::missing_may_stay(&planned.source, written) {
         let stored = chunks.into_iter().map(|(_, chunk)| chunk).collect();
-        write_missing(conversion, planned, written, destination, &stored)?;
+        let one = |chunk: &ChunkIndex| advance(share(chunk)).map(|()| share(chunk));
+        done += write_missing(conversion, planned, written, destination, &stored, &one)?;
     }
     advance(planned.size.saturating_sub(done))
 }
 
-/// Writes the chunks that are not stored, with the fill value of the source.
+/// Writes the chunks that are not stored, with the fill value of the source, and calls `advance` for each. Returns the sum of its
+/// results.
 fn write_missing(
     conversion: &Conversion,
     planned: &PlannedNode,
     written: &StoredNode,
     destination: &Arc<dyn Store>,
     stored: &BTreeSet<ChunkIndex>,
-) -> Result<()> {
+    advance: &dyn Fn(&ChunkIndex) -> Result<u128>,
+) -> Result<u128> {
     let open = |store: &Arc<dyn Store>, found: &StoredNode| {
         Array::from_found(store, found.clone(), &conversion.registry, conversion.options.options.clone())
     };
@@ -71,6 +74,8 @@ fn write_missing(
     let grid = sink.chunk_grid();
     // Chunks that hold as many elements along each axis are encoded to the same bytes.
     let mut encoded: HashMap<Vec<u64>, Vec<u8>> = HashMap::new();
+    let (item_size, memory) = (sink.data_type().item_size() as u64, conversion.options.memory);
+    let mut done = 0;
     for overlap in grid.intersect(&Region::whole(sink.shape())).iter() {
         let chunk = overlap.index;
         if stored.contains(&chunk) {
@@ -78,18 +83,30 @@ fn write_missing(
         }
         let region = grid.chunk_region(&chunk);
         let (shape, key) = (region.shape().to_vec(), keys.key(&chunk)?);
+        let located = |error: Error| {
+            error.at_path(&planned.path).at(|location| {
+                (location.chunk, location.key) = (Some(chunk.clone()), Some(key.to_string()));
+            })
+        };
         if let Some(bytes) = encoded.get(&shape) {
-            destination.set_all(&key, bytes)?;
+            destination.set_all(&key, bytes).map_err(|error| located(error.into()))?;
+            done += advance(&chunk)?;
             continue;
+        }
+        let size = zarr_grid::total_size(&shape, item_size);
+        if size > memory.into() {
+            let message = format!("the chunk has {size} bytes, more than the {memory} of memory allowed");
+            return Err(located(Error::argument(message).with_hint("allow more memory")));
         }
         sink.write(&region, source.read_data(&region)?.view())?;
         if encoded.len() < DISTINCT
-            && let Some(bytes) = destination.get_all(&key)?
+            && let Some(bytes) = destination.get_all(&key).map_err(|error| located(error.into()))?
         {
             encoded.insert(shape, bytes.to_vec());
         }
+        done += advance(&chunk)?;
     }
-    Ok(())
+    Ok(done)
 }
 
 /// Checks that a value may be held in memory.
