@@ -48,6 +48,9 @@ pub use error::{Error, ErrorKind};
 pub use extension::{BuildDataType, DataTypeEntry, DataTypes, Extension, ExtensionType};
 pub use fill::FillValue;
 pub use heap::{Heap, HeapRef};
+/// The version of `jiff` whose points in time and time spans are elements.
+#[cfg(feature = "jiff")]
+pub use jiff;
 pub use layout::{FieldLayout, Layout, Scalar};
 /// The version of `microfloat` whose floats of 8, 6 and 4 bits are elements.
 #[cfg(feature = "microfloat")]

@@ -93,9 +93,6 @@ pub mod prelude;
 pub mod registry;
 pub mod store;
 
-/// The version of `jiff` whose points in time and lengths of it are elements.
-#[cfg(feature = "jiff")]
-pub use jiff;
 pub use location::Location;
 /// The version of `ndarray` whose arrays are read into and written from.
 #[cfg(feature = "ndarray")]

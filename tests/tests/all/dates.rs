@@ -1,8 +1,8 @@
 //! Points in time and lengths of it of jiff as elements of arrays.
 
 use zarr::Dialect;
-use zarr::jiff::civil::{Date, date};
-use zarr::jiff::{SignedDuration, Timestamp};
+use zarr::dtype::jiff::civil::{Date, date};
+use zarr::dtype::jiff::{SignedDuration, Timestamp};
 use zarr::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, zarr::Element)]
