@@ -2,7 +2,7 @@
 
 use crate::Result;
 use std::sync::Arc;
-use zarr_cf::time::{Calendar, DateTime, Numbers, TimeKind, TimeUnits, Times};
+use zarr_cf::time::{Calendar, DateTime};
 use zarr_dtype::{DataType, DataTypeEntry, DataTypes, Extension, ExtensionType, print};
 use zarr_json::{Map, NamedConfig, Value};
 
@@ -79,11 +79,8 @@ pub(crate) fn to_number(date: Option<&DateTime>) -> Result<i64, String> {
 
 /// The date of an element; `None` is NaT.
 pub(crate) fn from_number(number: i64, calendar: Calendar) -> Option<DateTime> {
-    let units = TimeUnits::parse("microseconds since 2000-01-01", calendar).ok()?;
-    match units.decode_as(TimeKind::Calendar, Numbers::I64(&[number])) {
-        Ok(Times::Calendar(dates)) => dates.first().copied().flatten(),
-        _ => None,
-    }
+    let epoch = DateTime::new(calendar, 2000, 1, 1).ok().filter(|_| number != NAT)?;
+    epoch.plus_microseconds(number)
 }
 
 fn from_bytes(element: &[u8], calendar: Calendar) -> Option<DateTime> {

@@ -2,6 +2,7 @@
 
 use crate::dimensions::{self, Axis, Dimension, Sizes};
 use crate::index::Index;
+use crate::indexer::Indexer;
 use crate::label::Labels;
 use crate::{Error, ErrorKind, Result, Variable, decoded};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +74,7 @@ impl Dataset {
     /// As [`open`](Self::open), with options.
     ///
     /// # Errors
-    /// As there.
+    /// As [`open`](Self::open).
     pub fn open_with(group: &Group, options: &DatasetOptions) -> Result<Self> {
         let walk = if options.ignore_consolidated { group.children()? } else { group.consolidated_children()? };
         let registry = decoded::registry(group.registry());
@@ -96,7 +97,7 @@ impl Dataset {
                     };
                     let axes = dimensions::axes(&array, options.number_dimensions).map_err(locate)?;
                     sizes.add(&name, &axes, array.shape()).map_err(locate)?;
-                    let attributes = dimensions::of_user(array.attributes()?);
+                    let attributes = dimensions::of_user(array.attributes().map_err(locate)?);
                     opened.push((name, array, axes, attributes));
                 }
                 Err(error) => broken.push(error),
@@ -127,7 +128,7 @@ impl Dataset {
         let listed = metadata.map_or_else(Vec::new, |group| dimensions::listed(&group.attributes, &group.extra));
         let kept: BTreeSet<&str> = variables.values().flat_map(Variable::dimensions).collect();
         let mut dimensions = sizes.finish(&listed);
-        // Those of characters are gone.
+        // Characters have no dimension any more.
         let is_listed = |name: &str| listed.iter().any(|dimension| dimension.name == name);
         dimensions.retain(|dimension| kept.contains(dimension.name.as_str()) || is_listed(&dimension.name));
         Ok(Self {
@@ -211,17 +212,15 @@ impl Dataset {
         for variable in selected.variables.values_mut() {
             *variable = variable.select(dimension, &axis)?;
         }
-        let size = selected.variables.values().find_map(|variable| {
-            variable.dimensions().zip(variable.shape()).find(|(name, _)| *name == dimension).map(|(_, size)| size)
-        });
-        match size {
-            Some(size) => {
-                for known in selected.dimensions.iter_mut().filter(|known| known.name == dimension) {
-                    known.size = size;
-                }
+        let mut left = Vec::new();
+        for known in selected.dimensions {
+            if known.name != dimension {
+                left.push(known);
+            } else if let Some(size) = Indexer::all(known.size).select(dimension, &axis)?.len() {
+                left.push(Dimension { size, ..known });
             }
-            None => selected.dimensions.retain(|known| known.name != dimension),
         }
+        selected.dimensions = left;
         Ok(selected)
     }
 
@@ -271,8 +270,7 @@ fn join_characters(opened: &mut [Opened]) {
                 && (!axes.contains(&named) || (is_bytes && !axes.iter().take(others).any(|axis| *axis == named)))
         })
     });
-    for (_, array, axes, _) in opened.iter_mut().filter(|(_, array, ..)| is_character(array)) {
-        let _ = array;
+    for (.., axes, _) in opened.iter_mut().filter(|(_, array, ..)| is_character(array)) {
         if let Some(last) = axes.last_mut()
             && matches!(last, Axis::Named(name) if dimensions.contains(name))
         {

@@ -9,6 +9,7 @@ use zarr_array::{Array, MissingChunks, Registry};
 use zarr_cf::time::{Numbers, TimeKind};
 use zarr_dtype::FillValue;
 use zarr_meta::Node;
+use zarr_store::{ReadOnly, Store};
 
 /// The kind of the times of `array`, which xarray decides by the first and the last element.
 ///
@@ -63,7 +64,9 @@ pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>
     }
     metadata.fill_value = Some(FillValue::from_bytes(data_type, &decoded)?.to_json(data_type));
     metadata.data_type = data_type.to_config();
-    Array::from_found(array.store(), found, registry, options).map(Some)
+    // Chunks of nothing but fill values would be erased without being encoded.
+    let store: Arc<dyn Store> = Arc::new(ReadOnly(Arc::clone(array.store())));
+    Array::from_found(&store, found, registry, options).map(Some)
 }
 
 /// A table with the codec and the data types of this crate.

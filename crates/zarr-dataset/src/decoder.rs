@@ -35,6 +35,11 @@ impl Decoder {
         let Some(numbers) = Numbers::new(stored, encoding)? else {
             return Err(Error::argument(format!("elements of data type {stored} are no numbers")));
         };
+        let is_plain = matches!(encoding.times, Times::None | Times::Count) && !encoding.is_bool;
+        if numbers.is_complex() && !is_plain {
+            let attribute = if encoding.is_bool { "dtype" } else { "units" };
+            return Err(invalid(attribute, "an array of complex numbers", "an array of real numbers"));
+        }
         let (target, data_type) = match &encoding.times {
             Times::Since(units, calendar) => {
                 let units = time_units(units, calendar.as_deref())?;

@@ -119,7 +119,7 @@ impl Sizes {
     /// Adds the dimensions of an array.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`] if one has another size in another array, or is there twice.
+    /// [`ErrorKind::InvalidMetadata`] if one has two sizes.
     pub(crate) fn add(&mut self, variable: &str, axes: &[Axis], shape: &[u64]) -> Result<()> {
         for (axis, &size) in axes.iter().zip(shape) {
             let Axis::Named(name) = axis else { continue };

@@ -112,7 +112,7 @@ impl Encoding {
         }
         let scale = take("scale_factor", attributes).map(|value| factor("scale_factor", &value)).transpose()?;
         let offset = take("add_offset", attributes).map(|value| factor("add_offset", &value)).transpose()?;
-        let unsigned = take("_Unsigned", attributes).map(|value| unsigned(&value)).transpose()?;
+        let unsigned = take("_Unsigned", attributes).and_then(|value| unsigned(&value));
         let missing = take("missing_value", attributes).map(|value| numbers("missing_value", data_type, &value));
         let missing: Vec<Fill> = missing.transpose()?.unwrap_or_default();
         // `missing_value` is a value as it is read, `_FillValue` as it is stored.
@@ -247,11 +247,12 @@ fn text(attribute: &str, value: &Value) -> Result<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| invalid(attribute, &value.excerpt(), "a string"))
 }
 
-fn unsigned(value: &Value) -> Result<bool> {
+/// The signedness that `_Unsigned` says. Other texts say nothing, as in xarray.
+fn unsigned(value: &Value) -> Option<bool> {
     match value.as_str() {
-        Some("true") => Ok(true),
-        Some("false") => Ok(false),
-        _ => Err(invalid("_Unsigned", &value.excerpt(), r#""true" or "false""#)),
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
     }
 }
 

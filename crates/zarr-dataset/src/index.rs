@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result, Variable};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use zarr_cf::time::{Calendar, PartialDate, Resolution};
-use zarr_dtype::{DataType, Scalar};
+use zarr_dtype::{DataType, Scalar, TimeUnit, Unit};
 use zarr_grid::AxisSelection;
 
 /// Coordinates of up to so many values are read as a whole.
@@ -20,6 +20,7 @@ const SMALL: u64 = 1 << 18;
 #[derive(Debug)]
 enum Keys {
     Integers(Vec<i64>),
+    Unsigned(Vec<u64>),
     Floats(Vec<f64>),
     Texts(Vec<String>),
 }
@@ -27,7 +28,7 @@ enum Keys {
 /// A value that is compared with keys.
 #[derive(Clone, Debug, PartialEq)]
 enum Key {
-    Integer(i64),
+    Integer(i128),
     Float(f64),
     Text(String),
 }
@@ -66,26 +67,35 @@ impl Key {
 impl Keys {
     fn of(values: &Values) -> Result<Self> {
         let data_type = values.data_type();
-        if matches!(data_type, DataType::DateTime64(_) | DataType::TimeDelta64(_))
-            || calendar_time::calendar(data_type).is_some()
-        {
-            let items = values.data().items().as_chunks::<8>().0;
-            return Ok(Self::Integers(items.iter().map(|&item| i64::from_ne_bytes(item)).collect()));
+        let items = values.data().items();
+        let numbers = || items.as_chunks::<8>().0.iter().map(|&item| i64::from_ne_bytes(item));
+        if let DataType::DateTime64(unit) | DataType::TimeDelta64(unit) = data_type {
+            let length =
+                nanoseconds(*unit).ok_or_else(|| Error::argument(format!("labels of {data_type} are not found")))?;
+            let scaled =
+                numbers().map(|number| if number == i64::MIN { Some(number) } else { number.checked_mul(length) });
+            let scaled: Option<Vec<i64>> = scaled.collect();
+            let error =
+                || Error::argument(format!("a coordinate of {data_type} has values beyond nanoseconds of 64 bits"));
+            return scaled.map(Self::Integers).ok_or_else(error);
+        }
+        if calendar_time::calendar(data_type).is_some() {
+            return Ok(Self::Integers(numbers().collect()));
         }
         let scalar = data_type.storage().layout().scalar().filter(|_| data_type.class().is_some());
         if let Some(scalar) = scalar {
-            let items = values.data().items().chunks_exact(scalar.size());
-            if scalar.range().is_some() && scalar != Scalar::U64 || scalar == Scalar::Bool {
+            let items = items.chunks_exact(scalar.size());
+            if scalar == Scalar::U64 {
+                return Ok(Self::Unsigned(numbers().map(i64::cast_unsigned).collect()));
+            }
+            if scalar.range().is_some() || scalar == Scalar::Bool {
                 let integers = items.map(|item| match scalar {
                     Scalar::Bool => item.first().map(|&byte| i64::from(byte)),
                     _ => scalar.integer(item).and_then(|value| i64::try_from(value).ok()),
                 });
                 return Ok(Self::Integers(integers.map(Option::unwrap_or_default).collect()));
             }
-            let floats = items.map(|item| match scalar.integer(item) {
-                Some(value) => value as f64,
-                None => data_type.to_f64(item).unwrap_or(f64::NAN),
-            });
+            let floats = items.map(|item| data_type.to_f64(item).unwrap_or(f64::NAN));
             return Ok(Self::Floats(floats.collect()));
         }
         if crate::encoding::is_textual(data_type) {
@@ -97,6 +107,7 @@ impl Keys {
     fn len(&self) -> usize {
         match self {
             Self::Integers(keys) => keys.len(),
+            Self::Unsigned(keys) => keys.len(),
             Self::Floats(keys) => keys.len(),
             Self::Texts(keys) => keys.len(),
         }
@@ -104,7 +115,8 @@ impl Keys {
 
     fn get(&self, index: usize) -> Option<Key> {
         match self {
-            Self::Integers(keys) => keys.get(index).copied().map(Key::Integer),
+            Self::Integers(keys) => keys.get(index).map(|&key| Key::Integer(key.into())),
+            Self::Unsigned(keys) => keys.get(index).map(|&key| Key::Integer(key.into())),
             Self::Floats(keys) => keys.get(index).copied().map(Key::Float),
             Self::Texts(keys) => keys.get(index).cloned().map(Key::Text),
         }
@@ -124,6 +136,22 @@ impl Keys {
         }
         Some(direction)
     }
+}
+
+/// Nanoseconds in a unit; `None` for months and years, which have no fixed length.
+fn nanoseconds(unit: TimeUnit) -> Option<i64> {
+    let length = match unit.unit {
+        Unit::Nanosecond => 1,
+        Unit::Microsecond => 1_000,
+        Unit::Millisecond => 1_000_000,
+        Unit::Second => 1_000_000_000,
+        Unit::Minute => 60_000_000_000,
+        Unit::Hour => 3_600_000_000_000,
+        Unit::Day => 86_400_000_000_000,
+        Unit::Week => 604_800_000_000_000,
+        _ => return None,
+    };
+    i64::from(unit.scale).checked_mul(length)
 }
 
 /// A string value without its NULs.
@@ -156,8 +184,11 @@ impl<'v> Index<'v> {
     /// The index of a coordinate of one dimension.
     pub(crate) fn new(variable: &'v Variable, dimension: &'v str) -> Result<Self> {
         let len = variable.shape().first().copied().unwrap_or(0);
-        let piece =
-            if len <= SMALL { len.max(1) } else { variable.stored().part_shape().first().copied().unwrap_or(1).max(1) };
+        let piece = if len <= SMALL {
+            len.max(1)
+        } else {
+            variable.stored().part_shape().first().copied().unwrap_or(1).clamp(1, SMALL)
+        };
         let data_type = variable.data_type()?;
         Ok(Self { variable, dimension, data_type, len, piece, pieces: BTreeMap::new(), direction: None })
     }
@@ -168,6 +199,8 @@ impl<'v> Index<'v> {
     /// [`ErrorKind::Argument`] for a label that is not there or of another type, with the neighbours;
     /// [`ErrorKind::InvalidMetadata`] if the coordinate is not sorted and would have to be.
     pub(crate) fn find(&mut self, find: &Find) -> Result<AxisSelection> {
+        // Small coordinates are read before labels are looked at: the times that there are decide what a date stands for.
+        self.direction()?;
         match find {
             Find::Exact(label) => self.exact(label),
             Find::List(labels) => {
@@ -224,29 +257,26 @@ impl<'v> Index<'v> {
         if matches!((find, &key), (Find::Nearest(_), Key::Text(_))) {
             return Err(Error::argument(format!("coordinate {}: strings have no nearest label", self.dimension)));
         }
-        // Of the indices in ascending order of keys: the first at or above the label, and the last at or below.
-        let ascends = direction.is_le();
-        let above = self.partition(direction, &key, false)?;
-        let (at_or_above, at_or_below) = if ascends {
-            let equal = above < self.len && self.key(above)? == key;
-            (Some(above).filter(|&at| at < self.len), if equal { Some(above) } else { above.checked_sub(1) })
-        } else {
-            let equal = above < self.len && self.key(above)? == key;
-            (if equal { Some(above) } else { above.checked_sub(1) }, Some(above).filter(|&at| at < self.len))
-        };
+        // The first index at or behind the label in the order of the coordinate, and the last at or before it.
+        let at = self.partition(direction, &key, false)?;
+        let behind = Some(at).filter(|&at| at < self.len);
+        let is_equal = behind.is_some() && self.key(at)? == key;
+        let before = if is_equal { behind } else { at.checked_sub(1) };
         let chosen = match find {
-            Find::Pad(_) => at_or_below,
-            Find::Backfill(_) => at_or_above,
-            _ => match (at_or_below, at_or_above) {
-                (Some(below), Some(above)) => {
-                    let (low, high) = (self.key(below)?, self.key(above)?);
-                    let is_low = low.distance(&key).zip(high.distance(&key)).is_some_and(|(low, high)| low < high);
-                    Some(if is_low { below } else { above })
+            Find::Pad(_) => before,
+            Find::Backfill(_) => behind,
+            _ => match (before, behind) {
+                (Some(before), Some(behind)) => {
+                    let distances = self.key(before)?.distance(&key).zip(self.key(behind)?.distance(&key));
+                    // Of two that are equally near, the greater.
+                    let is_before = distances
+                        .is_some_and(|(before, behind)| before < behind || (before == behind && !direction.is_le()));
+                    Some(if is_before { before } else { behind })
                 }
-                (below, above) => below.or(above),
+                (before, behind) => before.or(behind),
             },
         };
-        chosen.map(|index| AxisSelection::Index(index as i64)).ok_or_else(|| self.not_found(label, above))
+        chosen.map(|index| AxisSelection::Index(index as i64)).ok_or_else(|| self.not_found(label, at))
     }
 
     fn slice(&mut self, first: Option<&Label>, last: Option<&Label>) -> Result<AxisSelection> {
@@ -304,6 +334,10 @@ impl<'v> Index<'v> {
         }
         // A search begins in the middle.
         self.key(self.len / 2)?;
+        if self.piece < self.len && self.direction.is_none_or(Ordering::is_eq) {
+            self.key(0)?;
+            self.key(self.len - 1)?;
+        }
         Ok(self.direction)
     }
 
@@ -320,7 +354,7 @@ impl<'v> Index<'v> {
     /// Reads a piece, and checks that it continues the order of the others.
     fn load(&mut self, number: u64) -> Result<()> {
         let start = number * self.piece;
-        let stop = (start + self.piece).min(self.len);
+        let stop = start.saturating_add(self.piece).min(self.len);
         let axis = AxisSelection::range(start as i64, stop as i64);
         let values = self.variable.select(self.dimension, &axis)?.read()?;
         let keys = Keys::of(&values)?;
@@ -382,6 +416,9 @@ impl<'v> Index<'v> {
             Label::Number(_) if is_time => Err(self.unfit(label)),
             // As xarray, which casts labels to the type of the coordinate.
             Label::Number(value) if self.data_type == DataType::Float32 => one(Key::Float(f64::from(*value as f32))),
+            Label::Number(value) if self.data_type == DataType::Float16 => {
+                one(Key::Float(f64::from(half::f16::from_f64(*value))))
+            }
             Label::Number(value) => one(Key::Float(*value)),
             Label::Text(_) => Err(self.unfit(label)),
         }
@@ -401,10 +438,11 @@ impl<'v> Index<'v> {
                 (number(start)?, number(end)?)
             }
         };
-        // A date to the second is one time; a part of a date is all times in it.
-        let is_range = date.resolution() < Resolution::Second && !self.is_of_whole(date.resolution());
-        let last = if is_range { end.saturating_sub(1) } else { start };
-        Ok((Key::Integer(start), Key::Integer(last), is_range))
+        // A date to the second is one time; a part of a date is all times in it. In other calendars each is, as in xarray.
+        let is_part = date.resolution() < Resolution::Second && !self.is_of_whole(date.resolution());
+        let is_range = is_part || calendar.is_some();
+        let last = if is_range { end.saturating_sub(1).max(start) } else { start };
+        Ok((Key::Integer(start.into()), Key::Integer(last.into()), is_range))
     }
 
     /// Whether all times are whole days, hours or minutes, if that is the resolution: then such a date is one time, as in pandas.

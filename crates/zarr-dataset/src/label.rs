@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum Label {
     /// An integer. Of times, nanoseconds since 1970.
-    Integer(i64),
+    Integer(i128),
     /// A float.
     Number(f64),
     /// A string; of times a date as in ISO 8601, or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`.
@@ -34,25 +34,25 @@ pub(crate) enum Find {
     Exact(Label),
     List(Vec<Label>),
     Nearest(Label),
-    /// The last that is not greater.
+    /// The last at or before the label.
     Pad(Label),
-    /// The first that is not less.
+    /// The first at or behind the label.
     Backfill(Label),
     Slice(Option<Label>, Option<Label>),
 }
 
 impl Labels {
-    /// The label that is nearest.
+    /// The label that is nearest; of two, the greater.
     pub fn nearest(label: impl Into<Label>) -> Self {
         Self(Find::Nearest(label.into()))
     }
 
-    /// The greatest label that is not above this one.
+    /// The last label at or before this one, in the order of the coordinate: of latitudes from north to south the next one in the north.
     pub fn pad(label: impl Into<Label>) -> Self {
         Self(Find::Pad(label.into()))
     }
 
-    /// The least label that is not below this one.
+    /// The first label at or behind this one, in the order of the coordinate.
     pub fn backfill(label: impl Into<Label>) -> Self {
         Self(Find::Backfill(label.into()))
     }
@@ -102,7 +102,7 @@ macro_rules! labels {
 }
 
 labels! {
-    Integer: i8, i16, i32, i64, u8, u16, u32, bool;
+    Integer: i8, i16, i32, i64, i128, u8, u16, u32, u64, bool;
     Number: f32, f64;
     Text: &str, String;
 }

@@ -66,7 +66,9 @@ impl Numbers {
             (None, None) if fills.is_empty() => (from, Operation::Keep),
             (None, None) if is_integer && encoding.times != Times::None => (Scalar::I64, Operation::MaskInteger),
             (None, None) => (masked(from), Operation::Mask),
-            (Some(Factor::Integer(scale)), None) if fills.is_empty() => (Scalar::I64, Operation::ScaleInteger(scale)),
+            (Some(Factor::Integer(scale)), None) if fills.is_empty() && is_integer => {
+                (Scalar::I64, Operation::ScaleInteger(scale))
+            }
             (scale, offset) => {
                 // Floats whose missing values are NaN already keep their type, as in xarray.
                 let is_kept = !is_integer && encoding.marks_nan && fills.is_empty() && encoding.times == Times::None;
@@ -75,6 +77,11 @@ impl Numbers {
             }
         };
         Ok(Some(Self { from, parts, to, operation, fills }))
+    }
+
+    /// Whether numbers are complex.
+    pub(crate) fn is_complex(&self) -> bool {
+        self.parts == 2
     }
 
     /// Bytes of a stored number, of each part if it is complex.

@@ -68,23 +68,21 @@ impl Row {
     }
 }
 
-/// The first and the last value of a variable of one dimension, or the value of a scalar.
+/// The first and the last value of a variable of one dimension, or the value of a scalar; or why they cannot be read.
 fn ends(variable: &Variable) -> Option<String> {
-    let shape = variable.shape();
     let at = |index: i64| {
         let part = match variable.dimensions().next() {
-            Some(dimension) => variable.select(dimension, &zarr_grid::AxisSelection::Index(index)).ok()?,
+            Some(dimension) => variable.select(dimension, &zarr_grid::AxisSelection::Index(index))?,
             None => variable.clone(),
         };
-        Some(short(&part.read().ok()?.text(0)).to_owned())
+        Ok(short(&part.read()?.text(0)).to_owned())
     };
-    match shape.as_slice() {
-        [] => at(0),
-        [0] => None,
-        [1] => at(0),
-        [_] => Some(format!("{} ... {}", at(0)?, at(-1)?)),
-        _ => None,
-    }
+    let text = match variable.shape().as_slice() {
+        [] | [1] => at(0),
+        [0] | [_, _, ..] => return None,
+        [_] => at(0).and_then(|first| Ok(format!("{first} ... {}", at(-1)?))),
+    };
+    Some(text.unwrap_or_else(|error: crate::Error| error.message().to_owned()))
 }
 
 /// The name of a data type: of times as numpy prints it, of dates of other calendars with the calendar.

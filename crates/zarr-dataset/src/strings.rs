@@ -15,7 +15,11 @@ pub(crate) fn join(characters: &ArrayData) -> Result<ArrayData> {
     if len == 0 {
         // numpy has no strings of 0 bytes.
         let count = usize::try_from(zarr_grid::total_size(shape, 1)).unwrap_or(usize::MAX);
-        return ArrayData::from_items(&DataType::FixedBytes { len: 1 }, shape, &vec![0; count], None);
+        let mut zeros: Vec<u8> = Vec::new();
+        let memory = |_| Error::new(ErrorKind::Limit, format!("no memory for {count} empty strings"));
+        zeros.try_reserve_exact(count).map_err(memory)?;
+        zeros.resize(count, 0);
+        return ArrayData::from_items(&DataType::FixedBytes { len: 1 }, shape, &zeros, None);
     }
     let len = u32::try_from(len)
         .map_err(|_| Error::new(ErrorKind::Limit, format!("found {len} characters, expected at most 2^32")))?;

@@ -81,7 +81,7 @@ impl Variable {
         self.axes().map(|(_, indexer)| indexer.len().unwrap_or(1)).collect()
     }
 
-    /// The dimensions that are left, with what is selected of each.
+    /// The dimensions that are left, each with its selected indices.
     fn axes(&self) -> impl Iterator<Item = (&str, &Indexer)> {
         self.inner.axes.iter().zip(&self.indexers).filter_map(|(axis, indexer)| match axis {
             Axis::Named(name) if indexer.len().is_some() => Some((name.as_str(), indexer)),

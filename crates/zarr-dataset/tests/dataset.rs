@@ -86,8 +86,10 @@ fn values_are_decoded() {
     // The decoded array has all ways to read.
     let array = dataset.variable("t2m").unwrap().decoded().unwrap().unwrap();
     assert_eq!(array.read::<f64>((3, .., 1)).unwrap(), [282.5, 283.5, 284.5]);
-    let error = array.write((0, 0, 0), &[1.0]).unwrap_err();
-    assert!(error.to_string().contains("decoded arrays are to be read"), "{error}");
+    for refused in [array.write((0, 0, 0), &[1.0]), array.fill(.., f64::NAN), array.erase_chunk(&[0, 0, 0])] {
+        assert!(refused.is_err());
+    }
+    assert_eq!(dataset.variable("t2m").unwrap().stored().stored_chunks().unwrap().len(), 4);
 }
 
 #[test]
@@ -103,8 +105,8 @@ fn indices_and_labels_select() {
     assert_eq!(read(&point), [274.5, 277.5, 280.5, 283.5]);
     let column = dataset.isel("time", 0).unwrap().isel("lon", 0).unwrap();
     assert_eq!(read(&column.sel("lat", Labels::nearest(47.0)).unwrap()), [274.0]);
-    assert_eq!(read(&column.sel("lat", Labels::pad(47.0)).unwrap()), [275.0]);
-    assert_eq!(read(&column.sel("lat", Labels::backfill(47.0)).unwrap()), [274.0]);
+    assert_eq!(read(&column.sel("lat", Labels::pad(47.0)).unwrap()), [274.0]);
+    assert_eq!(read(&column.sel("lat", Labels::backfill(47.0)).unwrap()), [275.0]);
     assert_eq!(read(&column.sel("lat", Labels::between(55, 40)).unwrap()), [274.0, 275.0]);
     assert_eq!(read(&column.sel("lat", Labels::between(40, 55)).unwrap()), [0.0; 0]);
     assert_eq!(read(&column.sel("lat", [40.0, 60.0]).unwrap()), [275.0, 273.0]);
@@ -160,7 +162,56 @@ fn dates_of_other_calendars() {
     assert_eq!(time.json(2).as_str(), Some("2000-02-30T00:00:00"));
     assert_eq!(size_of(&dataset.sel("time", "2000-02").unwrap(), "time"), Some(3));
     let one = dataset.sel("time", "2000-02-30T00:00:00").unwrap().variable("time").unwrap().read().unwrap();
-    assert_eq!((one.shape(), one.text(0).as_str()), (&[][..], "2000-02-30 00:00:00"));
+    assert_eq!((one.shape(), one.text(0).as_str()), (&[1][..], "2000-02-30 00:00:00"));
+
+    // Microseconds far from the epoch of the elements.
+    let far = new(&[2], "int64", &["far"]).attribute("units", "microseconds since 0850-01-01");
+    add(&group, "far", far.attribute("calendar", "noleap"), &[1_i64, 2]);
+    let far = Dataset::open(&group).unwrap().variable("far").unwrap().read().unwrap();
+    assert_eq!(far.text(0), "0850-01-01 00:00:00.000001");
+}
+
+#[test]
+fn days_stand_for_their_hours() {
+    let group = group();
+    let hours: Vec<i32> = (0..72).map(|hour| hour + 12).collect();
+    add(&group, "time", new(&[72], "int32", &["time"]).attribute("units", "hours since 2020-01-14"), &hours);
+    let seconds: Vec<i64> = hours.iter().map(|&hour| 1_578_960_000 + 3600 * i64::from(hour)).collect();
+    let data_type = r#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}"#;
+    let native = NewArray::new(&[72], data_type).dimension_names(&["native"]).codecs("bytes").unwrap();
+    add(&group, "native", native, &seconds);
+    let dataset = Dataset::open(&group).unwrap();
+    for name in ["time", "native"] {
+        let count = |labels: Labels| size_of(&dataset.sel(name, labels).unwrap(), name);
+        assert_eq!(count(Labels::from("2020-01-15")), Some(24), "{name}");
+        assert_eq!(count(Labels::from("2020-01-15T06")), None, "{name}");
+        assert_eq!(count(Labels::between("2020-01-15", "2020-01-16")), Some(48), "{name}");
+        assert_eq!(count(Labels::to_last("2020-01-14")), Some(12), "{name}");
+        assert_eq!(count(Labels::nearest("2020-01-15T06:10:00")), None, "{name}");
+    }
+}
+
+#[test]
+fn integers_of_64_bits_are_told_apart() {
+    let group = group();
+    add(&group, "cell", new(&[2], "uint64", &["cell"]), &[1_u64 << 60, (1 << 60) + 1]);
+    let dataset = Dataset::open(&group).unwrap();
+    let found = dataset.sel("cell", (1_u64 << 60) + 1).unwrap().variable("cell").unwrap().read().unwrap();
+    assert_eq!((found.shape(), found.to_vec::<u64>().unwrap()), (&[][..], vec![(1 << 60) + 1]));
+}
+
+#[test]
+fn odd_encodings_are_no_wrong_values() {
+    let group = group_in(Arc::new(MemoryStore::new()), Dialect::V2);
+    let floats = new(&[2], "float32", &["x"]).fill(f64::NAN).attribute("scale_factor", 2);
+    add(&group, "floats", floats, &[1.5_f32, f32::NAN]);
+    let complex = new(&[1], "complex64", &["one"]).attribute("units", "days since 2000-01-01");
+    group.create_array("complex", complex).unwrap();
+    let dataset = Dataset::open(&group).unwrap();
+    let values: Vec<f32> = dataset.variable("floats").unwrap().read().unwrap().to_vec().unwrap();
+    assert!(values[0] == 3.0 && values[1].is_nan());
+    let error = dataset.variable("complex").unwrap().data_type().unwrap_err();
+    assert!(error.to_string().contains("units") && error.to_string().contains("complex"), "{error}");
 }
 
 #[test]
