@@ -5,27 +5,24 @@
 //! [CF conventions](https://cfconventions.org) as `xarray.decode_cf` does, chunk by chunk where they are read: missing data, packed
 //! numbers, times of all calendars, bools, characters, strings.
 //!
+//! # Example
 //! ```
-//! # use std::sync::Arc;
-//! # use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
-//! # let mut registry = Registry::default();
-//! # zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
-//! # let registry = Arc::new(registry);
-//! # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
-//! # let group = Group::create(&store, "/", NewGroup::new(), &registry)?;
-//! # let new = NewArray::new(&[3], "int32").dimension_names(&["time"]).codecs("bytes")?;
-//! # let time = group.create_array("time", new.attribute("units", "days since 2020-01-01"))?;
-//! # time.write(.., &[0, 1, 31])?;
-//! # let new = NewArray::new(&[3], "int16").dimension_names(&["time"]).codecs("bytes")?;
-//! # let t2m = group.create_array("t2m", new.attribute("scale_factor", 0.5).attribute("add_offset", 273.0))?;
-//! # t2m.write(.., &[0_i16, 3, 40])?;
+//! use std::sync::Arc;
+//! use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
 //! use zarr_dataset::Dataset;
 //!
-//! let dataset = Dataset::open(&group)?;
-//! let january = dataset.sel("time", "2020-01")?;
-//! let t2m = january.variable("t2m")?.read()?;
-//! assert_eq!(t2m.dimensions(), ["time"]);
-//! assert_eq!(t2m.to_vec::<f64>()?, [273.0, 274.5]);
+//! let mut registry = Registry::default();
+//! zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+//! let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+//! let group = Group::create(&store, "/", NewGroup::new(), &Arc::new(registry))?;
+//! let new = |data_type| NewArray::new(&[3], data_type).dimension_names(&["time"]).codecs("bytes");
+//! let time = group.create_array("time", new("int32")?.attribute("units", "days since 2020-01-01"))?;
+//! time.write(.., &[0, 1, 31])?;
+//! let t2m = group.create_array("t2m", new("int16")?.attribute("scale_factor", 0.5).attribute("add_offset", 273.0))?;
+//! t2m.write(.., &[0_i16, 3, 40])?;
+//!
+//! let january = Dataset::open(&group)?.sel("time", "2020-01")?;
+//! assert_eq!(january.variable("t2m")?.read()?.to_vec::<f64>()?, [273.0, 274.5]);
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
 
