@@ -183,8 +183,8 @@ pub(super) fn restore(node: &mut Node, dialect: Dialect) -> Option<Value> {
 fn restore_member(array: &mut ArrayMetadata, name: &str, value: &Value) {
     match name {
         "dimension_names" => {
-            let names = value.as_array().filter(|names| names.len() == array.shape.len()).unwrap_or_default();
-            if array.dimension_names.is_none() && !names.is_empty() {
+            let names = value.as_array().filter(|names| names.len() == array.shape.len());
+            if let (None, Some(names)) = (&array.dimension_names, names) {
                 array.dimension_names = Some(names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
             }
         }
