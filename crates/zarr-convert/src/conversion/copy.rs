@@ -66,17 +66,22 @@ fn write_missing(
     stored: &BTreeSet<ChunkIndex>,
     advance: &dyn Fn(&ChunkIndex) -> Result<u128>,
 ) -> Result<u128> {
+    let keys = ChunkKeys::new(written)?;
+    let grid = keys.grid();
+    let whole = Region::whole(grid.shape());
+    if grid.intersect(&whole).iter().all(|overlap| stored.contains(&overlap.index)) {
+        // Chunks may be copied without their codecs, which only missing ones need.
+        return Ok(0);
+    }
     let open = |store: &Arc<dyn Store>, found: &StoredNode| {
         Array::from_found(store, found.clone(), &conversion.registry, conversion.options.options.clone())
     };
     let (source, sink) = (open(&conversion.source, &planned.source)?, open(destination, written)?);
-    let keys = ChunkKeys::new(written)?;
-    let grid = sink.chunk_grid();
     // Chunks that hold as many elements along each axis are encoded to the same bytes.
     let mut encoded: HashMap<Vec<u64>, Vec<u8>> = HashMap::new();
     let (item_size, memory) = (sink.data_type().item_size() as u64, conversion.options.memory);
     let mut done = 0;
-    for overlap in grid.intersect(&Region::whole(sink.shape())).iter() {
+    for overlap in grid.intersect(&whole).iter() {
         let chunk = overlap.index;
         if stored.contains(&chunk) {
             continue;
