@@ -80,41 +80,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let python = python::environment(&directory)?;
     let (mut arrays, mut mismatches) = (0, 0);
     for &peer in &options.peers {
-        if peer == Peer::Numcodecs {
-            let folder = fresh(&directory.join("numcodecs"))?;
-            let (compared, differing) = codecs::run(&python, &options, &folder)?;
+        // The comparisons that have no two directions, each in a folder of its own.
+        let special: Option<(&str, Special)> = match peer {
+            Peer::Numcodecs => Some(("numcodecs", codecs::run)),
+            Peer::Datasets => Some(("datasets", datasets::run)),
+            Peer::Names => Some(("names", |python, _, folder| names::run(python, folder))),
+            Peer::Xarray => Some(("xarray-conversions", meaning::run)),
+            Peer::Zarr | Peer::Tensorstore => None,
+        };
+        if let Some((name, run)) = special {
+            let folder = fresh(&directory.join(name))?;
+            let (compared, differing) = run(&python, &options, &folder)?;
             if differing == 0 && !options.keep {
                 fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
             }
             arrays += compared;
             mismatches += differing;
-            continue;
         }
-        if peer == Peer::Datasets {
-            let folder = fresh(&directory.join("datasets"))?;
-            let (compared, differing) = datasets::run(&python, &options, &folder)?;
-            if differing == 0 && !options.keep {
-                fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-            }
-            arrays += compared;
-            mismatches += differing;
+        if !matches!(peer, Peer::Zarr | Peer::Tensorstore | Peer::Xarray) {
             continue;
-        }
-        if peer == Peer::Names {
-            let folder = fresh(&directory.join("names"))?;
-            let (compared, differing) = names::run(&python, &folder)?;
-            arrays += compared;
-            mismatches += differing;
-            continue;
-        }
-        if peer == Peer::Xarray {
-            let folder = fresh(&directory.join("xarray-conversions"))?;
-            let (compared, differing) = meaning::run(&python, &options, &folder)?;
-            if differing == 0 && !options.keep {
-                fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-            }
-            arrays += compared;
-            mismatches += differing;
         }
         for (direction, compare) in [("ours reads", ours_reads as Compare), ("reads ours", reads_ours)] {
             let folder = directory.join(format!("{}-{}", peer.name(), direction.replace(' ', "-")));
@@ -131,6 +115,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     println!("{arrays} arrays, {mismatches} mismatches");
     if mismatches == 0 { Ok(()) } else { Err(format!("{mismatches} arrays differ")) }
 }
+
+/// Compares in a way of its own. Returns how many arrays or data sets were compared, and how many differ.
+type Special = fn(&python::Python, &Options, &Path) -> Result<(usize, usize), String>;
 
 type Compare = fn(&python::Python, Peer, &Options, &Path) -> Result<Outcome, String>;
 
