@@ -15,6 +15,7 @@ mod ours;
 pub(crate) mod python;
 mod random;
 mod theirs;
+mod written;
 
 use manifest::Line;
 use std::collections::HashMap;
@@ -24,11 +25,12 @@ use std::time::Instant;
 use zarr_json::Value;
 
 const USAGE: &str = "\
-usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs|names|datasets] [--seed N] [--keep]
+usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodecs|names|datasets|written] [--seed N] [--keep]
 
   --arrays N   arrays for each peer and direction, and for each codec of numcodecs (200)
   --peer NAME  this peer alone; may be repeated; names: codecs as people type them,
-               datasets: data sets that xarray writes and decodes
+               datasets: data sets that xarray writes and decodes,
+               written: data sets that ours writes, beside the ones of xarray
   --seed N     other random arrays (1)
   --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
 
@@ -41,10 +43,12 @@ enum Peer {
     Numcodecs,
     Names,
     Datasets,
+    Written,
 }
 
 impl Peer {
-    const ALL: [Self; 6] = [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs, Self::Names, Self::Datasets];
+    const ALL: [Self; 7] =
+        [Self::Zarr, Self::Tensorstore, Self::Xarray, Self::Numcodecs, Self::Names, Self::Datasets, Self::Written];
 
     fn name(self) -> &'static str {
         match self {
@@ -54,6 +58,7 @@ impl Peer {
             Self::Numcodecs => "numcodecs",
             Self::Names => "names",
             Self::Datasets => "datasets",
+            Self::Written => "written",
         }
     }
 }
@@ -84,6 +89,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         let special: Option<(&str, Special)> = match peer {
             Peer::Numcodecs => Some(("numcodecs", codecs::run)),
             Peer::Datasets => Some(("datasets", datasets::run)),
+            Peer::Written => Some(("written", written::run)),
             Peer::Names => Some(("names", |python, _, folder| names::run(python, folder))),
             Peer::Xarray => Some(("xarray-conversions", meaning::run)),
             Peer::Zarr | Peer::Tensorstore => None,

@@ -60,6 +60,7 @@ pub struct Dataset {
     variables: BTreeMap<String, Variable>,
     coordinates: Arc<BTreeSet<String>>,
     broken: Arc<Vec<Error>>,
+    options: Arc<DatasetOptions>,
 }
 
 impl Dataset {
@@ -108,12 +109,12 @@ impl Dataset {
         let mut coordinates = BTreeSet::new();
         let names: BTreeSet<String> = opened.iter().map(|(name, ..)| name.clone()).collect();
         let mut variables = BTreeMap::new();
-        for (name, array, axes, mut attributes) in opened {
+        for (name, array, axes, attributes) in opened {
             if matches!(axes.as_slice(), [Axis::Named(dimension)] if *dimension == name) {
                 coordinates.insert(name.clone());
             }
-            if let Some(listed) = attributes.remove("coordinates") {
-                coordinates.extend(words(&listed).filter(|word| names.contains(*word)).map(str::to_owned));
+            if let Some(listed) = attributes.get("coordinates") {
+                coordinates.extend(words(listed).filter(|word| names.contains(*word)).map(str::to_owned));
             }
             let variable = Variable::new(&name, array, axes, attributes, &registry);
             variables.insert(name, variable);
@@ -138,6 +139,7 @@ impl Dataset {
             variables,
             coordinates: Arc::new(coordinates),
             broken: Arc::new(broken),
+            options: Arc::new(options.clone()),
         })
     }
 
@@ -240,7 +242,12 @@ impl Dataset {
         self.isel(dimension, axis)
     }
 
-    fn check_dimension(&self, dimension: &str) -> Result<()> {
+    /// The options that it was opened with.
+    pub(crate) fn options(&self) -> &DatasetOptions {
+        &self.options
+    }
+
+    pub(crate) fn check_dimension(&self, dimension: &str) -> Result<()> {
         if self.dimensions.iter().any(|known| known.name == dimension) {
             return Ok(());
         }
@@ -300,7 +307,7 @@ fn add_units_of_bounds(opened: &mut [Opened]) {
 }
 
 /// The words of a text.
-fn words(text: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &Value) -> impl Iterator<Item = &str> {
     text.as_str().unwrap_or_default().split_whitespace()
 }
 

@@ -4,30 +4,17 @@
 //! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's. Up to Zarr v2 the fill value
 //! of the array is `_FillValue`; in Zarr v3 `_FillValue` is an attribute, whose floats are the base64 of a little-endian `f64`.
 
+pub(crate) use crate::fills::Fill;
+use crate::fills::{element_fill, numbers, reread, stored_fill};
 use crate::{Error, ErrorKind, Result};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use std::borrow::Cow;
 use zarr_array::Array;
 use zarr_cf::time::DeltaUnits;
-use zarr_dtype::{Class, DataType, FillValue, Scalar};
-use zarr_json::{Map, Number, Value};
+use zarr_dtype::{DataType, FillValue, Scalar};
+use zarr_json::{Map, Value};
 
 /// The attribute that says which value marks missing data.
 pub(crate) const FILL_VALUE: &str = "_FillValue";
-
-/// A value that marks missing data.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Fill {
-    /// An integer.
-    Integer(i128),
-    /// A float, which is not NaN.
-    Float(f64),
-    /// A complex number, of which no part is NaN.
-    Complex(f64, f64),
-    /// The bytes of a string, a byte string, or a bool.
-    Bytes(Vec<u8>),
-}
 
 /// A number that values are scaled by or moved by. Its kind decides the type of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,13 +71,26 @@ impl Encoding {
     /// # Errors
     /// [`ErrorKind::InvalidMetadata`] for an attribute that is none of its kind, with its name.
     pub(crate) fn take(array: &Array, attributes: &mut Map) -> Result<Self> {
+        let fill = array.metadata().fill_value.is_some().then(|| array.fill_value());
+        Self::of(array.data_type(), zarr_meta::Dialect::is_v3(array.dialect()), fill, attributes)
+    }
+
+    /// As [`take`](Self::take), of elements of `data_type` in an array whose document has this fill value.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn of(
+        data_type: &DataType,
+        is_v3: bool,
+        fill: Option<&FillValue>,
+        attributes: &mut Map,
+    ) -> Result<Self> {
         let mut taken = Map::new();
         let mut take = |name: &str, attributes: &mut Map| {
             let value = attributes.remove(name)?;
             taken.insert(name, value.clone());
             Some(value)
         };
-        let data_type = array.data_type();
         let is_time_type = matches!(data_type, DataType::DateTime64(_) | DataType::TimeDelta64(_));
         if is_time_type {
             // numpy's own times are decoded already, and keep all attributes.
@@ -100,13 +100,13 @@ impl Encoding {
         let mut fills = Vec::new();
         let own_fill = take(FILL_VALUE, attributes);
         // Up to version 2 the fill value of the array does.
-        let is_marked = !zarr_meta::Dialect::is_v3(array.dialect()) && array.metadata().fill_value.is_some();
-        if zarr_meta::Dialect::is_v3(array.dialect()) {
+        let is_marked = !is_v3 && fill.is_some();
+        if is_v3 {
             if let Some(value) = &own_fill {
                 fills.extend(stored_fill(data_type, value)?);
             }
-        } else if array.metadata().fill_value.is_some() {
-            fills.extend(element_fill(data_type, array.fill_value())?);
+        } else if let Some(fill) = fill {
+            fills.extend(element_fill(data_type, fill)?);
         } else if let Some(value) = &own_fill {
             fills.extend(numbers(FILL_VALUE, data_type, value)?);
         }
@@ -243,7 +243,7 @@ pub(crate) fn invalid(attribute: &str, found: &str, expected: &str) -> Error {
         .at(|location| location.pointer = Some(pointer))
 }
 
-fn text(attribute: &str, value: &Value) -> Result<String> {
+pub(crate) fn text(attribute: &str, value: &Value) -> Result<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| invalid(attribute, &value.excerpt(), "a string"))
 }
 
@@ -257,7 +257,7 @@ fn unsigned(value: &Value) -> Option<bool> {
 }
 
 /// A number, or a list of one: attributes of netCDF are lists.
-fn factor(attribute: &str, value: &Value) -> Result<Factor> {
+pub(crate) fn factor(attribute: &str, value: &Value) -> Result<Factor> {
     let number = match value {
         Value::Array(list) if list.len() == 1 => list.first().and_then(Value::as_number),
         _ => value.as_number(),
@@ -267,104 +267,6 @@ fn factor(attribute: &str, value: &Value) -> Result<Factor> {
         Some(Ok(integer)) => Factor::Integer(integer),
         _ => Factor::Float(number.as_f64()),
     })
-}
-
-/// The values of an attribute that marks missing data by numbers, strings or lists of them, spelled as JSON. NaN marks nothing that
-/// is not missing anyway.
-fn numbers(attribute: &str, data_type: &DataType, value: &Value) -> Result<Vec<Fill>> {
-    let values = match value {
-        Value::Array(list) => list.as_slice(),
-        value => std::slice::from_ref(value),
-    };
-    let mut fills = Vec::new();
-    for value in values {
-        match value {
-            Value::Number(number) => fills.extend(of_number(number)),
-            Value::String(_) if is_textual(data_type) => {
-                fills.push(Fill::Bytes(value.as_str().unwrap_or_default().as_bytes().to_vec()));
-            }
-            Value::String(_) => match value.as_str() {
-                Some("NaN") => {}
-                Some("Infinity") => fills.push(Fill::Float(f64::INFINITY)),
-                Some("-Infinity") => fills.push(Fill::Float(f64::NEG_INFINITY)),
-                _ => return Err(invalid(attribute, &value.excerpt(), "a number, or a list of numbers")),
-            },
-            Value::Bool(value) => fills.push(Fill::Integer(i128::from(*value))),
-            Value::Null => {}
-            value => return Err(invalid(attribute, &value.excerpt(), "a number, a string, or a list of them")),
-        }
-    }
-    Ok(fills)
-}
-
-fn of_number(number: &Number) -> Option<Fill> {
-    match number.as_i128() {
-        Some(integer) => Some(Fill::Integer(integer)),
-        None => Some(number.as_f64()).filter(|value| !value.is_nan()).map(Fill::Float),
-    }
-}
-
-/// `_FillValue` as Zarr v3 has it (`FillValueCoder` of xarray).
-fn stored_fill(data_type: &DataType, value: &Value) -> Result<Vec<Fill>> {
-    let float = |value: &Value| {
-        let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok());
-        let bytes: Option<[u8; 8]> = bytes.and_then(|bytes| bytes.try_into().ok());
-        let expected = "the base64 of a little-endian float of 64 bits";
-        bytes.map(f64::from_le_bytes).ok_or_else(|| invalid(FILL_VALUE, &value.excerpt(), expected))
-    };
-    let unfit = |expected: &str| Err(invalid(FILL_VALUE, &value.excerpt(), expected));
-    Ok(match data_type.class() {
-        Some(Class::Float) => Vec::from_iter(Some(float(value)?).filter(|value| !value.is_nan()).map(Fill::Float)),
-        Some(Class::Complex) => {
-            let Some([re, im]) = value.as_array() else { return unfit("a list of two base64 strings") };
-            let (re, im) = (float(re)?, float(im)?);
-            if re.is_nan() || im.is_nan() { Vec::new() } else { vec![Fill::Complex(re, im)] }
-        }
-        Some(Class::Bool) => match value {
-            Value::Bool(value) => vec![Fill::Integer(i128::from(*value))],
-            Value::Number(number) => vec![Fill::Integer(i128::from(number.as_f64() != 0.0))],
-            _ => return unfit("a bool"),
-        },
-        Some(Class::Signed | Class::Unsigned) => match value.as_number() {
-            Some(number) => vec![Fill::Integer(number.as_i128().unwrap_or(number.as_f64() as i128))],
-            None => return unfit("a number"),
-        },
-        _ if matches!(data_type, DataType::String) => vec![Fill::Bytes(text(FILL_VALUE, value)?.into_bytes())],
-        _ if is_textual(data_type) => match value.as_str().map(|text| STANDARD.decode(text)) {
-            Some(Ok(bytes)) => vec![Fill::Bytes(bytes)],
-            _ => return unfit("the base64 of bytes"),
-        },
-        _ => return unfit("no fill value for this data type"),
-    })
-}
-
-/// The fill value of an array of version 2.
-fn element_fill(data_type: &DataType, fill: &FillValue) -> Result<Vec<Fill>> {
-    let bytes = fill.bytes();
-    if data_type.class() == Some(Class::Complex) {
-        let half = bytes.len() / 2;
-        let part = |bytes: Option<&[u8]>| match bytes {
-            Some(bytes) if bytes.len() == 4 => bytes.try_into().ok().map(|bytes| f64::from(f32::from_ne_bytes(bytes))),
-            Some(bytes) => bytes.try_into().ok().map(f64::from_ne_bytes),
-            None => None,
-        };
-        let parts = part(bytes.get(..half)).zip(part(bytes.get(half..)));
-        return Ok(parts
-            .filter(|(re, im)| !re.is_nan() && !im.is_nan())
-            .map(|(re, im)| Fill::Complex(re, im))
-            .into_iter()
-            .collect());
-    }
-    if let Some(integer) = data_type.layout().scalar().and_then(|scalar| scalar.integer(bytes)) {
-        return Ok(vec![Fill::Integer(integer)]);
-    }
-    if let Some(value) = data_type.to_f64(bytes) {
-        return Ok(if value.is_nan() { Vec::new() } else { vec![Fill::Float(value)] });
-    }
-    if is_textual(data_type) {
-        return Ok(vec![Fill::Bytes(content(data_type, bytes).into_owned())]);
-    }
-    Ok(Vec::new())
 }
 
 /// Whether elements are strings or bytes.
@@ -407,18 +309,4 @@ pub(crate) fn with_sign(scalar: Scalar, unsigned: bool) -> Scalar {
         (Scalar::U64, false) => Scalar::I64,
         _ => scalar,
     }
-}
-
-/// A fill value that is given in the stored type, in the type of the other signedness.
-fn reread(fill: &Fill, stored: Scalar, read: Scalar) -> Fill {
-    let (&Fill::Integer(value), Some((least, _)), Some((new_least, greatest))) = (fill, stored.range(), read.range())
-    else {
-        return fill.clone();
-    };
-    let span = greatest - new_least + 1;
-    Fill::Integer(match (least < 0, new_least < 0) {
-        (true, false) if value < 0 => value + span,
-        (false, true) if value > greatest => value - span,
-        _ => value,
-    })
 }

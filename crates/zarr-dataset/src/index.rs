@@ -139,7 +139,7 @@ impl Keys {
 }
 
 /// Nanoseconds in a unit; `None` for months and years, which have no fixed length.
-fn nanoseconds(unit: TimeUnit) -> Option<i64> {
+pub(crate) fn nanoseconds(unit: TimeUnit) -> Option<i64> {
     let length = match unit.unit {
         Unit::Nanosecond => 1,
         Unit::Microsecond => 1_000,

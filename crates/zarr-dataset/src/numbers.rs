@@ -169,9 +169,10 @@ fn masked(scalar: Scalar) -> Scalar {
 }
 
 /// A number as it is stored.
-trait Stored: Copy + bytemuck::AnyBitPattern {
+pub(crate) trait Stored: Copy + bytemuck::AnyBitPattern {
     fn to_f64(self) -> f64;
     fn to_i64(self) -> i64;
+    fn to_i128(self) -> i128;
 }
 
 macro_rules! stored {
@@ -185,6 +186,11 @@ macro_rules! stored {
             #[inline(always)]
             fn to_i64(self) -> i64 {
                 self as i64
+            }
+
+            #[inline(always)]
+            fn to_i128(self) -> i128 {
+                self as i128
             }
         }
     )* };
@@ -201,6 +207,11 @@ impl Stored for f16 {
     #[inline(always)]
     fn to_i64(self) -> i64 {
         f64::from(self) as i64
+    }
+
+    #[inline(always)]
+    fn to_i128(self) -> i128 {
+        f64::from(self) as i128
     }
 }
 

@@ -1,6 +1,8 @@
 //! Strings: characters put together, bytes decoded, and missing ones marked.
 
+use crate::encoder::unmarked;
 use crate::encoding::{Encoding, Fill, content, invalid};
+use crate::values::Values;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use zarr_array::ArrayData;
@@ -31,14 +33,10 @@ pub(crate) fn join(characters: &ArrayData) -> Result<ArrayData> {
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`] for an encoding that is not known, [`ErrorKind::CorruptChunk`] for bytes that are not of it.
 pub(crate) fn decode(bytes: &ArrayData, encoding: &str) -> Result<ArrayData> {
-    let name: String = encoding.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
-    let decode: fn(&[u8]) -> Option<String> = match name.as_str() {
-        "utf8" | "u8" => |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned),
-        "ascii" | "usascii" | "646" => {
-            |bytes| bytes.is_ascii().then(|| bytes.iter().map(|&byte| char::from(byte)).collect())
-        }
-        "latin1" | "iso88591" | "l1" => |bytes| Some(bytes.iter().map(|&byte| char::from(byte)).collect()),
-        _ => return Err(invalid("_Encoding", &format!("{encoding:?}"), "utf-8, ascii or latin-1")),
+    let decode: fn(&[u8]) -> Option<String> = match charset(encoding)? {
+        Charset::Utf8 => |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned),
+        Charset::Ascii => |bytes| bytes.is_ascii().then(|| bytes.iter().map(|&byte| char::from(byte)).collect()),
+        Charset::Latin1 => |bytes| Some(bytes.iter().map(|&byte| char::from(byte)).collect()),
     };
     let mut strings = Vec::with_capacity(bytes.len());
     for index in 0..bytes.len() {
@@ -50,6 +48,124 @@ pub(crate) fn decode(bytes: &ArrayData, encoding: &str) -> Result<ArrayData> {
         })?);
     }
     ArrayData::from_elements(&DataType::String, bytes.shape(), &strings)
+}
+
+/// A set of characters that strings are stored in.
+#[derive(Clone, Copy)]
+enum Charset {
+    Utf8,
+    Ascii,
+    Latin1,
+}
+
+/// The set that an attribute `_Encoding` names, by the names that Python has for it.
+fn charset(encoding: &str) -> Result<Charset> {
+    let name: String = encoding.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
+    match name.as_str() {
+        "utf8" | "u8" => Ok(Charset::Utf8),
+        "ascii" | "usascii" | "646" => Ok(Charset::Ascii),
+        "latin1" | "iso88591" | "l1" => Ok(Charset::Latin1),
+        _ => Err(invalid("_Encoding", &format!("{encoding:?}"), "utf-8, ascii or latin-1")),
+    }
+}
+
+/// Bytes of the longest string, in the encoding of this name.
+///
+/// # Errors
+/// For an encoding that is not known.
+pub(crate) fn longest(values: &Values, encoding: &str) -> Result<usize> {
+    let charset = charset(encoding)?;
+    let data = values.data();
+    let len = |index: usize| {
+        let bytes = content(data.data_type(), &element(data, index)).into_owned();
+        // A string that the set does not have is an error where it is encoded.
+        in_charset(&bytes, charset).map_or(bytes.len(), |bytes| bytes.len())
+    };
+    Ok((0..data.len()).map(len).max().unwrap_or(0))
+}
+
+/// Strings and bytes as elements of `stored`: one byte each where `characters` says how many characters a string has.
+///
+/// # Errors
+/// For a string that is too long, has characters that the encoding has not, or is missing while nothing marks missing data.
+pub(crate) fn encode(
+    values: &Values,
+    stored: &DataType,
+    characters: Option<u64>,
+    encoding: &Encoding,
+) -> Result<ArrayData> {
+    let data = values.data();
+    if data.data_type() == stored && values.missing.is_none() && characters.is_none() {
+        return Ok(data.clone());
+    }
+    let charset = encoding.strings.as_deref().map(charset).transpose()?;
+    let is_text = matches!(data.data_type(), DataType::String | DataType::FixedUtf32 { .. });
+    let mut contents = Vec::with_capacity(data.len());
+    for index in 0..data.len() {
+        if values.missing.as_ref().is_some_and(|missing| missing.get(index) == Some(&true)) {
+            let Some(Fill::Bytes(fill)) = encoding.fills.first() else { return Err(unmarked(index, stored)) };
+            contents.push(fill.clone());
+            continue;
+        }
+        let bytes = content(data.data_type(), &element(data, index)).into_owned();
+        contents.push(match charset.filter(|_| is_text) {
+            None | Some(Charset::Utf8) => bytes,
+            Some(charset) => in_charset(&bytes, charset).ok_or_else(|| {
+                let name = encoding.strings.as_deref().unwrap_or_default();
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                Error::argument(format!("value {index} is {text:?}, which has characters that {name} has not"))
+            })?,
+        });
+    }
+    let shape = data.shape();
+    match (stored, characters) {
+        (DataType::FixedBytes { len: 1 }, Some(len)) => {
+            let shape: Vec<u64> = shape.iter().copied().chain([len]).collect();
+            ArrayData::from_items(stored, &shape, &padded(&contents, len)?, None)
+        }
+        (DataType::FixedBytes { len }, None) => {
+            ArrayData::from_items(stored, shape, &padded(&contents, u64::from(*len))?, None)
+        }
+        (DataType::String | DataType::FixedUtf32 { .. }, None) => {
+            let texts: Result<Vec<String>> = contents.into_iter().enumerate().map(to_text).collect();
+            ArrayData::from_elements(stored, shape, &texts?)
+        }
+        _ => ArrayData::from_elements(stored, shape, &contents),
+    }
+}
+
+fn to_text((index, bytes): (usize, Vec<u8>)) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let found = error.as_bytes().escape_ascii().to_string();
+        Error::argument(format!("value {index} is b\"{found}\", expected a string in UTF-8"))
+    })
+}
+
+fn in_charset(utf8: &[u8], charset: Charset) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(utf8).ok()?;
+    match charset {
+        Charset::Utf8 => Some(utf8.to_vec()),
+        Charset::Ascii => text.is_ascii().then(|| utf8.to_vec()),
+        Charset::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect(),
+    }
+}
+
+/// Byte strings with NULs behind them, `len` bytes each.
+fn padded(contents: &[Vec<u8>], len: u64) -> Result<Vec<u8>> {
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let mut items = Vec::new();
+    let count = contents.len();
+    let memory = |_| Error::new(ErrorKind::Limit, format!("no memory for {count} strings of {len} bytes"));
+    items.try_reserve_exact(len.saturating_mul(count)).map_err(memory)?;
+    for (index, bytes) in contents.iter().enumerate() {
+        let Some(padding) = len.checked_sub(bytes.len()) else {
+            let found = bytes.len();
+            return Err(Error::argument(format!("value {index} has {found} bytes, expected at most {len}")));
+        };
+        items.extend_from_slice(bytes);
+        items.resize(items.len() + padding, 0);
+    }
+    Ok(items)
 }
 
 /// Which elements the variable marks as missing; `None` if it marks none so.

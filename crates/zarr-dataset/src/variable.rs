@@ -51,8 +51,12 @@ impl Variable {
         mut attributes: Map,
         registry: &Arc<Registry>,
     ) -> Self {
+        let coordinates = attributes.remove("coordinates");
         let original = attributes.clone();
-        let encoding = Encoding::take(&stored, &mut attributes).ok();
+        let mut encoding = Encoding::take(&stored, &mut attributes).ok();
+        if let (Some(encoding), Some(coordinates)) = (&mut encoding, coordinates) {
+            encoding.taken.insert("coordinates", coordinates);
+        }
         if encoding.is_none() {
             attributes = original;
         }
@@ -178,7 +182,37 @@ impl Variable {
         Ok((data, missing))
     }
 
-    fn selection(&self) -> Selection {
+    /// The encoding.
+    ///
+    /// # Errors
+    /// If the attributes are none.
+    pub(crate) fn checked_encoding(&self) -> Result<&Encoding> {
+        let Inner { stored, encoding, attributes, .. } = &*self.inner;
+        match encoding {
+            Some(encoding) => Ok(encoding),
+            // To have the error again.
+            None => Err(match Encoding::take(stored, &mut attributes.clone()) {
+                Ok(_) => Error::internal("a variable without encoding"),
+                Err(error) => self.locate(error),
+            }),
+        }
+    }
+
+    /// How many characters each string has, if strings are stored as characters.
+    pub(crate) fn characters(&self) -> Option<u64> {
+        let last = self.inner.axes.last().filter(|axis| **axis == Axis::Characters);
+        last.and_then(|_| self.inner.stored.shape().last().copied())
+    }
+
+    /// The axes of the stored array: the name of the dimension, and the indices that are selected.
+    pub(crate) fn axes_of_stored(&self) -> impl Iterator<Item = (Option<&str>, &Indexer)> {
+        self.inner.axes.iter().zip(&self.indexers).map(|(axis, indexer)| match axis {
+            Axis::Named(name) => (Some(name.as_str()), indexer),
+            Axis::Scalar | Axis::Characters => (None, indexer),
+        })
+    }
+
+    pub(crate) fn selection(&self) -> Selection {
         Selection::Axes(self.indexers.iter().map(Indexer::to_axis).collect())
     }
 
@@ -191,11 +225,8 @@ impl Variable {
     }
 
     fn find_way(&self) -> Result<Way> {
-        let Inner { stored, axes, encoding, registry, .. } = &*self.inner;
-        let Some(encoding) = encoding else {
-            // To have the error again.
-            return Encoding::take(stored, &mut self.inner.attributes.clone()).map(|_| Way::Stored);
-        };
+        let Inner { stored, axes, registry, .. } = &*self.inner;
+        let encoding = self.checked_encoding()?;
         let data_type = stored.data_type().storage();
         let is_bytes = matches!(data_type, DataType::FixedBytes { .. } | DataType::Bytes { .. });
         if axes.last() == Some(&Axis::Characters) || (is_bytes && encoding.strings.is_some()) {
@@ -208,7 +239,7 @@ impl Variable {
         Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
     }
 
-    fn locate(&self, error: Error) -> Error {
+    pub(crate) fn locate(&self, error: Error) -> Error {
         let (store, path) = (self.inner.stored.store().to_string(), self.inner.stored.path().to_string());
         error.at(|location| {
             location.store = Some(store);

@@ -67,7 +67,7 @@ fn variables_are_told_from_coordinates() {
     assert_eq!(names(dataset.data_variables().collect()), ["t2m"]);
     let t2m = dataset.variable("t2m").unwrap();
     assert_eq!(t2m.attributes().keys().collect::<Vec<_>>(), ["long_name"]);
-    assert_eq!(t2m.encoding().keys().collect::<Vec<_>>(), ["_FillValue", "scale_factor", "add_offset"]);
+    assert_eq!(t2m.encoding().keys().collect::<Vec<_>>(), ["_FillValue", "scale_factor", "add_offset", "coordinates"]);
     assert_eq!(names(dataset.coordinates_of(t2m).collect()), ["area", "lat", "level", "lon", "time"]);
     let error = dataset.variable("t2n").unwrap_err();
     assert_eq!((error.kind(), error.hint()), (ErrorKind::NotFound, Some("there is one called t2m")));

@@ -302,6 +302,16 @@ impl Create {
         let (store, path) = self.location.create()?;
         Group::create(&store, &path, new, &Self::known(self.registry))
     }
+
+    /// Creates a data set, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// The errors of [`Dataset::create`](crate::dataset::Dataset::create) and of creating the store.
+    #[cfg(feature = "dataset")]
+    pub fn dataset(self, new: crate::dataset::NewDataset) -> Result<crate::dataset::Dataset> {
+        let (store, path) = self.location.create()?;
+        crate::dataset::Dataset::create(&store, &path, new, &Self::known(self.registry))
+    }
 }
 
 #[cfg(test)]

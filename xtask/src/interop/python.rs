@@ -72,6 +72,13 @@ impl Python {
         output(&mut command)
     }
 
+    /// Has xarray compare the data sets in `folder` that ours wrote with the ones that it writes; returns a line for each.
+    pub(super) fn compare_written(&self, folder: &Path) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/written.py")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -26,6 +26,12 @@ pub trait WriteElement: Sized + Clone + Send + Sync {
         None
     }
 
+    /// The data type that arrays of such values are created with; see [`Element::default_data_type`].
+    ///
+    /// # Errors
+    /// [`Error::NoDataType`] for a type that stands for no data type of its own.
+    fn written_data_type() -> Result<DataType, Error>;
+
     /// Checks that values of this type can be elements of `data_type`.
     ///
     /// # Errors
@@ -44,6 +50,10 @@ impl<T: Element> WriteElement for T {
         T::as_bytes(elements)
     }
 
+    fn written_data_type() -> Result<DataType, Error> {
+        T::default_data_type()
+    }
+
     fn check_written(data_type: &DataType) -> Result<(), Error> {
         data_type.as_taken_by::<T>().map(drop)
     }
@@ -54,6 +64,10 @@ impl<T: Element> WriteElement for T {
 }
 
 impl WriteElement for &str {
+    fn written_data_type() -> Result<DataType, Error> {
+        String::default_data_type()
+    }
+
     fn check_written(data_type: &DataType) -> Result<(), Error> {
         String::check_written(data_type)
     }
@@ -64,6 +78,10 @@ impl WriteElement for &str {
 }
 
 impl WriteElement for &[u8] {
+    fn written_data_type() -> Result<DataType, Error> {
+        Vec::<u8>::default_data_type()
+    }
+
     fn check_written(data_type: &DataType) -> Result<(), Error> {
         Vec::<u8>::check_written(data_type)
     }

@@ -1,0 +1,268 @@
+//! Values as the elements that are stored, the inverse of [`Decoder`](crate::decoder::Decoder): times are counted in their units,
+//! numbers packed, strings made bytes.
+
+use crate::decoder::time_units;
+use crate::encoding::{Encoding, FILL_VALUE, Fill, Times, invalid, is_textual};
+use crate::packing::{Packing, number};
+use crate::values::Values;
+use crate::{Error, Result, calendar_time, strings};
+use bytemuck::cast_slice;
+use zarr_array::ArrayData;
+use zarr_cf::time::{Calendar, DeltaUnits, Encoded, EncodedNumbers, NumberKind, Numbers, TimeUnits};
+use zarr_dtype::{Class, DataType, Scalar, TimeUnit};
+
+/// The elements of type `stored` that decode to `values`. Where strings are stored as characters, `characters` is how many each has.
+///
+/// # Errors
+/// For a value that the elements cannot have, with its index in C order.
+pub(crate) fn encode(
+    values: &Values,
+    stored: &DataType,
+    characters: Option<u64>,
+    encoding: &Encoding,
+) -> Result<ArrayData> {
+    let data_type = values.data_type();
+    if is_textual(data_type) && is_textual(stored) {
+        return strings::encode(values, stored, characters, encoding);
+    }
+    let unfit = || {
+        let message = format!("found values of data type {data_type}, which cannot be stored as {stored}");
+        Error::argument(format!("{message}{}", meaning(&encoding.times)))
+    };
+    let kind = match number(stored) {
+        _ if encoding.scale.is_some() || encoding.offset.is_some() => NumberKind::Float,
+        Some(Scalar::F16 | Scalar::F32 | Scalar::F64) => NumberKind::Float,
+        _ => NumberKind::Integer,
+    };
+    let counted = match &encoding.times {
+        Times::Since(text, calendar) => {
+            let units = time_units(text, calendar.as_deref())?;
+            Some((count_times(values, &units, kind)?.ok_or_else(unfit)?, as_written(&units)?))
+        }
+        Times::Span(text, _) => {
+            let units =
+                DeltaUnits::parse(text).map_err(|error| invalid("units", &error.to_string(), "a unit of time"))?;
+            Some((count_spans(values, &units, kind)?.ok_or_else(unfit)?, text.clone()))
+        }
+        Times::None | Times::Count => None,
+    };
+    if let Some((counted, units)) = counted {
+        if counted.units != units {
+            let message = format!("found times that are no whole numbers of {units:?}, which are stored as {stored}");
+            return Err(Error::argument(message).with_hint(format!("they are in {:?}", counted.units)));
+        }
+        return match &counted.numbers {
+            EncodedNumbers::I64(numbers) => pack(values, Scalar::I64, true, cast_slice(numbers), stored, encoding),
+            EncodedNumbers::F64(numbers) => pack(values, Scalar::F64, false, cast_slice(numbers), stored, encoding),
+        };
+    }
+    match number(data_type).zip(number(stored)) {
+        Some((Scalar::Bool, Scalar::Bool)) => encode_bools(values, stored, encoding),
+        Some((_, Scalar::Bool)) => Err(unfit()),
+        Some((from, _)) => {
+            let has_nat = encoding.times == Times::Count && from == Scalar::I64;
+            pack(values, from, has_nat, values.data().items(), stored, encoding)
+        }
+        None if [data_type, stored].iter().all(|it| it.class() == Some(Class::Complex)) => {
+            encode_complex(values, stored, encoding)
+        }
+        None if data_type == stored => Ok(values.data().clone()),
+        None => Err(unfit()),
+    }
+}
+
+fn meaning(times: &Times) -> String {
+    match times {
+        Times::Since(units, _) => format!(" of times in {units:?}"),
+        Times::Span(units, _) => format!(" of time spans in {units}"),
+        Times::None | Times::Count => String::new(),
+    }
+}
+
+/// The text of units as they are counted from.
+///
+/// # Errors
+/// If the text that is stored has another reference date than its normal form.
+fn as_written(units: &TimeUnits) -> Result<String> {
+    if units.written() != units.text() {
+        let other = TimeUnits::parse(units.written(), units.calendar()).ok();
+        let zero = |units: &TimeUnits| units.decode(Numbers::I64(&[0])).ok();
+        if other.as_ref().and_then(zero) != zero(units) {
+            return Err(invalid("units", &format!("{:?}", units.text()), "a reference date that can be written"));
+        }
+    }
+    Ok(units.written().to_owned())
+}
+
+/// Times as numbers in these units; `None` if values are no times.
+///
+/// # Errors
+/// For a time that the calendar does not have, or that is too far from the reference date.
+pub(crate) fn count_times(values: &Values, units: &TimeUnits, kind: NumberKind) -> Result<Option<Encoded>> {
+    let counted = if calendar_time::calendar(values.data_type()).is_some() {
+        units.encode_dates(&values.to_dates()?, kind)
+    } else if let DataType::DateTime64(unit) = values.data_type() {
+        units.encode_nanoseconds(&nanoseconds(values, *unit)?, kind)
+    } else {
+        return Ok(None);
+    };
+    counted.map(Some).map_err(|error| Error::argument(error.to_string()))
+}
+
+/// Time spans as numbers in these units; `None` if values are no time spans.
+///
+/// # Errors
+/// For a time span beyond nanoseconds of 64 bits.
+pub(crate) fn count_spans(values: &Values, units: &DeltaUnits, kind: NumberKind) -> Result<Option<Encoded>> {
+    let DataType::TimeDelta64(unit) = values.data_type() else { return Ok(None) };
+    Ok(Some(units.encode(&nanoseconds(values, *unit)?, kind)))
+}
+
+/// The units that xarray would give times without any, with their calendar; `None` if values are no times.
+///
+/// # Errors
+/// For times of no calendar, or beyond nanoseconds of 64 bits.
+pub(crate) fn infer_units(values: &Values, calendar: Option<Calendar>) -> Result<Option<TimeUnits>> {
+    let own = calendar_time::calendar(values.data_type());
+    let failed = |error: zarr_cf::time::Error| Error::argument(error.to_string());
+    let units = match (values.data_type(), own) {
+        (_, Some(own)) => {
+            let dates = values.to_dates()?;
+            if dates.iter().all(Option::is_none) {
+                TimeUnits::parse("microseconds since 1970-01-01", own).map_err(failed)?
+            } else {
+                TimeUnits::infer_dates(&dates).map_err(failed)?
+            }
+        }
+        (DataType::DateTime64(unit), None) => {
+            TimeUnits::infer_nanoseconds(&nanoseconds(values, *unit)?).map_err(failed)?
+        }
+        _ => return Ok(None),
+    };
+    match calendar {
+        Some(calendar) if calendar != units.calendar() => {
+            TimeUnits::parse(units.written(), calendar).map(Some).map_err(failed)
+        }
+        _ => Ok(Some(units)),
+    }
+}
+
+/// The units that xarray would give time spans without any; `None` if values are no time spans.
+///
+/// # Errors
+/// For time spans beyond nanoseconds of 64 bits.
+pub(crate) fn infer_span_units(values: &Values) -> Result<Option<DeltaUnits>> {
+    let DataType::TimeDelta64(unit) = values.data_type() else { return Ok(None) };
+    Ok(Some(DeltaUnits::infer(&nanoseconds(values, *unit)?)))
+}
+
+/// Times or time spans in nanoseconds.
+fn nanoseconds(values: &Values, unit: TimeUnit) -> Result<Vec<i64>> {
+    let data_type = values.data_type();
+    let length = crate::index::nanoseconds(unit)
+        .ok_or_else(|| Error::argument(format!("found values of {data_type}, which have no fixed length")))?;
+    let numbers = values.data().items().as_chunks::<8>().0.iter().map(|&item| i64::from_ne_bytes(item));
+    let scaled = numbers.enumerate().map(|(index, number)| match number {
+        i64::MIN => Ok(number),
+        number => number
+            .checked_mul(length)
+            .ok_or_else(|| Error::argument(format!("value {index} of {data_type} is beyond nanoseconds of 64 bits"))),
+    });
+    scaled.collect()
+}
+
+/// Packs `items`, numbers of type `from`, as elements of `stored`.
+fn pack(
+    values: &Values,
+    from: Scalar,
+    has_nat: bool,
+    items: &[u8],
+    stored: &DataType,
+    encoding: &Encoding,
+) -> Result<ArrayData> {
+    let Some(packing) = Packing::new(from, has_nat, stored, encoding)? else {
+        let found = values.data_type();
+        return Err(Error::argument(format!("found values of data type {found}, which cannot be stored as {stored}")));
+    };
+    let mut elements = zeros(items.len() / from.size(), stored)?;
+    packing.encode(items, &mut elements).map_err(|unfit| {
+        let (index, value) = (unfit.index, values.text(unfit.index));
+        let message = match unfit.is_missing {
+            true => format!("value {index} is {value}, and {stored} has no value for missing data"),
+            false => format!("value {index} is {value}, which {stored} does not have{}", packed(encoding)),
+        };
+        match unfit.is_missing {
+            true => Error::argument(message).with_hint(format!("{FILL_VALUE} marks missing data")),
+            false => Error::argument(message),
+        }
+    })?;
+    ArrayData::from_items(stored, values.shape(), &elements, None)
+}
+
+fn packed(encoding: &Encoding) -> String {
+    let factor = |name: &str, factor: Option<crate::encoding::Factor>| {
+        factor.map(|factor| format!(" {name} {}", factor.to_f64())).unwrap_or_default()
+    };
+    let found = factor("scale_factor", encoding.scale) + &factor("add_offset", encoding.offset);
+    if found.is_empty() { found } else { format!(" with{found}") }
+}
+
+fn zeros(count: usize, data_type: &DataType) -> Result<Vec<u8>> {
+    let size = count.saturating_mul(data_type.item_size());
+    let mut zeros = Vec::new();
+    let memory = |_| Error::new(crate::ErrorKind::Limit, format!("no memory for {count} elements of {data_type}"));
+    zeros.try_reserve_exact(size).map_err(memory)?;
+    zeros.resize(size, 0);
+    Ok(zeros)
+}
+
+fn encode_bools(values: &Values, stored: &DataType, encoding: &Encoding) -> Result<ArrayData> {
+    let Some(missing) = &values.missing else { return Ok(values.data().clone()) };
+    let mut items = values.data().items().to_vec();
+    for (index, item) in items.iter_mut().enumerate().filter(|(index, _)| missing.get(*index) == Some(&true)) {
+        let Some(Fill::Integer(fill)) = encoding.fills.first() else { return Err(unmarked(index, stored)) };
+        *item = u8::from(*fill != 0);
+    }
+    ArrayData::from_items(stored, values.shape(), &items, None)
+}
+
+/// The error for a missing value that nothing marks.
+pub(crate) fn unmarked(index: usize, stored: &DataType) -> Error {
+    Error::argument(format!("value {index} is missing, and {stored} has no value for missing data"))
+        .with_hint(format!("{FILL_VALUE} marks missing data"))
+}
+
+fn encode_complex(values: &Values, stored: &DataType, encoding: &Encoding) -> Result<ArrayData> {
+    let fill = encoding.fills.iter().find_map(|fill| match *fill {
+        Fill::Complex(re, im) => Some([re, im]),
+        Fill::Integer(re) => Some([re as f64, 0.0]),
+        Fill::Float(re) => Some([re, 0.0]),
+        Fill::Bytes(_) => None,
+    });
+    if values.data_type() == stored && fill.is_none() {
+        return Ok(values.data().clone());
+    }
+    let part = |bytes: &[u8]| match bytes.len() {
+        4 => bytes.try_into().map_or(f64::NAN, |bytes| f64::from(f32::from_ne_bytes(bytes))),
+        _ => bytes.try_into().map_or(f64::NAN, f64::from_ne_bytes),
+    };
+    let mut elements = zeros(values.len(), stored)?;
+    let (from, to) = (values.data_type().item_size(), stored.item_size());
+    if ![8, 16].contains(&from) || ![8, 16].contains(&to) {
+        return Err(Error::argument(format!("found values of {}, expected {stored}", values.data_type())));
+    }
+    for (value, element) in values.data().items().chunks_exact(from).zip(elements.chunks_exact_mut(to)) {
+        let (re, im) = value.split_at(from / 2);
+        let mut parts = [part(re), part(im)];
+        if let Some(fill) = fill.filter(|_| parts.iter().all(|part| part.is_nan())) {
+            parts = fill;
+        }
+        for (part, bytes) in parts.iter().zip(element.chunks_exact_mut(to / 2)) {
+            match to {
+                8 => bytes.copy_from_slice(&(*part as f32).to_ne_bytes()),
+                _ => bytes.copy_from_slice(&part.to_ne_bytes()),
+            }
+        }
+    }
+    ArrayData::from_items(stored, values.shape(), &elements, None)
+}

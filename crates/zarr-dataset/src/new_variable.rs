@@ -1,0 +1,494 @@
+//! Variables to be written: their values, attributes and encoding.
+
+use crate::encoding::{Encoding, FILL_VALUE, factor, is_textual, text};
+use crate::fills::Fill;
+use crate::into_values::IntoValues;
+use crate::values::Values;
+use crate::{Error, Result, Variable, calendar_time, encoder, fills, packing, strings};
+use zarr_array::{ArrayData, NewArray, Registry};
+use zarr_cf::time::{Calendar, DeltaUnits, EncodedNumbers, NumberKind};
+use zarr_codec::{CodecList, IntoCodecs};
+use zarr_dtype::{DataType, FillValue, Scalar, npy_descr};
+use zarr_json::{Map, Value};
+use zarr_meta::Dialect;
+
+/// Attributes that are the encoding of a variable, in the order in which they are written.
+const ENCODING: [&str; 8] =
+    ["units", "calendar", "add_offset", "scale_factor", FILL_VALUE, "missing_value", "_Unsigned", "_Encoding"];
+
+/// Attributes that name other variables.
+pub(crate) const RELATED: [&str; 8] = [
+    "coordinates",
+    "grid_mapping",
+    "bounds",
+    "climatology",
+    "cell_measures",
+    "formula_terms",
+    "ancillary_variables",
+    "geometry",
+];
+
+/// A variable to be written, see [`NewDataset`](crate::NewDataset): its dimensions and values, its attributes, and how they are encoded.
+///
+/// ```
+/// use zarr_dataset::NewVariable;
+///
+/// let packed = NewVariable::new("t2m", &["time", "lat"], ([2, 2], [273.0_f32, 274.5, f32::NAN, 280.0]))?
+///     .attribute("units", "K")
+///     .stored_as("int16")
+///     .encoding("scale_factor", 0.01)
+///     .encoding("add_offset", 273.15)
+///     .encoding("_FillValue", -32768)
+///     .chunks(&[1, 2]);
+/// # let _ = packed;
+/// # Ok::<(), zarr_dataset::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is written until it is added to a data set"]
+pub struct NewVariable {
+    pub(crate) name: String,
+    pub(crate) dimensions: Vec<String>,
+    pub(crate) shape: Vec<u64>,
+    content: Content,
+    pub(crate) attributes: Map,
+    pub(crate) encoding: Map,
+    stored_as: Option<String>,
+    chunks: Option<Vec<u64>>,
+    shards: Option<Vec<u64>>,
+    codecs: Option<CodecList>,
+    separator: Option<char>,
+    fill: Option<Value>,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Values(Values),
+    /// Nothing is written; the data type of values that will be.
+    Empty(String),
+}
+
+/// A variable as it is stored.
+pub(crate) struct Planned {
+    pub(crate) new: NewArray,
+    pub(crate) attributes: Map,
+    /// The elements; `None` if nothing is written.
+    pub(crate) stored: Option<ArrayData>,
+}
+
+impl NewVariable {
+    /// A variable with values. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and numbers
+    /// are encoded as xarray does.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many dimensions as the values have, and of the values. A
+    /// single value has no dimension, or one.
+    pub fn new(name: &str, dimensions: &[&str], values: impl IntoValues) -> Result<Self> {
+        let mut values = values.into_values().map_err(|error| in_variable(error, name))?;
+        if dimensions.is_empty() && values.shape() == [1] {
+            let data = values.data();
+            let data = ArrayData::from_items(data.data_type(), &[], data.items(), data.heap().cloned())?;
+            values = Values { data, ..values };
+        }
+        let shape = values.shape().to_vec();
+        if shape.len() != dimensions.len() {
+            let (found, expected) = (dimensions.len(), shape.len());
+            return Err(Error::argument(format!(
+                "variable {name}: found {found} names of dimensions, expected {expected}, for values of shape {shape:?}"
+            )));
+        }
+        Ok(Self::of_content(name, dimensions, shape, Content::Values(values)))
+    }
+
+    /// A variable without values: they will be written later, region by region. The data type is the one of values, by its name:
+    /// [`stored_as`](Self::stored_as) is the one of elements.
+    pub fn empty(name: &str, dimensions: &[&str], shape: &[u64], data_type: impl Into<String>) -> Self {
+        Self::of_content(name, dimensions, shape.to_vec(), Content::Empty(data_type.into()))
+    }
+
+    fn of_content(name: &str, dimensions: &[&str], shape: Vec<u64>, content: Content) -> Self {
+        Self {
+            name: name.to_owned(),
+            dimensions: dimensions.iter().map(|&name| name.to_owned()).collect(),
+            shape,
+            content,
+            attributes: Map::new(),
+            encoding: Map::new(),
+            stored_as: None,
+            chunks: None,
+            shards: None,
+            codecs: None,
+            separator: None,
+            fill: None,
+        }
+    }
+
+    /// The selected part of a variable with its attributes and its encoding, which is read. Codecs are the default ones.
+    ///
+    /// # Errors
+    /// As [`Variable::read`].
+    pub fn of(variable: &Variable) -> Result<Self> {
+        let dimensions: Vec<&str> = variable.dimensions().collect();
+        let mut new = Self::new(variable.name(), &dimensions, variable.read()?)?;
+        new.attributes = variable.attributes().clone();
+        new.encoding = variable.encoding();
+        let stored = variable.stored();
+        let data_type = stored.data_type();
+        // Bools are stored as bools; the types of time spans are written anew.
+        let is_bool = new.encoding.remove("dtype").is_some_and(|dtype| dtype.as_str() == Some("bool"));
+        if packing::number(data_type).is_some_and(|scalar| scalar != Scalar::Bool) && !is_bool {
+            new.stored_as = Some(data_type.to_string());
+        }
+        if stored.shape() == variable.shape() && !stored.shape().is_empty() {
+            new.chunks = Some(stored.part_shape().to_vec());
+        }
+        let own = new.encoding.remove(FILL_VALUE);
+        let own = if !stored.dialect().is_v3() {
+            stored.metadata().fill_value.is_some().then(|| stored.fill_value().to_json(data_type))
+        } else {
+            let fill = own.map(|value| fills::stored_fill(data_type, &value)).transpose()?;
+            fill.and_then(|fill| fill.first().map(Fill::to_value))
+        };
+        let missing = new.encoding.remove("missing_value");
+        // One value marks missing data where it is written.
+        let missing = match missing {
+            Some(Value::Array(list)) => list.first().cloned(),
+            missing => missing,
+        };
+        let missing = missing.filter(|_| own.is_none());
+        let has_missing = new.values().is_some_and(|values| values.missing.iter().flatten().any(|missing| *missing));
+        for (name, value) in [(FILL_VALUE, own), ("missing_value", missing)] {
+            if let Some(value) = value.filter(|_| has_missing || !is_textual(data_type)) {
+                new.encoding.insert(name, value);
+            }
+        }
+        Ok(new)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets an attribute.
+    pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.attributes.insert(name, value);
+        self
+    }
+
+    /// Sets all attributes.
+    pub fn attributes(mut self, attributes: Map) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// Sets a part of the encoding: `scale_factor`, `add_offset`, `_FillValue`, `missing_value` (a value as it is stored, or null for none),
+    /// `_Unsigned`, `units` and `calendar` of times, `_Encoding` of strings, and attributes that name other variables, such as
+    /// `coordinates`.
+    pub fn encoding(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.encoding.insert(name, value);
+        self
+    }
+
+    /// Sets the data type of the elements, by its name in Zarr v3 (`"int16"`) or as numpy spells it (`"i2"`); `"S1"` stores strings as
+    /// bytes in their encoding. By default it is the one of the values, and of times `int64`, if they are whole numbers of their units.
+    pub fn stored_as(mut self, data_type: impl Into<String>) -> Self {
+        self.stored_as = Some(data_type.into());
+        self
+    }
+
+    /// Sets the shape of chunks: of inner chunks, if there are shards. See [`NewArray::chunks`].
+    pub fn chunks(mut self, shape: &[u64]) -> Self {
+        self.chunks = Some(shape.to_vec());
+        self
+    }
+
+    /// Sets the shape of shards. See [`NewArray::shards`].
+    pub fn shards(mut self, shape: &[u64]) -> Self {
+        self.shards = Some(shape.to_vec());
+        self
+    }
+
+    /// Sets the codecs. See [`NewArray::codecs`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn codecs(mut self, codecs: impl IntoCodecs) -> Result<Self> {
+        self.codecs = Some(codecs.into_codecs()?);
+        Ok(self)
+    }
+
+    /// Sets the separator of chunk keys, `'/'` or `'.'`. See [`NewArray::separator`].
+    pub fn separator(mut self, separator: char) -> Self {
+        self.separator = Some(separator);
+        self
+    }
+
+    /// Sets the fill value of the array in Zarr v3, where it marks no missing data. By default NaN of floats, else 0.
+    pub fn fill(mut self, value: impl Into<Value>) -> Self {
+        self.fill = Some(value.into());
+        self
+    }
+
+    /// The values; `None` if nothing is written.
+    pub(crate) fn values(&self) -> Option<&Values> {
+        match &self.content {
+            Content::Values(values) => Some(values),
+            Content::Empty(_) => None,
+        }
+    }
+
+    fn is_time(&self) -> Result<bool> {
+        let Content::Values(values) = &self.content else { return Ok(false) };
+        let data_type = values.data_type();
+        let is_numpy = matches!(data_type, DataType::DateTime64(_) | DataType::TimeDelta64(_));
+        Ok(is_numpy || calendar_time::calendar(data_type).is_some())
+    }
+
+    /// The variable as an array of `dialect`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) with the name of the variable, for an encoding that its values cannot have.
+    pub(crate) fn plan(&self, dialect: Dialect, registry: &Registry) -> Result<Planned> {
+        self.planned(dialect, registry).map_err(|error| in_variable(error, &self.name))
+    }
+
+    fn planned(&self, dialect: Dialect, registry: &Registry) -> Result<Planned> {
+        self.check_names()?;
+        let mut attributes = self.attributes.clone();
+        let data_type = self.stored_type(&mut attributes, dialect, registry)?;
+        let mut insert = |name: &str, value: Value| attributes.insert(name, value);
+        for name in ["add_offset", "scale_factor"] {
+            if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {
+                factor(name, value).map_err(as_argument)?;
+                insert(name, value.clone());
+            }
+        }
+        let mark = |name: &str| {
+            let value = self.encoding.get(name).filter(|value| !value.is_null());
+            value.map(|value| fills::given(name, &data_type, value)).transpose()
+        };
+        let (own, missing) = (mark(FILL_VALUE)?, mark("missing_value")?);
+        if let (Some(own), Some(missing)) = (&own, &missing)
+            && own.bytes() != missing.bytes()
+        {
+            let (own, missing) = (own.to_json(&data_type), missing.to_json(&data_type));
+            return Err(Error::argument(format!(
+                "found {FILL_VALUE} {own} and missing_value {missing}, expected one value for missing data"
+            )));
+        }
+        let is_float = matches!(packing::number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
+        let own = match own {
+            // Unsigned numbers are masked by `_FillValue` alone.
+            None if self.encoding.contains_key("_Unsigned") && missing.is_some() => missing.clone(),
+            None if is_float && !self.encoding.contains_key(FILL_VALUE) => {
+                Some(FillValue::parse(&data_type, &Value::from("NaN"))?)
+            }
+            own => own,
+        };
+        if let Some(missing) = &missing {
+            insert("missing_value", missing.to_json(&data_type));
+        }
+        for name in ["_Unsigned"].iter().chain(&RELATED) {
+            if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {
+                insert(name, value.clone());
+            }
+        }
+        let is_v3 = dialect.is_v3();
+        let fill = match (&own, is_v3) {
+            (Some(own), false) => own.to_json(&data_type),
+            (None, false) => Value::Null,
+            (own, true) => {
+                if let Some(own) = own {
+                    insert(FILL_VALUE, fills::to_attribute(&data_type, own));
+                }
+                self.fill.clone().unwrap_or_else(|| match is_float {
+                    true => Value::from("NaN"),
+                    false => FillValue::zero(&data_type).to_json(&data_type),
+                })
+            }
+        };
+        let document_fill = own.as_ref().filter(|_| !is_v3);
+        let encoding = Encoding::of(&data_type, is_v3, document_fill, &mut attributes.clone()).map_err(as_argument)?;
+        let stored = self.values().map(|values| encoder::encode(values, &data_type, None, &encoding)).transpose()?;
+        let new = self.array(&data_type.to_string()).fill(fill).dialect(dialect);
+        Ok(Planned { new, attributes, stored })
+    }
+
+    /// The array of such elements.
+    fn array(&self, data_type: &str) -> NewArray {
+        let mut new = NewArray::new(&self.shape, data_type).dimension_names(&self.dimensions);
+        if let Some(chunks) = &self.chunks {
+            new = new.chunks(chunks);
+        }
+        if let Some(shards) = &self.shards {
+            new = new.shards(shards);
+        }
+        if let Some(separator) = self.separator {
+            new = new.separator(separator);
+        }
+        match &self.codecs {
+            // Codecs that were checked when they were set.
+            Some(codecs) => new.clone().codecs(codecs.clone()).unwrap_or(new),
+            None => new,
+        }
+    }
+
+    fn check_names(&self) -> Result<()> {
+        for name in self.encoding.keys() {
+            if !ENCODING.contains(&name) && !RELATED.contains(&name) {
+                let near = zarr_json::nearest_name(name, ENCODING.iter().chain(&RELATED).copied());
+                let error = Error::argument(format!("found encoding {name}, expected one of {}", ENCODING.join(", ")));
+                return Err(match near {
+                    Some(near) => error.with_hint(format!("there is one called {near}")),
+                    None => error,
+                });
+            }
+        }
+        let is_time = self.is_time()?;
+        let of_times = |name: &str| matches!(name, "units" | "calendar");
+        let taken = ENCODING.iter().find(|name| self.attributes.contains_key(name) && (is_time || !of_times(name)));
+        match taken {
+            Some(name) => Err(Error::argument(format!("attribute {name} is a part of the encoding"))
+                .with_hint("set it by `encoding`")),
+            None => Ok(()),
+        }
+    }
+
+    /// The data type of the elements. Attributes of times and strings are added.
+    fn stored_type(&self, attributes: &mut Map, dialect: Dialect, registry: &Registry) -> Result<DataType> {
+        let parse = |text: &str| {
+            let metadata = NewArray::new(&[], text).metadata(dialect, registry)?;
+            registry.data_types.from_config(&metadata.data_type).map_err(Error::from)
+        };
+        let values = match &self.content {
+            Content::Values(values) => values,
+            Content::Empty(data_type) => return self.type_of_empty(&parse(data_type)?, attributes, parse),
+        };
+        let is_characters = matches!(self.stored_as.as_deref(), Some("S1" | "|S1" | "S" | "|S"));
+        if is_textual(values.data_type()) && (is_characters || self.encoding.contains_key("_Encoding")) {
+            return self.characters(values, attributes);
+        }
+        let given = self.stored_as.as_deref().map(parse).transpose()?;
+        let is_scaled = self.encoding.contains_key("scale_factor") || self.encoding.contains_key("add_offset");
+        let kind = match given.as_ref().and_then(packing::number) {
+            _ if is_scaled => NumberKind::Float,
+            Some(Scalar::F16 | Scalar::F32 | Scalar::F64) => NumberKind::Float,
+            Some(_) => NumberKind::Integer,
+            None => NumberKind::Any,
+        };
+        let encoding = |name: &str| self.encoding.get(name).filter(|value| !value.is_null());
+        let calendar = encoding("calendar").map(|value| text("calendar", value)).transpose().map_err(as_argument)?;
+        let units = encoding("units").map(|value| text("units", value)).transpose().map_err(as_argument)?;
+        let parsed =
+            calendar.as_deref().map(Calendar::parse).transpose().map_err(|e| Error::argument(e.to_string()))?;
+        let counted = if let Some(inferred) = encoder::infer_units(values, parsed)? {
+            let units = match &units {
+                Some(text) => {
+                    crate::decoder::time_units(text, Some(inferred.calendar().name())).map_err(as_argument)?
+                }
+                None => inferred,
+            };
+            let counted = encoder::count_times(values, &units, kind)?;
+            let name = calendar.unwrap_or_else(|| units.calendar().name().to_owned());
+            counted.map(|counted| (counted, "calendar", name))
+        } else if let Some(inferred) = encoder::infer_span_units(values)? {
+            let units = match &units {
+                Some(text) => DeltaUnits::parse(text).map_err(|error| Error::argument(error.to_string()))?,
+                None => inferred,
+            };
+            let resolution = npy_descr(values.data_type()).unwrap_or_default();
+            let name = resolution
+                .split_once('[')
+                .map_or("timedelta64[ns]".to_owned(), |(_, unit)| format!("timedelta64[{unit}"));
+            encoder::count_spans(values, &units, kind)?.map(|counted| (counted, "dtype", name))
+        } else {
+            None
+        };
+        let Some((counted, name, value)) = counted else {
+            // Units of numbers are an attribute.
+            for name in ["units", "calendar"] {
+                if let Some(value) = encoding(name) {
+                    attributes.insert(name, value.clone());
+                }
+            }
+            return Ok(given.unwrap_or_else(|| values.data_type().clone()));
+        };
+        attributes.insert("units", counted.units);
+        attributes.insert(name, value);
+        Ok(given.unwrap_or(match counted.numbers {
+            EncodedNumbers::I64(_) => DataType::Int64,
+            EncodedNumbers::F64(_) => DataType::Float64,
+        }))
+    }
+
+    /// The data type of elements of a variable without values: times are counted since 1970 in their own unit, where nothing is said.
+    fn type_of_empty(
+        &self,
+        data_type: &DataType,
+        attributes: &mut Map,
+        parse: impl Fn(&str) -> Result<DataType>,
+    ) -> Result<DataType> {
+        let units = self.encoding.get("units").cloned();
+        let unit = match data_type {
+            DataType::DateTime64(unit) | DataType::TimeDelta64(unit) => Some(*unit),
+            _ => None,
+        };
+        if let Some(unit) = unit {
+            let name = match npy_descr(&DataType::TimeDelta64(unit)).as_deref().and_then(|name| name.split_once('[')) {
+                Some((_, "ns]")) => "nanoseconds",
+                Some((_, "us]")) => "microseconds",
+                Some((_, "ms]")) => "milliseconds",
+                Some((_, "s]")) => "seconds",
+                Some((_, "m]")) => "minutes",
+                Some((_, "h]")) => "hours",
+                Some((_, "D]")) => "days",
+                _ => {
+                    return Err(Error::argument(format!(
+                        "found data type {data_type}, expected a unit of time up to days"
+                    )));
+                }
+            };
+            if matches!(data_type, DataType::DateTime64(_)) {
+                attributes.insert("units", units.unwrap_or_else(|| Value::from(format!("{name} since 1970-01-01"))));
+                let calendar = self.encoding.get("calendar").cloned();
+                attributes.insert("calendar", calendar.unwrap_or_else(|| Value::from("proleptic_gregorian")));
+            } else {
+                attributes.insert("units", units.unwrap_or_else(|| Value::from(name)));
+                let short = npy_descr(data_type).and_then(|name| Some(name.split_once('[')?.1.to_owned()));
+                attributes.insert("dtype", format!("timedelta64[{}", short.unwrap_or_default()));
+            }
+            return self.stored_as.as_deref().map_or(Ok(DataType::Int64), parse);
+        }
+        for name in ["units", "calendar", "_Encoding"] {
+            if let Some(value) = self.encoding.get(name) {
+                attributes.insert(name, value.clone());
+            }
+        }
+        self.stored_as.as_deref().map_or_else(|| Ok(data_type.clone()), parse)
+    }
+
+    /// Byte strings of the length of the longest string.
+    fn characters(&self, values: &Values, attributes: &mut Map) -> Result<DataType> {
+        let name = match self.encoding.get("_Encoding").filter(|value| !value.is_null()) {
+            Some(value) => text("_Encoding", value).map_err(as_argument)?,
+            None => "utf-8".to_owned(),
+        };
+        let is_text = matches!(values.data_type(), DataType::String | DataType::FixedUtf32 { .. });
+        let len = strings::longest(values, &name)?;
+        if is_text {
+            attributes.insert("_Encoding", name);
+        }
+        let len = u32::try_from(len.max(1)).map_err(|_| Error::argument("a string of more than 4 GiB"))?;
+        Ok(DataType::FixedBytes { len })
+    }
+}
+
+/// An error of a variable that is not stored yet.
+pub(crate) fn in_variable(error: Error, name: &str) -> Error {
+    error.at(|location| location.path = Some(name.to_owned()))
+}
+
+/// An error of attributes that a program gave.
+fn as_argument(error: Error) -> Error {
+    Error::argument(error.message().to_owned())
+}

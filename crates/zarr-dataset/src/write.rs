@@ -1,0 +1,361 @@
+//! Writing into data sets: new ones, regions, and growth along a dimension.
+
+use crate::dataset::Dataset;
+use crate::encoder;
+use crate::index::Index;
+use crate::indexer::Indexer;
+use crate::into_values::IntoValues;
+use crate::label::{Find, Label};
+use crate::new_dataset::NewDataset;
+use crate::new_variable::{NewVariable, Planned, in_variable};
+use crate::values::Values;
+use crate::{Error, ErrorKind, Result, Variable};
+use std::sync::Arc;
+use zarr_array::{Array, ArrayData, Group, NewGroup, Registry};
+use zarr_grid::AxisSelection;
+use zarr_meta::Dialect;
+use zarr_store::Store;
+
+impl Dataset {
+    /// Creates a group with the variables as arrays, as xarray does: mode `w-`, or `w` with [`NewDataset::overwrite`].
+    ///
+    /// All variables are encoded before anything is stored.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for variables that do not fit together or cannot be encoded; [`ErrorKind::Exists`] if there is a node;
+    /// [`ErrorKind::Store`].
+    pub fn create(store: &Arc<dyn Store>, path: &str, new: NewDataset, registry: &Arc<Registry>) -> Result<Self> {
+        let dialect = new.dialect.unwrap_or(Dialect::V3);
+        // Errors of the data set come before anything is erased.
+        let planned = new.plan(dialect, registry)?;
+        let settings = NewGroup::new().dialect(new.dialect).overwrite(new.overwrite);
+        let group = Group::create(store, path, settings, registry)?;
+        let is_as_planned = group.dialect().is_v3() == dialect.is_v3();
+        let planned = if is_as_planned { Ok(planned) } else { new.plan(group.dialect(), registry) };
+        let created = planned.and_then(|(attributes, planned)| {
+            let mut group = group.clone();
+            if !attributes.is_empty() {
+                group.set_attributes(attributes)?;
+            }
+            planned.into_iter().try_for_each(|(variable, plan)| create_variable(&group, variable, plan))
+        });
+        if let Err(error) = created {
+            // There was no group before. Its loss is the lesser trouble.
+            let _ = group.erase();
+            return Err(error);
+        }
+        finish(group, &new)
+    }
+
+    /// Appends to all variables along a dimension: `new` has a part of each variable that has the dimension. Variables without it are
+    /// left alone. Values are encoded as the variables are. Returns the data set as it is then.
+    ///
+    /// All values are encoded before the first is stored. If a store fails in between, arrays that have grown shrink again; an
+    /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, or has one that is not there, sizes of other dimensions
+    /// differ, or a value cannot be encoded; [`ErrorKind::Conflict`] if the data set was changed since it was opened;
+    /// [`ErrorKind::Store`].
+    pub fn append(&self, dimension: &str, new: &NewDataset) -> Result<Self> {
+        self.check_whole()?;
+        self.check_dimension(dimension)?;
+        new.sizes()?;
+        for variable in self.variables().filter(|variable| variable.dimensions().any(|name| name == dimension)) {
+            if new.get(variable.name()).is_none() {
+                let message =
+                    format!("variable {} has dimension {dimension}, and nothing to append to it", variable.name());
+                return Err(Error::argument(message).with_hint("all variables of a dimension grow together"));
+            }
+        }
+        let mut parts = Vec::new();
+        for added in &new.variables {
+            let variable = self.variable(&added.name)?;
+            let mut shape = variable.shape();
+            let Some(axis) = variable.dimensions().position(|name| name == dimension) else { continue };
+            let values = transposed(added, variable)?;
+            if let (Some(len), Some(&found)) = (shape.get_mut(axis), values.shape().get(axis)) {
+                *len = found;
+            }
+            check_shape(variable, values.shape(), &shape)?;
+            parts.push((variable, axis, variable.encode(&values)?));
+        }
+        let mut grown: Vec<Array> = Vec::new();
+        for (variable, axis, data) in parts {
+            let mut array = variable.stored().clone();
+            let expected = array.shape().get(axis).map(|len| len + data.shape().get(axis).copied().unwrap_or(0));
+            let appended = array.append(axis, &data);
+            if appended.is_ok() && array.shape().get(axis).copied() == expected {
+                grown.push(array);
+                continue;
+            }
+            for array in &mut grown {
+                let known = self.variables().find(|variable| variable.stored().path() == array.path());
+                let shape = known.map(|variable| variable.stored().shape().to_vec());
+                let _ = shape.map(|shape| array.resize(&shape));
+            }
+            let message = format!("variable {} grew meanwhile, by another process", variable.name());
+            return Err(appended.err().unwrap_or_else(|| variable.locate(Error::new(ErrorKind::Conflict, message))));
+        }
+        self.finish(new)
+    }
+
+    /// Writes values of variables that are there (mode `r+` of xarray), over the part that is selected:
+    /// `dataset.isel("time", 0..10)?.write(&part)` and `dataset.sel("time", "2020-01")?.write(&part)` write regions. Values are encoded
+    /// as the variables are.
+    ///
+    /// All values are encoded before the first is stored. Coordinates that have none of the dimensions of the region are left alone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a variable that is not there or has none of the dimensions of the region, for other sizes or
+    /// dimensions, for a value that cannot be encoded, and for a region that covers parts of chunks, unless
+    /// [`safe_chunks`](NewDataset::safe_chunks) says that nobody writes the rest; [`ErrorKind::Store`].
+    pub fn write(&self, new: &NewDataset) -> Result<()> {
+        new.sizes()?;
+        let is_region = self.check_whole().is_err();
+        let mut parts = Vec::new();
+        for given in &new.variables {
+            let variable = self.variable(&given.name)?;
+            if is_region && !variable.is_selected() {
+                if self.coordinates().any(|coordinate| coordinate.name() == given.name) {
+                    continue;
+                }
+                let message = format!("variable {} has none of the dimensions of the region", given.name);
+                return Err(variable.locate(Error::argument(message)).with_hint("write it apart from the region"));
+            }
+            let values = transposed(given, variable)?;
+            check_shape(variable, values.shape(), &variable.shape())?;
+            if new.safe_chunks {
+                variable.check_chunks()?;
+            }
+            parts.push((variable, variable.encode(&values)?));
+        }
+        parts.iter().try_for_each(|(variable, data)| variable.write_stored(data))
+    }
+
+    /// Writes variables as a whole, and creates the ones that are not there (mode `a` of xarray). Attributes of the group that are given
+    /// are set. Returns the data set as it is then.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write) and [`create`](Self::create).
+    pub fn update(&self, new: &NewDataset) -> Result<Self> {
+        self.check_whole()?;
+        let sizes = new.sizes()?;
+        for dimension in self.dimensions() {
+            if let Some(size) = sizes.get(dimension.name.as_str()).filter(|&&size| size != dimension.size) {
+                let (name, expected) = (&dimension.name, dimension.size);
+                return Err(Error::argument(format!("dimension {name}: found {size} elements, expected {expected}")));
+            }
+        }
+        let mut group = self.group().clone();
+        let (attributes, planned) = new.plan(group.dialect(), group.registry())?;
+        let mut known = new.clone();
+        known.variables.retain(|variable| self.variables().any(|it| it.name() == variable.name));
+        self.write(&known)?;
+        let fresh = |variable: &NewVariable| known.get(&variable.name).is_none();
+        for (variable, plan) in planned.into_iter().filter(|(variable, _)| fresh(variable)) {
+            create_variable(&group, variable, plan)?;
+        }
+        if !attributes.is_empty() {
+            let mut all = group.attributes()?.clone();
+            attributes.iter().for_each(|(name, value)| drop(all.insert(name, value.clone())));
+            group.set_attributes(all)?;
+        }
+        self.finish(new)
+    }
+
+    /// The part of this data set whose coordinates are the ones of `new`, to be [written](Self::write): the region `auto` of xarray.
+    /// Dimensions without coordinates in `new` are whole.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if a label is not there, or labels are not neighbours in this order.
+    pub fn region_of(&self, new: &NewDataset) -> Result<Self> {
+        let mut region = self.clone();
+        for name in new.sizes()?.into_keys() {
+            let Some(coordinate) = new.get(name).filter(|it| *it.dimensions == [name.to_owned()]) else { continue };
+            let Some(values) = coordinate.values() else { continue };
+            let labels = Find::List((0..values.len()).map(|index| label(values, index)).collect::<Result<_>>()?);
+            let Some(stored) = self.variables().find(|variable| variable.name() == name) else { continue };
+            let AxisSelection::Indices(found) = Index::new(stored, name)?.find(&labels)? else { continue };
+            let start = found.first().copied().unwrap_or(0);
+            if found.len() != values.len() || !found.iter().enumerate().all(|(at, index)| *index == start + at as i64) {
+                let message = format!("the values of coordinate {name} are no neighbours in the stored coordinate");
+                return Err(stored.locate(Error::argument(message)));
+            }
+            region = region.isel(name, AxisSelection::range(start, start + found.len() as i64))?;
+        }
+        Ok(region)
+    }
+
+    /// Whether nothing was selected of it.
+    fn check_whole(&self) -> Result<()> {
+        match self.variables().find(|variable| variable.is_selected()) {
+            None => Ok(()),
+            Some(variable) => {
+                let message = format!("found a selection of {}, expected the whole data set", variable.name());
+                Err(Error::argument(message))
+            }
+        }
+    }
+
+    fn finish(&self, new: &NewDataset) -> Result<Self> {
+        let group = self.group();
+        consolidate(group, new)?;
+        Self::open_with(&Group::open(group.store(), &group.path().to_string(), group.registry())?, self.options())
+    }
+}
+
+fn finish(group: Group, new: &NewDataset) -> Result<Dataset> {
+    consolidate(&group, new)?;
+    Dataset::open(&Group::open(group.store(), &group.path().to_string(), group.registry())?)
+}
+
+/// Consolidates at the root of the store, as xarray does; at the group where the root is none.
+fn consolidate(group: &Group, new: &NewDataset) -> Result<()> {
+    if !new.consolidated {
+        return Ok(());
+    }
+    let dialect = Some(group.dialect());
+    match zarr_hierarchy::consolidate(&**group.store(), "/", dialect) {
+        Err(error) if error.is_not_found() => {
+            zarr_hierarchy::consolidate(&**group.store(), &group.path().to_string(), dialect)
+        }
+        result => result,
+    }
+}
+
+fn create_variable(group: &Group, variable: &NewVariable, plan: Planned) -> Result<()> {
+    let array = group.create_array(&variable.name, plan.new.attributes(plan.attributes))?;
+    match &plan.stored {
+        Some(data) if !data.is_empty() => array.write(.., data),
+        _ => Ok(()),
+    }
+}
+
+/// The values in the order of the dimensions of the stored variable.
+fn transposed(given: &NewVariable, variable: &Variable) -> Result<Values> {
+    let Some(values) = given.values() else {
+        return Err(in_variable(Error::argument("found no values, expected values to write"), &given.name));
+    };
+    let expected: Vec<&str> = variable.dimensions().collect();
+    if given.dimensions == expected {
+        return Ok(values.clone());
+    }
+    let order: Option<Vec<usize>> =
+        expected.iter().map(|name| given.dimensions.iter().position(|it| it == name)).collect();
+    let Some(order) = order.filter(|order| order.len() == given.dimensions.len()) else {
+        let (found, expected) = (given.dimensions.join(", "), expected.join(", "));
+        return Err(variable.locate(Error::argument(format!("found dimensions ({found}), expected ({expected})"))));
+    };
+    let data = values.data();
+    let view = data.view().permuted(&order);
+    let shape: Vec<u64> = view.shape().iter().map(|&len| len as u64).collect();
+    let mut items = Vec::new();
+    view.append_to(&mut items)?;
+    let missing = values.missing.as_ref().map(|missing| {
+        let bytes: Vec<u8> = missing.iter().map(|&missing| u8::from(missing)).collect();
+        let dims: Vec<usize> = data.shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+        let mut moved = Vec::new();
+        let view = zarr_codec::View::new(&bytes, 1, &dims)?;
+        view.permuted(&order).append_to(&mut moved)?;
+        Ok::<_, Error>(moved.into_iter().map(|byte| byte != 0).collect())
+    });
+    let data = ArrayData::from_items(data.data_type(), &shape, &items, data.heap().cloned())?;
+    Ok(Values { dimensions: Vec::new(), data, missing: missing.transpose()? })
+}
+
+fn check_shape(variable: &Variable, found: &[u64], expected: &[u64]) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(variable.locate(Error::argument(format!("found values of shape {found:?}, expected {expected:?}"))))
+}
+
+/// A value of a coordinate as a label.
+fn label(values: &Values, index: usize) -> Result<Label> {
+    let json = values.json(index);
+    let data_type = values.data_type();
+    if crate::calendar_time::calendar(data_type).is_some() || matches!(data_type, zarr_dtype::DataType::DateTime64(_)) {
+        return Ok(Label::Text(values.text(index)));
+    }
+    match json.as_number() {
+        Some(number) => Ok(number.as_i128().map_or_else(|| Label::Number(number.as_f64()), Label::Integer)),
+        None => match json.as_str() {
+            Some(text) => Ok(Label::Text(text.to_owned())),
+            None => Err(Error::argument(format!("value {index} of a coordinate is {json}, which is no label"))),
+        },
+    }
+}
+
+impl Variable {
+    /// Writes values over the part that is selected, encoded as the variable is: `dataset.isel("time", 3)?.variable("t2m")?.write(&slab)`.
+    /// Values are in C order of the selected dimensions.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for values of another shape, or that cannot be encoded, with the index of the first;
+    /// [`ErrorKind::InvalidMetadata`] if the attributes of the variable are no encoding; [`ErrorKind::Store`].
+    pub fn write(&self, values: impl IntoValues) -> Result<()> {
+        let mut values = values.into_values().map_err(|error| self.locate(error))?;
+        let (found, expected) = (values.data.len() as u64, self.shape());
+        // Elements of a slice have no shape of their own.
+        if values.shape().len() <= 1 && Some(found) == zarr_grid::element_count(&expected) {
+            let data = &values.data;
+            values.data = ArrayData::from_items(data.data_type(), &expected, data.items(), data.heap().cloned())?;
+        }
+        check_shape(self, values.shape(), &expected)?;
+        self.write_stored(&self.encode(&values)?)
+    }
+
+    /// The elements that decode to `values`.
+    pub(crate) fn encode(&self, values: &Values) -> Result<ArrayData> {
+        let encoding = self.checked_encoding()?;
+        encoder::encode(values, self.stored().data_type(), self.characters(), encoding)
+            .map_err(|error| self.locate(error))
+    }
+
+    pub(crate) fn write_stored(&self, data: &ArrayData) -> Result<()> {
+        if data.is_empty() { Ok(()) } else { self.stored().write(self.selection(), data) }
+    }
+
+    /// Whether less than all of the variable is selected.
+    pub(crate) fn is_selected(&self) -> bool {
+        let is_part =
+            |((name, indexer), &len): ((Option<&str>, &Indexer), &u64)| name.is_some() && *indexer != Indexer::all(len);
+        self.axes_of_stored().zip(self.stored().shape()).any(is_part)
+    }
+
+    /// Checks that the selected region has the borders of chunks, of shards where there are some.
+    fn check_chunks(&self) -> Result<()> {
+        let array = self.stored();
+        let refused = |dimension: &str, region: &str| {
+            let message = format!("{region} of dimension {dimension} covers a part of a chunk, which others may write");
+            Err(self.locate(Error::argument(message)).with_hint("choose whole chunks, or switch `safe_chunks` off"))
+        };
+        for (axis, (name, indexer)) in self.axes_of_stored().enumerate() {
+            let len = array.shape().get(axis).copied().unwrap_or(0);
+            let Some(name) = name.filter(|_| *indexer != Indexer::all(len)) else { continue };
+            let (start, stop) = match indexer {
+                Indexer::Strided { len: 0, .. } => continue,
+                Indexer::Strided { start, step: 1, len } => (*start, start + len),
+                Indexer::One(index) => (*index, index + 1),
+                _ => return refused(name, "the selection"),
+            };
+            let is_border = |at: u64| at == 0 || at >= len || self.begins_chunk(axis, at);
+            if !is_border(start) || !is_border(stop) {
+                return refused(name, &format!("region {start}..{stop}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a chunk of the stored array begins at an index along an axis.
+    fn begins_chunk(&self, axis: usize, index: u64) -> bool {
+        let grid = self.stored().chunk_grid();
+        let mut position = vec![0; grid.rank()];
+        if let Some(at) = position.get_mut(axis) {
+            *at = index;
+        }
+        let chunk = grid.chunk_at(&position).ok();
+        chunk.is_none_or(|chunk| grid.chunk_region(&chunk).axes().get(axis).is_some_and(|range| range.start == index))
+    }
+}

@@ -1,0 +1,152 @@
+"""Data sets that this library writes, beside the ones that xarray writes: `written.py FOLDER`.
+
+FOLDER has data sets `N.zarr`, which xarray wrote, and `N.v2` and `N.v3`, which this library made of their values. xarray opens both, and
+writes the same values itself, `N.x2` and `N.x3`: stored elements, attributes and fill values are compared with these. A line of JSON for
+each data set that this library wrote.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+import zarr
+
+# Parts of the encoding of xarray that say how elements are laid out.
+LAYOUT = ["chunks", "preferred_chunks", "shards", "compressors", "filters", "serializer", "fill_value"]
+
+
+def opened(path):
+    with xr.open_zarr(path, consolidated=None, chunks=None) as dataset:
+        return dataset.load()
+
+
+def without_layout(dataset):
+    """The data set, with the encoding of values alone."""
+    found = dataset.copy()
+    for variable in found.variables.values():
+        for name in LAYOUT:
+            variable.encoding.pop(name, None)
+        # Several values for missing data cannot be written.
+        missing = variable.encoding.get("missing_value")
+        fill = variable.encoding.get("_FillValue")
+        if missing is not None and (fill is not None or np.ndim(missing)):
+            del variable.encoding["missing_value"]
+            if fill is None:
+                variable.encoding["_FillValue"] = np.ravel(missing)[0]
+    return found
+
+
+def same(one, other):
+    return one == other or (one != one and other != other)
+
+
+def of_attributes(array):
+    attributes = dict(array.attrs)
+    for name in ("coordinates",):
+        if name in attributes:
+            attributes[name] = sorted(attributes[name].split())
+    return json.loads(json.dumps(attributes))
+
+
+def stored_differences(ours, theirs):
+    """How the stored arrays of two groups differ."""
+    found = []
+    ours, theirs = (zarr.open_group(path, mode="r", use_consolidated=False) for path in (ours, theirs))
+    if of_attributes(ours) != of_attributes(theirs):
+        found.append(f"attributes {dict(ours.attrs)}, xarray has {dict(theirs.attrs)}")
+    one, other = dict(ours.arrays()), dict(theirs.arrays())
+    if set(one) != set(other):
+        return [*found, f"arrays {sorted(one)}, xarray has {sorted(other)}"]
+    for name, array in one.items():
+        expected = other[name]
+        if array.dtype.kind in "UTO" and expected.dtype.kind in "UTO":
+            # Of strings that it read of version 3, xarray writes strings of one length in version 2.
+            if np.asarray(array[...], object).tolist() != np.asarray(expected[...], object).tolist():
+                found.append(f"{name}: stored {array[...]!r}, xarray has {expected[...]!r}")
+            continue
+        if array.dtype != expected.dtype:
+            found.append(f"{name}: dtype {array.dtype}, xarray has {expected.dtype}")
+            continue
+        if not same(array.fill_value, expected.fill_value):
+            found.append(f"{name}: fill value {array.fill_value!r}, xarray has {expected.fill_value!r}")
+        if str(of_attributes(array)) != str(of_attributes(expected)):
+            before, after = of_attributes(array), of_attributes(expected)
+            if {k: str(v) for k, v in before.items()} != {k: str(v) for k, v in after.items()}:
+                found.append(f"{name}: attributes {before}, xarray has {after}")
+        values, others = np.asarray(array[...]), np.asarray(expected[...])
+        if values.dtype.kind in "fc":
+            equal = np.array_equal(values, others, equal_nan=True)
+        else:
+            equal = np.array_equal(values, others)
+        if not equal:
+            found.append(f"{name}: stored {values.ravel()[:6]!r}, xarray has {others.ravel()[:6]!r}")
+    return found
+
+
+def decoded_differences(before, after):
+    if before.identical(after):
+        return []
+    found = []
+    for name in {**before.variables, **after.variables}:
+        if name not in before.variables or name not in after.variables:
+            found.append(f"{name} is only in one of both")
+        elif not before[name].variable.identical(after[name].variable):
+            one, other = before[name].variable, after[name].variable
+            found.append(f"{name}: {one.dtype} {one.attrs} {one.values!r} is {other.dtype} {other.attrs} {other.values!r}")
+        elif (name in before.coords) != (name in after.coords):
+            found.append(f"{name} is a coordinate in one of both")
+    return found or [f"{before.attrs} is {after.attrs}"]
+
+
+def compare(original, number, folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            before = opened(original)
+        except Exception:
+            return
+    for version in (2, 3):
+        path, theirs = folder / f"{number}.v{version}", folder / f"{number}.x{version}"
+        refused = folder / f"{number}.v{version}.txt"
+        found, by_xarray = [], None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                without_layout(before).to_zarr(theirs, zarr_format=version, mode="w")
+                by_xarray = opened(theirs)
+            except Exception as error:
+                refusal = f"{type(error).__name__}: {error}"
+        if refused.exists():
+            # What xarray refuses as well, or changes, need not be written.
+            is_kept = by_xarray is not None and not decoded_differences(before, by_xarray)
+            found = [f"refused: {refused.read_text()}"] if is_kept else []
+            print(json.dumps({"id": path.name, "refused": True, "differences": found}), flush=True)
+            continue
+        try:
+            with warnings.catch_warnings():
+                # xarray warns of data types that zarr-python has before the specification; and of data, not of metadata.
+                warnings.simplefilter("error", RuntimeWarning)
+                warnings.simplefilter("ignore", zarr.errors.ZarrUserWarning)
+                after = opened(path)
+        except Exception as error:
+            if by_xarray is not None:
+                found.append(f"{type(error).__name__}: {error}")
+        else:
+            if by_xarray is not None:
+                found += decoded_differences(by_xarray, after)
+                found += stored_differences(path, theirs)
+            else:
+                found += decoded_differences(before, after)
+        print(json.dumps({"id": path.name, "refused": by_xarray is None, "differences": found}), flush=True)
+
+
+def main():
+    folder = Path(sys.argv[1])
+    for path in sorted(folder.glob("*.zarr"), key=lambda path: int(path.stem)):
+        compare(path, path.stem, folder)
+
+
+main()

@@ -1,0 +1,68 @@
+//! Data sets that ours writes of the values of others: as xarray writes them itself.
+
+use super::{Options, python};
+use std::fs;
+use std::path::Path;
+use zarr::Dialect;
+use zarr::dataset::{Dataset, NewDataset};
+use zarr_json::Value;
+
+/// Has xarray write data sets, writes their values in both versions, and has xarray compare them with what it writes itself. Returns
+/// how many were compared, and how many differ.
+pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> Result<(usize, usize), String> {
+    python.write_datasets(folder, options.arrays, options.seed)?;
+    for number in 0..options.arrays {
+        let Ok(dataset) = zarr::open(&folder.join(format!("{number}.zarr"))).dataset() else { continue };
+        for (name, dialect) in [("v2", Dialect::V2), ("v3", Dialect::V3)] {
+            let path = folder.join(format!("{number}.{name}"));
+            if let Err(error) = write(&dataset, &path, dialect, number % 4) {
+                let file = folder.join(format!("{number}.{name}.txt"));
+                fs::write(&file, error.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
+            }
+        }
+    }
+    let (mut compared, mut refused, mut differing) = (0, 0, 0);
+    for line in python.compare_written(folder)?.lines() {
+        let answer = Value::from_json(line).map_err(|error| format!("{line}: {error}"))?;
+        let id = answer.get("id").and_then(Value::as_str).unwrap_or_default();
+        let found = answer.get("differences").and_then(Value::as_array).unwrap_or_default();
+        compared += 1;
+        refused += usize::from(answer.get("refused").and_then(Value::as_bool) == Some(true));
+        if !found.is_empty() {
+            differing += 1;
+            let texts: Vec<&str> = found.iter().filter_map(Value::as_str).collect();
+            println!("  {id}: {}", texts.join("\n    "));
+        }
+    }
+    println!(
+        "written: {compared} data sets of ours compared, {differing} differ; {refused} of them xarray cannot write"
+    );
+    Ok((compared, differing))
+}
+
+/// Writes the values of a data set: at once, in two parts along a dimension, or a region after the rest.
+fn write(dataset: &Dataset, path: &Path, dialect: Dialect, way: u64) -> zarr::Result<()> {
+    let new = |part: &Dataset| Ok::<_, zarr::Error>(NewDataset::of(part)?.dialect(dialect));
+    // One that all variables have, so that there is a part of each.
+    let common = dataset.dimensions().iter().find(|dimension| {
+        dimension.size > 1
+            && dataset.variables().all(|variable| variable.dimensions().any(|name| name == dimension.name))
+    });
+    let Some(dimension) = common.filter(|_| way > 1) else {
+        return zarr::create(path).dataset(new(dataset)?).map(drop);
+    };
+    let (name, middle, size) = (&dimension.name, dimension.size.div_ceil(2), dimension.size);
+    let (first, last) = (dataset.isel(name, 0..middle)?, dataset.isel(name, middle..size)?);
+    if way == 2 {
+        return zarr::create(path).dataset(new(&first)?)?.append(name, &new(&last)?).map(drop);
+    }
+    let created = zarr::create(path).dataset(new(dataset)?)?;
+    // Other values, and then the right ones.
+    let order: Vec<i64> = (0..i64::try_from(size).unwrap_or(0)).rev().collect();
+    created.write(&new(&dataset.isel(name, order)?)?)?;
+    for part in [0..middle, middle..size] {
+        let values = new(&dataset.isel(name, part.clone())?)?.safe_chunks(false);
+        created.isel(name, part)?.write(&values)?;
+    }
+    Ok(())
+}
