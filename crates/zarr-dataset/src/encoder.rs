@@ -180,7 +180,7 @@ fn pack(
     stored: &DataType,
     encoding: &Encoding,
 ) -> Result<ArrayData> {
-    let Some(packing) = Packing::new(from, has_nat, stored, encoding)? else {
+    let Some(packing) = Packing::new(from, has_nat, stored, encoding) else {
         let found = values.data_type();
         return Err(Error::argument(format!("found values of data type {found}, which cannot be stored as {stored}")));
     };

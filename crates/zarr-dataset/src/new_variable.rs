@@ -154,6 +154,7 @@ impl NewVariable {
             Some(Value::Array(list)) => list.first().cloned(),
             missing => missing,
         };
+        let own = own.filter(|own| missing.is_none() || own.as_str() != Some("NaN"));
         let missing = missing.filter(|_| own.is_none());
         let has_missing = new.values().is_some_and(|values| values.missing.iter().flatten().any(|missing| *missing));
         for (name, value) in [(FILL_VALUE, own), ("missing_value", missing)] {
@@ -278,15 +279,20 @@ impl NewVariable {
         }
         let is_float = matches!(packing::number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
         let own = match own {
-            // Unsigned numbers are masked by `_FillValue` alone.
-            None if self.encoding.contains_key("_Unsigned") && missing.is_some() => missing.clone(),
+            // As xarray, unless the value is another one as unsigned.
+            None if self.encoding.contains_key("_Unsigned") => missing.clone().filter(|missing| {
+                let value = packing::number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
+                value.is_some_and(|value| value >= 0)
+            }),
             None if is_float && !self.encoding.contains_key(FILL_VALUE) => {
                 Some(FillValue::parse(&data_type, &Value::from("NaN"))?)
             }
             own => own,
         };
         if let Some(missing) = &missing {
-            insert("missing_value", missing.to_json(&data_type));
+            // Floats in full: the attribute is read as a float of 64 bits.
+            let value = data_type.to_f64(missing.bytes()).filter(|_| is_float);
+            insert("missing_value", value.map_or_else(|| missing.to_json(&data_type), Value::from));
         }
         for name in ["_Unsigned"].iter().chain(&RELATED) {
             if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {

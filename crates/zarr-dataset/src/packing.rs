@@ -5,7 +5,6 @@
 
 use crate::encoding::{Encoding, Fill, with_sign};
 use crate::numbers::{NAT, Stored};
-use crate::{Error, Result};
 use half::f16;
 use zarr_dtype::{DataType, Scalar};
 
@@ -38,20 +37,17 @@ pub(crate) struct Unfit {
 }
 
 impl Packing {
-    /// The way from numbers of type `from` to elements of `stored`; `None` if they are no numbers with such an encoding.
-    ///
-    /// # Errors
-    /// For a fill value that the elements do not have.
-    pub(crate) fn new(from: Scalar, has_nat: bool, stored: &DataType, encoding: &Encoding) -> Result<Option<Self>> {
-        let Some(scalar) = number(stored) else { return Ok(None) };
+    /// The way from numbers of type `from` to elements of `stored`; `None` if they are no numbers.
+    pub(crate) fn new(from: Scalar, has_nat: bool, stored: &DataType, encoding: &Encoding) -> Option<Self> {
+        let scalar = number(stored)?;
         let to = encoding.unsigned.map_or(scalar, |unsigned| with_sign(scalar, unsigned));
         let (scale, offset) =
             (encoding.scale.map(|factor| factor.to_f64()), encoding.offset.map(|factor| factor.to_f64()));
         let is_scaled = scale.is_some() || offset.is_some();
-        let fill =
-            encoding.fills.first().map(|fill| item(fill, to).ok_or_else(|| no_fill(fill, stored))).transpose()?;
+        // A value that the type does not have marks nothing.
+        let fill = encoding.fills.iter().find_map(|fill| item(fill, to));
         let is_single = from == Scalar::F32 && is_scaled && encoding.marks_nan;
-        Ok(Some(Self { from, to, scale, offset, fill, is_single, has_nat }))
+        Some(Self { from, to, scale, offset, fill, is_single, has_nat })
     }
 
     /// Encodes `values` to `stored`, which has as many numbers.
@@ -245,16 +241,6 @@ fn item(fill: &Fill, to: Scalar) -> Option<Vec<u8>> {
         Fill::Float(value) => float(value),
         Fill::Complex(..) | Fill::Bytes(_) => None,
     }
-}
-
-fn no_fill(fill: &Fill, stored: &DataType) -> Error {
-    let found = match fill {
-        Fill::Integer(value) => value.to_string(),
-        Fill::Float(value) => value.to_string(),
-        Fill::Complex(re, im) => format!("{re}+{im}i"),
-        Fill::Bytes(bytes) => format!("b\"{}\"", bytes.escape_ascii()),
-    };
-    crate::encoding::invalid(crate::encoding::FILL_VALUE, &found, &format!("a value of {stored}"))
 }
 
 fn put<const N: usize>(numbers: &[f64], stored: &mut [u8], item: impl Fn(f64) -> [u8; N]) {
