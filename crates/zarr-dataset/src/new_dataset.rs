@@ -134,8 +134,8 @@ impl NewDataset {
         self
     }
 
-    /// A variable.
-    pub(crate) fn get(&self, name: &str) -> Option<&NewVariable> {
+    /// The variable of this name.
+    pub fn get(&self, name: &str) -> Option<&NewVariable> {
         self.variables.iter().find(|variable| variable.name == name)
     }
 
@@ -205,7 +205,7 @@ impl NewDataset {
     /// The variables with the attribute `coordinates`, and the coordinates that only the group can list.
     fn with_coordinates(&self) -> Result<(Vec<NewVariable>, String)> {
         let mut variables = self.variables.clone();
-        for name in self.coordinates.iter().filter(|name| name.contains(char::is_whitespace)) {
+        if let Some(name) = self.coordinates.iter().find(|name| name.contains(char::is_whitespace)) {
             let message = format!("a coordinate called {name:?} cannot be listed, for spaces separate names");
             return Err(Error::argument(message));
         }
@@ -228,12 +228,9 @@ impl NewDataset {
             match given {
                 Some(Value::Null) => {}
                 Some(value) => written.extend(words(value).map(str::to_owned)),
-                None if self.coordinates.contains(&variable.name) => {}
+                None if self.coordinates.contains(&variable.name) || variable.dimensions.contains(&variable.name) => {}
                 None => {
-                    let has = |coordinate: &&&NewVariable| {
-                        coordinate.dimensions.iter().all(|it| variable.dimensions.contains(it))
-                            && !variable.dimensions.contains(&coordinate.name)
-                    };
+                    let has = |it: &&&NewVariable| it.dimensions.iter().all(|name| variable.dimensions.contains(name));
                     let names = others.iter().filter(has).map(|it| it.name.as_str()).filter(|name| !is_related(name));
                     let names: Vec<&str> = names.collect();
                     if !names.is_empty() {

@@ -3,13 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
 
 use std::sync::Arc;
-use zarr_array::{Registry, Store};
+use zarr_array::{ArrayData, Registry, Store};
 use zarr_dataset::cf::time::{Calendar, DateTime};
-use zarr_dataset::{Dataset, ErrorKind, NewDataset, NewVariable, Values};
-use zarr_dtype::{DateTime64, TimeDelta64};
+use zarr_dataset::{Dataset, ErrorKind, Labels, NewDataset, NewVariable, Values};
 use zarr_json::Value;
 use zarr_meta::Dialect;
-use zarr_store::{Key, MemoryStore, StoreExt};
+use zarr_store::{Key, MemoryStore, Operation, SetOptions, StoreExt, Version};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -34,8 +33,328 @@ fn variable(name: &str, dimensions: &[&str], values: impl zarr_dataset::IntoValu
     NewVariable::new(name, dimensions, values).unwrap().codecs("bytes").unwrap()
 }
 
-fn days(days: &[i64]) -> Values {
-    let data_type = zarr_dtype::DataType::parse("datetime64[D]").unwrap();
-    let items: Vec<u8> = days.iter().flat_map(|day| day.to_ne_bytes()).collect();
-    Values::of_data(zarr_array::ArrayData::from_items(&data_type, &[days.len() as u64], &items, None).unwrap())
+fn times(dtype: &str, numbers: &[i64]) -> Values {
+    let (data_type, _) = zarr_dtype::from_npy_descr(dtype).unwrap();
+    let items: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+    Values::of_data(ArrayData::from_items(&data_type, &[numbers.len() as u64], &items, None).unwrap())
+}
+
+/// Two days of a packed variable with a scalar coordinate, from a day on.
+fn part(first: i64, values: &[f32; 4]) -> NewDataset {
+    let time = variable("time", &["time"], times("<M8[D]", &[first, first + 1]));
+    let lat = variable("lat", &["lat"], [50.0_f32, 40.0]);
+    let t2m = variable("t2m", &["time", "lat"], ([2, 2], values)).stored_as("int16").encoding("scale_factor", 0.5);
+    let t2m = t2m.encoding("_FillValue", -1).attribute("units", "K").chunks(&[2, 2]);
+    let time = time.encoding("units", "hours since 2020-01-01").encoding("calendar", "standard").stored_as("int64");
+    NewDataset::new().variable(time.chunks(&[4])).variable(lat).variable(t2m).attribute("title", "test")
+}
+
+/// 2020-01-01 in days since 1970.
+const START: i64 = 18_262;
+
+fn created(store: &Arc<dyn Store>, new: NewDataset) -> Dataset {
+    Dataset::create(store, "/", new, &registry()).unwrap()
+}
+
+fn t2m(dataset: &Dataset) -> Vec<String> {
+    let values = dataset.variable("t2m").unwrap().read().unwrap();
+    (0..values.len()).map(|index| values.text(index)).collect()
+}
+
+/// The documents that xarray 2026.9 writes for the same data set, but for the codecs.
+#[test]
+fn documents_are_those_of_xarray() {
+    let v3 = store();
+    let height = variable("height", &[], [2.0]);
+    created(&v3, part(START, &[273.0, 274.5, f32::NAN, 280.0]).coordinate(height.clone()));
+    let time = document(&v3, "time/zarr.json");
+    let expected = r#"{"units": "hours since 2020-01-01", "calendar": "standard"}"#;
+    assert_eq!(time.get("attributes"), Some(&Value::from_json(expected).unwrap()));
+    assert_eq!(time.get("dimension_names"), Some(&Value::from(vec![Value::from("time")])));
+    let packed = document(&v3, "t2m/zarr.json");
+    let expected = r#"{"units": "K", "scale_factor": 0.5, "coordinates": "height", "_FillValue": -1}"#;
+    let expected = Value::from_json(expected).unwrap();
+    assert!(packed.get("attributes").unwrap().semantically_eq(&expected), "{packed}");
+    assert_eq!(packed.get("fill_value"), Some(&Value::from(0)));
+    let lat = document(&v3, "lat/zarr.json");
+    assert_eq!(lat.get("attributes").and_then(|it| it.get("_FillValue")), Some(&Value::from("AAAAAAAA+H8=")));
+    assert_eq!(lat.get("fill_value"), Some(&Value::from("NaN")));
+    assert!(document(&v3, "zarr.json").get("consolidated_metadata").is_some());
+
+    let v2 = store();
+    created(&v2, part(START, &[273.0, 274.5, f32::NAN, 280.0]).coordinate(height).dialect(Dialect::V2));
+    assert_eq!(document(&v2, "t2m/.zarray").get("fill_value"), Some(&Value::from(-1)));
+    assert_eq!(document(&v2, "time/.zarray").get("fill_value"), Some(&Value::Null));
+    assert_eq!(document(&v2, "lat/.zarray").get("fill_value"), Some(&Value::from("NaN")));
+    let names = document(&v2, "t2m/.zattrs").get("_ARRAY_DIMENSIONS").cloned();
+    assert_eq!(names, Some(Value::from(vec![Value::from("time"), Value::from("lat")])));
+    assert_eq!(document(&v2, "height/.zattrs").get("_ARRAY_DIMENSIONS"), Some(&Value::from(Vec::<Value>::new())));
+    assert!(v2.get_all(&Key::new(".zmetadata").unwrap()).unwrap().is_some());
+    for store in [v3, v2] {
+        let dataset =
+            zarr_array::Group::open(&store, "/", &registry()).and_then(|group| Dataset::open(&group)).unwrap();
+        assert_eq!(t2m(&dataset), ["273.0", "274.5", "NaN", "280.0"]);
+        let coordinates: Vec<&str> = dataset.coordinates().map(|variable| variable.name()).collect();
+        assert_eq!(coordinates, ["height", "lat", "time"]);
+        let time = dataset.variable("time").unwrap();
+        assert_eq!(time.read().unwrap().text(1), "2020-01-02T00:00:00.000000000");
+        assert_eq!(time.stored().read::<i64>(..).unwrap(), [0, 24]);
+    }
+}
+
+#[test]
+fn data_sets_grow_along_a_dimension() {
+    let store = store();
+    let dataset = created(&store, part(START, &[1.0, 2.0, 3.0, 4.0]));
+    let grown = dataset.append("time", &part(START + 2, &[5.0, 6.0, 7.0, f32::NAN])).unwrap();
+    assert_eq!(t2m(&grown), ["1.0", "2.0", "3.0", "4.0", "5.0", "6.0", "7.0", "NaN"]);
+    assert_eq!(grown.variable("time").unwrap().stored().read::<i64>(..).unwrap(), [0, 24, 48, 72]);
+    // Consolidated again, with the new sizes.
+    let copy = document(&store, "zarr.json").get("consolidated_metadata").cloned().unwrap();
+    let shape = copy.get("metadata").and_then(|it| it.get("t2m")?.get("shape").cloned());
+    assert_eq!(shape, Some(Value::from(vec![Value::from(4), Value::from(2)])));
+
+    // All variables of the dimension, or none.
+    let lone = NewDataset::new().variable(variable("time", &["time"], times("<M8[D]", &[START + 4])));
+    let error = grown.append("time", &lone).unwrap_err();
+    assert_eq!(error.message(), "variable t2m has dimension time, and nothing to append to it");
+    // Times that are no whole hours.
+    let mut odd = part(START + 4, &[0.0; 4]);
+    odd = odd.variable(variable("time", &["time"], times("<M8[m]", &[26_300_000, 26_300_001])));
+    let error = grown.append("time", &odd).unwrap_err();
+    assert!(
+        error.message().starts_with("found times that are no whole numbers of \"hours since 2020-01-01\""),
+        "{error}"
+    );
+    let wide = part(START + 4, &[1.0, 2.0, 1e9, 3.0]);
+    let error = grown.append("time", &wide).unwrap_err();
+    assert_eq!(error.message(), "value 2 is 1000000000.0, which int16 does not have with scale_factor 0.5");
+    assert_eq!(error.location().path.as_deref(), Some("/t2m"));
+    let error = grown.isel("time", 0..1).unwrap().append("time", &part(START, &[0.0; 4])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    // Nothing was stored by any of them.
+    let dataset = Dataset::open(&zarr_array::Group::open(&store, "/", &registry()).unwrap()).unwrap();
+    assert_eq!(dataset.variable("time").unwrap().shape(), [4]);
+}
+
+#[test]
+fn arrays_shrink_again_if_one_cannot_grow() {
+    let memory = store();
+    created(&memory, part(START, &[1.0, 2.0, 3.0, 4.0]).consolidated(false));
+    let failing: Arc<dyn Store> = Arc::new(Refusing(Arc::clone(&memory)));
+    let dataset = Dataset::open(&zarr_array::Group::open(&failing, "/", &registry()).unwrap()).unwrap();
+    // `t2m` grows before `time`, whose document cannot be set.
+    let mut new = part(START + 2, &[5.0; 4]);
+    let time = new.clone();
+    new = NewDataset::new();
+    for name in ["t2m", "time"] {
+        new = new.variable(only(&time, name));
+    }
+    let error = dataset.append("time", &new).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+    let dataset = Dataset::open(&zarr_array::Group::open(&memory, "/", &registry()).unwrap()).unwrap();
+    assert_eq!(t2m(&dataset), ["1.0", "2.0", "3.0", "4.0"]);
+}
+
+#[test]
+fn regions_are_written_by_index_label_and_coordinates() {
+    let store = store();
+    let dataset = created(&store, part(START, &[1.0, 2.0, 3.0, 4.0]));
+    let dataset = dataset.append("time", &part(START + 2, &[5.0, 6.0, 7.0, 8.0])).unwrap();
+    let region = dataset.sel("time", Labels::from_first("2020-01-03")).unwrap();
+    region.write(&part(START + 2, &[15.0, 16.0, 17.0, 18.0]).safe_chunks(false)).unwrap();
+    assert_eq!(t2m(&dataset), ["1.0", "2.0", "3.0", "4.0", "15.0", "16.0", "17.0", "18.0"]);
+    let found = dataset.region_of(&part(START, &[0.0; 4])).unwrap();
+    assert_eq!(found.variable("t2m").unwrap().shape(), [2, 2]);
+    found.write(&part(START, &[11.0, 12.0, f32::NAN, 14.0]).safe_chunks(false)).unwrap();
+    assert_eq!(t2m(&dataset), ["11.0", "12.0", "NaN", "14.0", "15.0", "16.0", "17.0", "18.0"]);
+    // One variable, along the other dimension.
+    let column = dataset.sel("lat", 40.0).unwrap();
+    column.variable("t2m").unwrap().write([1.5_f32, 2.5, 3.5, 4.5]).unwrap();
+    assert_eq!(t2m(&dataset), ["11.0", "1.5", "NaN", "2.5", "15.0", "3.5", "17.0", "4.5"]);
+
+    // Chunks of `t2m` have two days, of `time` four.
+    let error = region.write(&part(START + 2, &[0.0; 4])).unwrap_err();
+    let expected = "region 2..4 of dimension time covers a part of a chunk, which others may write";
+    assert_eq!((error.message(), error.location().path.as_deref()), (expected, Some("/time")));
+    let lone = NewDataset::new().variable(only(&part(START + 2, &[21.0, 22.0, 23.0, 24.0]), "t2m"));
+    region.write(&lone).unwrap();
+    let error = dataset.isel("time", 1..3).unwrap().write(&lone).unwrap_err();
+    assert_eq!(error.location().path.as_deref(), Some("/t2m"));
+    let error = dataset.region_of(&part(START + 7, &[0.0; 4])).unwrap_err();
+    assert!(error.message().starts_with("coordinate time has no label"), "{error}");
+    let error = dataset.variable("t2m").unwrap().write([0.0; 3]).unwrap_err();
+    assert_eq!(error.message(), "found values of shape [3], expected [4, 2]");
+    let other = NewDataset::new().variable(variable("z", &[], [1]));
+    assert_eq!(region.write(&other).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(t2m(&dataset)[4..], ["21.0", "22.0", "23.0", "24.0"]);
+}
+
+#[test]
+fn dimensions_may_come_in_another_order() {
+    let store = store();
+    let dataset = created(&store, part(START, &[0.0; 4]));
+    let turned = variable("t2m", &["lat", "time"], ([2, 2], [1.0_f32, 3.0, 2.0, f32::NAN]));
+    dataset.write(&NewDataset::new().variable(turned)).unwrap();
+    assert_eq!(t2m(&dataset), ["1.0", "2.0", "3.0", "NaN"]);
+    let other = variable("t2m", &["lat", "lon"], ([2, 2], [1.0_f32; 4]));
+    let error = dataset.write(&NewDataset::new().variable(other)).unwrap_err();
+    assert_eq!(error.message(), "found dimensions (lat, lon), expected (time, lat)");
+}
+
+#[test]
+fn modes_create_overwrite_and_update() {
+    let store = store();
+    let dataset = created(&store, part(START, &[1.0; 4]));
+    let error = Dataset::create(&store, "/", part(START, &[2.0; 4]), &registry()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Exists);
+    let bad = part(START, &[1e9; 4]).overwrite(true);
+    assert!(Dataset::create(&store, "/", bad, &registry()).is_err());
+    assert_eq!(t2m(&dataset), ["1.0"; 4], "an error erases nothing");
+    let snow = variable("snow", &["lat"], [true, false]);
+    let new =
+        NewDataset::new().variable(snow).variable(only(&part(START, &[3.0; 4]), "t2m")).attribute("source", "model");
+    let updated = dataset.update(&new).unwrap();
+    assert_eq!(t2m(&updated), ["3.0"; 4]);
+    assert_eq!(updated.attributes().keys().collect::<Vec<_>>(), ["title", "source"]);
+    assert_eq!(updated.variable("snow").unwrap().read().unwrap().to_vec::<bool>().unwrap(), [true, false]);
+    let long = NewDataset::new().variable(variable("lat", &["lat"], [1.0_f32; 3]));
+    assert_eq!(updated.update(&long).unwrap_err().message(), "dimension lat: found 3 elements, expected 2");
+    let replaced = created(&store, NewDataset::new().variable(variable("x", &["x"], [1, 2])).overwrite(true));
+    assert_eq!(replaced.variables().count(), 1);
+}
+
+#[test]
+fn variables_without_values_are_filled_later() {
+    let store = store();
+    let empty =
+        NewVariable::empty("t2m", &["time", "lat"], &[4, 2], "float32").codecs("bytes").unwrap().chunks(&[1, 2]);
+    let time = NewVariable::empty("time", &["time"], &[4], "<M8[s]").codecs("bytes").unwrap();
+    let dataset = created(&store, NewDataset::new().variable(empty).variable(time));
+    assert_eq!(t2m(&dataset), ["NaN"; 8]);
+    for index in 0..4_i64 {
+        dataset.isel("time", index).unwrap().variable("t2m").unwrap().write([index as f32, 0.5]).unwrap();
+    }
+    dataset.variable("time").unwrap().write(times("<M8[h]", &[0, 1, 2, 3])).unwrap();
+    assert_eq!(t2m(&dataset)[2..5], ["1.0", "0.5", "2.0"]);
+    assert_eq!(dataset.variable("time").unwrap().read().unwrap().text(3), "1970-01-01T03:00:00.000000000");
+}
+
+#[test]
+fn dates_spans_strings_and_bools_are_kept() {
+    let dates = [Some(DateTime::new(Calendar::Days360, 2000, 2, 30).unwrap()), None];
+    let strings = ["a", "\u{e9}t\u{e9}"];
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let store = store();
+        let text = NewVariable::new("text", &["x"], strings).unwrap();
+        let text = text.codecs("vlen-utf8").unwrap();
+        let new = NewDataset::new()
+            .dialect(dialect)
+            .variable(variable("date", &["x"], Values::of_dates(&dates).unwrap()))
+            .variable(variable("span", &["x"], times("<m8[m]", &[90, i64::MIN])))
+            .variable(variable("coded", &["x"], strings).stored_as("S1").encoding("_Encoding", "latin-1"))
+            .variable(variable("flag", &["x"], [true, false]))
+            .variable(text);
+        let dataset = created(&store, new);
+        let texts = |name: &str| {
+            let values = dataset.variable(name).unwrap().read().unwrap();
+            [values.text(0), values.text(1)]
+        };
+        assert_eq!(texts("date"), ["2000-02-30 00:00:00", "NaT"]);
+        assert_eq!(dataset.variable("date").unwrap().encoding().get("calendar"), Some(&Value::from("360_day")));
+        assert_eq!(texts("span"), ["5400 s", "NaT"]);
+        assert_eq!(texts("text"), ["a", "\u{e9}t\u{e9}"]);
+        assert_eq!(texts("coded"), texts("text"));
+        assert_eq!(dataset.variable("coded").unwrap().stored().data_type().item_size(), 3);
+        assert_eq!(texts("flag"), ["true", "false"]);
+    }
+}
+
+#[test]
+fn faults_of_new_variables_are_named() {
+    let plan = |variable: NewVariable| {
+        let new = NewDataset::new().variable(variable);
+        let error = Dataset::create(&store(), "/", new, &registry()).unwrap_err();
+        format!("{}: {}", error.location().path.clone().unwrap_or_default(), error.message())
+    };
+    let plain = || variable("v", &["x"], [1.0, f64::NAN]);
+    assert_eq!(plan(plain().stored_as("int16")), "v: value 1 is NaN, and int16 has no value for missing data");
+    assert_eq!(
+        plan(plain().encoding("scale", 2)),
+        "v: found encoding scale, expected one of units, calendar, add_offset, scale_factor, _FillValue, missing_value, _Unsigned, _Encoding"
+    );
+    assert_eq!(plan(plain().attribute("scale_factor", 2)), "v: attribute scale_factor is a part of the encoding");
+    assert_eq!(
+        plan(plain().encoding("scale_factor", "2")),
+        "v: attribute scale_factor: found \"2\", expected a number"
+    );
+    assert_eq!(
+        plan(plain().stored_as("int8").encoding("_FillValue", 300)),
+        "v: _FillValue: found 300, expected a value of int8"
+    );
+    let both = plain().stored_as("int8").encoding("_FillValue", 3).encoding("missing_value", 4);
+    assert_eq!(plan(both), "v: found _FillValue 3 and missing_value 4, expected one value for missing data");
+    let time = || variable("time", &["time"], times("<M8[D]", &[0]));
+    assert!(plan(time().encoding("units", "parsecs since 2000-01-01")).starts_with("time: attribute units"));
+    assert!(plan(time().encoding("calendar", "mayan")).contains("mayan"));
+    assert_eq!(
+        plan(time().attribute("units", "days since 2000-01-01")),
+        "time: attribute units is a part of the encoding"
+    );
+    assert_eq!(
+        NewVariable::new("v", &["x", "y"], [1]).unwrap_err().message(),
+        "variable v: found 2 names of dimensions, expected 1, for values of shape [1]"
+    );
+    let conflict = NewDataset::new().variable(variable("a", &["x"], [1])).variable(variable("b", &["x"], [1, 2]));
+    let error = Dataset::create(&store(), "/", conflict, &registry()).unwrap_err();
+    assert_eq!(error.message(), "dimension x has 2 elements in b, but 1 in a");
+    let error =
+        Dataset::create(&store(), "/", NewDataset::new().dialect(Dialect::V3Draft2022), &registry()).unwrap_err();
+    assert!(error.message().ends_with("expected v2 or v3, which have the encoding of data sets"), "{error}");
+}
+
+fn only(new: &NewDataset, name: &str) -> NewVariable {
+    new.get(name).unwrap().clone()
+}
+
+/// Refuses to set the document of `time`.
+#[derive(Debug)]
+struct Refusing(Arc<dyn Store>);
+
+impl std::fmt::Display for Refusing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Refusing {
+    fn check(&self, key: &Key) -> zarr_store::Result<()> {
+        match key.as_str() {
+            "time/zarr.json" => Err(zarr_store::Error::failed(
+                self,
+                Operation::Set,
+                key.as_str(),
+                zarr_store::ErrorKind::Denied,
+                "no quota",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Store for Refusing {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+        self.check(key)?;
+        self.0.set(key, value, options)
+    }
+
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> zarr_store::Result<()> {
+        values.iter().try_for_each(|(key, _)| self.check(key))?;
+        self.0.set_many(values)
+    }
+
+    zarr_store::delegate! { |this| this.0;
+        get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+        find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+    }
 }
