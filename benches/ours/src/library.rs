@@ -125,6 +125,24 @@ impl Library for Ours {
         Ok(array.resize(shape)?)
     }
 
+    fn open_dataset(&self, directory: &Path) -> Result<Option<u64>, Failure> {
+        let dataset = zarr::open(&store(directory)?).dataset()?;
+        let mut count = 0;
+        for variable in dataset.variables() {
+            variable.data_type()?;
+            if variable.dimensions().eq([variable.name()]) {
+                variable.read()?;
+            }
+            count += 1;
+        }
+        Ok(Some(count))
+    }
+
+    fn open_decoded(&self, directory: &Path) -> Result<Option<Array>, Failure> {
+        let dataset = zarr::open(&store(directory)?).dataset()?;
+        Ok(dataset.variable("v")?.decoded()?.cloned())
+    }
+
     fn list(&self, directory: &Path) -> Result<u64, Failure> {
         let store = store(directory)?;
         let registry = zarr::registry::default();

@@ -4,6 +4,7 @@
 
 mod cases;
 mod count;
+mod datasets;
 mod kinds;
 mod library;
 mod make;

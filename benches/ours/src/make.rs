@@ -1,6 +1,7 @@
 //! Makes the data that is read and written.
 
 use crate::cases::{Case, Sizes, cases, listed_array};
+use crate::datasets;
 use crate::kinds::KINDS;
 use crate::library::Ours;
 use crate::noise::Noise;
@@ -48,6 +49,11 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     }
     once(&directory.join("vcf.zarr"), |path| tables::genotypes(path, small))?;
     once(&directory.join("anndata.zarr"), |path| tables::cells(path, small))?;
+    once(&directory.join("DW.zarr"), |path| datasets::wide(path))?;
+    once(&directory.join("DZ.zarr"), |path| datasets::masked(path, small, "zstd(3)"))?;
+    once(&directory.join("DR.zarr"), |path| datasets::masked(path, small, "bytes"))?;
+    let climate = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/climate.zarr");
+    once(&directory.join("DC.zarr"), |path| copy(&climate, path))?;
     once(&directory.join("L.zarr"), |path| hierarchy(path, false))?;
     once(&directory.join("LC.zarr"), |path| hierarchy(path, true))?;
     fs::create_dir_all(directory.join("subsets"))?;
@@ -79,6 +85,20 @@ fn once(path: &Path, make: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<
     }
     make(&unfinished)?;
     Ok(fs::rename(&unfinished, path)?)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 fn fill(case: &Case, path: &Path, raw: &Path) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-"""Libraries of Python as peers in benchmarks: peer.py tensorstore|zarr-python|zarr-python+zarrs CASE OP PATH.
+"""Libraries of Python as peers in benchmarks: peer.py tensorstore|zarr-python|zarr-python+zarrs|xarray CASE OP PATH.
 
 benches/protocol defines the operations and the printed line; docs/performance.md describes them.
 """
@@ -116,6 +116,20 @@ class ZarrPython:
     def list(self, directory, consolidated):
         group = self.zarr.open_group(str(directory), mode="r", use_consolidated=consolidated)
         return sum(isinstance(node, self.zarr.Array) for _, node in group.members(max_depth=None))
+
+
+class Xarray:
+    def open(self, directory):
+        import xarray
+
+        # Without Dask, as its tasks cost more than they bring here.
+        return xarray.open_zarr(str(directory), chunks=None)
+
+    def open_dataset(self, directory):
+        return len(self.open(directory).variables)
+
+    def read(self, directory):
+        return self.open(directory)["v"].values
 
 
 def files(directory):
@@ -290,12 +304,25 @@ def append(library, directory):
     return measure(body, before) | {"bytes": elements.nbytes * times}
 
 
+def of_datasets(library, operation, directory):
+    last = []
+    if operation == "ds_open":
+        result = measure(lambda: last.append(library.open_dataset(directory)), last.clear)
+        return result | {"peak_rss": peak_memory(), "check": str(last[0]), "bytes": 0}
+    if operation == "ds_read":
+        result = measure(lambda: last.append(library.read(directory)), last.clear) | {"peak_rss": peak_memory()}
+        return result | {"check": str(check_sum(last[0])), "bytes": last[0].nbytes}
+    return {"unsupported": True}
+
+
 def main():
     peer, case, operation, path = sys.argv[1:5]
     directory = Path(path)
     cached = operation == "rand_cached"
     if cached and peer != "tensorstore":
         return print(json.dumps({"unsupported": True}))
+    if peer == "xarray":
+        return print(json.dumps(of_datasets(Xarray(), operation, directory)))
     library = Tensorstore(cached) if peer == "tensorstore" else ZarrPython(peer.endswith("+zarrs"))
     if operation == "read_into":
         result = read_into(library, library.open(directory))

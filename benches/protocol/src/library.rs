@@ -105,6 +105,23 @@ pub trait Library {
     /// The errors of the library.
     fn resize(&self, array: &mut Self::Array, shape: &[u64]) -> Result<(), Failure>;
 
+    /// Opens a data set with decoded data types and the coordinates that are indexes, and says how many variables there are; `None`
+    /// if the library has no data sets.
+    ///
+    /// # Errors
+    /// The errors of the library.
+    fn open_dataset(&self, _directory: &Path) -> Result<Option<u64>, Failure> {
+        Ok(None)
+    }
+
+    /// Opens the variable `v` of a data set, to be read decoded; `None` if the library has no data sets.
+    ///
+    /// # Errors
+    /// The errors of the library.
+    fn open_decoded(&self, _directory: &Path) -> Result<Option<Self::Array>, Failure> {
+        Ok(None)
+    }
+
     /// Opens every array of a hierarchy, and says how many there are.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
     let outcome = match operation.as_str() {
         "read_into" => read_into(library, &library.open(path)?),
         "mem_read" => read_into(library, &library.open_in_memory(files(path)?)?),
-        "read" => read(library, path),
+        "read" => read(library, &library.open(path)?),
         "read_all" => read_all(library, path),
         "write" => write(library, path),
         "roundtrip" => copy(library, path),
@@ -49,6 +49,15 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
         "partial_write" => partial_write(library, path),
         "list" => list(library, path),
         "append" => append(library, path),
+        "ds_open" => match library.open_dataset(path)? {
+            Some(count) => open_dataset(library, path, count),
+            None => return unsupported(),
+        },
+        "ds_read" => match library.open_decoded(path)? {
+            Some(array) => read(library, &array),
+            None => return unsupported(),
+        },
+        "ds_stored" => read(library, &library.open(&path.join("v"))?),
         _ => return unsupported(),
     }?;
     print(&outcome);
@@ -73,6 +82,12 @@ fn nothing<S>(_: &mut S) -> Result<(), Failure> {
     Ok(())
 }
 
+fn open_dataset<L: Library>(library: &L, path: &Path, count: u64) -> Result<Outcome, Failure> {
+    let times = Times::of(&mut (), nothing, |()| library.open_dataset(path).map(drop))?;
+    let outcome = Outcome::new(times, 0)?;
+    Ok(Outcome { check: count, ..outcome })
+}
+
 fn size<L: Library>(library: &L, array: &L::Array) -> u64 {
     library.shape(array).iter().product::<u64>() * library.item_size(array) as u64
 }
@@ -90,16 +105,15 @@ fn read_into<L: Library>(library: &L, array: &L::Array) -> Result<Outcome, Failu
     Ok(Outcome { check: check_sum(&out), ..outcome })
 }
 
-fn read<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
-    let array = library.open(path)?;
-    let subset = whole(library, &array);
+fn read<L: Library>(library: &L, array: &L::Array) -> Result<Outcome, Failure> {
+    let subset = whole(library, array);
     let mut last = None;
     let forget = |last: &mut Option<L::Elements>| {
         *last = None;
         Ok(())
     };
     let times = Times::of(&mut last, forget, |last| {
-        *last = Some(library.read(&array, &subset)?);
+        *last = Some(library.read(array, &subset)?);
         Ok(())
     })?;
     let elements = last.as_ref().map_or(&[][..], AsRef::as_ref);

@@ -38,6 +38,11 @@ pub(super) fn is_of_type(case: &str) -> bool {
     case.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
+/// Whether a case is a data set.
+pub(super) fn is_of_datasets(case: &str) -> bool {
+    case.starts_with('D') && case.len() > 1
+}
+
 const fn goal(case: &'static str, operation: &'static str, goal: f64) -> Measurement {
     Measurement { case, operation, goal: Some(goal) }
 }
@@ -109,6 +114,12 @@ pub(super) const MEASUREMENTS: &[Measurement] = &[
     free("struct", "write"),
     free("bool_packed", "write"),
     free("uint4", "write"),
+    goal("DC", "ds_open", 10.0),
+    goal("DW", "ds_open", 10.0),
+    goal("DZ", "ds_read", 2.0),
+    goal("DR", "ds_read", 2.0),
+    free("DZ", "ds_stored"),
+    free("DR", "ds_stored"),
     free("text", "write"),
     free("bytes", "write"),
 ];

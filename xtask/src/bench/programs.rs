@@ -1,6 +1,6 @@
 //! The programs that are measured.
 
-use super::goals::is_of_type;
+use super::goals::{is_of_datasets, is_of_type};
 use crate::cargo;
 use crate::interop::python;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,11 @@ pub(super) const FLOOR: &str = "floor";
 /// The name of this library's program of another state.
 const FORMER: &str = "former";
 
+/// The peer that data sets are compared with.
+const XARRAY: &str = "xarray";
+
 /// Peers, in the order in which they take turns.
-pub(super) const PEERS: [&str; 4] = ["zarrs", "tensorstore", "zarr-python", "zarr-python+zarrs"];
+pub(super) const PEERS: [&str; 5] = ["zarrs", "tensorstore", "zarr-python", "zarr-python+zarrs", "xarray"];
 
 /// A peer needs so long for these that it does each once, without a repetition to warm up.
 const SLOW: [(&str, &[&str]); 4] = [
@@ -55,6 +58,11 @@ impl Program {
 
     /// Whether it cannot read the case at all.
     pub(super) fn lacks(&self, case: &str) -> bool {
+        // xarray alone has data sets, and is measured with nothing else.
+        let is_ours = [OURS, FORMER].contains(&self.name);
+        if !is_ours && is_of_datasets(case) != (self.name == XARRAY) {
+            return true;
+        }
         let lacks = LACKS.iter().any(|(name, cases)| *name == self.name && cases.contains(&case));
         lacks || (self.name == FLOOR && is_of_type(case))
     }
