@@ -1,5 +1,6 @@
 //! The verbs: a module each with the arguments and the work (`copy` has two verbs), and the parts that several share.
 
+mod append;
 mod attrs;
 mod bar;
 mod completions;
@@ -72,6 +73,7 @@ verbs! {
     Read(read::Read) => read::run,
     Create(create::Create) => create::run,
     Write(write::Write) => write::run,
+    Append(append::Append) => append::run,
     Convert(convert::Convert) => convert::run,
     Migrate(migrate::Migrate) => migrate::run,
     Attrs(attrs::Attrs) => attrs::run,

@@ -31,6 +31,18 @@ pub(crate) enum Source {
     Csv,
 }
 
+impl Source {
+    /// The form that the name of a file tells.
+    fn by_name(path: &Path) -> Option<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Some(Self::Json),
+            Some("csv") => Some(Self::Csv),
+            Some("npy") => Some(Self::Npy),
+            _ => None,
+        }
+    }
+}
+
 /// Write elements to an array.
 #[derive(Debug, Args)]
 pub(crate) struct Write {
@@ -83,23 +95,51 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     source.expect_end()
 }
 
+/// Appends the elements of a file to an array.
+pub(super) fn appended(
+    array: &mut Array,
+    axis: usize,
+    form: Option<Source>,
+    name: &str,
+    source: &mut Input,
+) -> Result<()> {
+    let form = form.or_else(|| Source::by_name(Path::new(name))).unwrap_or(Source::Npy);
+    if form != Source::Npy {
+        return values::append(array, axis, form, source);
+    }
+    let header = Header::read(&source.name, &mut source.input)?;
+    let elements = Elements::new(&header.data_type, array.data_type()).ok_or_else(|| {
+        let message = format!("{}: elements of type {}, expected {}", source.name, header.data_type, array.data_type());
+        Failure::usage(message)
+    })?;
+    let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
+    let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
+    source.expect_end()?;
+    header.data_type.layout().swap(&header.order, &mut items);
+    let fortran = header.fortran && header.shape.len() > 1;
+    let shape: Vec<usize> = header.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+    let data_type = array.data_type().clone();
+    elements.with_view(&data_type, &shape, items, fortran, |view| array.append(axis, view))
+}
+
 fn write_piece(array: &Array, elements: &Elements, header: &Header, source: &mut Input, piece: Piece) -> Result<()> {
     let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
     let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
     header.data_type.layout().swap(&header.order, &mut items);
     let shape = array.selected_shape(&piece.selection)?;
     let fortran = header.fortran && header.shape.len() > 1;
-    elements.write(array, piece.selection, &shape, items, fortran)
+    let at = piece.selection;
+    elements.with_view(array.data_type(), &shape, items, fortran, |view| array.write(at, view))
 }
 
 /// A file, or standard input.
-struct Input {
+pub(super) struct Input {
     input: Box<dyn Read>,
     name: String,
 }
 
 impl Input {
-    fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             return Ok(Self { input: Box::new(io::stdin().lock()), name: "standard input".to_owned() });
         }

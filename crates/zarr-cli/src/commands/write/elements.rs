@@ -4,7 +4,6 @@ use crate::failure::{Failure, Result};
 use std::sync::Arc;
 use zarr::codec::View;
 use zarr::dtype::{DataType, Heap, HeapRef, npy_literal};
-use zarr::{Array, Selection};
 
 /// How elements of a file become elements of an array.
 #[derive(Debug, PartialEq)]
@@ -37,19 +36,19 @@ impl Elements {
         }
     }
 
-    /// Writes `items` to a selection of `shape`. `fortran`: the first dimension varies fastest.
-    pub(super) fn write(
+    /// Hands `items`, converted to elements of `data_type`, to `f` in this shape. `fortran`: the first dimension varies fastest.
+    pub(super) fn with_view(
         &self,
-        array: &Array,
-        at: Selection,
+        data_type: &DataType,
         shape: &[usize],
         items: Vec<u8>,
         fortran: bool,
+        f: impl FnOnce(View<'_>) -> zarr::Result<()>,
     ) -> Result<()> {
         let heap = matches!(self, Self::Strings { .. } | Self::Bytes { .. }).then(|| Arc::new(Heap::new()));
         let items = self.convert(items, heap.as_deref())?;
         let view = |shape: &[usize]| {
-            let view = View::new(&items, array.data_type().item_size(), shape);
+            let view = View::new(&items, data_type.item_size(), shape);
             view.map(|view| view.with_heap(heap.clone())).map_err(zarr::Error::from)
         };
         let view = if fortran {
@@ -58,7 +57,7 @@ impl Elements {
         } else {
             view(shape)?
         };
-        Ok(array.write(at, view)?)
+        Ok(f(view)?)
     }
 
     fn convert(&self, items: Vec<u8>, heap: Option<&Heap>) -> Result<Vec<u8>> {

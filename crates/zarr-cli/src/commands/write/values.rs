@@ -14,12 +14,33 @@ use zarr::{Array, Selection};
 
 /// The form of a file, unless it is that of numpy.
 pub(super) fn form(args: &Write) -> Option<Source> {
-    let named = match args.from.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => Source::Json,
-        Some("csv") => Source::Csv,
-        _ => Source::Npy,
-    };
-    Some(args.form.unwrap_or(named)).filter(|form| *form != Source::Npy)
+    let form = args.form.or_else(|| Source::by_name(&args.from)).unwrap_or(Source::Npy);
+    Some(form).filter(|form| *form != Source::Npy)
+}
+
+/// Appends the values in a file to an array.
+pub(super) fn append(array: &mut Array, axis: usize, form: Source, input: &mut Input) -> Result<()> {
+    if form == Source::Csv {
+        return Err(Failure::usage(
+            "CSV does not tell how many indices are appended, expected JSON or a file of numpy",
+        ));
+    }
+    let text = input.text()?;
+    let broken = |message: String| Failure::data("invalid-metadata", format!("{}: {message}", input.name));
+    let options = ParseOptions::default().nan_literals(true);
+    let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
+    let value = value.value.without_nan_literals();
+    let mut shape = array.shape().to_vec();
+    // The first of the arrays at each depth tells how many there are.
+    let mut inner = Some(&value);
+    for _ in 0..axis {
+        inner = inner.and_then(Value::as_array).and_then(|items| items.first());
+    }
+    let added = inner.and_then(Value::as_array).map_or(0, |items| items.len() as u64);
+    shape.get_mut(axis).into_iter().for_each(|len| *len = added);
+    let mut values = Vec::new();
+    flatten(value, &shape, &mut values).map_err(broken)?;
+    with_view(&array.data_type().clone(), &shape, &values, |view| array.append(axis, view))
 }
 
 /// The values in a file, in C order of `shape`.
@@ -54,7 +75,16 @@ fn flatten(value: Value, shape: &[u64], into: &mut Vec<Value>) -> std::result::R
 
 /// Writes values to a selection of `shape`.
 pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value]) -> Result<()> {
-    let data_type = array.data_type();
+    with_view(array.data_type(), shape, values, |view| array.write(at, view))
+}
+
+/// Hands values, as elements of a data type, to `f` in this shape.
+fn with_view(
+    data_type: &DataType,
+    shape: &[u64],
+    values: &[Value],
+    f: impl FnOnce(View<'_>) -> zarr::Result<()>,
+) -> Result<()> {
     let element = |(index, value): (usize, &Value)| {
         let wrong = |error: zarr::dtype::Error| Failure::data("invalid-metadata", format!("value {index}: {error}"));
         print::parse(data_type, value).map_err(wrong)
@@ -67,7 +97,7 @@ pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value
     };
     let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let view = View::new(&items, data_type.item_size(), &dims).map_err(zarr::Error::from)?.with_heap(heap);
-    Ok(array.write(at, view)?)
+    Ok(f(view)?)
 }
 
 /// The value of a cell in a table: a string for types of strings or bytes and for years, else JSON, or a string such as `NaN`.

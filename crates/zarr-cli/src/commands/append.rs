@@ -1,0 +1,167 @@
+//! `zarr append`: data sets and arrays grow along a dimension.
+
+use super::write::{Input, Source, appended};
+use crate::args::NodeArgs;
+use crate::context::{Context, NodeLocation};
+use crate::failure::{Failure, Result};
+use clap::Args;
+use std::path::PathBuf;
+use zarr::convert::Migration;
+use zarr::dataset::{Dataset, DatasetOptions, Dimension, NewDataset};
+use zarr::meta::NodePath;
+use zarr::{Array, Group};
+
+/// At most so many bytes of stored elements are appended to a data set at once.
+const PIECE: u64 = 64 << 20;
+
+/// Append to a data set or an array along a dimension.
+///
+/// To a data set (a group whose arrays have names of dimensions) all variables of the dimension are appended, from another data set:
+/// values are encoded as the variables are. To an array that shares no dimension with others, elements are appended from an array, a
+/// file of numpy or JSON.
+#[derive(Debug, Args)]
+pub(crate) struct Append {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// What to append: the URL of a data set or an array, its path after "::", or a file (.npy, .json); `-` is standard input.
+    #[arg(long, value_name = "URL|FILE")]
+    from: String,
+    /// The dimension: its name, or its number in an array. By default the only one, the unlimited one, or the first of an array.
+    #[arg(long, value_name = "DIM")]
+    along: Option<String>,
+    /// The form of a file; by default according to its name, else that of numpy.
+    #[arg(long = "as", value_name = "FORM")]
+    form: Option<Source>,
+}
+
+pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
+    let location = context.locate(&args.node)?;
+    Migration::check_settled(&location.store)?;
+    let found = context.node(&location)?;
+    if found.node.as_array().is_none() {
+        let group = Group::from_found(&location.store, found, &context.registry)?;
+        return append_dataset(context, args, &group);
+    }
+    let mut array = context.array(&location)?;
+    let axis = axis(args.along.as_deref(), &array)?;
+    check_alone(context, &location, &array, axis)?;
+    let is_file = args.form.is_some() || args.from == "-" || has_file_name(&args.from);
+    if is_file {
+        let mut input = Input::open(&PathBuf::from(&args.from))?;
+        return appended(&mut array, axis, args.form, &args.from, &mut input);
+    }
+    let source = context.array(&context.locate(&source(&args.from))?)?;
+    if source.data_type() != array.data_type() {
+        let (found, expected) = (source.data_type(), array.data_type());
+        return Err(Failure::usage(format!("{}: elements of type {found}, expected {expected}", args.from)));
+    }
+    Ok(array.append(axis, &source.read_data(..)?)?)
+}
+
+fn has_file_name(name: &str) -> bool {
+    [".npy", ".json", ".csv"].iter().any(|end| name.ends_with(end))
+}
+
+/// The node at an address with an optional path.
+fn source(url: &str) -> NodeArgs {
+    NodeArgs { url: url.to_owned(), path: "/".to_owned(), dialect: None }
+}
+
+fn open(context: &Context, group: &Group) -> Result<Dataset> {
+    Ok(Dataset::open_with(group, &DatasetOptions::default().arrays(context.options()))?)
+}
+
+fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<()> {
+    let mut dataset = open(context, group)?;
+    let location = context.locate(&source(&args.from))?;
+    let found = context.node(&location)?;
+    if found.node.as_array().is_some() {
+        let message =
+            format!("{}: found an array, expected a data set, for all variables of a dimension grow", args.from);
+        return Err(Failure::usage(message));
+    }
+    let source = open(context, &Group::from_found(&location.store, found, &context.registry)?)?;
+    let dimension = match &args.along {
+        Some(name) => name.clone(),
+        None => only(dataset.dimensions())?,
+    };
+    let known = source.dimensions().iter().find(|known| known.name == dimension);
+    let Some(added) = known.map(|known| known.size) else {
+        let names: Vec<&str> = source.dimensions().iter().map(|known| known.name.as_str()).collect();
+        let message = format!("{}: found dimensions {}, expected {dimension}", args.from, names.join(", "));
+        return Err(Failure::usage(message));
+    };
+    let step = step(&source, &dimension, added);
+    let mut start = 0;
+    while start < added {
+        let stop = added.min(start + step);
+        let part = source.isel(&dimension, start..stop)?;
+        let mut new = NewDataset::new().consolidated(stop == added);
+        for variable in part.variables().filter(|it| it.dimensions().any(|name| name == dimension)) {
+            new = new.variable(zarr::dataset::NewVariable::of(variable)?);
+        }
+        dataset = dataset.append(&dimension, &new)?;
+        start = stop;
+    }
+    Ok(())
+}
+
+/// How many indices are appended at once.
+fn step(source: &Dataset, dimension: &str, added: u64) -> u64 {
+    let sizes =
+        source.variables().filter(|variable| variable.dimensions().any(|name| name == dimension)).map(|variable| {
+            let count = zarr::grid::element_count(&variable.shape()).unwrap_or(u64::MAX);
+            count.saturating_mul(variable.stored().data_type().item_size() as u64) / added.max(1)
+        });
+    (PIECE / sizes.fold(0_u64, u64::saturating_add).max(1)).max(1)
+}
+
+/// The dimension that a data set grows along if none is named.
+fn only(dimensions: &[Dimension]) -> Result<String> {
+    let unlimited: Vec<&Dimension> = dimensions.iter().filter(|dimension| dimension.is_unlimited).collect();
+    match (unlimited.as_slice(), dimensions) {
+        ([one], _) => Ok(one.name.clone()),
+        ([], [one]) => Ok(one.name.clone()),
+        _ => {
+            let names: Vec<&str> = dimensions.iter().map(|dimension| dimension.name.as_str()).collect();
+            let message = format!("the data set has dimensions {}", names.join(", "));
+            Err(Failure::usage(message).with_hint("--along names the one to append along"))
+        }
+    }
+}
+
+/// The axis of an array by its name or number.
+fn axis(along: Option<&str>, array: &Array) -> Result<usize> {
+    let rank = array.shape().len();
+    let names: Vec<&str> =
+        array.dimension_names().unwrap_or_default().iter().map(|name| name.as_deref().unwrap_or_default()).collect();
+    let found = match along {
+        None => Some(0),
+        Some(name) => names.iter().position(|known| *known == name).or_else(|| name.parse().ok()),
+    };
+    found.filter(|axis| *axis < rank).ok_or_else(|| {
+        let along = along.unwrap_or("0");
+        Failure::usage(format!("found no dimension {along} of an array of {rank} dimensions ({})", names.join(", ")))
+    })
+}
+
+/// Checks that no other variable of a data set has the dimension.
+fn check_alone(context: &Context, location: &NodeLocation, array: &Array, axis: usize) -> Result<()> {
+    let name = array.dimension_names().and_then(|names| names.get(axis)?.clone());
+    let Some((name, parent)) = name.zip(array.path().parent()) else { return Ok(()) };
+    let Ok(group) = Group::open(&location.store, &NodePath::to_string(&parent), &context.registry) else {
+        return Ok(());
+    };
+    // Arrays that are no data set have no dimensions in common.
+    let Ok(dataset) = open(context, &group) else { return Ok(()) };
+    let other = dataset
+        .variables()
+        .find(|variable| variable.stored().path() != array.path() && variable.dimensions().any(|it| it == name));
+    match other {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!("variable {} has dimension {name} as well, and would not grow", other.name());
+            Err(Failure::usage(message).with_hint("append a data set to the group: all variables of a dimension grow"))
+        }
+    }
+}
