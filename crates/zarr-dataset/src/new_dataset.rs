@@ -1,7 +1,7 @@
 //! Data sets to be written.
 
-use crate::dataset::words;
-use crate::new_variable::{NewVariable, Planned, RELATED, in_variable};
+use crate::new_variable::{NewVariable, Planned, in_variable};
+use crate::related::{RELATED, words};
 use crate::{Dataset, Error, ErrorKind, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_array::Registry;
@@ -214,12 +214,8 @@ impl NewDataset {
         let others: Vec<&NewVariable> = self.coordinates.iter().filter_map(|name| listed(name)).collect();
         // Bounds and the like are found by other attributes.
         let is_related = |name: &str| {
-            let values = self.variables.iter().flat_map(|variable| {
-                RELATED
-                    .iter()
-                    .filter(|&&attribute| attribute != "coordinates")
-                    .filter_map(|&it| variable.encoding.get(it))
-            });
+            let values =
+                self.variables.iter().flat_map(|variable| RELATED.iter().filter_map(|it| variable.encoding.get(it)));
             values.into_iter().any(|value| words(value).any(|word| word.trim_end_matches(':') == name))
         };
         let mut written: BTreeSet<String> = BTreeSet::new();

@@ -3,6 +3,7 @@
 use crate::encoding::{Encoding, FILL_VALUE, factor, is_textual, text};
 use crate::fills::Fill;
 use crate::into_values::IntoValues;
+use crate::related::RELATED;
 use crate::values::Values;
 use crate::{Error, Result, Variable, calendar_time, encoder, fills, packing, strings};
 use zarr_array::{ArrayData, NewArray, Registry};
@@ -15,18 +16,6 @@ use zarr_meta::Dialect;
 /// Attributes that are the encoding of a variable, in the order in which they are written.
 const ENCODING: [&str; 8] =
     ["units", "calendar", "add_offset", "scale_factor", FILL_VALUE, "missing_value", "_Unsigned", "_Encoding"];
-
-/// Attributes that name other variables.
-pub(crate) const RELATED: [&str; 8] = [
-    "coordinates",
-    "grid_mapping",
-    "bounds",
-    "climatology",
-    "cell_measures",
-    "formula_terms",
-    "ancillary_variables",
-    "geometry",
-];
 
 /// A variable to be written, see [`NewDataset`](crate::NewDataset): its dimensions and values, its attributes, and how they are encoded.
 ///
@@ -294,7 +283,7 @@ impl NewVariable {
             let value = data_type.to_f64(missing.bytes()).filter(|_| is_float);
             insert("missing_value", value.map_or_else(|| missing.to_json(&data_type), Value::from));
         }
-        for name in ["_Unsigned"].iter().chain(&RELATED) {
+        for name in ["_Unsigned", "coordinates"].iter().chain(&RELATED) {
             if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {
                 insert(name, value.clone());
             }
@@ -341,8 +330,9 @@ impl NewVariable {
 
     fn check_names(&self) -> Result<()> {
         for name in self.encoding.keys() {
-            if !ENCODING.contains(&name) && !RELATED.contains(&name) {
-                let near = zarr_json::nearest_name(name, ENCODING.iter().chain(&RELATED).copied());
+            let known = || ENCODING.iter().chain(&RELATED).copied().chain(["coordinates"]);
+            if !known().any(|known| known == name) {
+                let near = zarr_json::nearest_name(name, known());
                 let error = Error::argument(format!("found encoding {name}, expected one of {}", ENCODING.join(", ")));
                 return Err(match near {
                     Some(near) => error.with_hint(format!("there is one called {near}")),

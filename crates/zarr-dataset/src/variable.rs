@@ -28,6 +28,8 @@ struct Inner {
     /// `None` if the attributes are no encoding.
     encoding: Option<Encoding>,
     attributes: Map,
+    /// Attributes that name other variables, which are coordinates by that.
+    related: Map,
     registry: Arc<Registry>,
     way: OnceLock<Way>,
 }
@@ -43,20 +45,17 @@ enum Way {
 }
 
 impl Variable {
-    /// The variable of an array. `attributes` are those of the user, from which the encoding is taken.
+    /// The variable of an array. `attributes` are those of the user, from which the encoding is taken; `related` were taken already.
     pub(crate) fn new(
         name: &str,
         stored: Array,
         axes: Vec<Axis>,
         mut attributes: Map,
+        related: Map,
         registry: &Arc<Registry>,
     ) -> Self {
-        let coordinates = attributes.remove("coordinates");
         let original = attributes.clone();
-        let mut encoding = Encoding::take(&stored, &mut attributes).ok();
-        if let (Some(encoding), Some(coordinates)) = (&mut encoding, coordinates) {
-            encoding.taken.insert("coordinates", coordinates);
-        }
+        let encoding = Encoding::take(&stored, &mut attributes).ok();
         if encoding.is_none() {
             attributes = original;
         }
@@ -66,7 +65,8 @@ impl Variable {
         };
         let indexers = axes.iter().zip(stored.shape()).map(all).collect();
         let registry = Arc::clone(registry);
-        let inner = Inner { name: name.to_owned(), stored, axes, encoding, attributes, registry, way: OnceLock::new() };
+        let (name, way) = (name.to_owned(), OnceLock::new());
+        let inner = Inner { name, stored, axes, encoding, attributes, related, registry, way };
         Self { inner: Arc::new(inner), indexers }
     }
 
@@ -98,10 +98,14 @@ impl Variable {
         &self.inner.attributes
     }
 
-    /// The attributes that are the encoding: `scale_factor`, `units` of times... Empty if they are no encoding, which a
-    /// [`read`](Self::read) tells.
+    /// The attributes that are the encoding: `scale_factor`, `units` of times..., and those that name other variables: `coordinates`.
+    /// Without the first ones if they are no encoding, which a [`read`](Self::read) tells.
     pub fn encoding(&self) -> Map {
-        self.inner.encoding.as_ref().map_or_else(Map::new, |encoding| encoding.taken.clone())
+        let mut encoding = self.inner.encoding.as_ref().map_or_else(Map::new, |encoding| encoding.taken.clone());
+        for (name, value) in self.inner.related.iter() {
+            encoding.insert(name, value.clone());
+        }
+        encoding
     }
 
     /// The array as it is stored, without selection and decoding.
@@ -240,11 +244,7 @@ impl Variable {
     }
 
     pub(crate) fn locate(&self, error: Error) -> Error {
-        let (store, path) = (self.inner.stored.store().to_string(), self.inner.stored.path().to_string());
-        error.at(|location| {
-            location.store = Some(store);
-            location.path = Some(path);
-        })
+        locate(&self.inner.stored, error)
     }
 
     /// The same variable with less selected of a dimension, if it has that.
@@ -257,6 +257,15 @@ impl Variable {
         }
         Ok(Self { inner: Arc::clone(&self.inner), indexers })
     }
+}
+
+/// An error with the array that it is about.
+pub(crate) fn locate(array: &Array, error: Error) -> Error {
+    let (store, path) = (array.store().to_string(), array.path().to_string());
+    error.at(|location| {
+        location.store = Some(store);
+        location.path = Some(path);
+    })
 }
 
 impl fmt::Debug for Variable {
