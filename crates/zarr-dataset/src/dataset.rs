@@ -163,7 +163,8 @@ impl Dataset {
             let error = Error::argument(format!("dimension {dimension} has no coordinate"));
             return Err(error.with_hint("select indices of it"));
         };
-        let axis = Index::new(coordinate, dimension)?.find(&labels.into().0)?;
+        let labels = labels.into();
+        let axis = Index::new(coordinate, dimension, &labels)?.find(&labels)?;
         self.isel(dimension, axis)
     }
 

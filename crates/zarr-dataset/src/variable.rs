@@ -1,14 +1,14 @@
 //! A variable of a data set: an array with names, a meaning of its elements, and a selection.
 
 use crate::dimensions::Axis;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, Times};
 use crate::indexer::Indexer;
 use crate::values::Values;
 use crate::{Error, Result, decoded, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry};
-use zarr_dtype::DataType;
+use zarr_dtype::{Class, DataType};
 use zarr_grid::{AxisSelection, Selection};
 use zarr_json::Map;
 
@@ -106,6 +106,18 @@ impl Variable {
             encoding.insert(name, value.clone());
         }
         encoding
+    }
+
+    /// The units and the calendar of times that are integers.
+    pub(crate) fn integer_time_units(&self) -> Option<(&str, Option<&str>)> {
+        let encoding = self.inner.encoding.as_ref()?;
+        let is_integer = matches!(self.inner.stored.data_type().class(), Some(Class::Signed | Class::Unsigned));
+        match &encoding.times {
+            Times::Since(units, calendar) if is_integer && encoding.scale.is_none() && encoding.offset.is_none() => {
+                Some((units, calendar.as_deref()))
+            }
+            _ => None,
+        }
     }
 
     /// The array as it is stored, without selection and decoding.

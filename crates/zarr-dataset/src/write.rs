@@ -5,7 +5,7 @@ use crate::encoder;
 use crate::index::Index;
 use crate::indexer::Indexer;
 use crate::into_values::IntoValues;
-use crate::label::{Find, Label};
+use crate::label::{Label, Labels};
 use crate::new_dataset::NewDataset;
 use crate::new_variable::{NewVariable, Planned, in_variable};
 use crate::values::Values;
@@ -174,15 +174,16 @@ impl Dataset {
         for name in new.sizes()?.into_keys() {
             let Some(coordinate) = new.get(name).filter(|it| *it.dimensions == [name.to_owned()]) else { continue };
             let Some(values) = coordinate.values() else { continue };
-            let labels = Find::List((0..values.len()).map(|index| label(values, index)).collect::<Result<_>>()?);
+            let labels: Vec<Label> = (0..values.len()).map(|index| label(values, index)).collect::<Result<_>>()?;
+            let labels = Labels::from(labels);
             let Some(stored) = self.variables().find(|variable| variable.name() == name) else { continue };
-            let AxisSelection::Indices(found) = Index::new(stored, name)?.find(&labels)? else { continue };
+            let found = Index::new(stored, name, &labels)?.find_each(&labels)?;
             let start = found.first().copied().unwrap_or(0);
-            if found.len() != values.len() || !found.iter().enumerate().all(|(at, index)| *index == start + at as i64) {
+            if !found.iter().zip(start..).all(|(index, expected)| *index == expected) {
                 let message = format!("the values of coordinate {name} are no neighbours in the stored coordinate");
                 return Err(stored.locate(Error::argument(message)));
             }
-            region = region.isel(name, AxisSelection::range(start, start + found.len() as i64))?;
+            region = region.isel(name, AxisSelection::range(start as i64, start as i64 + found.len() as i64))?;
         }
         Ok(region)
     }

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
 
 mod coordinates;
+mod labels;
 mod opening;
 
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
-use zarr_dataset::Variable;
+use zarr_dataset::{Dataset, Variable};
 use zarr_meta::Dialect;
 use zarr_store::MemoryStore;
 
@@ -41,4 +42,8 @@ fn add<T: zarr_dtype::WriteElement>(group: &Group, name: &str, new: NewArray, va
 
 fn names<'v>(variables: impl Iterator<Item = &'v Variable>) -> Vec<&'v str> {
     variables.map(Variable::name).collect()
+}
+
+fn size_of(dataset: &Dataset, dimension: &str) -> Option<u64> {
+    dataset.dimensions().iter().find(|known| known.name == dimension).map(|known| known.size)
 }

@@ -1,0 +1,120 @@
+//! Which keys of a coordinate a label stands for: one, or those of a period of time.
+
+use super::keys::{Key, nanoseconds};
+use super::pieces::Pieces;
+use crate::calendar_time;
+use crate::label::Label;
+use crate::{Error, Result, Variable, decoder};
+use zarr_cf::time::{Calendar, Numbers, PartialDate, Resolution, Times};
+use zarr_dtype::DataType;
+
+/// The type of a coordinate, by which labels are keys.
+pub(super) struct LabelKeys<'v> {
+    dimension: &'v str,
+    data_type: DataType,
+    /// The calendar of dates that are no `numpy.datetime64`.
+    calendar: Option<Calendar>,
+    /// Nanoseconds of which all times are multiples, as their encoding says.
+    step: Option<i64>,
+}
+
+/// The keys from the first to the last, both included.
+pub(super) struct KeyRange {
+    pub(super) low: Key,
+    pub(super) high: Key,
+    /// Whether the label is a period: any number of keys are in it, one as well.
+    pub(super) is_period: bool,
+}
+
+impl<'v> LabelKeys<'v> {
+    pub(super) fn new(variable: &Variable, dimension: &'v str) -> Result<Self> {
+        let data_type = variable.data_type()?;
+        let step = match &data_type {
+            DataType::DateTime64(unit) => step_of_encoding(variable).or_else(|| nanoseconds(*unit)),
+            _ => None,
+        };
+        let calendar = calendar_time::calendar(&data_type);
+        Ok(Self { dimension, data_type, calendar, step })
+    }
+
+    /// The keys of a label. In the pieces that were read it is seen how fine times are.
+    ///
+    /// # Errors
+    /// If it is of another type than the coordinate.
+    pub(super) fn of(&self, label: &Label, pieces: &Pieces<'_>) -> Result<KeyRange> {
+        let one = |key: Key| Ok(KeyRange { low: key.clone(), high: key, is_period: false });
+        let is_time = matches!(self.data_type, DataType::DateTime64(_));
+        let is_textual = crate::encoding::is_textual(&self.data_type);
+        match label {
+            Label::Text(text) if is_time || self.calendar.is_some() => self.period(text, pieces),
+            Label::Text(text) if is_textual => one(Key::Text(text.clone())),
+            Label::Text(_) => Err(self.unfit(label)),
+            Label::Integer(_) | Label::Number(_) if is_textual || self.calendar.is_some() => Err(self.unfit(label)),
+            Label::Integer(value) => one(Key::Integer(*value)),
+            Label::Number(_) if is_time => Err(self.unfit(label)),
+            // As xarray, which casts labels to the type of the coordinate.
+            Label::Number(value) if self.data_type == DataType::Float32 => one(Key::Float(f64::from(*value as f32))),
+            Label::Number(value) if self.data_type == DataType::Float16 => {
+                one(Key::Float(f64::from(half::f16::from_f64(*value))))
+            }
+            Label::Number(value) => one(Key::Float(*value)),
+        }
+    }
+
+    fn period(&self, text: &str, pieces: &Pieces<'_>) -> Result<KeyRange> {
+        let unfit = |error: zarr_cf::time::Error| Error::argument(format!("coordinate {}: {error}", self.dimension));
+        let date = PartialDate::parse(text).map_err(unfit)?;
+        let (start, end) = match self.calendar {
+            None => {
+                let range = date.range_nanoseconds().map_err(unfit)?;
+                (range.start, range.end)
+            }
+            Some(calendar) => {
+                let (start, end) = date.range(calendar).map_err(unfit)?;
+                let number = |date| calendar_time::to_number(Some(&date)).map_err(Error::argument);
+                (number(start)?, number(end)?)
+            }
+        };
+        // A date of other calendars is a period however fine it is, as in xarray.
+        let is_period = self.calendar.is_some() || self.has_finer(date.resolution(), pieces);
+        let last = if is_period { end.saturating_sub(1).max(start) } else { start };
+        Ok(KeyRange { low: Key::Integer(start.into()), high: Key::Integer(last.into()), is_period })
+    }
+
+    /// Whether times are finer than a date of this resolution, which then is a period, and else one time: as in pandas. The encoding
+    /// tells, or the times that were read: of a large coordinate these are some.
+    fn has_finer(&self, resolution: Resolution, pieces: &Pieces<'_>) -> bool {
+        let unit = match resolution {
+            Resolution::Year | Resolution::Month => return true,
+            Resolution::Day => 86_400_000_000_000_i64,
+            Resolution::Hour => 3_600_000_000_000,
+            Resolution::Minute => 60_000_000_000,
+            Resolution::Second => 1_000_000_000,
+            Resolution::Millisecond => 1_000_000,
+            Resolution::Microsecond => 1_000,
+            Resolution::Nanosecond => return false,
+        };
+        let is_whole = self.step.is_some_and(|step| step.checked_rem(unit) == Some(0));
+        !is_whole && !pieces.read().all(|keys| keys.are_multiples(unit))
+    }
+
+    fn unfit(&self, label: &Label) -> Error {
+        let (dimension, data_type) = (self.dimension, &self.data_type);
+        Error::argument(format!("coordinate {dimension}: found label {label}, expected one of data type {data_type}"))
+    }
+}
+
+/// Nanoseconds of which all times are multiples: of integers in days since a midnight those of a day.
+fn step_of_encoding(variable: &Variable) -> Option<i64> {
+    let (units, calendar) = variable.integer_time_units()?;
+    let units = decoder::time_units(units, calendar).ok()?;
+    let Ok(Times::Nanoseconds(times)) = units.decode(Numbers::I64(&[0, 1])) else { return None };
+    let (mut a, mut b) = match times.as_slice() {
+        [first, second] => (first.checked_abs()?, second.checked_sub(*first)?.checked_abs()?),
+        _ => return None,
+    };
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    Some(a)
+}
