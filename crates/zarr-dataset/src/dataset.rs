@@ -135,20 +135,25 @@ impl Dataset {
     pub fn isel(&self, dimension: &str, indices: impl Into<AxisSelection>) -> Result<Self> {
         let axis = indices.into();
         self.check_dimension(dimension)?;
-        let mut selected = self.clone();
-        for variable in selected.variables.values_mut() {
-            *variable = variable.select(dimension, &axis)?;
-        }
         let mut left = Vec::new();
-        for known in selected.dimensions {
+        for known in self.dimensions.iter().cloned() {
             if known.name != dimension {
                 left.push(known);
             } else if let Some(size) = Indexer::all(known.size).select(dimension, &axis)?.len() {
                 left.push(Dimension { size, ..known });
             }
         }
-        selected.dimensions = left;
-        Ok(selected)
+        self.with_variables(left, |variable| variable.select(dimension, &axis))
+    }
+
+    /// The same data set with these dimensions and other variables.
+    pub(crate) fn with_variables(
+        &self,
+        dimensions: Vec<Dimension>,
+        other: impl Fn(&Variable) -> Result<Variable>,
+    ) -> Result<Self> {
+        let variables = self.variables.iter().map(|(name, variable)| Ok((name.clone(), other(variable)?)));
+        Ok(Self { variables: variables.collect::<Result<_>>()?, dimensions, ..self.clone() })
     }
 
     /// The same data set with labels of a coordinate selected: `dataset.sel("lat", 52.5)`, `sel("time", "2020-01")`,
@@ -157,12 +162,7 @@ impl Dataset {
     /// # Errors
     /// [`ErrorKind::Argument`] if there is no such dimension, coordinate or label; as [`Variable::read`] for the coordinate.
     pub fn sel(&self, dimension: &str, labels: impl Into<Labels>) -> Result<Self> {
-        self.check_dimension(dimension)?;
-        let coordinate = self.variables.get(dimension).filter(|variable| variable.dimensions().eq([dimension]));
-        let Some(coordinate) = coordinate else {
-            let error = Error::argument(format!("dimension {dimension} has no coordinate"));
-            return Err(error.with_hint("select indices of it"));
-        };
+        let coordinate = self.index_coordinate(dimension)?;
         let labels = labels.into();
         let axis = Index::new(coordinate, dimension, &labels)?.find(&labels)?;
         self.isel(dimension, axis)
@@ -171,6 +171,16 @@ impl Dataset {
     /// The options that it was opened with.
     pub(crate) fn options(&self) -> &DatasetOptions {
         &self.options
+    }
+
+    /// The coordinate that has the labels of a dimension.
+    pub(crate) fn index_coordinate(&self, dimension: &str) -> Result<&Variable> {
+        self.check_dimension(dimension)?;
+        let coordinate = self.variables.get(dimension).filter(|variable| variable.dimensions().eq([dimension]));
+        coordinate.ok_or_else(|| {
+            let error = Error::argument(format!("dimension {dimension} has no coordinate"));
+            error.with_hint("select indices of it")
+        })
     }
 
     pub(crate) fn check_dimension(&self, dimension: &str) -> Result<()> {

@@ -11,6 +11,8 @@ pub(crate) enum Indexer {
     Strided { start: u64, step: i64, len: u64 },
     /// Any, in any order.
     List(Arc<[u64]>),
+    /// One for each point along a dimension that several axes share.
+    Points { dimension: Arc<str>, indices: Arc<[u64]> },
     /// One, of a dimension that is gone.
     One(u64),
 }
@@ -25,16 +27,26 @@ impl Indexer {
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
             Self::Strided { len, .. } => Some(*len),
-            Self::List(list) => Some(list.len() as u64),
+            Self::List(list) | Self::Points { indices: list, .. } => Some(list.len() as u64),
             Self::One(_) => None,
         }
     }
 
+    /// The dimension of the points that these are.
+    pub(crate) fn points(&self) -> Option<&str> {
+        match self {
+            Self::Points { dimension, .. } => Some(dimension),
+            _ => None,
+        }
+    }
+
     /// The index in the array of index `at` of these.
-    fn get(&self, at: u64) -> u64 {
+    pub(crate) fn get(&self, at: u64) -> u64 {
         match self {
             Self::Strided { start, step, .. } => start.wrapping_add_signed(step.wrapping_mul(at as i64)),
-            Self::List(list) => usize::try_from(at).ok().and_then(|at| list.get(at)).copied().unwrap_or(u64::MAX),
+            Self::List(list) | Self::Points { indices: list, .. } => {
+                usize::try_from(at).ok().and_then(|at| list.get(at)).copied().unwrap_or(u64::MAX)
+            }
             Self::One(index) => *index,
         }
     }
@@ -53,6 +65,13 @@ impl Indexer {
                 Error::argument(format!("dimension {dimension}: index {index} is out of bounds for {len} elements"))
             })
         };
+        if let Self::Points { dimension: points, indices } = self {
+            let selected = Self::List(Arc::clone(indices)).select(dimension, axis)?;
+            return Ok(match selected {
+                Self::List(indices) => Self::Points { dimension: Arc::clone(points), indices },
+                other => other,
+            });
+        }
         Ok(match axis {
             AxisSelection::All | AxisSelection::Ellipsis => self.clone(),
             AxisSelection::Index(index) => Self::One(self.get(wrapped(*index)?)),
@@ -83,9 +102,21 @@ impl Indexer {
                         step: outer.wrapping_mul(*step),
                         len: count,
                     },
-                    Self::One(_) => self.clone(),
+                    Self::One(_) | Self::Points { .. } => self.clone(),
                 }
             }
+        })
+    }
+
+    /// Selects one of these indices for each point along dimension `points`.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub(crate) fn select_points(&self, points: &str, dimension: &str, indices: &[i64]) -> Result<Self> {
+        let selected = self.select(dimension, &AxisSelection::Indices(indices.to_vec()))?;
+        Ok(match selected {
+            Self::List(indices) | Self::Points { indices, .. } => Self::Points { dimension: points.into(), indices },
+            other => other,
         })
     }
 
@@ -93,7 +124,9 @@ impl Indexer {
     pub(crate) fn to_axis(&self) -> AxisSelection {
         match self {
             Self::One(index) => AxisSelection::Index(*index as i64),
-            Self::List(list) => AxisSelection::Indices(list.iter().map(|&index| index as i64).collect()),
+            Self::List(list) | Self::Points { indices: list, .. } => {
+                AxisSelection::Indices(list.iter().map(|&index| index as i64).collect())
+            }
             Self::Strided { len: 0, .. } => AxisSelection::range(0, 0),
             Self::Strided { start, step, len } => {
                 let start = *start as i64;

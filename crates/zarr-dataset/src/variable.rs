@@ -4,12 +4,12 @@ use crate::dimensions::Axis;
 use crate::encoding::{Encoding, Times};
 use crate::indexer::Indexer;
 use crate::values::Values;
-use crate::{Error, Result, decoded, strings};
+use crate::{Error, Result, decoded, gather, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry};
 use zarr_dtype::{Class, DataType};
-use zarr_grid::{AxisSelection, Selection};
+use zarr_grid::AxisSelection;
 use zarr_json::Map;
 
 /// A variable of a [`Dataset`](crate::Dataset). Nothing of it is read before [`read`](Self::read), but the first and the last time
@@ -85,11 +85,16 @@ impl Variable {
         self.axes().map(|(_, indexer)| indexer.len().unwrap_or(1)).collect()
     }
 
-    /// The dimensions that are left, each with its selected indices.
+    /// The dimensions that are left, each with its selected indices; of points the ones of the first axis.
     fn axes(&self) -> impl Iterator<Item = (&str, &Indexer)> {
-        self.inner.axes.iter().zip(&self.indexers).filter_map(|(axis, indexer)| match axis {
-            Axis::Named(name) if indexer.len().is_some() => Some((name.as_str(), indexer)),
-            _ => None,
+        let named = self.inner.axes.iter().zip(&self.indexers).enumerate();
+        named.filter_map(|(number, (axis, indexer))| match axis {
+            Axis::Named(_) if indexer.len().is_none() => None,
+            Axis::Named(name) => match indexer.points() {
+                Some(points) if self.indexers.iter().take(number).any(|other| other.points() == Some(points)) => None,
+                points => Some((points.unwrap_or(name), indexer)),
+            },
+            Axis::Scalar | Axis::Characters => None,
         })
     }
 
@@ -168,8 +173,8 @@ impl Variable {
     /// sense, [`ErrorKind::CorruptChunk`](crate::ErrorKind::CorruptChunk) for a number that is no time; and as reads of arrays.
     pub fn read(&self) -> Result<Values> {
         let (data, missing) = match self.way()? {
-            Way::Stored => (self.inner.stored.read_data(self.selection())?, None),
-            Way::Decoded(array) => (array.read_data(self.selection())?, None),
+            Way::Stored => (gather::read(&self.inner.stored, &self.indexers)?, None),
+            Way::Decoded(array) => (gather::read(array, &self.indexers)?, None),
             Way::Strings => self.read_strings()?,
         };
         Ok(Values { dimensions: self.dimensions().map(str::to_owned).collect(), data, missing })
@@ -180,7 +185,7 @@ impl Variable {
     /// # Errors
     /// As reads of arrays.
     pub fn read_stored(&self) -> Result<ArrayData> {
-        self.inner.stored.read_data(self.selection())
+        gather::read(&self.inner.stored, &self.indexers)
     }
 
     fn read_strings(&self) -> Result<(ArrayData, Option<Vec<bool>>)> {
@@ -228,10 +233,6 @@ impl Variable {
         })
     }
 
-    pub(crate) fn selection(&self) -> Selection {
-        Selection::Axes(self.indexers.iter().map(Indexer::to_axis).collect())
-    }
-
     fn way(&self) -> Result<&Way> {
         if let Some(way) = self.inner.way.get() {
             return Ok(way);
@@ -263,8 +264,24 @@ impl Variable {
     pub(crate) fn select(&self, dimension: &str, axis: &AxisSelection) -> Result<Self> {
         let mut indexers = self.indexers.clone();
         for (named, indexer) in self.inner.axes.iter().zip(&mut indexers) {
-            if matches!(named, Axis::Named(name) if name == dimension) {
+            // An axis of which an index was selected has no dimension any more.
+            let is_left = indexer.len().is_some();
+            if is_left && matches!(named, Axis::Named(name) if indexer.points().unwrap_or(name) == dimension) {
                 *indexer = indexer.select(dimension, axis)?;
+            }
+        }
+        Ok(Self { inner: Arc::clone(&self.inner), indexers })
+    }
+
+    /// The same variable with points selected along its dimensions among these; they become dimension `points`.
+    pub(crate) fn select_points(&self, points: &str, indices: &[(String, Vec<i64>)]) -> Result<Self> {
+        let mut indexers = self.indexers.clone();
+        for (named, indexer) in self.inner.axes.iter().zip(&mut indexers) {
+            let Axis::Named(name) = named else { continue };
+            let dimension = indexer.points().unwrap_or(name);
+            let selected = indices.iter().find(|(selected, _)| selected == dimension && indexer.len().is_some());
+            if let Some((dimension, indices)) = selected {
+                *indexer = indexer.select_points(points, dimension, indices)?;
             }
         }
         Ok(Self { inner: Arc::clone(&self.inner), indexers })

@@ -12,7 +12,7 @@ use crate::values::Values;
 use crate::{Error, ErrorKind, Result, Variable};
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Group, NewGroup, Registry};
-use zarr_grid::AxisSelection;
+use zarr_grid::{AxisSelection, Selection};
 use zarr_meta::Dialect;
 use zarr_store::Store;
 
@@ -315,7 +315,14 @@ impl Variable {
     }
 
     pub(crate) fn write_stored(&self, data: &ArrayData) -> Result<()> {
-        if data.is_empty() { Ok(()) } else { self.stored().write(self.selection(), data) }
+        let indexers = || self.axes_of_stored().map(|(_, indexer)| indexer);
+        if indexers().any(|indexer| indexer.points().is_some()) {
+            return Err(self.locate(Error::argument("found a selection of points, expected a region to write")));
+        }
+        match data.is_empty() {
+            true => Ok(()),
+            false => self.stored().write(Selection::Axes(indexers().map(Indexer::to_axis).collect()), data),
+        }
     }
 
     /// Whether less than all of the variable is selected.

@@ -5,6 +5,7 @@
 mod coordinates;
 mod labels;
 mod opening;
+mod points;
 
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
