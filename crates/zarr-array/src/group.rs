@@ -167,7 +167,7 @@ impl Group {
     /// [`ErrorKind::Store`] if the store fails or cannot list; faults of the metadata of one of them are in
     /// [`Walk::broken`].
     pub fn children(&self) -> Result<Walk> {
-        Ok(self.walk_down(Some(1))?.below(&self.found.path))
+        Ok(self.run_walk(self.walk_job(Some(1)))?.below(&self.found.path))
     }
 
     /// This group and all nodes below it, sorted by path.
@@ -175,7 +175,7 @@ impl Group {
     /// # Errors
     /// As [`children`](Self::children).
     pub fn walk(&self) -> Result<Walk> {
-        self.walk_down(None)
+        self.run_walk(self.walk_job(None))
     }
 
     /// The nodes directly below as the consolidated metadata of this group has them, where there is some: a copy, which may be stale.
@@ -184,13 +184,23 @@ impl Group {
     /// # Errors
     /// As [`children`](Self::children).
     pub fn consolidated_children(&self) -> Result<Walk> {
-        let job = WalkJob::new(self.found.clone(), Some(1), self.store.capabilities().list).trusting();
-        let walk = run(&*self.store, job).map_err(|error| self.with_location(error))?;
-        Ok(walk.in_store(&self.store).below(&self.found.path))
+        Ok(self.run_walk(self.walk_job(Some(1)).trusting())?.below(&self.found.path))
     }
 
-    fn walk_down(&self, depth: Option<usize>) -> Result<Walk> {
-        let job = WalkJob::new(self.found.clone(), depth, self.store.capabilities().list);
+    /// This group and all nodes below it as the consolidated metadata of this group has them, where there is some: a copy, which may be
+    /// stale. Else as [`walk`](Self::walk).
+    ///
+    /// # Errors
+    /// As [`children`](Self::children).
+    pub fn consolidated_walk(&self) -> Result<Walk> {
+        self.run_walk(self.walk_job(None).trusting())
+    }
+
+    fn walk_job(&self, depth: Option<usize>) -> WalkJob {
+        WalkJob::new(self.found.clone(), depth, self.store.capabilities().list)
+    }
+
+    fn run_walk(&self, job: WalkJob) -> Result<Walk> {
         run(&*self.store, job).map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
     }
 

@@ -5,11 +5,11 @@ use crate::index::Index;
 use crate::indexer::Indexer;
 use crate::label::Labels;
 use crate::open::{self, Parts};
-use crate::{DatasetOptions, Error, ErrorKind, Result, Variable};
+use crate::{DatasetOptions, Error, ErrorKind, Result, Variable, decoded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-use zarr_array::Group;
+use zarr_array::{Group, Registry};
 use zarr_grid::AxisSelection;
 use zarr_json::Map;
 use zarr_meta::StoredNode;
@@ -25,6 +25,8 @@ pub struct Dataset {
     dimensions: Vec<Dimension>,
     variables: BTreeMap<String, Variable>,
     coordinates: Arc<BTreeSet<String>>,
+    /// The coordinates of groups above.
+    inherited: Arc<BTreeSet<String>>,
     broken: Arc<Vec<Error>>,
     options: Arc<DatasetOptions>,
 }
@@ -44,7 +46,7 @@ impl Dataset {
     /// As [`open`](Self::open).
     pub fn open_with(group: &Group, options: &DatasetOptions) -> Result<Self> {
         let walk = if options.ignore_consolidated { group.children()? } else { group.consolidated_children()? };
-        Self::of_nodes(group, walk.nodes, walk.broken, options)
+        Self::of_nodes(group, walk.nodes, walk.broken, options, &decoded::registry(group.registry()))
     }
 
     /// The data set of a group with these children; `broken` ones cannot be read.
@@ -53,12 +55,28 @@ impl Dataset {
         nodes: Vec<StoredNode>,
         broken: Vec<Error>,
         options: &DatasetOptions,
+        registry: &Arc<Registry>,
     ) -> Result<Self> {
         let Parts { attributes, dimensions, variables, coordinates, broken } =
-            open::parts(group, nodes, broken, options)?;
+            open::parts(group, nodes, broken, options, registry)?;
         let (coordinates, broken) = (Arc::new(coordinates), Arc::new(broken));
-        let (group, options) = (group.clone(), Arc::new(options.clone()));
-        Ok(Self { group, attributes, dimensions, variables, coordinates, broken, options })
+        let (group, inherited, options) = (group.clone(), Arc::default(), Arc::new(options.clone()));
+        Ok(Self { group, attributes, dimensions, variables, coordinates, inherited, broken, options })
+    }
+
+    /// Adds the dimension and the coordinate that labels it of a group above, where this one has no variable of that name.
+    pub(crate) fn inherit(&mut self, dimension: &Dimension, coordinate: &Variable) {
+        let name = &dimension.name;
+        if self.variables.contains_key(name) {
+            return;
+        }
+        self.variables.insert(name.clone(), coordinate.clone());
+        Arc::make_mut(&mut self.coordinates).insert(name.clone());
+        Arc::make_mut(&mut self.inherited).insert(name.clone());
+        match self.dimensions.iter_mut().find(|known| known.name == *name) {
+            Some(known) => known.is_unlimited |= dimension.is_unlimited,
+            None => self.dimensions.push(dimension.clone()),
+        }
     }
 
     /// The group.
@@ -85,6 +103,11 @@ impl Dataset {
     /// [`DatasetOptions::decode_coords`] says.
     pub fn coordinates(&self) -> impl Iterator<Item = &Variable> {
         self.variables().filter(|variable| self.coordinates.contains(variable.name()))
+    }
+
+    /// The coordinates that are those of groups above: in data sets of a [`DataTree`](crate::DataTree).
+    pub fn inherited(&self) -> impl Iterator<Item = &Variable> {
+        self.variables().filter(|variable| self.inherited.contains(variable.name()))
     }
 
     /// The variables that are no coordinates.

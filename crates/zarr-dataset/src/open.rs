@@ -3,9 +3,10 @@
 use crate::dimensions::{self, Axis, Sizes};
 use crate::related;
 use crate::variable::locate;
-use crate::{DatasetOptions, DecodeCoords, Dimension, Error, Result, Variable, decoded};
+use crate::{DatasetOptions, DecodeCoords, Dimension, Error, Result, Variable};
 use std::collections::{BTreeMap, BTreeSet};
-use zarr_array::{Array, Group};
+use std::sync::Arc;
+use zarr_array::{Array, Group, Registry};
 use zarr_dtype::DataType;
 use zarr_json::{Map, Value};
 use zarr_meta::StoredNode;
@@ -31,7 +32,8 @@ struct Opened {
     related: Map,
 }
 
-/// The parts of the data set of `group`, whose children are `nodes`, and `broken` where they cannot be read.
+/// The parts of the data set of `group`, whose children are `nodes`, and `broken` where they cannot be read. `registry` has the codec of this
+/// crate.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if an array has no names of its dimensions, or a dimension two sizes.
@@ -40,6 +42,7 @@ pub(crate) fn parts(
     nodes: impl IntoIterator<Item = StoredNode>,
     mut broken: Vec<Error>,
     options: &DatasetOptions,
+    registry: &Arc<Registry>,
 ) -> Result<Parts> {
     let mut opened = variables(group, nodes, &mut broken, options)?;
     let mut sizes = Sizes::default();
@@ -57,10 +60,9 @@ pub(crate) fn parts(
         }
     };
     let coordinates = coordinates(&mut opened, &mut attributes, options.decode_coords);
-    let registry = decoded::registry(group.registry());
     let mut variables = BTreeMap::new();
     for Opened { name, array, axes, attributes, related } in opened {
-        let variable = Variable::new(&name, array, axes, attributes, related, &registry);
+        let variable = Variable::new(&name, array, axes, attributes, related, registry);
         variables.insert(name, variable);
     }
     let metadata = group.found().node.as_group();

@@ -23,19 +23,24 @@ struct Row([String; 4]);
 impl Dataset {
     /// The data set as text, with the first and the last value of each coordinate of one dimension, which are read for it.
     pub fn overview(&self) -> Overview {
-        Overview::new(self)
+        Overview::new(self, |_| true)
     }
 }
 
 impl Overview {
-    fn new(dataset: &Dataset) -> Self {
+    /// The lines of a data set, with these of its coordinates.
+    pub(crate) fn new(dataset: &Dataset, is_shown: impl Fn(&Variable) -> bool) -> Self {
         let dimensions = dataset.dimensions().iter().map(|dimension| {
             let note = if dimension.is_unlimited { " (unlimited)" } else { "" };
             format!("{} {}{note}", dimension.name, dimension.size)
         });
         Self {
             dimensions: dimensions.collect::<Vec<_>>().join(", "),
-            coordinates: dataset.coordinates().map(|variable| Row::new(variable, true)).collect(),
+            coordinates: dataset
+                .coordinates()
+                .filter(|it| is_shown(it))
+                .map(|variable| Row::new(variable, true))
+                .collect(),
             variables: dataset.data_variables().map(|variable| Row::new(variable, false)).collect(),
             attributes: dataset.attributes().clone(),
             broken: dataset.broken().iter().map(ToString::to_string).collect(),

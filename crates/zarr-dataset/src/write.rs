@@ -60,6 +60,10 @@ impl Dataset {
     pub fn append(&self, dimension: &str, new: &NewDataset) -> Result<Self> {
         self.check_whole()?;
         self.check_dimension(dimension)?;
+        if self.inherited().any(|coordinate| coordinate.name() == dimension) {
+            let message = format!("dimension {dimension} is one of a group above, whose variables would not grow");
+            return Err(Error::argument(message).with_hint("append to that group and to all below it"));
+        }
         new.sizes()?;
         for variable in self.variables().filter(|variable| variable.dimensions().any(|name| name == dimension)) {
             if new.get(variable.name()).is_none() {

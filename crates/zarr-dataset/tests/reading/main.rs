@@ -6,6 +6,7 @@ mod coordinates;
 mod labels;
 mod opening;
 mod points;
+mod tree;
 
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
