@@ -59,16 +59,27 @@ pub(crate) fn read(array: &Array, indexers: &[Indexer]) -> Result<ArrayData> {
 }
 
 /// A dimension of the result.
-struct Dimension<'i> {
+pub(crate) struct Dimension<'i> {
     len: u64,
     /// Whether single indices are selected: points, or a list.
     is_listed: bool,
-    /// The axes of the array, each with its indices.
     axes: Vec<(usize, &'i Indexer)>,
 }
 
+impl<'i> Dimension<'i> {
+    /// Elements along it.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The axes of the array, each with its indices: several for points.
+    pub(crate) fn axes(&self) -> &[(usize, &'i Indexer)] {
+        &self.axes
+    }
+}
+
 /// The dimensions that axes are selected in.
-fn dimensions(indexers: &[Indexer]) -> Vec<Dimension<'_>> {
+pub(crate) fn dimensions(indexers: &[Indexer]) -> Vec<Dimension<'_>> {
     let mut dimensions: Vec<Dimension<'_>> = Vec::new();
     for (axis, indexer) in indexers.iter().enumerate() {
         let Some(len) = indexer.len() else { continue };

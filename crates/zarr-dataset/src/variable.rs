@@ -188,6 +188,11 @@ impl Variable {
         gather::read(&self.inner.stored, &self.indexers)
     }
 
+    /// The stored array, and the selection along each of its axes.
+    pub(crate) fn selected(&self) -> (&Array, &[Indexer]) {
+        (&self.inner.stored, &self.indexers)
+    }
+
     fn read_strings(&self) -> Result<(ArrayData, Option<Vec<bool>>)> {
         let Some(encoding) = &self.inner.encoding else { return Err(Error::internal("a variable without encoding")) };
         let mut data = self.read_stored()?;

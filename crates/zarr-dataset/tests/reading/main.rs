@@ -5,6 +5,7 @@
 mod coordinates;
 mod labels;
 mod opening;
+mod plan;
 mod points;
 mod tree;
 
