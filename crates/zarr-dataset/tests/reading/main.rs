@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
 
 mod coordinates;
+mod hourly_year;
 mod labels;
 mod opening;
 mod plan;
