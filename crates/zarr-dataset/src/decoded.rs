@@ -15,7 +15,7 @@ use zarr_store::{ReadOnly, Store};
 ///
 /// # Errors
 /// If they cannot be read, or are no times.
-fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
+pub(crate) fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
     let Times::Since(units, calendar) = &encoding.times else { return Ok(TimeKind::Nanoseconds) };
     let units = decoder::time_units(units, calendar.as_deref())?;
     let in_units = |error: zarr_cf::time::Error| {

@@ -34,6 +34,7 @@ mod decoder;
 mod dimensions;
 mod encoder;
 mod encoding;
+mod fault;
 mod fills;
 mod gather;
 mod index;

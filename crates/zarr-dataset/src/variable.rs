@@ -4,7 +4,7 @@ use crate::dimensions::Axis;
 use crate::encoding::{Encoding, Times};
 use crate::indexer::Indexer;
 use crate::values::Values;
-use crate::{Error, Result, decoded, gather, strings};
+use crate::{Error, Result, decoded, fault, gather, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry};
@@ -174,7 +174,7 @@ impl Variable {
     pub fn read(&self) -> Result<Values> {
         let (data, missing) = match self.way()? {
             Way::Stored => (gather::read(&self.inner.stored, &self.indexers)?, None),
-            Way::Decoded(array) => (gather::read(array, &self.indexers)?, None),
+            Way::Decoded(array) => (gather::read(array, &self.indexers).map_err(|error| self.of_element(error))?, None),
             Way::Strings => self.read_strings()?,
         };
         Ok(Values { dimensions: self.dimensions().map(str::to_owned).collect(), data, missing })
@@ -259,6 +259,14 @@ impl Variable {
         }
         let may_miss = *data_type == DataType::Bool || crate::encoding::is_textual(data_type);
         Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
+    }
+
+    /// An error of reading decoded values, with the element that has none.
+    fn of_element(&self, error: Error) -> Error {
+        match &self.inner.encoding {
+            Some(encoding) => fault::with_index(error, &self.inner.stored, encoding),
+            None => error,
+        }
     }
 
     pub(crate) fn locate(&self, error: Error) -> Error {

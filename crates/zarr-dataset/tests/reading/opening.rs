@@ -74,3 +74,32 @@ fn dimensions_without_names_are_a_fault_of_the_data_set() {
     let numbered = Dataset::open_with(&group, &DatasetOptions::default().number_dimensions(true)).unwrap();
     assert_eq!(numbered.dimensions().iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["x", "dim_0"]);
 }
+
+#[test]
+fn times_without_a_value_are_named_by_their_index() {
+    let group = group();
+    let mut values: Vec<f64> = (0..60).map(f64::from).collect();
+    (values[47], values[53]) = (1e9, f64::INFINITY);
+    let shards = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 3], "codecs": ["bytes"],
+        "index_codecs": ["bytes"]}}]"#;
+    for (name, codecs) in [("plain", "bytes"), ("packed", "bytes,zstd"), ("shards", shards)] {
+        let array = new(&[10, 6], "float64", &["t", "n"]).chunks(&[4, 6]).codecs(codecs).unwrap();
+        add(&group, name, array.attribute("units", "days since 2000-01-01"), &values);
+    }
+    let dataset = Dataset::open(&group).unwrap();
+    for name in ["plain", "packed", "shards"] {
+        for (part, index, value) in [
+            (dataset.clone(), "[7, 5]", "1000000000"),
+            (dataset.isel("n", 5).unwrap(), "[7, 5]", "1000000000"),
+            (dataset.isel_points("p", [("t", [0, 7]), ("n", [0, 5])]).unwrap(), "[7, 5]", "1000000000"),
+            (dataset.isel("t", 8..).unwrap(), "[8, 5]", "inf"),
+        ] {
+            let error = part.variable(name).unwrap().read().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::CorruptChunk);
+            assert!(error.message().starts_with(&format!("element {index}: value {value}")), "{name}: {error}");
+            assert!(!error.message().contains("at index"), "{error}");
+            assert_eq!(error.location().path, Some(format!("/{name}")));
+        }
+        assert!(dataset.isel("t", ..4).unwrap().variable(name).unwrap().read().is_ok());
+    }
+}
