@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, ElementSpec, Error, View, ViewMut};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
 
@@ -76,41 +76,18 @@ impl ArrayToArray for Filter {
 
     fn encode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let codec = self.codec;
-        run(chunk, out, |from, to| self.transform.encode(from, to).map_err(|what| Error::Encode { codec, what }))
+        chunk.transform_into(out, |from, to| {
+            self.transform.encode(from, to).map_err(|what| Error::Encode { codec, what })
+        })
     }
 
     fn decode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         let corrupt = |what: String| Error::Corrupt { codec: self.codec, what };
         let layout = self.decoded.layout();
-        run(chunk, out, |from, to| {
+        chunk.transform_into(out, |from, to| {
             self.transform.decode(from, to).map_err(corrupt)?;
             // Bools that a filter took for integers.
             layout.check(to).map_err(|error| corrupt(error.to_string()))
         })
     }
-}
-
-/// Runs `f` on the elements of `chunk` and `out` in C order, wherever they lie.
-fn run(
-    chunk: &View<'_>,
-    out: &mut ViewMut<'_>,
-    f: impl FnOnce(&[u8], &mut [u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut gathered = Scratch::empty();
-    let from = match chunk.as_contiguous() {
-        Some(items) => items,
-        None => {
-            chunk.append_to(&mut gathered)?;
-            &gathered
-        }
-    };
-    if let Some(to) = out.as_contiguous() {
-        return f(from, to);
-    }
-    let mut scratch = Scratch::take();
-    let to = scratch.sized(out.size())?;
-    f(from, to)?;
-    let shape = out.shape().to_vec();
-    out.copy_from(&View::new(to, out.item_size(), &shape)?);
-    Ok(())
 }

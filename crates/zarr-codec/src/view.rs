@@ -15,6 +15,7 @@ mod copy_element;
 mod part;
 mod raw;
 mod swap;
+mod transform;
 mod transpose;
 mod windows;
 

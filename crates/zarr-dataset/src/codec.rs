@@ -7,7 +7,7 @@ use crate::decoder::Decoder;
 use crate::encoding::Encoding;
 use std::sync::Arc;
 use zarr_cf::time::TimeKind;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
 use zarr_dtype::{DataType, FillValue, Spelling};
 use zarr_grid::Shape;
 use zarr_json::{Map, NamedConfig, Value};
@@ -74,26 +74,9 @@ impl ArrayToArray for Cf {
     }
 
     fn decode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
-        let mut gathered = Scratch::empty();
-        let stored = match chunk.as_contiguous() {
-            Some(items) => items,
-            None => {
-                chunk.append_to(&mut gathered)?;
-                &gathered
-            }
-        };
-        let decode = |decoded: &mut [u8]| {
+        chunk.transform_into(out, |stored, decoded| {
             self.decoder.decode(stored, decoded).map_err(|what| Error::Corrupt { codec: NAME, what })
-        };
-        if let Some(decoded) = out.as_contiguous() {
-            return decode(decoded);
-        }
-        let mut scratch = Scratch::take();
-        let decoded = scratch.sized(out.size())?;
-        decode(decoded)?;
-        let shape = out.shape().to_vec();
-        out.copy_from(&View::new(decoded, out.item_size(), &shape)?);
-        Ok(())
+        })
     }
 }
 

@@ -37,15 +37,22 @@ pub(crate) fn encode(
     let counted = match &encoding.times {
         Times::Since(text, calendar) => {
             let units = time_units(text, calendar.as_deref())?;
-            Some((count_times(values, &units, kind)?.ok_or_else(unfit)?, as_written(&units)?))
+            count_times(values, &units, kind)?
+                .map(|counted| Ok::<_, Error>((counted, as_written(&units)?)))
+                .transpose()?
         }
         Times::Span(text, _) => {
             let units =
                 DeltaUnits::parse(text).map_err(|error| invalid("units", &error.to_string(), "a unit of time"))?;
-            Some((count_spans(values, &units, kind)?.ok_or_else(unfit)?, text.clone()))
+            count_spans(values, &units, kind)?.map(|counted| (counted, text.clone()))
         }
         Times::None | Times::Count => None,
     };
+    // Numbers are counts in the units already, as in xarray.
+    let is_count = data_type.class().is_some_and(|class| class != Class::Bool);
+    if counted.is_none() && !is_count && matches!(encoding.times, Times::Since(..) | Times::Span(..)) {
+        return Err(unfit());
+    }
     if let Some((counted, units)) = counted {
         if counted.units != units {
             let message = format!("found times that are no whole numbers of {units:?}, which are stored as {stored}");

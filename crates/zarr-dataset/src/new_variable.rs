@@ -65,7 +65,7 @@ pub(crate) struct Planned {
 }
 
 impl NewVariable {
-    /// A variable with values. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and numbers
+    /// A variable with values. Numbers with `units` of times are counts in these already. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and numbers
     /// are encoded as xarray does.
     ///
     /// # Errors

@@ -294,7 +294,7 @@ fn label(values: &Values, index: usize) -> Result<Label> {
 
 impl Variable {
     /// Writes values over the part that is selected, encoded as the variable is: `dataset.isel("time", 3)?.variable("t2m")?.write(&slab)`.
-    /// Values are in C order of the selected dimensions.
+    /// Values are in C order of the selected dimensions. Numbers that are written to a variable of times are counts in its units.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for values of another shape, or that cannot be encoded, with the index of the first;

@@ -237,7 +237,15 @@ fn variables_without_values_are_filled_later() {
     }
     dataset.variable("time").unwrap().write(times("<M8[h]", &[0, 1, 2, 3])).unwrap();
     assert_eq!(t2m(&dataset)[2..5], ["1.0", "0.5", "2.0"]);
-    assert_eq!(dataset.variable("time").unwrap().read().unwrap().text(3), "1970-01-01T03:00:00.000000000");
+    let text = || dataset.variable("time").unwrap().read().unwrap().text(3);
+    assert_eq!(text(), "1970-01-01T03:00:00.000000000");
+    // Numbers are counts in the units, here seconds.
+    dataset.variable("time").unwrap().write([0, 1, 2, 60]).unwrap();
+    assert_eq!(text(), "1970-01-01T00:01:00.000000000");
+    let error = dataset.variable("time").unwrap().write(["a"; 4]).unwrap_err();
+    let expected =
+        "found values of data type string, which cannot be stored as int64 of times in \"seconds since 1970-01-01\"";
+    assert_eq!(error.message(), expected);
 }
 
 #[test]
