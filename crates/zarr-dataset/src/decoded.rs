@@ -15,7 +15,7 @@ use zarr_store::{ReadOnly, Store};
 ///
 /// # Errors
 /// If they cannot be read, or are no times.
-pub(crate) fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
+fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> {
     let Times::Since(units, calendar) = &encoding.times else { return Ok(TimeKind::Nanoseconds) };
     let units = decoder::time_units(units, calendar.as_deref())?;
     let in_units = |error: zarr_cf::time::Error| {
@@ -35,6 +35,14 @@ pub(crate) fn time_kind(array: &Array, encoding: &Encoding) -> Result<TimeKind> 
         items.extend_from_slice(array.read_data(zarr_grid::Selection::Axes(axes))?.items());
     }
     counter.count(&units, &items).map_err(in_units)
+}
+
+/// The decoder of the elements of `array`.
+///
+/// # Errors
+/// For an encoding that they cannot have, with the attribute.
+pub(crate) fn decoder(array: &Array, encoding: &Encoding) -> Result<Decoder> {
+    Decoder::new(array.data_type().storage(), encoding, time_kind(array, encoding)?)
 }
 
 /// The array of values; `None` if the elements are the values. `registry` has the codec of this crate.

@@ -1,6 +1,5 @@
 //! Which element of a chunk cannot be decoded.
 
-use crate::decoder::Decoder;
 use crate::encoding::Encoding;
 use crate::{Error, ErrorKind, decoded};
 use zarr_array::Array;
@@ -28,8 +27,7 @@ fn found(error: &Error, stored: &Array, encoding: &Encoding) -> Option<String> {
         return None;
     }
     let data = stored.read_data(&region).ok()?;
-    let kind = decoded::time_kind(stored, encoding).ok()?;
-    let decoder = Decoder::new(stored.data_type().storage(), encoding, kind).ok()?;
+    let decoder = decoded::decoder(stored, encoding).ok()?;
     let size = decoder.data_type().item_size();
     let mut values = Vec::new();
     let mut fault = |start: usize, end: usize| {
@@ -50,8 +48,8 @@ fn found(error: &Error, stored: &Array, encoding: &Encoding) -> Option<String> {
     what = fault(start, end).unwrap_or(what);
     let mut left = start as u64;
     let mut index = vec![0; shape.len()];
-    for ((place, axis), len) in index.iter_mut().zip(region.axes()).zip(&shape).rev() {
-        *place = axis.start + left % len;
+    for ((number, axis), len) in index.iter_mut().zip(region.axes()).zip(&shape).rev() {
+        *number = axis.start + left % len;
         left /= len;
     }
     Some(format!("element {index:?}: {}", what.replacen(" at index 0", "", 1)))

@@ -4,7 +4,7 @@ use crate::dimensions::Axis;
 use crate::encoding::{Encoding, Times};
 use crate::indexer::Indexer;
 use crate::values::Values;
-use crate::{Error, Result, decoded, fault, gather, strings};
+use crate::{Error, ErrorKind, Result, decoded, fault, gather, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry};
@@ -174,7 +174,10 @@ impl Variable {
     pub fn read(&self) -> Result<Values> {
         let (data, missing) = match self.way()? {
             Way::Stored => (gather::read(&self.inner.stored, &self.indexers)?, None),
-            Way::Decoded(array) => (gather::read(array, &self.indexers).map_err(|error| self.of_element(error))?, None),
+            Way::Decoded(array) => match gather::read(array, &self.indexers) {
+                Err(error) if error.kind() == ErrorKind::CorruptChunk => (self.decode_selected(error)?, None),
+                read => (read?, None),
+            },
             Way::Strings => self.read_strings()?,
         };
         Ok(Values { dimensions: self.dimensions().map(str::to_owned).collect(), data, missing })
@@ -261,12 +264,20 @@ impl Variable {
         Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
     }
 
-    /// An error of reading decoded values, with the element that has none.
-    fn of_element(&self, error: Error) -> Error {
-        match &self.inner.encoding {
-            Some(encoding) => fault::with_index(error, &self.inner.stored, encoding),
-            None => error,
-        }
+    /// Decodes the selected elements alone, after the `error` of chunks, whose other elements, or what lies behind the edge of the
+    /// array, may be no values. The error with the element, if one of these is none.
+    fn decode_selected(&self, error: Error) -> Result<ArrayData> {
+        let (stored, encoding) = (&self.inner.stored, self.checked_encoding()?);
+        let decode = || {
+            let decoder = decoded::decoder(stored, encoding).ok()?;
+            let data = self.read_stored().ok()?;
+            let data_type = decoder.data_type();
+            let mut values = zarr_codec::Scratch::take();
+            let values = values.sized(data.len().checked_mul(data_type.item_size())?).ok()?;
+            decoder.decode(data.items(), values).ok()?;
+            ArrayData::from_items(data_type, data.shape(), values, None).ok()
+        };
+        decode().ok_or_else(|| fault::with_index(error, stored, encoding))
     }
 
     pub(crate) fn locate(&self, error: Error) -> Error {

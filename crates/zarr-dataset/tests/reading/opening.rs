@@ -103,3 +103,19 @@ fn times_without_a_value_are_named_by_their_index() {
         assert!(dataset.isel("t", ..4).unwrap().variable(name).unwrap().read().is_ok());
     }
 }
+
+#[test]
+fn elements_that_are_not_selected_need_no_value() {
+    let group = group();
+    // Behind the edge of the array, the last chunk has the fill value, which is no time.
+    let padded = new(&[3], "float64", &["t"]).chunks(&[2]).fill(f64::INFINITY);
+    add(&group, "padded", padded.attribute("units", "days since 2000-01-01"), &[0.0, 1.0, 2.0]);
+    let whole = new(&[3], "float64", &["t"]).attribute("units", "days since 2000-01-01");
+    add(&group, "whole", whole, &[0.0, f64::INFINITY, 2.0]);
+    let dataset = Dataset::open(&group).unwrap();
+    let padded = dataset.variable("padded").unwrap().read().unwrap();
+    assert_eq!(padded.text(2), "2000-01-03T00:00:00.000000000");
+    assert!(dataset.variable("whole").unwrap().read().is_err());
+    let last = dataset.isel("t", 2..3).unwrap();
+    assert_eq!(last.variable("whole").unwrap().read().unwrap().text(0), "2000-01-03T00:00:00.000000000");
+}
