@@ -1,15 +1,25 @@
 //! Forms in which elements are printed.
 
 mod csv;
+mod labels;
 mod nested;
 mod raw;
+mod record;
+mod table;
 mod text;
+mod tidy;
+
+pub(crate) use labels::AxisLabels;
+pub(crate) use record::Record;
+pub(crate) use table::{Table, shorten};
+pub(crate) use tidy::Tidy;
 
 use crate::failure::{Failure, Result};
 use crate::npy;
 use crate::output::Output;
 use clap::ValueEnum;
 use zarr::ArrayData;
+use zarr::dataset::Values;
 use zarr::dtype::{DataType, Unit, npy_literal};
 use zarr::meta::json::Value;
 
@@ -28,9 +38,42 @@ pub(crate) enum Form {
     Csv,
 }
 
-/// Element `index` as JSON, as [`ArrayData::json`] has it, except that dates and durations are strings as people write them.
-fn json(data: &ArrayData, index: usize) -> Value {
-    readable(data.data_type(), data.json(index))
+/// Elements that are printed.
+#[derive(Debug)]
+pub(crate) enum Cells {
+    /// As they are stored.
+    Stored(ArrayData),
+    /// Decoded, of which some may be missing.
+    Decoded(Values),
+}
+
+impl Cells {
+    pub(crate) fn data(&self) -> &ArrayData {
+        match self {
+            Self::Stored(data) => data,
+            Self::Decoded(values) => values.data(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.data().len()
+    }
+
+    fn text(&self, index: usize) -> String {
+        match self {
+            Self::Stored(data) => data.text(index),
+            Self::Decoded(values) => values.text(index),
+        }
+    }
+
+    /// Element `index` as JSON, as [`ArrayData::json`] has it, except that dates and durations are strings as people write them.
+    fn json(&self, index: usize) -> Value {
+        let value = match self {
+            Self::Stored(data) => data.json(index),
+            Self::Decoded(values) => values.json(index),
+        };
+        readable(self.data().data_type(), value)
+    }
 }
 
 fn readable(data_type: &DataType, value: Value) -> Value {
@@ -58,21 +101,21 @@ fn readable(data_type: &DataType, value: Value) -> Value {
     }
 }
 
-/// Prints elements that come in pieces, in C order.
+/// Prints elements that come in pieces, in C order, with the labels of their axes where they are known.
 pub(crate) trait Format {
     /// Prints the header.
     fn begin(&mut self, _: &mut Output) -> Result<()> {
         Ok(())
     }
     /// Prints elements.
-    fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()>;
+    fn piece(&mut self, cells: &Cells, axes: &[AxisLabels], out: &mut Output) -> Result<()>;
     /// Prints the end.
     fn end(&mut self, _: &mut Output) -> Result<()> {
         Ok(())
     }
 }
 
-/// The printer of a result of `shape` with elements of `data_type`.
+/// The printer of a result of `shape` with elements of `data_type`, without labels.
 pub(crate) fn format(form: Form, data_type: &DataType, shape: &[u64]) -> Result<Box<dyn Format>> {
     Ok(match form {
         Form::Text => Box::new(text::Text::new(shape)),

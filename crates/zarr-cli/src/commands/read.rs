@@ -1,18 +1,23 @@
 //! `zarr read`: elements, on standard output or into a file.
 
+mod labelled;
+pub(crate) mod select;
+
 use crate::args::NodeArgs;
-use crate::context::Context;
+use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
-use crate::format::{Form, format};
+use crate::format::{Cells, Form, format};
 use crate::number;
 use crate::output::Output;
 use crate::pieces::Pieces;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use labelled::Labelled;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use zarr::grid::{ChunkIndex, total_size};
 use zarr::options::MissingChunks;
 use zarr::options::MissingReport;
-use zarr::{ArrayData, Selection};
+use zarr::{Array, ArrayData, Selection};
 
 /// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;
@@ -29,14 +34,42 @@ pub(crate) enum Missing {
     Report,
 }
 
+const LABELS: &str = "\
+Labels (--sel) are values of the coordinate of a dimension: numbers, strings or dates, by its type.
+  lat=52.5         the label; a date with parts left out, as time=2020-01, is all times in it
+  level=500,850    a list
+  lat=60..50       from one to the other, both included, in the order of the coordinate; also
+                   time=2020.. and time=..2020
+  lat=52.4~        the nearest label
+  name=\"a,b\"       a label with one of these marks in it, in double quotes as in JSON
+Indices (--isel) are those of numpy: time=0, time=-1, time=0:10:2, time=3,1.";
+
 /// Print elements, or write them to a file.
+///
+/// The array may be named as URL PATH, URL::PATH or, in a directory, as one path. Its group is the data set that it is a variable of: on
+/// a terminal values are decoded by the CF conventions and stand beside their coordinates, in pipes and files elements are as they are
+/// stored, unless --decode asks for values.
 #[derive(Debug, Args)]
+#[command(after_help = LABELS)]
 pub(crate) struct Read {
     #[command(flatten)]
     node: NodeArgs,
-    /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets.
-    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
+    /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets; or with names of dimensions, "time=0, lat=::2".
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"])]
     select: Option<String>,
+    /// Labels along a dimension: time=2020-01-01..2020-02-01, lat=50~. May be given for several dimensions.
+    #[arg(long, value_name = "DIM=LABELS")]
+    sel: Vec<String>,
+    /// Indices along a dimension: time=0:10:2. May be given for several dimensions.
+    #[arg(long, value_name = "DIM=INDICES")]
+    isel: Vec<String>,
+    /// Decode values by the CF conventions, and print coordinates beside them: in text a table, in csv a row for each value, in json an
+    /// object as xarray's `DataArray.from_dict` reads it. The default for text on a terminal.
+    #[arg(long, conflicts_with_all = ["raw", "field"])]
+    decode: bool,
+    /// Read elements as they are stored, also on a terminal; with --sel, those that have the labels.
+    #[arg(long)]
+    raw: bool,
     /// Only this field of structs; a period leads to a field of a field: position.x.
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
@@ -58,10 +91,82 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Missing::Error => MissingChunks::Error,
         Missing::Report => MissingChunks::Report(report.clone()),
     };
-    let array = context.array(&context.locate(&args.node)?)?;
+    let location = locate(context, &args.node)?;
+    let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
-    let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
+    let selection = select::by_index(args, &array)?;
+    match labelled(context, args, &location, &array, &selection, form)? {
+        Some((variable, is_decoded)) => variable.print(args, form, is_decoded)?,
+        None => plain(args, &array, &selection, form)?,
+    }
+    context.warnings(missing(&report.take()).as_slice());
+    Ok(())
+}
+
+/// The array as a variable of its data set, and whether it is decoded, if the arguments ask for that or standard output is a terminal.
+fn labelled<'c>(
+    context: &'c Context,
+    args: &Read,
+    location: &NodeLocation,
+    array: &Array,
+    selection: &Selection,
+    form: Form,
+) -> Result<Option<(Labelled<'c>, bool)>> {
+    let is_stdout = args.output.as_deref().is_none_or(|path| path == Path::new("-"));
+    let is_shown = form == Form::Text && is_stdout && std::io::stdout().is_terminal();
+    let is_decoded = args.decode || (is_shown && !args.raw && args.field.is_none());
+    let is_asked = args.decode || !args.sel.is_empty();
+    if !is_decoded && !is_asked {
+        return Ok(None);
+    }
+    // Indices beyond the array are reported as for any array.
+    selection.resolve_on(array.chunk_grid())?;
+    match Labelled::open(context, args, location, array, array.options(), selection) {
+        Ok(None) if is_asked => {
+            let option = if args.decode { "--decode" } else { "--sel" };
+            let message = match array.dimension_names() {
+                Some(names) if names.iter().all(Option::is_some) => "the array lies in no group that is a data set",
+                _ => "the dimensions of the array have no names, so that it is no variable of a data set",
+            };
+            let failure = Failure::usage(format!("{location}: {option}: {message}"));
+            Err(failure.with_hint("--select selects by position: --select \"0, ::2\""))
+        }
+        Ok(variable) => Ok(variable.map(|variable| (variable, is_decoded))),
+        Err(failure) if !is_asked => {
+            context.warnings(&[format!("elements are printed as they are stored: {}", failure.line)]);
+            Ok(None)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Opens the store of an array. Its address may lead on into a zip file: `air.zip/t2m`.
+fn locate(context: &Context, node: &NodeArgs) -> Result<NodeLocation> {
+    let path = Path::new(node.url.strip_prefix("zip:").unwrap_or(&node.url));
+    let file = path.ancestors().skip(1).find(|above| above.is_file());
+    if let Some((file, rest)) =
+        file.and_then(|file| Some((file, path.strip_prefix(file).ok()?))).filter(|_| node.path == "/")
+        && let (Some(url), Some(rest)) = (file.to_str(), rest.to_str())
+    {
+        return context.locate(&NodeArgs { url: url.to_owned(), path: rest.to_owned(), dialect: node.dialect });
+    }
+    context.locate(node)
+}
+
+/// Refuses a selection that no file can hold.
+fn check_size(shape: &[u64], item: u64) -> Result<()> {
+    let bytes = total_size(shape, item);
+    if i64::try_from(bytes).is_ok() {
+        return Ok(());
+    }
+    let (all, brief) = (number::grouped(bytes), number::size(bytes));
+    let message = format!("the selection has {all} bytes ({brief}), more than any file can hold");
+    Err(Failure::usage(message).with_hint("select a part of it with --select"))
+}
+
+/// Prints elements as they are stored, without labels.
+fn plain(args: &Read, array: &Array, selection: &Selection, form: Form) -> Result<()> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut shape = resolved.result_shape().to_vec();
     // A field may have axes of its own.
@@ -74,34 +179,27 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
             none.data_type().clone()
         }
     };
-    let bytes = total_size(&resolved.output_shape(), array.data_type().item_size() as u64);
-    if i64::try_from(bytes).is_err() {
-        let (all, brief) = (number::grouped(bytes), number::size(bytes));
-        let message = format!("the selection has {all} bytes ({brief}), more than any file can hold");
-        return Err(Failure::usage(message).with_hint("select a part of it with --select"));
-    }
+    check_size(&resolved.output_shape(), array.data_type().item_size() as u64)?;
     let read = |selection: Selection| match &args.field {
-        None => array.read_data(selection),
-        Some(name) => array.read_field(name, selection),
+        None => array.read_data(selection).map(Cells::Stored),
+        Some(name) => array.read_field(name, selection).map(Cells::Stored),
     };
     let mut printer = format(form, &data_type, &shape)?;
     let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
-    let mut pieces = Pieces::new(&selection, &resolved, item, &array.part_shape(), PIECE);
+    let mut pieces = Pieces::new(selection, &resolved, item, &array.part_shape(), PIECE);
     let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
     // The first piece is read before any output, so that an early failure leaves nothing behind.
     let mut piece = pieces.next()?;
     let mut data = piece.map(|piece| read(piece.selection)).transpose()?;
     printer.begin(&mut out)?;
     while let Some(elements) = data {
-        printer.piece(&elements, &mut out)?;
+        printer.piece(&elements, &[], &mut out)?;
         drop(elements);
         piece = pieces.next()?;
         data = piece.map(|piece| read(piece.selection)).transpose()?;
     }
     printer.end(&mut out)?;
-    out.finish()?;
-    context.warnings(missing(&report.take()).as_slice());
-    Ok(())
+    out.finish()
 }
 
 /// Chunks named in a warning.

@@ -3,6 +3,7 @@
 mod elements;
 mod values;
 
+use super::read::select;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -54,7 +55,7 @@ pub(crate) struct Write {
     /// The form of the file; by default according to its name, else that of numpy.
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Source>,
-    /// Which elements to write, as in numpy: "0:10, 5, ::2, ..."; by default all.
+    /// Which elements to write, as in numpy: "0:10, 5, ::2, ...", or "time=0, lat=::2"; by default all.
     #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
     select: Option<String>,
 }
@@ -63,7 +64,7 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     let location = context.locate(&args.node)?;
     Migration::check_settled(&location.store)?;
     let array = context.array(&location)?;
-    let selection: Selection = args.select.as_deref().map_or(Ok(Selection::all()), str::parse)?;
+    let selection = args.select.as_deref().map_or(Ok(Selection::all()), |text| select::parse(text, &array))?;
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut source = Input::open(&args.from)?;
     if let Some(form) = values::form(args) {

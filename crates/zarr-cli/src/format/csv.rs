@@ -1,10 +1,9 @@
 //! Elements as comma-separated values.
 
-use super::Format;
+use super::{AxisLabels, Cells, Format};
 use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use zarr::ArrayData;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
@@ -44,9 +43,9 @@ impl Format for Csv {
         if names.is_empty() { Ok(()) } else { out.text(&format!("{}\n", names.join(","))) }
     }
 
-    fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
-        for index in 0..data.len() {
-            let value = super::json(data, index);
+    fn piece(&mut self, cells: &Cells, _: &[AxisLabels], out: &mut Output) -> Result<()> {
+        for index in 0..cells.len() {
+            let value = cells.json(index);
             match value.as_object().filter(|_| !self.fields.is_empty()) {
                 Some(members) => {
                     let cells: Vec<String> = members.iter().map(|(_, value)| cell(value)).collect();
@@ -61,7 +60,7 @@ impl Format for Csv {
     }
 }
 
-fn cell(value: &Value) -> String {
+pub(super) fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(&escape::cell(text)),
         other => quoted(&escape::json_value(other)),
@@ -70,7 +69,7 @@ fn cell(value: &Value) -> String {
 
 /// A string in quotes if it needs them. An empty one and one with spaces at its ends have them too, for which the crate csv
 /// has no option: other software takes an empty field for a missing value, and drops spaces.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let needs = text.is_empty() || text.contains([',', '"', '\n', '\r']) || text.trim() != text;
     if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

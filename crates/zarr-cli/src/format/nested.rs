@@ -1,10 +1,9 @@
 //! Elements as nested arrays of JSON.
 
-use super::Format;
+use super::{AxisLabels, Cells, Format};
 use crate::escape;
 use crate::failure::Result;
 use crate::output::Output;
-use zarr::ArrayData;
 
 /// Prints nested arrays, the innermost on a line each.
 #[derive(Debug)]
@@ -36,15 +35,15 @@ impl Format for Nested {
         if self.shape.contains(&0) { out.text(&empty(&self.shape)) } else { Ok(()) }
     }
 
-    fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
-        for index in 0..data.len() {
+    fn piece(&mut self, cells: &Cells, _: &[AxisLabels], out: &mut Output) -> Result<()> {
+        for index in 0..cells.len() {
             let ends = self.ends(self.done);
             if self.done > 0 {
                 out.text(&"]".repeat(ends))?;
                 out.text(if ends > 0 { ",\n" } else { ", " })?;
             }
             out.text(&"[".repeat(ends))?;
-            out.text(&escape::json_value(&super::json(data, index)))?;
+            out.text(&escape::json_value(&cells.json(index)))?;
             self.done += 1;
         }
         Ok(())

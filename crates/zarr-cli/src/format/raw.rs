@@ -1,10 +1,9 @@
 //! Elements as bytes: in C order, little-endian, nothing between them.
 
-use super::Format;
+use super::{AxisLabels, Cells, Format};
 use crate::failure::Result;
 use crate::output::Output;
 use std::borrow::Cow;
-use zarr::ArrayData;
 use zarr::dtype::{ByteOrder, DataType};
 
 /// Prints a header, then bytes.
@@ -18,7 +17,8 @@ impl Format for Raw {
         out.write(&self.header)
     }
 
-    fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
+    fn piece(&mut self, cells: &Cells, _: &[AxisLabels], out: &mut Output) -> Result<()> {
+        let data = cells.data();
         if let Some(elements) = data.variable() {
             for element in elements {
                 // Elements are at most 4 GiB long.

@@ -1,11 +1,10 @@
 //! Elements as text for people and for line tools.
 
-use super::Format;
+use super::{AxisLabels, Cells, Format};
 use crate::columns::{padding, widest};
 use crate::escape;
 use crate::failure::Result;
 use crate::output::Output;
-use zarr::ArrayData;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
@@ -41,15 +40,15 @@ impl Text {
 }
 
 impl Format for Text {
-    fn piece(&mut self, data: &ArrayData, out: &mut Output) -> Result<()> {
-        let quoted = self.shape.len() > 1 && is_text(data.data_type());
+    fn piece(&mut self, cells: &Cells, _: &[AxisLabels], out: &mut Output) -> Result<()> {
+        let quoted = self.shape.len() > 1 && is_text(cells.data().data_type());
         let cell = |index: usize| {
-            let text = data.text(index);
+            let text = cells.text(index);
             if quoted { escape::json_value(&Value::from(text)) } else { escape::line(&text).into_owned() }
         };
-        let aligned = data.len() <= ALIGNED && self.shape.len() > 1;
-        let width = if aligned { widest((0..data.len()).map(cell)) } else { 0 };
-        for index in 0..data.len() {
+        let aligned = cells.len() <= ALIGNED && self.shape.len() > 1;
+        let width = if aligned { widest((0..cells.len()).map(cell)) } else { 0 };
+        for index in 0..cells.len() {
             out.text(self.separator(self.done))?;
             let cell = cell(index);
             let padding = padding(&cell, width);
@@ -66,7 +65,7 @@ impl Format for Text {
     }
 }
 
-fn is_text(data_type: &DataType) -> bool {
+pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::String | DataType::FixedUtf32 { .. })
 }
 

@@ -10,6 +10,7 @@ mod documents;
 mod errors;
 mod folder;
 mod hostile;
+mod labels;
 mod look;
 mod mixed;
 mod nodes;

@@ -1,0 +1,416 @@
+//! Reading a variable of a data set: by label, decoded, with its coordinates.
+
+use super::{PIECE, Read, VARIABLE, select};
+use crate::context::{Context, NodeLocation};
+use crate::failure::{Exit, Failure, Result};
+use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten};
+use crate::object::object;
+use crate::output::Output;
+use crate::pieces::{Piece, Pieces};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use zarr::dataset::{Dataset, DatasetOptions, Variable};
+use zarr::grid::AxisSelection;
+use zarr::hierarchy::{open_node, with_location};
+use zarr::meta::NodePath;
+use zarr::meta::json::{Map, Value};
+use zarr::{Array, Group, Options, Selection, Store};
+
+/// A variable of a data set, with a selection.
+pub(super) struct Labelled<'c> {
+    context: &'c Context,
+    dataset: Dataset,
+    name: String,
+    /// The dimensions of the variable before the selection.
+    dimensions: Vec<Dimension>,
+}
+
+/// A dimension of a variable.
+#[derive(Debug)]
+struct Dimension {
+    name: String,
+    /// Whether labels are values of the coordinate of that name. Else they are indices.
+    has_coordinate: RefCell<bool>,
+    /// Which indices are selected, if that was asked for by index.
+    indices: AxisSelection,
+    size: u64,
+}
+
+/// The group of a node, and the name of the node in it; `None` if it lies in no group.
+fn group_of(context: &Context, location: &NodeLocation) -> Result<Option<(Group, String)>> {
+    let (store, path, name) = match (location.path.parent(), location.path.name()) {
+        (Some(parent), Some(name)) => (std::sync::Arc::clone(&location.store), parent, name.to_owned()),
+        // The store is the directory of an array, which may lie in a group.
+        _ => match above(&location.url) {
+            Some((folder, name)) => (context.open_store(&folder)?, NodePath::root(), name),
+            None => return Ok(None),
+        },
+    };
+    match open_node(&*store, &path.to_string(), location.dialect) {
+        // A folder without a document of its own does not say that its arrays belong together.
+        Ok(found) if found.implicit && location.path.is_root() => Ok(None),
+        Ok(found) if found.node.as_array().is_some() => Ok(None),
+        Ok(found) => Ok(Some((Group::from_found(&store, found, &context.registry)?, name))),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(with_location(error, &*store, &path.to_string()).into()),
+    }
+}
+
+/// The directory above that of a store, and the name of the store in it.
+fn above(url: &str) -> Option<(String, String)> {
+    if url.starts_with("zip:") || url.starts_with("memory:") {
+        return None;
+    }
+    let path: PathBuf = std::path::absolute(Path::new(url.strip_prefix("file://").unwrap_or(url))).ok()?;
+    let path = path.is_dir().then_some(path)?;
+    Some((path.parent()?.to_str()?.to_owned(), path.file_name()?.to_str()?.to_owned()))
+}
+
+impl<'c> Labelled<'c> {
+    /// The variable of an array, with the selections that the arguments ask for; `None` if it belongs to no data set: its
+    /// dimensions have no names, or it lies in no group.
+    pub(super) fn open(
+        context: &'c Context,
+        args: &Read,
+        location: &NodeLocation,
+        array: &Array,
+        options: &Options,
+        selection: &Selection,
+    ) -> Result<Option<Self>> {
+        let names = array.dimension_names().unwrap_or_default();
+        if names.len() != array.shape().len() || names.iter().any(Option::is_none) {
+            return Ok(None);
+        }
+        let Some((group, name)) = group_of(context, location)? else { return Ok(None) };
+        // An array is read as it is there, not as a copy of its metadata says.
+        let ignore = group.store().capabilities().list;
+        let options = DatasetOptions::default().arrays(options.clone()).ignore_consolidated(ignore);
+        let mut dataset = Dataset::open_with(&group, &options)?;
+        let variable = dataset.variable(&name)?.clone();
+        let axes = axes(selection, array.shape().len());
+        let mut dimensions = Vec::new();
+        for (dimension, size) in variable.dimensions().zip(variable.shape()) {
+            let mut own = names.iter().zip(&axes).filter(|(name, _)| name.as_deref() == Some(dimension));
+            let indices = own.next().map_or(AxisSelection::All, |(_, axis)| axis.clone());
+            if own.next().is_some() {
+                return Err(Failure::usage(format!("{name} has dimension {dimension} more than once")));
+            }
+            let has_coordinate =
+                dataset.variables().any(|it| it.name() == dimension && it.dimensions().eq([dimension]));
+            let name = dimension.to_owned();
+            dimensions.push(Dimension { name, has_coordinate: RefCell::new(has_coordinate), indices, size });
+        }
+        for (known, _) in names.iter().flatten().zip(&axes).filter(|(_, axis)| **axis != AxisSelection::All) {
+            if dimensions.iter().all(|dimension| dimension.name != *known) {
+                let message = format!("{known} is no dimension of the values of {name}, only of the stored elements");
+                return Err(Failure::usage(message).with_hint("--raw reads these"));
+            }
+        }
+        for dimension in dimensions.iter().filter(|dimension| dimension.indices != AxisSelection::All) {
+            dataset = dataset.isel(&dimension.name, dimension.indices.clone())?;
+        }
+        let mut done: Vec<&str> = Vec::new();
+        for text in &args.sel {
+            let is_repeated = text.split_once('=').is_some_and(|(name, _)| done.contains(&name.trim()));
+            let is_by_index = |dimension: &Dimension| dimension.indices != AxisSelection::All;
+            let both = text.split_once('=').and_then(|(name, _)| dimensions.iter().find(|it| it.name == name.trim()));
+            if is_repeated || both.is_some_and(is_by_index) {
+                let name = text.split('=').next().unwrap_or_default().trim();
+                return Err(Failure::usage(format!("dimension {name} is selected more than once")));
+            }
+            broken_coordinate(&dataset, text)?;
+            let (dimension, selected) = select::by_label(&dataset, &name, text)?;
+            done.push(dimension);
+            dataset = selected;
+        }
+        let labelled = Self { context, dataset, name, dimensions };
+        labelled.warn_of_broken_coordinates();
+        Ok(Some(labelled))
+    }
+
+    fn variable(&self) -> Result<&Variable> {
+        Ok(self.dataset.variable(&self.name)?)
+    }
+
+    /// Coordinates that cannot be opened do not keep values from being read.
+    fn warn_of_broken_coordinates(&self) {
+        let is_meant = |error: &&zarr::Error| {
+            let name = error.location().path.as_deref().and_then(|path| path.rsplit('/').next());
+            self.dimensions.iter().any(|dimension| Some(dimension.name.as_str()) == name)
+        };
+        let broken: Vec<String> = self.dataset.broken().iter().filter(is_meant).map(ToString::to_string).collect();
+        self.context.warnings(&broken);
+    }
+
+    /// Prints the values, or the stored elements that have the labels.
+    pub(super) fn print(&self, args: &Read, form: Form, is_decoded: bool) -> Result<()> {
+        let variable = self.variable()?;
+        let data_type = if is_decoded { variable.data_type()? } else { variable.stored().data_type().clone() };
+        let item = if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
+        let shape = variable.shape();
+        super::check_size(&shape, data_type.item_size() as u64)?;
+        let all = Selection::all();
+        let parts = if shape == variable.stored().shape() {
+            variable.stored().part_shape()
+        } else {
+            vec![1; shape.len()].into()
+        };
+        let mut pieces = Pieces::new(&all, &all.resolve(&shape)?, item, &parts, PIECE);
+        let read = |piece: &Piece| self.read(piece, args.field.as_deref(), is_decoded);
+        // The first piece is read before any output, so that an early failure leaves nothing behind.
+        let mut piece = pieces.next()?;
+        let mut cells = piece.as_ref().map(&read).transpose()?;
+        let mut whole = shape.clone();
+        // Stored strings may have an axis of characters, and fields axes of their own.
+        whole.extend(cells.iter().flat_map(|cells| cells.data().shape().iter().skip(shape.len())));
+        let data_type = cells.as_ref().map_or(data_type, |cells| cells.data().data_type().clone());
+        let mut printer: Box<dyn Format> = match form {
+            Form::Text if is_decoded => Box::new(Table::new(&self.name, self.units()?, self.scalars())),
+            Form::Csv if is_decoded => Box::new(Tidy::new(&self.labels(piece.as_ref(), true)?, &self.name)),
+            Form::Json if is_decoded => Box::new(Record::new(self.members()?, &whole)),
+            _ => format(form, &data_type, &whole)?,
+        };
+        let is_labelled = is_decoded && matches!(form, Form::Text | Form::Csv);
+        let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
+        printer.begin(&mut out)?;
+        while let (Some(at), Some(elements)) = (&piece, cells) {
+            let axes = if is_labelled { self.labels(Some(at), form == Form::Csv)? } else { Vec::new() };
+            printer.piece(&elements, &axes, &mut out)?;
+            drop(elements);
+            piece = pieces.next()?;
+            cells = piece.as_ref().map(&read).transpose()?;
+        }
+        printer.end(&mut out)?;
+        out.finish()
+    }
+
+    /// The data set with a piece of the variable selected.
+    fn piece(&self, piece: Option<&Piece>) -> Result<Dataset> {
+        let variable = self.variable()?;
+        let mut dataset = self.dataset.clone();
+        if let Some(Selection::Axes(axes)) = piece.map(|piece| &piece.selection) {
+            for (dimension, axis) in variable.dimensions().zip(axes).filter(|(_, axis)| **axis != AxisSelection::All) {
+                dataset = dataset.isel(dimension, axis.clone())?;
+            }
+        }
+        Ok(dataset)
+    }
+
+    fn read(&self, piece: &Piece, field: Option<&str>, is_decoded: bool) -> Result<Cells> {
+        let dataset = self.piece(Some(piece))?;
+        let variable = dataset.variable(&self.name)?;
+        Ok(match (is_decoded, field) {
+            (true, _) => Cells::Decoded(variable.read()?),
+            (false, None) => Cells::Stored(variable.read_stored()?),
+            (false, Some(field)) => Cells::Stored(variable.read_stored()?.field(field)?),
+        })
+    }
+
+    /// The labels of all dimensions that the variable had before the selection, along a piece. `is_exact`: none is shortened.
+    fn labels(&self, piece: Option<&Piece>, is_exact: bool) -> Result<Vec<AxisLabels>> {
+        let dataset = self.piece(piece)?;
+        let variable = dataset.variable(&self.name)?;
+        let mut kept = variable.dimensions().zip(variable.shape());
+        let mut next = kept.next();
+        let mut axes = Vec::new();
+        for dimension in &self.dimensions {
+            let here = next.filter(|(name, _)| *name == dimension.name);
+            let count = here.map_or(1, |(_, len)| len);
+            if here.is_some() {
+                next = kept.next();
+            }
+            let start = piece.map_or(0, |piece| self.start(piece, &dimension.name));
+            axes.push(AxisLabels {
+                name: dimension.name.clone(),
+                labels: self.labels_of(dimension, &dataset, start, count, is_exact).into(),
+                is_gone: here.is_none(),
+                is_itself: dimension.name == self.name,
+            });
+        }
+        Ok(axes)
+    }
+
+    /// Where a piece begins along a dimension.
+    fn start(&self, piece: &Piece, dimension: &str) -> u64 {
+        let Selection::Axes(axes) = &piece.selection else { return 0 };
+        let dimensions = self.dataset.variable(&self.name).ok().into_iter().flat_map(Variable::dimensions);
+        let axis = dimensions.zip(axes).find(|(name, _)| *name == dimension).map(|(_, axis)| axis);
+        match axis {
+            Some(AxisSelection::Range { start: Some(start), .. }) => u64::try_from(*start).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    fn labels_of(
+        &self,
+        dimension: &Dimension,
+        dataset: &Dataset,
+        start: u64,
+        count: u64,
+        is_exact: bool,
+    ) -> Vec<String> {
+        if *dimension.has_coordinate.borrow() {
+            let read = dataset.variable(&dimension.name).and_then(Variable::read);
+            match read {
+                Ok(values) => {
+                    let mut labels: Vec<String> = (0..values.len()).map(|index| values.text(index)).collect();
+                    if !is_exact {
+                        shorten(&mut labels, values.data_type());
+                    }
+                    return labels;
+                }
+                Err(error) => {
+                    let message = format!("indices instead of labels: coordinate {}: {error}", dimension.name);
+                    self.context.warnings(&[message]);
+                    *dimension.has_coordinate.borrow_mut() = false;
+                }
+            }
+        }
+        (start..start.saturating_add(count)).map(|at| dimension.index(at).to_string()).collect()
+    }
+
+    fn units(&self) -> Result<Option<&str>> {
+        Ok(self.variable()?.attributes().get("units").and_then(Value::as_str))
+    }
+
+    /// Coordinates without dimensions that never had some, as text.
+    fn scalars(&self) -> Vec<(String, String)> {
+        let is_other = |variable: &&Variable| {
+            let own = self.dimensions.iter().any(|dimension| dimension.name == variable.name());
+            !own && variable.name() != self.name && variable.dimensions().next().is_none()
+        };
+        let mut scalars = Vec::new();
+        for coordinate in self.dataset.coordinates().filter(is_other) {
+            match coordinate.read() {
+                Ok(values) => {
+                    let mut text = [values.text(0)];
+                    shorten(&mut text, values.data_type());
+                    scalars.extend(text.map(|text| (coordinate.name().to_owned(), text)));
+                }
+                Err(error) => self.context.warnings(&[format!("without coordinate {}: {error}", coordinate.name())]),
+            }
+        }
+        scalars
+    }
+
+    /// The members of the JSON object but the data, as xarray has them.
+    fn members(&self) -> Result<Map> {
+        let variable = self.variable()?;
+        let mut coordinates = Map::new();
+        for coordinate in self.dataset.coordinates_of(variable) {
+            let size = zarr::grid::total_size(&coordinate.shape(), VARIABLE);
+            let read = match size > u128::from(PIECE) {
+                false => coordinate.read().map_err(|error| error.to_string()),
+                true => Err("it is large: read it alone".to_owned()),
+            };
+            match read {
+                Ok(values) => {
+                    let members = object! { ..described(coordinate), "data": Record::nested(values) };
+                    coordinates.insert(coordinate.name(), members);
+                }
+                Err(why) => self.context.warnings(&[format!("without coordinate {}: {why}", coordinate.name())]),
+            }
+        }
+        let name = object! { "name": self.name.as_str() };
+        let described = described(variable);
+        let members = described.iter().fold(name, |mut members, (name, value)| {
+            members.insert(name, value.clone());
+            members
+        });
+        Ok(object! { ..members, "coords": coordinates })
+    }
+}
+
+/// The dimensions and attributes of a variable, as JSON.
+fn described(variable: &Variable) -> Map {
+    object! {
+        "dims": variable.dimensions().collect::<Vec<_>>(),
+        "attrs": variable.attributes().clone(),
+    }
+}
+
+/// Why the coordinate whose labels are asked for cannot be opened, if so.
+fn broken_coordinate(dataset: &Dataset, text: &str) -> Result<()> {
+    let Some((name, _)) = text.split_once('=') else { return Ok(()) };
+    let is_it = |error: &&zarr::Error| {
+        let path = error.location().path.as_deref();
+        path.and_then(|path| path.rsplit('/').next()) == Some(name.trim())
+    };
+    match dataset.broken().iter().find(is_it) {
+        None => Ok(()),
+        Some(error) => {
+            let mut failure = Failure::data("coordinate", format!("coordinate {}: {error}", name.trim()));
+            failure.exit = Exit::Data;
+            Err(failure.with_hint("--isel selects by index"))
+        }
+    }
+}
+
+impl Dimension {
+    /// The stored index of index `at` of the selection.
+    fn index(&self, at: u64) -> i64 {
+        let size = i64::try_from(self.size).unwrap_or(i64::MAX);
+        let at = i64::try_from(at).unwrap_or(i64::MAX);
+        let wrapped = |index: i64| if index < 0 { index.saturating_add(size) } else { index };
+        match &self.indices {
+            AxisSelection::Index(index) => wrapped(*index),
+            AxisSelection::Indices(list) => {
+                usize::try_from(at).ok().and_then(|at| list.get(at)).map_or(at, |it| wrapped(*it))
+            }
+            AxisSelection::Range { start, step, .. } => {
+                let first = match (start, *step > 0) {
+                    (None, true) => 0,
+                    (None, false) => size - 1,
+                    (Some(start), true) => wrapped(*start).max(0),
+                    (Some(start), false) => wrapped(*start).min(size - 1),
+                };
+                first.saturating_add(at.saturating_mul(*step))
+            }
+            _ => at,
+        }
+    }
+}
+
+/// The selection along each of `rank` axes.
+fn axes(selection: &Selection, rank: usize) -> Vec<AxisSelection> {
+    let Selection::Axes(given) = selection else { return vec![AxisSelection::All; rank] };
+    let plain = given.iter().filter(|axis| **axis != AxisSelection::Ellipsis).count();
+    let rest = rank.saturating_sub(plain);
+    let mut axes = Vec::new();
+    for axis in given {
+        match axis {
+            AxisSelection::Ellipsis => axes.extend(std::iter::repeat_n(AxisSelection::All, rest)),
+            axis => axes.push(axis.clone()),
+        }
+    }
+    axes.resize(rank, AxisSelection::All);
+    axes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_those_of_the_array() {
+        let index = |indices: AxisSelection, at| {
+            Dimension { name: "x".to_owned(), has_coordinate: RefCell::new(false), indices, size: 10 }.index(at)
+        };
+        let range = |start, step| AxisSelection::Range { start, stop: None, step };
+        assert_eq!(index(AxisSelection::All, 3), 3);
+        assert_eq!(index(AxisSelection::Index(-1), 0), 9);
+        assert_eq!(index(AxisSelection::Indices(vec![4, -2]), 1), 8);
+        assert_eq!(index(range(Some(-4), 2), 1), 8);
+        assert_eq!(index(range(Some(-40), 2), 1), 2);
+        assert_eq!(index(range(None, -3), 1), 6);
+        assert_eq!(index(range(Some(40), -1), 0), 9);
+    }
+
+    #[test]
+    fn selections_are_filled_up() {
+        let axes = |text: &str| axes(&text.parse().unwrap(), 3);
+        assert_eq!(axes("..., 0"), [AxisSelection::All, AxisSelection::All, AxisSelection::Index(0)]);
+        assert_eq!(axes("0"), [AxisSelection::Index(0), AxisSelection::All, AxisSelection::All]);
+        assert_eq!(axes(""), [AxisSelection::All, AxisSelection::All, AxisSelection::All]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Values as tables for people, with the labels of rows and columns.
+
+use super::labels::{short_float, shorten_times};
+use super::text::is_text;
+use super::{AxisLabels, Cells, Format};
+use crate::columns::{padded, padding, widest};
+use crate::escape;
+use crate::failure::Result;
+use crate::output::Output;
+use unicode_width::UnicodeWidthStr;
+use zarr::dtype::DataType;
+
+/// Columns of the terminal that a table takes, unless one of its columns alone takes more.
+const WIDTH: usize = 80;
+/// Spaces between columns.
+const GAP: &str = "  ";
+/// At most so many rows are lined up; others follow in a table of their own.
+const ROWS: usize = 50_000;
+
+/// Prints one dimension as a column of labels and one of values, more as a table for each plane. Columns that do not fit are
+/// in further tables below.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The name of the variable, with its units.
+    title: String,
+    /// Coordinates without dimensions.
+    scalars: Vec<(String, String)>,
+    is_begun: bool,
+}
+
+/// Rows of values with their labels.
+struct Plane<'c> {
+    cells: &'c Cells,
+    /// The labels of rows, and the name of their dimension; without labels where the values are the labels.
+    rows: Option<&'c AxisLabels>,
+    /// The labels of columns.
+    columns: Option<&'c AxisLabels>,
+    /// The index of the first value, and how many there are in a row.
+    start: usize,
+    len: usize,
+}
+
+impl Table {
+    /// `scalars` are coordinates without dimensions, other than the ones of which one index was selected.
+    pub(crate) fn new(name: &str, units: Option<&str>, scalars: Vec<(String, String)>) -> Self {
+        let units = units.map(|units| format!(" ({})", escape::line(units))).unwrap_or_default();
+        Self { title: format!("{}{units}", escape::line(name)), scalars, is_begun: false }
+    }
+
+    /// The names and labels of axes at an index of each, as `time = 2020-01-01`.
+    fn located<'a>(axes: impl Iterator<Item = (&'a AxisLabels, usize)>) -> Vec<String> {
+        let one = |(axis, at): (&AxisLabels, usize)| {
+            let label = axis.labels.get(at).map_or("", String::as_str);
+            format!("{} = {}", escape::line(&axis.name), escape::line(label))
+        };
+        axes.map(one).collect()
+    }
+
+    fn line(out: &mut Output, line: &str) -> Result<()> {
+        out.text(&format!("{}\n", line.trim_end()))
+    }
+}
+
+impl Format for Table {
+    fn piece(&mut self, cells: &Cells, axes: &[AxisLabels], out: &mut Output) -> Result<()> {
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
+        let gone = axes.iter().filter(|axis| axis.is_gone && !axis.is_itself);
+        if is_first {
+            for line in Self::located(gone.map(|axis| (axis, 0))) {
+                Self::line(out, &line)?;
+            }
+            for (name, value) in &self.scalars {
+                Self::line(out, &format!("{} = {}", escape::line(name), escape::line(value)))?;
+            }
+        }
+        let kept: Vec<&AxisLabels> = axes.iter().filter(|axis| !axis.is_gone).collect();
+        match kept.as_slice() {
+            [] => {
+                let cell = plain(cells, 0..1).pop().unwrap_or_default();
+                Self::line(out, &format!("{} = {cell}", self.title))
+            }
+            [axis] => {
+                let rows = Some(*axis).filter(|axis| !axis.is_itself);
+                let plane = Plane { cells, rows, columns: None, start: 0, len: 1 };
+                plane.print(axis.labels.len(), &self.title, is_first, out)
+            }
+            [outer @ .., rows, columns] => {
+                if is_first {
+                    Self::line(out, &self.title)?;
+                }
+                let size = rows.labels.len() * columns.labels.len();
+                let planes = cells.len().checked_div(size).unwrap_or(0);
+                for number in 0..planes {
+                    if !(is_first && number == 0) {
+                        Self::line(out, "")?;
+                    }
+                    let mut inner = planes;
+                    let at = outer.iter().map(|axis| {
+                        inner /= axis.labels.len().max(1);
+                        (*axis, number / inner.max(1) % axis.labels.len().max(1))
+                    });
+                    let named = Self::located(at).join(", ");
+                    if !named.is_empty() {
+                        Self::line(out, &named)?;
+                    }
+                    let (start, len) = (number * size, columns.labels.len());
+                    let plane = Plane { cells, rows: Some(rows), columns: Some(columns), start, len };
+                    plane.print(rows.labels.len(), &self.title, true, out)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Plane<'_> {
+    /// Prints all rows. The one column of a table without labels of columns has the title as its head.
+    fn print(&self, rows: usize, title: &str, has_head: bool, out: &mut Output) -> Result<()> {
+        for first in (0..rows).step_by(ROWS) {
+            let rows = first..rows.min(first.saturating_add(ROWS));
+            let is_headed = has_head && (first == 0 || self.columns.is_some());
+            if first > 0 && self.columns.is_some() {
+                Table::line(out, "")?;
+            }
+            self.print_rows(rows, title, is_headed, out)?;
+        }
+        Ok(())
+    }
+
+    fn print_rows(&self, rows: std::ops::Range<usize>, title: &str, is_headed: bool, out: &mut Output) -> Result<()> {
+        let line = |label: &String| escape::line(label).into_owned();
+        let corner = match (self.rows, self.columns) {
+            (Some(rows), Some(columns)) => format!("{} \\ {}", escape::line(&rows.name), escape::line(&columns.name)),
+            (Some(rows), None) => escape::line(&rows.name).into_owned(),
+            (None, _) => String::new(),
+        };
+        let labels: Vec<String> = match self.rows {
+            Some(axis) => axis.labels.get(rows.clone()).unwrap_or_default().iter().map(line).collect(),
+            None => Vec::new(),
+        };
+        let side = widest(labels.iter().chain([&corner]));
+        let gap = if self.rows.is_some() { GAP } else { "" };
+        let mut next = 0;
+        while next < self.len {
+            // As many columns as fit.
+            let (mut block, mut width) = (Vec::new(), side);
+            while next < self.len {
+                let head = match self.columns {
+                    Some(axis) => axis.labels.get(next).map(line).unwrap_or_default(),
+                    None => title.to_owned(),
+                };
+                let at = |row: usize| self.start + row * self.len + next;
+                let cells = plain(self.cells, rows.clone().map(at));
+                let column = widest(cells.iter().chain([&head]));
+                if !block.is_empty() && width + GAP.len() + column > WIDTH {
+                    break;
+                }
+                width += GAP.len() + column;
+                block.push((head, cells, column));
+                next += 1;
+            }
+            if is_headed {
+                let heads: Vec<String> = block.iter().map(|(head, _, column)| self.aligned(head, *column)).collect();
+                Table::line(out, &format!("{}{gap}{}", padded(&corner, side), heads.join(GAP)))?;
+            }
+            for row in 0..rows.len() {
+                let cell = |(_, cells, column): &(String, Vec<String>, usize)| {
+                    self.aligned(cells.get(row).map_or("", String::as_str), *column)
+                };
+                let label = labels.get(row).map_or("", String::as_str);
+                let cells: Vec<String> = block.iter().map(cell).collect();
+                Table::line(out, &format!("{}{gap}{}", padded(label, side), cells.join(GAP)))?;
+            }
+            if next < self.len {
+                Table::line(out, "")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Text begins in one column, numbers end in one.
+    fn aligned(&self, text: &str, width: usize) -> String {
+        match is_text(self.cells.data().data_type()) {
+            true => padded(text, width.max(text.width())),
+            false => format!("{}{text}", padding(text, width)),
+        }
+    }
+}
+
+/// The cells at these indices, short and safe to print.
+fn plain(cells: &Cells, indices: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut texts: Vec<String> = indices.map(|index| escape::line(&cells.text(index)).into_owned()).collect();
+    shorten(&mut texts, cells.data().data_type());
+    texts
+}
+
+/// Makes the texts of elements of this type short enough for people: times without the ends that are 0, floats with few digits.
+pub(crate) fn shorten(texts: &mut [String], data_type: &DataType) {
+    match data_type {
+        DataType::DateTime64(_) | DataType::Extension(_) => shorten_times(texts),
+        DataType::Float64 => texts.iter_mut().for_each(|text| *text = short_float(std::mem::take(text))),
+        _ => {}
+    }
+}
