@@ -27,6 +27,7 @@
 //! ```
 
 mod calendar_time;
+mod cdl;
 mod codec;
 mod dataset;
 mod decoded;
@@ -57,7 +58,9 @@ mod values;
 mod variable;
 mod write;
 
+pub use cdl::Cdl;
 pub use dataset::Dataset;
+pub use dataset::{Dataset, DatasetOptions};
 pub use dimensions::Dimension;
 pub use into_values::IntoValues;
 pub use label::{Label, Labels};

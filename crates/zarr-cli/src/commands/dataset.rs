@@ -3,6 +3,7 @@
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::Context;
+use crate::escape;
 use crate::failure::Result;
 use crate::object::{object, or_null};
 use clap::Args;
@@ -21,6 +22,10 @@ pub(crate) struct Ds {
     /// Call dimensions without names dim_0, dim_1 and so on. Else they are an error.
     #[arg(long)]
     number_dimensions: bool,
+    /// Print the stored metadata as CDL, as `ncdump -h` of netCDF does: dimensions, variables and attributes of this group and of the
+    /// groups below, attributes of the encoding included.
+    #[arg(long)]
+    header: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
@@ -30,7 +35,17 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     let group = Group::from_found(&location.store, found, &context.registry)?;
     let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
     let dataset = Dataset::open_with(&group, &options)?;
-    context.print(|| json(facts, &dataset), || format!("{}\n", dataset.overview()))
+    if args.header {
+        let cdl = dataset.cdl()?;
+        return context.print(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
+    }
+    context.print(|| json(facts, &dataset), || overview(&dataset))
+}
+
+/// The lines of the overview, safe to print.
+fn overview(dataset: &Dataset) -> String {
+    let text = dataset.overview().to_string();
+    text.split('\n').map(|line| format!("{}\n", escape::line(line))).collect()
 }
 
 fn json(facts: Map, dataset: &Dataset) -> Map {

@@ -38,3 +38,31 @@ fn no_data_sets_are_errors() {
     assert_eq!(ran.code, Some(3), "{}", ran.err);
     assert!(ran.err.contains("found an array, expected a group"), "{}", ran.err);
 }
+
+#[test]
+fn headers_are_those_of_ncdump() {
+    let folder = Folder::new();
+    let text = folder.ok(&["ds", CLIMATE, "--header"]);
+    let expected = "\
+netcdf climate {
+dimensions:
+\ttime = 12 ;
+\tlat = 18 ;
+\tlon = 432 ;
+variables:
+\tshort anomaly(time, lat, lon) ;
+\t\tanomaly:_FillValue = -32768s ;
+";
+    assert!(text.starts_with(expected), "{text}");
+    for line in [
+        "\tint64 time(time) ;",
+        "\t\ttime:calendar = \"standard\" ;",
+        "\t\tsst:_FillValue = NaNf ;",
+        "// global attributes:",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.ends_with("\n}\n"), "{text}");
+    let json = Value::from_json(&folder.ok(&["ds", CLIMATE, "--header", "--json"])).unwrap();
+    assert_eq!(json.get("cdl").and_then(Value::as_str), Some(text.trim_end()));
+}

@@ -89,6 +89,7 @@ fn no_verb_prints_control_characters_raw() {
     let folder = hostile();
     let inner = format!("/{EVIL}/{EVIL}");
     let at = format!("s::{inner}");
+    let group = format!("s::/{EVIL}");
     for args in [
         &["tree", "s"][..],
         &["tree", "s", "--color", "never"],
@@ -101,6 +102,12 @@ fn no_verb_prints_control_characters_raw() {
         &["info", "s", "type"],
         &["info", "s", "codec"],
         &["info", "s", "struct"],
+        &["ds", &group],
+        &["read", &at, "--decode"],
+        &["read", &at, "--decode", "--as", "csv"],
+        &["read", &at, "--isel", "\u{1b}=1"],
+        &["read", &at, "--sel", "\u{1b}=1"],
+        &["read", &at, "--sel", &format!("{EVIL}=1")],
         &["attrs", "s"],
         &["attrs", &at],
         &["attrs", "s", "--unset", "\u{1b}"],
@@ -132,6 +139,10 @@ fn no_verb_prints_control_characters_raw() {
     ] {
         check(&folder, args);
     }
+    // CDL has escapes of its own, and tabs before lines.
+    let header = folder.ok(&["ds", &group, "--header"]);
+    assert!(header.contains("\\033]0;y\\007") && header.contains("\\%1b"), "{header:?}");
+    assert!(!header.lines().any(|line| line.trim_start_matches('\t').contains(is_evil)), "{header:?}");
     // Invalid arguments may not be printed at all.
     for args in [&[EVIL][..], &["tree", "s", &format!("--{EVIL}")], &["tree", "s", "--color", EVIL]] {
         printed(&folder, args);
