@@ -53,6 +53,7 @@ mod plan;
 mod points;
 mod related;
 mod strings;
+mod subset;
 mod tree;
 mod values;
 mod variable;
@@ -60,7 +61,6 @@ mod write;
 
 pub use cdl::Cdl;
 pub use dataset::Dataset;
-pub use dataset::{Dataset, DatasetOptions};
 pub use dimensions::Dimension;
 pub use into_values::IntoValues;
 pub use label::{Label, Labels};

@@ -10,10 +10,12 @@ use crate::object::{object, or_null};
 use crate::{escape, number, output, report};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
-use zarr::Dialect;
-use zarr::convert::{Action, Conversion, Migration, PlannedNode, Progress, Shards};
+use zarr::convert::{Action, Conversion, ConvertOptions, Migration, PlannedNode, Progress, Shards};
+use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::meta::json::Map;
+use zarr::{Dialect, Group, Store};
 
 /// In large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
@@ -43,6 +45,10 @@ pub(crate) struct Convert {
     /// Convert only this node, with everything below it and the groups above it.
     #[arg(long, value_name = "PATH")]
     node: Option<String>,
+    /// Convert only these variables of the data set in SRC (or in --node), with their coordinates, bounds and grid mappings, as
+    /// `ds[["a", "b"]]` of xarray keeps them.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
+    variables: Vec<String>,
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
@@ -69,6 +75,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .node(args.node.as_deref().map(node_path).transpose()?)
         .overwrite(args.overwrite);
     let source = context.open_store(&args.source)?;
+    let options = if args.variables.is_empty() { options } else { of_variables(context, args, &source, options)? };
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options)?;
         return dry_run::print(context, &examined.conversion, examined.refused);
@@ -79,6 +86,23 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     Migration::check_settled(&target)?;
     carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
     summarize(context, args, &conversion, started)
+}
+
+/// The same options for the chosen variables alone.
+fn of_variables(
+    context: &Context,
+    args: &Convert,
+    source: &Arc<dyn Store>,
+    options: ConvertOptions,
+) -> Result<ConvertOptions> {
+    let group = Group::open(source, args.node.as_deref().unwrap_or("/"), &context.registry)?;
+    let ignore = source.capabilities().list;
+    let dataset_options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
+    let dataset = Dataset::open_with(&group, &dataset_options)?;
+    let names: Vec<&str> = args.variables.iter().map(String::as_str).collect();
+    let kept = dataset.with_coordinates(&names)?;
+    let arrays = kept.into_iter().map(|variable| variable.stored().path().clone());
+    Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
 /// Carries out the plan by `run`, and prints losses and progress.

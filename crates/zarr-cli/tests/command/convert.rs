@@ -310,3 +310,51 @@ fn a_data_type_may_fall_back_or_be_refused() {
         assert!(ran.err.contains("/a") && ran.err.contains("/data_type"), "{command}: {}", ran.err);
     }
 }
+
+/// The arrays of a hierarchy.
+fn arrays(folder: &Folder, store: &str) -> Vec<String> {
+    let list = Value::from_json(&folder.ok(&["tree", store, "--json"])).unwrap();
+    let arrays =
+        list.as_array().unwrap().iter().filter(|node| node.get("kind").and_then(Value::as_str) == Some("array"));
+    arrays.filter_map(|node| Some(node.get("path")?.as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn variables_are_converted_with_their_coordinates() {
+    let climate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+    let folder = Folder::new();
+    folder.ok(&["convert", climate, "one", "--variables", "sst", "--dialect", "v3"]);
+    assert_eq!(arrays(&folder, "one"), ["/lat", "/lon", "/sst", "/time"]);
+    assert_eq!(folder.raw("one", "sst"), folder.raw(climate, "sst"));
+    assert_eq!(folder.ok(&["consolidate", "one", "--check"]), "up to date\n");
+    assert_eq!(how(&folder, &[climate, "two", "--variables", "lat,lon"]), ["group", "copied", "copied"]);
+    let plan = folder.ok(&["convert", climate, "none", "--variables", "time", "--dry-run"]);
+    assert!(plan.contains("/time ") && !plan.contains("/sst") && plan.contains("1 groups and 1 arrays"), "{plan}");
+    let ran = folder.run(&["convert", climate, "none", "--variables", "sst,lit"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.err.contains("found no variable lit") && ran.err.contains("lat"), "{}", ran.err);
+    assert!(!folder.path("none").exists());
+    // A node that is broken and not asked for is in no one's way; a group below is another data set.
+    folder.ok(&["cp", climate, "s"]);
+    folder.ok(&["create", "s", "g/sst", "--shape", "2", "--dtype", "int8", "--dialect", "v2"]);
+    std::fs::write(folder.path("s/anomaly/.zarray"), "{").unwrap();
+    folder.ok(&["convert", "s", "three", "--variables", "sst"]);
+    assert_eq!(arrays(&folder, "three"), ["/lat", "/lon", "/sst", "/time"]);
+    assert_eq!(folder.run(&["convert", "s", "four", "--variables", "anomaly"]).code, Some(3));
+}
+
+#[test]
+fn lists_of_nczarr_name_the_converted_variables() {
+    let folder = Folder::new();
+    for (name, dims) in [("x", "x"), ("a", "x"), ("b", "x")] {
+        folder.ok(&["create", "s", name, "--shape", "3", "--dims", dims, "--dtype", "int8", "--dialect", "v2"]);
+    }
+    folder.ok(&["create", "s", "g/a", "--shape", "3", "--dims", "x", "--dtype", "int8"]);
+    let lists = r#"{"dimensions": {"x": 3}, "arrays": ["x", "a", "b"], "groups": ["g"]}"#;
+    folder.ok(&["attrs", "s", "--set", &format!("_nczarr_group={lists}")]);
+    folder.ok(&["convert", "s", "t", "--variables", "a"]);
+    assert_eq!(arrays(&folder, "t"), ["/a", "/x"]);
+    let attributes = Value::from_json(&folder.ok(&["attrs", "t"])).unwrap();
+    let expected = r#"{"dimensions":{"x":3},"arrays":["x","a"],"groups":[]}"#;
+    assert_eq!(attributes.get("_nczarr_group").unwrap().to_string(), expected);
+}

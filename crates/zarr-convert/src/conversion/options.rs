@@ -30,6 +30,8 @@ pub struct ConvertOptions {
     /// Convert this node alone, with all below it. The groups above it are converted with it, unless it goes to a path of its
     /// own.
     pub node: Option<NodePath>,
+    /// Convert these arrays alone, with the groups above them. By default all.
+    pub arrays: Option<Vec<NodePath>>,
     /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
     /// By default that in the source.
     pub to: Option<NodePath>,
@@ -57,6 +59,7 @@ impl Default for ConvertOptions {
             shards: None,
             codecs: None,
             node: None,
+            arrays: None,
             to: None,
             carry: false,
             literal: false,
@@ -101,6 +104,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn node(mut self, node: impl Into<Option<NodePath>>) -> Self {
         self.node = node.into();
+        self
+    }
+
+    /// Sets [`arrays`](Self#structfield.arrays).
+    #[must_use]
+    pub fn arrays(mut self, arrays: impl Into<Option<Vec<NodePath>>>) -> Self {
+        self.arrays = arrays.into();
         self
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, walk};
-use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated};
+use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated, conventions};
 use zarr_store::{Key, Store, StoreExt};
 
 /// The nodes to be converted, and the nodes left out.
@@ -52,12 +52,16 @@ pub(super) fn plan(
     Ok(ConversionPlan { nodes, consolidate, left_out })
 }
 
-/// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them. And the
-/// nodes that are left out, since others hide them.
+/// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them; of these the arrays that
+/// were chosen. And the nodes that are left out, since others hide them.
 fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<StoredNode>, Vec<String>)> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
-    let Walk { nodes: below, broken, below_arrays, .. } = walk(&**source, &path.to_string(), None)?;
-    if let Some(error) = broken.into_iter().next() {
+    let Walk { nodes: below, broken, mut below_arrays, .. } = walk(&**source, &path.to_string(), None)?;
+    let is_chosen = |error: &Error| match (&options.arrays, &error.location().path) {
+        (Some(chosen), Some(path)) => NodePath::parse(path).is_ok_and(|path| has_below(&path, chosen)),
+        _ => true,
+    };
+    if let Some(error) = broken.into_iter().find(is_chosen) {
         return Err(error.with_hint("nothing was written; a single node can be converted alone"));
     }
     let dialect = below.first().map(|found| found.dialect);
@@ -71,6 +75,10 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<Stored
     }
     nodes.sort_by(|a, b| a.path.cmp(&b.path));
     nodes.extend(below);
+    if let Some(chosen) = &options.arrays {
+        nodes = choose(nodes, chosen)?;
+        below_arrays.clear();
+    }
     let hidden = nodes.iter().flat_map(|node| {
         let warnings = node.warnings.iter().filter(|warning| warning.hides.is_some());
         warnings.map(|warning| format!("{}: {warning}", node.path))
@@ -78,6 +86,31 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<Stored
     let below = below_arrays.iter().map(|node| format!("{}: left out, since it lies below an array", node.path));
     let left_out = hidden.chain(below).collect();
     Ok((nodes, left_out))
+}
+
+/// Whether a path is one of the chosen ones, or above one.
+fn has_below(path: &NodePath, chosen: &[NodePath]) -> bool {
+    chosen.iter().any(|array| array.is_within(path))
+}
+
+/// The chosen arrays, and the groups above them. Lists that groups keep of their arrays lose the others.
+fn choose(nodes: Vec<StoredNode>, chosen: &[NodePath]) -> Result<Vec<StoredNode>> {
+    let is_there = |path: &&NodePath| nodes.iter().any(|found| found.path == **path && found.node.as_array().is_some());
+    if let Some(path) = chosen.iter().find(|path| !is_there(path)) {
+        return Err(Error::new(ErrorKind::NotFound, "found no array").at_path(path));
+    }
+    let (mut kept, left): (Vec<_>, Vec<_>) = nodes.into_iter().partition(|found| match &found.node {
+        Node::Array(_) => chosen.contains(&found.path),
+        Node::Group(_) => has_below(&found.path, chosen),
+    });
+    for found in left {
+        let (Some(parent), Some(name)) = (found.path.parent(), found.path.name()) else { continue };
+        let is_array = found.node.as_array().is_some();
+        if let Some(Node::Group(group)) = kept.iter_mut().find(|it| it.path == parent).map(|it| &mut it.node) {
+            conventions::list_child(group, name, is_array, false);
+        }
+    }
+    Ok(kept)
 }
 
 /// Chunks and shards are for arrays of as many dimensions; if there are none, something else was meant.
