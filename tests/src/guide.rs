@@ -42,3 +42,6 @@ mod from_zarrs {}
 
 #[doc = include_str!("../../docs/guide/recipes.md")]
 mod recipes {}
+
+#[doc = include_str!("../../docs/guide/data-sets.md")]
+mod data_sets {}

@@ -5,6 +5,9 @@
 //! [CF conventions](https://cfconventions.org) as `xarray.decode_cf` does, chunk by chunk where they are read: missing data, packed
 //! numbers, times of all calendars, bools, characters, strings.
 //!
+//! [`Dataset::sel`] selects by labels, [`Dataset::sel_points`] several points at once; [`Variable::plan`] says what a read fetches. A
+//! [`DataTree`] has the data sets of groups below each other.
+//!
 //! # Example
 //! ```
 //! use std::sync::Arc;
