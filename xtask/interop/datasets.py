@@ -174,6 +174,16 @@ def made(random):
                 attributes["coordinates"] = " ".join(others)
             else:
                 variables[owner].attrs["coordinates"] = " ".join([*others, "not_there"])
+    if len(listed) > 1 and random.flip("related attribute"):
+        others = [*listed[1:3], "not_there"][: int(random.generator.integers(1, 4))]
+        attribute = random.choose("related", ["bounds", "climatology", "grid_mapping", "cell_measures", "formula_terms", "geometry"])
+        if attribute in ("cell_measures", "formula_terms"):
+            text = " ".join(f"{key}: {name}" for key, name in zip("abc", others))
+        elif attribute == "grid_mapping" and random.flip("mapping of coordinates"):
+            text = f"{others[0]}: {names[0]}" + "".join(f" {name}: {names[-1]}" for name in others[1:])
+        else:
+            text = others[0]
+        variables[listed[0]].attrs[attribute] = text
     return variables, attributes
 
 
@@ -235,20 +245,41 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-def expected(path):
+def of_variables(dataset):
+    """Dimensions and values of all variables, and whether they are coordinates."""
+    variables = {}
+    for name, variable in dataset.variables.items():
+        try:
+            found = of_values(variable)
+        except Exception as error:
+            found = {"error": f"{type(error).__name__}: {error}"}
+        variables[name] = {"dims": list(variable.dims), "shape": list(variable.shape), "coordinate": name in dataset.coords, **found}
+    return variables
+
+
+def points(random, dataset):
+    """Points along some dimensions, and the variables there."""
+    dims = [dim for dim in dataset.sizes if random.flip("dimension of points")]
+    if not dims:
+        return None
+    count = random.size()
+    indices = {dim: random.generator.integers(0, dataset.sizes[dim], count) for dim in dims}
+    selected = dataset.isel({dim: xr.DataArray(index, dims="points") for dim, index in indices.items()})
+    return {"indices": {dim: index.tolist() for dim, index in indices.items()}, "variables": of_variables(selected)}
+
+
+def expected(random, path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dataset = xr.open_dataset(path, engine="zarr", chunks=None)
-        variables = {}
+        variables = of_variables(dataset)
         for name, variable in dataset.variables.items():
-            try:
-                found = of_values(variable)
-            except Exception as error:
-                found = {"error": f"{type(error).__name__}: {error}"}
-            attributes = {key: plain(value) for key, value in variable.attrs.items()}
-            variables[name] = {"dims": list(variable.dims), "shape": list(variable.shape), "attrs": attributes,
-                               "coordinate": name in dataset.coords, **found}
-        return {"sizes": dict(dataset.sizes), "attrs": {key: plain(value) for key, value in dataset.attrs.items()}, "variables": variables}
+            variables[name]["attrs"] = {key: plain(value) for key, value in variable.attrs.items()}
+        coordinates = {}
+        for mode, decode in [("all", "all"), ("none", False)]:
+            coordinates[mode] = sorted(xr.open_dataset(path, engine="zarr", chunks=None, decode_coords=decode).coords)
+        return {"sizes": dict(dataset.sizes), "attrs": {key: plain(value) for key, value in dataset.attrs.items()},
+                "variables": variables, "coordinates": coordinates, "points": points(random, dataset)}
 
 
 def main():
@@ -264,7 +295,7 @@ def main():
             print(f"{number} not written: {type(error).__name__}: {error}", file=sys.stderr)
             continue
         try:
-            found = expected(path)
+            found = expected(random, path)
         except Exception as error:
             found = {"error": f"{type(error).__name__}: {error}"}
         (folder / f"{number}.json").write_text(json.dumps(found))

@@ -5,7 +5,7 @@ use super::{Options, python};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use zarr::dataset::{Dataset, Values, Variable};
+use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Values, Variable};
 use zarr::dtype::{DataType, npy_descr};
 use zarr_json::{Map, Value};
 
@@ -45,7 +45,38 @@ fn compare(path: &Path, expected: &Value, found: &mut Vec<String>) -> Result<(),
     let sizes: Map = Map::from_unique(dataset.dimensions().iter().map(|it| (it.name.clone(), Value::from(it.size))));
     differs("sizes", &sizes, member("sizes")?, found);
     differs("attributes", dataset.attributes(), member("attrs")?, found);
-    let variables = member("variables")?;
+    compare_coordinates(path, member("coordinates")?, found)?;
+    compare_variables(&dataset, member("variables")?, found)?;
+    let Some(points) = expected.get("points").and_then(Value::as_object) else { return Ok(()) };
+    let of_points =
+        |name: &str| points.get(name).and_then(Value::as_object).ok_or_else(|| format!("no {name} of points"));
+    let indices = of_points("indices")?.iter().map(|(dimension, indices)| {
+        let indices = indices.as_array().unwrap_or_default();
+        (dimension, indices.iter().filter_map(Value::as_i64).collect::<Vec<_>>())
+    });
+    let selected = dataset.isel_points("points", indices).map_err(|error| error.to_string())?;
+    let mut differences = Vec::new();
+    compare_variables(&selected, of_points("variables")?, &mut differences)?;
+    found.extend(differences.iter().map(|difference| format!("points: {difference}")));
+    Ok(())
+}
+
+/// Compares the names of the coordinates where more and where fewer attributes are decoded.
+fn compare_coordinates(path: &Path, expected: &Map, found: &mut Vec<String>) -> Result<(), String> {
+    let group = zarr::open(path).group().map_err(|error| error.to_string())?;
+    for (name, decode) in [("all", DecodeCoords::All), ("none", DecodeCoords::None)] {
+        let options = DatasetOptions::default().decode_coords(decode);
+        let dataset = Dataset::open_with(&group, &options).map_err(|error| error.to_string())?;
+        let actual: Vec<&str> = dataset.coordinates().map(Variable::name).collect();
+        let expected = expected.get(name).and_then(Value::as_array).unwrap_or_default();
+        if !actual.iter().copied().eq(expected.iter().filter_map(Value::as_str)) {
+            found.push(format!("coordinates of {name} are {actual:?}, expected {}", Value::from(expected.to_vec())));
+        }
+    }
+    Ok(())
+}
+
+fn compare_variables(dataset: &Dataset, variables: &Map, found: &mut Vec<String>) -> Result<(), String> {
     let names: BTreeSet<&str> = dataset.variables().map(Variable::name).collect();
     let expected_names: BTreeSet<&str> = variables.keys().collect();
     if names != expected_names {
@@ -54,7 +85,7 @@ fn compare(path: &Path, expected: &Value, found: &mut Vec<String>) -> Result<(),
     for variable in dataset.variables() {
         let expected = variables.get(variable.name()).ok_or("no such variable")?;
         let mut differences = Vec::new();
-        if let Err(error) = compare_variable(&dataset, variable, expected, &mut differences) {
+        if let Err(error) = compare_variable(dataset, variable, expected, &mut differences) {
             differences.push(error);
         }
         found.extend(differences.iter().map(|difference| format!("{}: {difference}", variable.name())));
