@@ -23,6 +23,14 @@ impl Indexer {
         Self::Strided { start: 0, step: 1, len }
     }
 
+    /// These indices of a dimension of `len` elements; negative ones count from the end.
+    ///
+    /// # Errors
+    /// For one out of bounds.
+    pub(crate) fn chosen(len: u64, dimension: &str, indices: &[i64]) -> Result<Arc<[u64]>> {
+        indices.iter().map(|&index| wrapped(len, dimension, index)).collect()
+    }
+
     /// How many there are; `None` if the dimension is gone.
     pub(crate) fn len(&self) -> Option<u64> {
         match self {
@@ -59,12 +67,7 @@ impl Indexer {
         let Some(len) = self.len() else {
             return Err(Error::argument(format!("dimension {dimension} is gone: an index of it was selected before")));
         };
-        let wrapped = |index: i64| {
-            let found = if index < 0 { len.checked_sub(index.unsigned_abs()) } else { Some(index as u64) };
-            found.filter(|&index| index < len).ok_or_else(|| {
-                Error::argument(format!("dimension {dimension}: index {index} is out of bounds for {len} elements"))
-            })
-        };
+        let wrapped = |index: i64| wrapped(len, dimension, index);
         if let Self::Points { dimension: points, indices } = self {
             let selected = Self::List(Arc::clone(indices)).select(dimension, axis)?;
             return Ok(match selected {
@@ -108,16 +111,14 @@ impl Indexer {
         })
     }
 
-    /// Selects one of these indices for each point along dimension `points`.
-    ///
-    /// # Errors
-    /// As [`select`](Self::select).
-    pub(crate) fn select_points(&self, points: &str, dimension: &str, indices: &[i64]) -> Result<Self> {
-        let selected = self.select(dimension, &AxisSelection::Indices(indices.to_vec()))?;
-        Ok(match selected {
-            Self::List(indices) | Self::Points { indices, .. } => Self::Points { dimension: points.into(), indices },
-            other => other,
-        })
+    /// Selects one of these indices for each point along dimension `points`. All `chosen` ones are less than the length.
+    pub(crate) fn select_points(&self, points: &Arc<str>, chosen: &Arc<[u64]>) -> Self {
+        let indices = match self {
+            // All variables share the list.
+            Self::Strided { start: 0, step: 1, .. } => Arc::clone(chosen),
+            _ => chosen.iter().map(|&at| self.get(at)).collect(),
+        };
+        Self::Points { dimension: Arc::clone(points), indices }
     }
 
     /// The selection along an axis of the array.
@@ -136,6 +137,13 @@ impl Indexer {
             }
         }
     }
+}
+
+fn wrapped(len: u64, dimension: &str, index: i64) -> Result<u64> {
+    let found = if index < 0 { len.checked_sub(index.unsigned_abs()) } else { Some(index as u64) };
+    found.filter(|&index| index < len).ok_or_else(|| {
+        Error::argument(format!("dimension {dimension}: index {index} is out of bounds for {len} elements"))
+    })
 }
 
 /// The first index and the number of indices of a slice of Python.

@@ -2,7 +2,9 @@
 
 use crate::dimensions::Dimension;
 use crate::index::Index;
+use crate::indexer::Indexer;
 use crate::{Dataset, Error, Labels, Result};
+use std::sync::Arc;
 
 impl Dataset {
     /// The same data set with points selected, of which each has one index along each of some dimensions. These become one dimension,
@@ -57,19 +59,19 @@ impl Dataset {
             return Err(error.with_hint("points need another name"));
         }
         let mut dimensions = Vec::new();
+        let mut chosen: Vec<(String, Arc<[u64]>)> = Vec::new();
         for known in self.dimensions() {
-            match indices.iter().find(|(dimension, _)| *dimension == known.name) {
-                None => dimensions.push(known.clone()),
-                Some((dimension, list)) => {
-                    // Dimensions that no variable has are checked as well.
-                    crate::indexer::Indexer::all(known.size).select_points(name, dimension, list)?;
-                    if dimensions.iter().all(|known: &Dimension| known.name != name) {
-                        dimensions.push(Dimension { name: name.to_owned(), size: len as u64, is_unlimited: false });
-                    }
-                }
+            let Some((dimension, list)) = indices.iter().find(|(dimension, _)| *dimension == known.name) else {
+                dimensions.push(known.clone());
+                continue;
+            };
+            if chosen.is_empty() {
+                dimensions.push(Dimension { name: name.to_owned(), size: len as u64, is_unlimited: false });
             }
+            chosen.push((dimension.clone(), Indexer::chosen(known.size, dimension, list)?));
         }
-        self.with_variables(dimensions, |variable| variable.select_points(name, &indices))
+        let name: Arc<str> = name.into();
+        self.with_variables(dimensions, |variable| Ok(variable.select_points(&name, &chosen)))
     }
 
     /// The same data set with points selected, of which each has one label of the coordinate of each of some dimensions: a list of labels

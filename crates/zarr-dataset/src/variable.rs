@@ -297,18 +297,19 @@ impl Variable {
         Ok(Self { inner: Arc::clone(&self.inner), indexers })
     }
 
-    /// The same variable with points selected along its dimensions among these; they become dimension `points`.
-    pub(crate) fn select_points(&self, points: &str, indices: &[(String, Vec<i64>)]) -> Result<Self> {
+    /// The same variable with points selected along its dimensions among these; they become dimension `points`. All indices are
+    /// less than the lengths.
+    pub(crate) fn select_points(&self, points: &Arc<str>, chosen: &[(String, Arc<[u64]>)]) -> Self {
         let mut indexers = self.indexers.clone();
         for (named, indexer) in self.inner.axes.iter().zip(&mut indexers) {
             let Axis::Named(name) = named else { continue };
             let dimension = indexer.points().unwrap_or(name);
-            let selected = indices.iter().find(|(selected, _)| selected == dimension && indexer.len().is_some());
-            if let Some((dimension, indices)) = selected {
-                *indexer = indexer.select_points(points, dimension, indices)?;
+            let selected = chosen.iter().find(|(selected, _)| selected == dimension && indexer.len().is_some());
+            if let Some((_, indices)) = selected {
+                *indexer = indexer.select_points(points, indices);
             }
         }
-        Ok(Self { inner: Arc::clone(&self.inner), indexers })
+        Self { inner: Arc::clone(&self.inner), indexers }
     }
 }
 
