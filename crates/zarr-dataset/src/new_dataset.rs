@@ -8,10 +8,6 @@ use zarr_array::Registry;
 use zarr_json::{Map, Value};
 use zarr_meta::Dialect;
 
-/// Attributes of a variable that its bounds have by it, by the CF conventions.
-const OF_BOUNDS: [&str; 9] =
-    ["units", "standard_name", "axis", "positive", "calendar", "long_name", "leap_month", "leap_year", "month_lengths"];
-
 /// Variables and attributes to be written as a data set: a new one ([`Dataset::create`]), or into one that is there
 /// ([`Dataset::append`], [`Dataset::write`], [`Dataset::update`]).
 ///
@@ -190,7 +186,6 @@ impl NewDataset {
             }
             planned.push((variable, plan));
         }
-        drop_attributes_of_bounds(&mut planned);
         let mut attributes = self.attributes.clone();
         if !global.is_empty() {
             if attributes.contains_key("coordinates") {
@@ -256,22 +251,6 @@ impl NewDataset {
                 if let Some(value) = variable.encoding.get(name).filter(|_| !bounds.encoding.contains_key(name)) {
                     bounds.encoding.insert(name, value.clone());
                 }
-            }
-        }
-    }
-}
-
-/// Drops attributes of bounds that the variables have whose bounds they are.
-fn drop_attributes_of_bounds(planned: &mut [(&NewVariable, Planned)]) {
-    let owners: Vec<(String, Map)> = planned
-        .iter()
-        .filter_map(|(_, plan)| Some((plan.attributes.get("bounds")?.as_str()?.to_owned(), plan.attributes.clone())))
-        .collect();
-    for (bounds, attributes) in owners {
-        let Some((_, plan)) = planned.iter_mut().find(|(variable, _)| variable.name == bounds) else { continue };
-        for name in OF_BOUNDS {
-            if plan.attributes.get(name).is_some_and(|own| attributes.get(name) == Some(own)) {
-                plan.attributes.remove(name);
             }
         }
     }

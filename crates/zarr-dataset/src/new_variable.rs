@@ -227,11 +227,14 @@ impl NewVariable {
         }
     }
 
-    fn is_time(&self) -> Result<bool> {
-        let Content::Values(values) = &self.content else { return Ok(false) };
-        let data_type = values.data_type();
-        let is_numpy = matches!(data_type, DataType::DateTime64(_) | DataType::TimeDelta64(_));
-        Ok(is_numpy || calendar_time::calendar(data_type).is_some())
+    /// The attributes of times that the encoding of the values has.
+    fn attributes_of_times(&self) -> &'static [&'static str] {
+        match self.values().map(Values::data_type) {
+            Some(DataType::TimeDelta64(_)) => &["units", "dtype"],
+            Some(DataType::DateTime64(_)) => &["units", "calendar"],
+            Some(data_type) if calendar_time::calendar(data_type).is_some() => &["units", "calendar"],
+            _ => &[],
+        }
     }
 
     /// The variable as an array of `dialect`.
@@ -340,9 +343,8 @@ impl NewVariable {
                 });
             }
         }
-        let is_time = self.is_time()?;
-        let of_times = |name: &str| matches!(name, "units" | "calendar");
-        let taken = ENCODING.iter().find(|name| self.attributes.contains_key(name) && (is_time || !of_times(name)));
+        let others = ENCODING.iter().filter(|name| !matches!(**name, "units" | "calendar"));
+        let taken = others.chain(self.attributes_of_times()).find(|name| self.attributes.contains_key(name));
         match taken {
             Some(name) => Err(Error::argument(format!("attribute {name} is a part of the encoding"))
                 .with_hint("set it by `encoding`")),
