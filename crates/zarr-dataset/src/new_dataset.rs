@@ -247,6 +247,10 @@ impl NewDataset {
             let Some(bounds) = bounds.and_then(|name| variables.iter_mut().find(|it| it.name == name)) else {
                 continue;
             };
+            // Bounds that are no times have units of their own.
+            if !bounds.attributes_of_times().contains(&"calendar") {
+                continue;
+            }
             for name in ["units", "calendar"] {
                 if let Some(value) = variable.encoding.get(name).filter(|_| !bounds.encoding.contains_key(name)) {
                     bounds.encoding.insert(name, value.clone());

@@ -228,7 +228,7 @@ impl NewVariable {
     }
 
     /// The attributes of times that the encoding of the values has.
-    fn attributes_of_times(&self) -> &'static [&'static str] {
+    pub(crate) fn attributes_of_times(&self) -> &'static [&'static str] {
         match self.values().map(Values::data_type) {
             Some(DataType::TimeDelta64(_)) => &["units", "dtype"],
             Some(DataType::DateTime64(_)) => &["units", "calendar"],

@@ -321,6 +321,26 @@ fn faults_of_new_variables_are_named() {
     assert!(error.message().ends_with("expected v2 or v3, which have the encoding of data sets"), "{error}");
 }
 
+#[test]
+fn bounds_of_times_are_counted_in_their_units() {
+    let store = store();
+    let time = variable("time", &["time"], times("<M8[D]", &[START, START + 1])).attribute("bounds", "edges");
+    let time = time.encoding("units", "hours since 2020-01-01").encoding("calendar", "standard");
+    let [edges, spans] = ["<M8[h]", "<m8[h]"].map(|dtype| {
+        let values = times(dtype, &[24 * START, 24 * START + 24, 24 * START + 24, 24 * START + 48]);
+        ([2, 2], values)
+    });
+    let new = NewDataset::new().variable(time);
+    let dataset = created(&store, new.clone().variable(variable("edges", &["time", "edge"], edges)));
+    let edges = dataset.variable("edges").unwrap();
+    assert_eq!(edges.stored().read::<i64>(..).unwrap(), [0, 24, 24, 48]);
+    assert_eq!(edges.read().unwrap().text(3), "2020-01-03T00:00:00.000000000");
+    // Bounds that are no times have units of their own.
+    let new = new.variable(variable("edges", &["time", "edge"], spans)).overwrite(true);
+    let units = created(&store, new).variable("edges").unwrap().stored().attributes().unwrap().get("units").cloned();
+    assert_eq!(units, Some(Value::from("days")));
+}
+
 fn only(new: &NewDataset, name: &str) -> NewVariable {
     new.get(name).unwrap().clone()
 }
