@@ -5,7 +5,7 @@ use crate::node::{Edit, Revise};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::BTreeMap;
 use zarr_json::{Map, Value};
-use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode, consolidated};
+use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{
     AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, backoff, run, run_async,
 };
@@ -278,18 +278,14 @@ fn compare(group: &StoredNode, copy: &Consolidated, now: &Consolidated) -> Stale
 /// The meaning of the documents of a node: the node as it is read, and as far as it cannot be read, the documents
 /// themselves.
 fn meaning(dialect: Dialect, path: NodePath, documents: &Documents) -> Value {
-    let text = |bytes: &[u8]| Value::from_json(std::str::from_utf8(bytes).unwrap_or_default()).unwrap_or_default();
-    let mut stored: Map = documents.iter().map(|(key, bytes)| (key.to_owned(), text(bytes))).collect();
     let read =
         StoredNode::read(dialect, path, documents).ok().flatten().filter(|found| found.attributes_error.is_none());
-    let Some(mut found) = read else { return Value::Object(stored) };
-    if let Node::Group(group) = &mut found.node {
-        // A copy of a group has an empty one of its own (zarr-python 3), in version 2 as a member that is not known.
-        group.consolidated = None;
-        group.extra.remove("consolidated_metadata");
-    }
-    stored = Map::new();
-    stored.insert("node", found.node.to_value());
-    stored.insert("dialect", found.dialect.name());
-    Value::Object(stored)
+    let Some(found) = read else {
+        let text = |bytes: &[u8]| Value::from_json(std::str::from_utf8(bytes).unwrap_or_default()).unwrap_or_default();
+        return Value::Object(documents.iter().map(|(key, bytes)| (key.to_owned(), text(bytes))).collect());
+    };
+    let mut meaning = Map::new();
+    meaning.insert("node", found.node.to_canonical_value(found.dialect));
+    meaning.insert("dialect", found.dialect.name());
+    Value::Object(meaning)
 }

@@ -30,6 +30,7 @@ pub mod codec_names;
 mod convert;
 mod dialect;
 mod documents;
+mod equivalence;
 mod error;
 mod filter_types;
 mod listing;

@@ -7,8 +7,10 @@ use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use clap::Args;
 use zarr::hierarchy::Staleness;
-use zarr::meta::NodePath;
+use zarr::meta::consolidated::document_key;
 use zarr::meta::json::Value;
+use zarr::meta::{NodePath, StoredNode};
+use zarr::store::{Key, Store, StoreExt};
 
 /// Write consolidated metadata of a group, check whether it is stale, or drop it.
 #[derive(Debug, Args)]
@@ -37,11 +39,26 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
         return Ok(zarr::hierarchy::consolidate(&*location.store, &path, location.dialect)?);
     }
     let stale = zarr::hierarchy::staleness(&*location.store, &path, location.dialect)?;
+    let is_unknown = stale.is_none() && has_unknown_kind(&*location.store, &context.node(&location)?)?;
+    if is_unknown {
+        context.warnings(&[format!(
+            "{location}: the consolidated metadata is of an unknown kind: no reader takes it, and nothing is compared"
+        )]);
+    }
     context.print(|| json(stale.as_ref()), || text(stale.as_ref()))?;
     match stale.is_some_and(|stale| stale.is_stale()) {
         false => Ok(()),
         true => Err(Failure::data("stale", format!("{}: {path}: the consolidated metadata is stale", location.store))
             .with_hint("without --check it is written again")),
+    }
+}
+
+/// Whether a group has consolidated metadata of a kind that is not known, where it has none that is.
+fn has_unknown_kind(store: &dyn Store, found: &StoredNode) -> Result<bool> {
+    let Some(group) = found.node.as_group() else { return Ok(false) };
+    match document_key(found) {
+        Some(key) => Ok(store.exists(&Key::new(&key).map_err(zarr::Error::from)?).map_err(zarr::Error::from)?),
+        None => Ok(group.extra.get("consolidated_metadata").is_some_and(|copy| !copy.is_null())),
     }
 }
 

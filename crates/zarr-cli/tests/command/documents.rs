@@ -120,6 +120,70 @@ fn equivalent_metadata_are_not_stale() {
     assert_eq!(folder.run(&["consolidate", "t", "--check"]).code, Some(4));
 }
 
+/// Consolidated metadata that zarr-python and xarray wrote: copies in which defaults are filled in, fill values are spelled in another
+/// way, and groups have empty consolidated metadata of their own.
+#[test]
+fn copies_that_others_wrote_are_not_stale() {
+    let folder = Folder::new();
+    for (archive, names) in [
+        ("v2", &["consolidated", "zarr3_writes_v2"][..]),
+        ("v3", &["consolidated", "release_3_0", "release_3_4"]),
+        ("xarray-v2", &["calendar", "climate"]),
+        ("xarray-v3", &["calendar", "climate"]),
+    ] {
+        for case in zarr_tests::cases(archive).unwrap() {
+            if names.contains(&case.name.as_str()) {
+                assert_eq!(
+                    folder.ok(&["consolidate", &case.url(), "--check"]),
+                    "up to date\n",
+                    "{archive} {}",
+                    case.name
+                );
+            }
+        }
+    }
+    // As zarr-python 3.1 copies the documents of other writers.
+    folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "f4", "--fill", "0x7fc00001", "--codecs", "zstd"]);
+    folder.ok(&["consolidate", "s"]);
+    let text = std::fs::read_to_string(folder.path("s/zarr.json")).unwrap();
+    let copy = r#"{"g": {"attributes": {}, "zarr_format": 3, "consolidated_metadata": {"kind": "inline", "must_understand": false,
+        "metadata": {}}, "node_type": "group"}, "g/a": {"shape": [4], "data_type": "float32", "chunk_grid": {"name": "regular",
+        "configuration": {"chunk_shape": [4]}}, "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": "NaN", "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration":
+        {"level": 0, "checksum": false}}], "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []}}"#;
+    let mut document = Value::from_json(&text).unwrap();
+    let Value::Object(root) = &mut document else { panic!("{text}") };
+    let Some(Value::Object(consolidated)) = root.get_mut("consolidated_metadata") else { panic!("{text}") };
+    consolidated.insert("metadata", Value::from_json(copy).unwrap());
+    std::fs::write(folder.path("s/zarr.json"), document.to_string()).unwrap();
+    assert_eq!(folder.ok(&["consolidate", "s", "--check"]), "up to date\n");
+    edit(&folder, "s/g/a/zarr.json", "0x7fc00001", "0x7f800000");
+    assert_eq!(folder.run(&["consolidate", "s", "--check"]).code, Some(4));
+}
+
+#[test]
+fn copies_of_an_unknown_kind_are_named() {
+    for (dialect, key, from, to) in [
+        ("v3", "s/zarr.json", "\"inline\"", "\"elsewhere\""),
+        ("v2", "s/.zmetadata", "\"zarr_consolidated_format\": 1", "\"zarr_consolidated_format\": 2"),
+    ] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "i4", "--dialect", dialect]);
+        folder.ok(&["consolidate", "s"]);
+        edit(&folder, key, from, to);
+        let ran = folder.run(&["consolidate", "s", "--check"]);
+        assert_eq!(
+            (ran.code, ran.out.as_slice()),
+            (Some(0), &b"there is no consolidated metadata\n"[..]),
+            "{}",
+            ran.err
+        );
+        assert!(ran.err.contains("of an unknown kind"), "{dialect}: {}", ran.err);
+        folder.ok(&["consolidate", "s"]);
+        assert_eq!(folder.ok(&["consolidate", "s", "--check"]), "up to date\n");
+    }
+}
+
 #[test]
 fn a_fallback_type_is_reported_and_carried() {
     for dialect in ["p2019", "p2020", "d2022"] {
