@@ -122,7 +122,12 @@ fn labelled<'c>(
     }
     // Indices beyond the array are reported as for any array.
     selection.resolve_on(array.chunk_grid())?;
-    match Labelled::open(context, args, location, array, array.options(), selection) {
+    let opened = Labelled::open(context, args, location, array, array.options(), selection).and_then(|variable| {
+        // Before anything is printed: an encoding that makes no sense.
+        variable.as_ref().filter(|_| is_decoded).map_or(Ok(()), Labelled::check)?;
+        Ok(variable)
+    });
+    match opened {
         Ok(None) if is_asked => {
             let option = if args.decode { "--decode" } else { "--sel" };
             let message = match array.dimension_names() {

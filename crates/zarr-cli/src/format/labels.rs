@@ -31,17 +31,18 @@ pub(crate) fn shorten_times(times: &mut [String]) {
     }
 }
 
-/// Digits of a float in a table.
-const DIGITS: usize = 9;
+/// Digits behind the point of a float in a table.
+const DIGITS: usize = 8;
 
-/// The text of a float with few digits, as numpy prints arrays: the longer ones are mostly of decimals that binary numbers lack.
+/// The text of a float with as many digits behind the point as numpy prints: more are mostly of decimals that binary numbers lack.
 pub(super) fn short_float(text: String) -> String {
-    if text.len() <= DIGITS + 2 {
-        return text;
+    let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else { return text };
+    // Small numbers have an exponent, and their digits behind that of the mantissa.
+    let short = if value.abs() < 1e-4 { format!("{value:.DIGITS$e}") } else { format!("{value:.DIGITS$}") };
+    match short.parse::<f64>() {
+        Ok(short) if short != value => Value::from(short).to_string(),
+        _ => text,
     }
-    let rounded = text.parse::<f64>().ok().filter(|value| value.is_finite());
-    let rounded = rounded.and_then(|value| format!("{value:.*e}", DIGITS - 1).parse::<f64>().ok());
-    rounded.map_or(text, |rounded| Value::from(rounded).to_string())
 }
 
 #[cfg(test)]
@@ -59,9 +60,12 @@ mod tests {
         let short = |text: &str| short_float(text.to_owned());
         assert_eq!(short("-0.5760000000000001"), "-0.576");
         assert_eq!(short("0.30000000000000004"), "0.3");
-        assert_eq!(short("123.456789012345"), "123.456789");
+        assert_eq!(short("123.456789012345"), "123.45678901");
+        assert_eq!(short("-2147483648.0"), "-2147483648.0");
+        assert_eq!(short("1234567890.5"), "1234567890.5");
+        assert_eq!(short("1.2345678901234e-7"), "1.23456789e-7");
         assert_eq!(short("301.65927"), "301.65927");
-        assert_eq!(short("1.0000000000000001e+300"), "1e+300");
+        assert_eq!(short("1e+300"), "1e+300");
         assert_eq!(short("NaN"), "NaN");
     }
 

@@ -246,3 +246,34 @@ fn parts_are_written_by_names_of_dimensions() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(folder.ok(&["read", "s", "t", "--isel", "number=0"]), "-1\n-2\n-3\n");
 }
+
+#[test]
+fn elements_of_values_that_cannot_be_decoded_are_read() {
+    let folder = copy();
+    folder.ok(&["attrs", "c.zarr", "anomaly", "--set", "scale_factor=\"much\""]);
+    let selection = ["read", "c.zarr", "anomaly", "--isel", "time=0", "--sel", "lat=-0.5~", "--isel", "lon=216:219"];
+    assert_eq!(folder.ok(&selection), "-524\n-514\n-576\n");
+    let ran = folder.run(&[&selection[..], &["--decode"]].concat());
+    assert_eq!((ran.code, ran.out.len()), (Some(4), 0), "{}", ran.err);
+    assert!(ran.err.contains("scale_factor") && ran.err.contains("hint: --raw"), "{}", ran.err);
+}
+
+#[test]
+fn fields_are_read_by_label() {
+    let folder = Folder::new();
+    let create = |name: &str, dtype: &str| {
+        folder.ok(&["create", "s", name, "--shape", "3", "--dims", "x", "--dtype", dtype, "--dialect", "v2"])
+    };
+    create("x", "int8");
+    create("t", r#"[["id", "<i4"], ["at", ">f8", [2]]]"#);
+    let write = |name: &str, json: &str| {
+        let ran = folder.run_with(&["write", "s", name, "--from", "-", "--as", "json"], json.as_bytes());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    };
+    write("x", "[10, 20, 30]");
+    write("t", r#"[{"id": 1, "at": [1, 2]}, {"id": 2, "at": [3, 4]}, {"id": 3, "at": [5, 6]}]"#);
+    let read = |args: &[&str]| folder.ok(&[&["read", "s", "t", "--json"], args].concat());
+    assert_eq!(read(&["--sel", "x=20..", "--field", "id"]), "[2, 3]\n");
+    assert_eq!(read(&["--sel", "x=24~", "--field", "at"]), "[3.0, 4.0]\n");
+    assert_eq!(read(&["--sel", "x=30,10", "--field", "at"]), "[[5.0, 6.0],\n[1.0, 2.0]]\n");
+}

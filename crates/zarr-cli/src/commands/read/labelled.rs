@@ -132,6 +132,15 @@ impl<'c> Labelled<'c> {
         Ok(self.dataset.variable(&self.name)?)
     }
 
+    /// Whether the attributes are an encoding of values.
+    pub(super) fn check(&self) -> Result<()> {
+        let hinted = |failure: Failure| match failure.hint {
+            Some(_) => failure,
+            None => failure.with_hint("--raw reads elements as they are stored"),
+        };
+        self.variable()?.data_type().map(drop).map_err(|error| hinted(error.into()))
+    }
+
     /// Coordinates that cannot be opened do not keep values from being read.
     fn warn_of_broken_coordinates(&self) {
         let is_meant = |error: &&zarr::Error| {
