@@ -8,7 +8,7 @@
 //!
 //! NCZarr (netCDF-C) names dimensions by path, in members of `.zarray` or `.zattrs` that changed their names over time:
 //! `_NCZARR_ARRAY {"dimrefs": ["/y", "/x"]}` before 4.9.3, `_nczarr_array {"dimension_references": ["/y", "/x"]}` since.
-//! The attributes stay as they are stored.
+//! A scalar of NCZarr is stored as one element of a dimension `_scalar_`, to which nothing refers. The attributes stay as they are stored.
 //!
 //! To xarray the fill value of version 2 marks missing data, in version 3 the attribute `_FillValue` does: see
 //! [`missing_data()`].
@@ -91,16 +91,28 @@ fn names_of(attribute: &Value, rank: usize) -> Result<Vec<String>, String> {
     }
 }
 
+/// The dimension that netCDF-C gives the one element of a scalar, where it names dimensions for xarray as well.
+const SCALAR: &str = "_scalar_";
+
 /// The last names in the dimension references of NCZarr.
 fn references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
-    let references = [(attributes, "_nczarr_array"), (extra, "_nczarr_array"), (extra, "_NCZARR_ARRAY")]
+    let members = [(attributes, "_nczarr_array"), (extra, "_nczarr_array"), (extra, "_NCZARR_ARRAY")];
+    let (array, references) = members
         .into_iter()
         .filter_map(|(map, name)| map.get(name))
-        .find_map(|array| array.get("dimension_references").or_else(|| array.get("dimrefs")))
-        .and_then(texts)
-        .filter(|names| names.len() == rank)?;
+        .find_map(|array| Some((array, array.get("dimension_references").or_else(|| array.get("dimrefs"))?)))?;
+    let references = texts(references)?;
+    if references.is_empty() && rank == 1 && is_scalar(array) {
+        return Some(vec![SCALAR.to_owned()]);
+    }
     let last = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
-    Some(references.into_iter().map(last).collect())
+    (references.len() == rank).then(|| references.into_iter().map(last).collect())
+}
+
+/// Whether a member of NCZarr says that its array is a scalar.
+fn is_scalar(array: &Value) -> bool {
+    array.get("storage").and_then(Value::as_str) == Some("scalar")
+        || array.get("scalar").and_then(Value::as_u64) == Some(1)
 }
 
 /// Whether a member or an attribute of this name is netCDF-C's own: `_NCZARR_ATTR`, `_nczarr_array`...
