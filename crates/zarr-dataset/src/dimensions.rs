@@ -30,7 +30,7 @@ pub(crate) enum Axis {
 }
 
 /// The attribute by which xarray names dimensions in version 2.
-const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+pub(crate) const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// The axes of an array.
 ///
@@ -52,7 +52,7 @@ pub(crate) fn axes(array: &Array, number_dimensions: bool) -> Result<Vec<Axis>> 
     }
     let expected = format!("a list of {rank} names of dimensions");
     let hint = "names can be numbered: dim_0, dim_1...";
-    if zarr_meta::Dialect::is_v3(array.dialect()) {
+    if array.dialect().is_v3() {
         let found = array.dimension_names().map_or_else(
             || "none".to_owned(),
             |names| {
@@ -85,10 +85,12 @@ fn is_scalar_of_nczarr(array: &Array) -> bool {
     is_scalar && array.shape() == [1]
 }
 
-/// The attributes without the ones of xarray and NCZarr.
-pub(crate) fn of_user(attributes: &Map) -> Map {
-    let is_internal =
-        |name: &str| name == ARRAY_DIMENSIONS || name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("_nc"));
+/// The attributes without the ones of xarray and NCZarr. The attribute of names is one up to version 2.
+pub(crate) fn of_user(attributes: &Map, dialect: zarr_meta::Dialect) -> Map {
+    let is_internal = |name: &str| {
+        (name == ARRAY_DIMENSIONS && !dialect.is_v3())
+            || name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("_nc"))
+    };
     let kept = attributes.iter().filter(|(name, _)| !is_internal(name));
     Map::from_unique(kept.map(|(name, value)| (name.to_owned(), value.clone())))
 }

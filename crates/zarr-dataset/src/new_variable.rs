@@ -1,5 +1,6 @@
 //! Variables to be written: their values, attributes and encoding.
 
+use crate::dimensions::ARRAY_DIMENSIONS;
 use crate::encoding::{Encoding, FILL_VALUE, factor, is_textual, text};
 use crate::fills::Fill;
 use crate::into_values::IntoValues;
@@ -248,6 +249,10 @@ impl NewVariable {
     fn planned(&self, dialect: Dialect, registry: &Registry) -> Result<Planned> {
         self.check_names()?;
         let mut attributes = self.attributes.clone();
+        if !dialect.is_v3() {
+            // An attribute of the user in version 3. Here it has the names of the dimensions, as in xarray.
+            attributes.remove(ARRAY_DIMENSIONS);
+        }
         let data_type = self.stored_type(&mut attributes, dialect, registry)?;
         let mut insert = |name: &str, value: Value| attributes.insert(name, value);
         for name in ["add_offset", "scale_factor"] {

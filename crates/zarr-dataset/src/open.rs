@@ -53,7 +53,7 @@ pub(crate) fn parts(
     join_characters(&mut opened);
     add_units_of_bounds(&mut opened);
     let mut attributes = match group.attributes() {
-        Ok(attributes) => dimensions::of_user(attributes),
+        Ok(attributes) => dimensions::of_user(attributes, group.dialect()),
         Err(error) => {
             broken.push(error);
             Map::new()
@@ -87,7 +87,8 @@ fn variables(
         let name = found.path.to_string().rsplit('/').next().unwrap_or_default().to_owned();
         let array = Array::from_found(group.store(), found, group.registry(), options.arrays.clone());
         let read = array.and_then(|array| {
-            let attributes = dimensions::of_user(array.attributes().map_err(|error| locate(&array, error))?);
+            let attributes =
+                dimensions::of_user(array.attributes().map_err(|error| locate(&array, error))?, array.dialect());
             Ok((array, attributes))
         });
         match read {
