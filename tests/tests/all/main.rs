@@ -50,3 +50,4 @@ mod typed_attributes;
 mod typed_codecs;
 mod writers;
 mod xarray;
+mod xarray_encoding;
