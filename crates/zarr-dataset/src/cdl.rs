@@ -13,7 +13,7 @@ use values::{AttributeValue, Type, name};
 use zarr_array::{Array, Group};
 use zarr_json::{Map, Value};
 use zarr_meta::text;
-use zarr_meta::{NodePath, StoredNode};
+use zarr_meta::{Dialect, NodePath, StoredNode};
 
 /// The lines that `ncdump -h` prints for a netCDF file of the same content: dimensions, variables with their types and attributes, the
 /// attributes of the group, and the groups below. See [`Dataset::cdl`].
@@ -124,7 +124,7 @@ impl Cdl {
             }
         }
         let stored = group.attributes()?;
-        let attributes = attributes(None, stored, None, None);
+        let attributes = attributes(None, (stored, group.dialect()), None, None);
         self.groups.push(Level { path, dimensions: declared, variables, attributes });
         Ok(())
     }
@@ -143,12 +143,17 @@ impl Cdl {
         let dimensions = if dimensions.is_empty() { String::new() } else { format!("({})", dimensions.join(", ")) };
         let line = format!("{} {}{dimensions}", kind.name(), name(variable));
         let fill = values::fill_value(array)?;
-        Ok((line, attributes(Some(variable), array.attributes()?, Some(&kind), fill)))
+        Ok((line, attributes(Some(variable), (array.attributes()?, array.dialect()), Some(&kind), fill)))
     }
 }
 
 /// The lines of attributes. `fill` is the `_FillValue` where it is none of the attributes.
-fn attributes(variable: Option<&str>, stored: &Map, kind: Option<&Type>, fill: Option<AttributeValue>) -> Vec<String> {
+fn attributes(
+    variable: Option<&str>,
+    (stored, dialect): (&Map, Dialect),
+    kind: Option<&Type>,
+    fill: Option<AttributeValue>,
+) -> Vec<String> {
     let types = ["_nczarr_attr", "_NCZARR_ATTR"].iter().find_map(|name| stored.get(name)?.get("types"));
     let line = |attribute: &str, value: &AttributeValue| {
         let prefix = if value.is_string_type { "string " } else { "" };
@@ -156,7 +161,7 @@ fn attributes(variable: Option<&str>, stored: &Map, kind: Option<&Type>, fill: O
     };
     let mut lines: Vec<String> = fill.iter().map(|fill| line("_FillValue", fill)).collect();
     for (attribute, value) in
-        dimensions::of_user(stored).iter().filter(|(name, _)| fill.is_none() || *name != "_FillValue")
+        dimensions::of_user(stored, dialect).iter().filter(|(name, _)| fill.is_none() || *name != "_FillValue")
     {
         let stored_type = types.and_then(|types| types.get(attribute)).and_then(Value::as_str);
         lines.push(line(attribute, &AttributeValue::new(attribute, value, stored_type, kind)));
