@@ -164,7 +164,10 @@ impl<'c> Labelled<'c> {
         } else {
             vec![1; shape.len()].into()
         };
-        let mut pieces = Pieces::new(&all, &all.resolve(&shape)?, item, &parts, PIECE);
+        let is_labelled = is_decoded && matches!(form, Form::Text | Form::Csv);
+        // A label may take ten times the memory of its element.
+        let budget = if is_labelled { PIECE / 16 } else { PIECE };
+        let mut pieces = Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget);
         let read = |piece: &Piece| self.read(piece, args.field.as_deref(), is_decoded);
         // The first piece is read before any output, so that an early failure leaves nothing behind.
         let mut piece = pieces.next()?;
@@ -179,7 +182,6 @@ impl<'c> Labelled<'c> {
             Form::Json if is_decoded => Box::new(Record::new(self.members()?, &whole)),
             _ => format(form, &data_type, &whole)?,
         };
-        let is_labelled = is_decoded && matches!(form, Form::Text | Form::Csv);
         let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
         printer.begin(&mut out)?;
         while let (Some(at), Some(elements)) = (&piece, cells) {
