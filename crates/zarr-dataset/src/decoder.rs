@@ -1,7 +1,8 @@
 //! Stored elements as values of one data type: numbers, then bools, times and time spans that they stand for.
 
+use crate::attribute::invalid;
 use crate::calendar_time;
-use crate::encoding::{Encoding, Times, invalid};
+use crate::encoding::{Encoding, Times};
 use crate::numbers::Numbers;
 use crate::{Error, Result};
 use bytemuck::cast_slice;

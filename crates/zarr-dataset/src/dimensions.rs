@@ -1,6 +1,6 @@
 //! The names of the dimensions of arrays, and the sizes that arrays agree on.
 
-use crate::encoding::invalid;
+use crate::attribute::invalid;
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use zarr_array::Array;

@@ -1,9 +1,12 @@
 //! Values as the elements that are stored, the inverse of [`Decoder`](crate::decoder::Decoder): times are counted in their units,
 //! numbers packed, strings made bytes.
 
+use crate::attribute::{FILL_VALUE, invalid};
 use crate::decoder::time_units;
-use crate::encoding::{Encoding, FILL_VALUE, Fill, Times, invalid, is_textual};
+use crate::encoding::{Encoding, Fill, Times};
+use crate::fills::unmarked;
 use crate::packing::{Packing, number};
+use crate::textual::is_textual;
 use crate::values::Values;
 use crate::{Error, Result, calendar_time, strings};
 use bytemuck::cast_slice;
@@ -231,12 +234,6 @@ fn encode_bools(values: &Values, stored: &DataType, encoding: &Encoding) -> Resu
         *item = u8::from(*fill != 0);
     }
     ArrayData::from_items(stored, values.shape(), &items, None)
-}
-
-/// The error for a missing value that nothing marks.
-pub(crate) fn unmarked(index: usize, stored: &DataType) -> Error {
-    Error::argument(format!("value {index} is missing, and {stored} has no value for missing data"))
-        .with_hint(format!("{FILL_VALUE} marks missing data"))
 }
 
 fn encode_complex(values: &Values, stored: &DataType, encoding: &Encoding) -> Result<ArrayData> {

@@ -4,17 +4,14 @@
 //! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's. Up to Zarr v2 the fill value
 //! of the array is `_FillValue`; in Zarr v3 `_FillValue` is an attribute, whose floats are the base64 of a little-endian `f64`.
 
+use crate::Result;
+use crate::attribute::{FILL_VALUE, invalid, text};
 pub(crate) use crate::fills::Fill;
 use crate::fills::{element_fill, numbers, reread, stored_fill};
-use crate::{Error, ErrorKind, Result};
-use std::borrow::Cow;
 use zarr_array::Array;
 use zarr_cf::time::DeltaUnits;
 use zarr_dtype::{DataType, FillValue, Scalar};
 use zarr_json::{Map, Value};
-
-/// The attribute that says which value marks missing data.
-pub(crate) const FILL_VALUE: &str = "_FillValue";
 
 /// A number that values are scaled by or moved by. Its kind decides the type of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -236,17 +233,6 @@ impl Encoding {
     }
 }
 
-/// An error that names an attribute.
-pub(crate) fn invalid(attribute: &str, found: &str, expected: &str) -> Error {
-    let pointer = format!("/attributes/{}", attribute.replace('~', "~0").replace('/', "~1"));
-    Error::new(ErrorKind::InvalidMetadata, format!("attribute {attribute}: found {found}, expected {expected}"))
-        .at(|location| location.pointer = Some(pointer))
-}
-
-pub(crate) fn text(attribute: &str, value: &Value) -> Result<String> {
-    value.as_str().map(str::to_owned).ok_or_else(|| invalid(attribute, &value.excerpt(), "a string"))
-}
-
 /// The signedness that `_Unsigned` says. Other texts say nothing, as in xarray.
 fn unsigned(value: &Value) -> Option<bool> {
     match value.as_str() {
@@ -267,33 +253,6 @@ pub(crate) fn factor(attribute: &str, value: &Value) -> Result<Factor> {
         Some(Ok(integer)) => Factor::Integer(integer),
         _ => Factor::Float(number.as_f64()),
     })
-}
-
-/// Whether elements are strings or bytes.
-pub(crate) fn is_textual(data_type: &DataType) -> bool {
-    use DataType as D;
-    matches!(
-        data_type,
-        D::String | D::Bytes { .. } | D::FixedBytes { .. } | D::FixedUtf32 { .. } | D::RawBytes { .. } | D::RawBits(_)
-    )
-}
-
-/// The content of an element of strings or bytes, by which two are equal: without the NULs behind it, strings in UTF-8.
-pub(crate) fn content<'e>(data_type: &DataType, element: &'e [u8]) -> Cow<'e, [u8]> {
-    let trimmed = |element: &'e [u8]| {
-        let len = element.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        element.get(..len).unwrap_or_default()
-    };
-    match data_type {
-        DataType::FixedUtf32 { .. } => {
-            let points = element.as_chunks::<4>().0.iter().map(|&point| u32::from_ne_bytes(point));
-            let text: String =
-                points.map(|point| char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-            Cow::Owned(text.trim_end_matches('\0').as_bytes().to_vec())
-        }
-        DataType::FixedBytes { .. } => Cow::Borrowed(trimmed(element)),
-        _ => Cow::Borrowed(element),
-    }
 }
 
 /// The type of the same size with the other signedness, if it is to have it.

@@ -1,6 +1,7 @@
 //! Values that mark missing data, and the attributes that have them.
 
-use crate::encoding::{FILL_VALUE, content, invalid, is_textual, text};
+use crate::attribute::{FILL_VALUE, invalid, text};
+use crate::textual::{content, is_textual};
 use crate::{Error, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -195,4 +196,10 @@ pub(crate) fn to_attribute(data_type: &DataType, fill: &FillValue) -> Value {
         _ if is_textual(data_type) && !is_text(data_type) => Value::from(STANDARD.encode(content(data_type, bytes))),
         _ => fill.to_json(data_type),
     }
+}
+
+/// The error for a missing value that nothing marks.
+pub(crate) fn unmarked(index: usize, stored: &DataType) -> Error {
+    Error::argument(format!("value {index} is missing, and {stored} has no value for missing data"))
+        .with_hint(format!("{FILL_VALUE} marks missing data"))
 }

@@ -29,6 +29,7 @@
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
 
+mod attribute;
 mod calendar_time;
 mod cdl;
 mod codec;
@@ -57,6 +58,7 @@ mod points;
 mod related;
 mod strings;
 mod subset;
+mod textual;
 mod tree;
 mod values;
 mod variable;

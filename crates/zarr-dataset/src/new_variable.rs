@@ -1,10 +1,12 @@
 //! Variables to be written: their values, attributes and encoding.
 
+use crate::attribute::{FILL_VALUE, text};
 use crate::dimensions::ARRAY_DIMENSIONS;
-use crate::encoding::{Encoding, FILL_VALUE, factor, is_textual, text};
+use crate::encoding::{Encoding, factor};
 use crate::fills::Fill;
 use crate::into_values::IntoValues;
 use crate::related::RELATED;
+use crate::textual::is_textual;
 use crate::values::Values;
 use crate::{Error, Result, Variable, calendar_time, encoder, fills, packing, strings};
 use zarr_array::{ArrayData, NewArray, Registry};

@@ -4,7 +4,8 @@
 //! of up to 16 bits become float32 and others float64, floats keep their type; with one of them all become float64.
 
 use crate::Result;
-use crate::encoding::{Encoding, Factor, Fill, Times, invalid, with_sign};
+use crate::attribute::invalid;
+use crate::encoding::{Encoding, Factor, Fill, Times, with_sign};
 use half::f16;
 use std::ops::{Add, Mul};
 use zarr_dtype::{DataType, Scalar};

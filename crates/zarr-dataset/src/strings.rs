@@ -1,7 +1,9 @@
 //! Strings: characters put together, bytes decoded, and missing ones marked.
 
-use crate::encoder::unmarked;
-use crate::encoding::{Encoding, Fill, content, invalid};
+use crate::attribute::invalid;
+use crate::encoding::{Encoding, Fill};
+use crate::fills::unmarked;
+use crate::textual::content;
 use crate::values::Values;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;

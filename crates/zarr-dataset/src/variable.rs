@@ -260,7 +260,7 @@ impl Variable {
         if crate::numbers::Numbers::new(data_type, encoding)?.is_some() {
             return Ok(decoded::array(stored, encoding, registry)?.map_or(Way::Stored, Way::Decoded));
         }
-        let may_miss = *data_type == DataType::Bool || crate::encoding::is_textual(data_type);
+        let may_miss = *data_type == DataType::Bool || crate::textual::is_textual(data_type);
         Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
     }
 

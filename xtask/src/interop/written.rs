@@ -12,7 +12,7 @@ use zarr_json::Value;
 pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> Result<(usize, usize), String> {
     python.write_datasets(folder, options.arrays, options.seed)?;
     for number in 0..options.arrays {
-        let Ok(dataset) = zarr::open(&folder.join(format!("{number}.zarr"))).dataset() else { continue };
+        let Ok(dataset) = zarr::open(folder.join(format!("{number}.zarr"))).dataset() else { continue };
         for (name, dialect) in [("v2", Dialect::V2), ("v3", Dialect::V3)] {
             let path = folder.join(format!("{number}.{name}"));
             if let Err(error) = write(&dataset, &path, dialect, number % 4) {

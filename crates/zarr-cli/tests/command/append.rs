@@ -21,7 +21,7 @@ fn data_sets_grow_by_data_sets() {
     days(&folder.path("a.zarr"), 0, 4);
     days(&folder.path("b.zarr"), 4, 3);
     folder.ok(&["append", "a.zarr", "--from", "b.zarr"]);
-    let dataset = zarr::open(&folder.path("a.zarr")).dataset().unwrap();
+    let dataset = zarr::open(folder.path("a.zarr")).dataset().unwrap();
     let t2m = dataset.variable("t2m").unwrap();
     assert_eq!(t2m.read().unwrap().to_vec::<f64>().unwrap(), [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
     assert_eq!(t2m.stored().read::<i16>(5..6).unwrap(), [11]);
@@ -37,7 +37,7 @@ fn data_sets_grow_by_data_sets() {
     fails(&["append", "a.zarr", "--from", "b.zarr::time"], "found an array, expected a data set");
     fails(&["append", "a.zarr", "t2m", "--from", "b.zarr::t2m"], "variable time has dimension time as well");
     fails(&["append", "a.zarr", "--from", "nowhere.zarr"], "nowhere.zarr");
-    assert_eq!(zarr::open(&folder.path("a.zarr")).dataset().unwrap().variable("t2m").unwrap().shape(), [7]);
+    assert_eq!(zarr::open(folder.path("a.zarr")).dataset().unwrap().variable("t2m").unwrap().shape(), [7]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn arrays_grow_by_arrays_and_files() {
     folder.ok(&["append", "s", "a", "--from", "rows.json"]);
     std::fs::write(folder.path("column.json"), "[[7], [8], [9]]").unwrap();
     folder.ok(&["append", "s", "a", "--from", "column.json", "--along", "1"]);
-    let read = || zarr::open(&folder.path("s/a")).array().unwrap().read::<i32>(..).unwrap();
+    let read = || zarr::open(folder.path("s/a")).array().unwrap().read::<i32>(..).unwrap();
     assert_eq!(read(), [0, 0, 0, 7, 0, 0, 0, 8, 1, 2, 3, 9]);
     let npy = folder.run(&["read", "s", "a", "--as", "npy", "--select", "2"]).out;
     std::fs::write(folder.path("row.npy"), npy).unwrap();

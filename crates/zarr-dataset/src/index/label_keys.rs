@@ -44,7 +44,7 @@ impl<'v> LabelKeys<'v> {
     pub(super) fn of(&self, label: &Label, pieces: &Pieces<'_>) -> Result<KeyRange> {
         let one = |key: Key| Ok(KeyRange { low: key.clone(), high: key, is_period: false });
         let is_time = matches!(self.data_type, DataType::DateTime64(_));
-        let is_textual = crate::encoding::is_textual(&self.data_type);
+        let is_textual = crate::textual::is_textual(&self.data_type);
         match label {
             Label::Text(text) if is_time || self.calendar.is_some() => self.period(text, pieces),
             Label::Text(text) if is_textual => one(Key::Text(text.clone())),

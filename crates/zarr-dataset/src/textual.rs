@@ -1,0 +1,31 @@
+//! Elements that are strings or bytes.
+
+use std::borrow::Cow;
+use zarr_dtype::DataType;
+
+/// Whether elements are strings or bytes.
+pub(crate) fn is_textual(data_type: &DataType) -> bool {
+    use DataType as D;
+    matches!(
+        data_type,
+        D::String | D::Bytes { .. } | D::FixedBytes { .. } | D::FixedUtf32 { .. } | D::RawBytes { .. } | D::RawBits(_)
+    )
+}
+
+/// The content of an element of strings or bytes, by which two are equal: without the NULs behind it, strings in UTF-8.
+pub(crate) fn content<'e>(data_type: &DataType, element: &'e [u8]) -> Cow<'e, [u8]> {
+    let trimmed = |element: &'e [u8]| {
+        let len = element.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        element.get(..len).unwrap_or_default()
+    };
+    match data_type {
+        DataType::FixedUtf32 { .. } => {
+            let points = element.as_chunks::<4>().0.iter().map(|&point| u32::from_ne_bytes(point));
+            let text: String =
+                points.map(|point| char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            Cow::Owned(text.trim_end_matches('\0').as_bytes().to_vec())
+        }
+        DataType::FixedBytes { .. } => Cow::Borrowed(trimmed(element)),
+        _ => Cow::Borrowed(element),
+    }
+}
