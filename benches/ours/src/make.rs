@@ -49,7 +49,7 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     }
     once(&directory.join("vcf.zarr"), |path| tables::genotypes(path, small))?;
     once(&directory.join("anndata.zarr"), |path| tables::cells(path, small))?;
-    once(&directory.join("DW.zarr"), |path| datasets::wide(path))?;
+    once(&directory.join("DW.zarr"), datasets::wide)?;
     once(&directory.join("DZ.zarr"), |path| datasets::masked(path, small, "zstd(3)"))?;
     once(&directory.join("DR.zarr"), |path| datasets::masked(path, small, "bytes"))?;
     let climate = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/climate.zarr");
