@@ -218,6 +218,10 @@ fn arrays_without_names_are_errors() {
         let expected = format!("/t: /dimension_names: found {found}, expected a list of 2 names of dimensions");
         assert!(refusal(&other).contains(&expected), "{}", refusal(&other));
     }
+    // No name is needed of no dimension, also where the attribute was left out.
+    let scalar = group(Dialect::V2);
+    v2(&scalar, "s", ("<i4", &[]), Value::Null, &json!({}), &[5]);
+    assert_eq!((dimensions(&open(&scalar), "s"), texts(&open(&scalar), "s")), (vec![], vec!["5".to_owned()]));
     for store in [store, other] {
         let options = zarr::dataset::DatasetOptions::default().number_dimensions(true);
         let dataset = Dataset::open_with(&zarr::open(&store).group().unwrap(), &options).unwrap();

@@ -71,6 +71,30 @@ fn names_are_references_in_each_generation() {
     }
 }
 
+/// Compatibility and Reading: groups that netCDF-C 4.9.0 and 4.10.1 wrote, also without names for xarray, are data sets.
+#[test]
+fn groups_of_netcdf_are_read() {
+    let cases = zarr_tests::cases("nczarr").unwrap();
+    assert_eq!(cases.len(), 3);
+    for case in cases {
+        let store = zarr::store::open(&case.url()).unwrap();
+        let dataset = open(&store);
+        let v = dataset.variable("v").unwrap();
+        assert_eq!((v.dimensions().collect::<Vec<_>>(), v.shape()), (vec!["y", "x"], vec![5, 4]), "{}", case.name);
+        assert!(names(v.attributes()).iter().chain(&names(dataset.attributes())).all(|name| !name.starts_with('_')));
+        let sizes: Vec<_> = dataset.dimensions().iter().map(|it| (it.name.as_str(), it.size)).collect();
+        assert!(sizes.len() == 2 && sizes.contains(&("y", 5)) && sizes.contains(&("x", 4)), "{}: {sizes:?}", case.name);
+        for variable in dataset.variables() {
+            let values = variable.read().unwrap();
+            // The value of an element that was not written marks it as missing.
+            let stored = variable.read_stored().unwrap();
+            let fill = variable.stored().fill_value().bytes();
+            let is_fill = |index: usize| stored.items()[index * fill.len()..][..fill.len()] == *fill;
+            assert!((0..values.len()).all(|index| values.is_missing(index) == is_fill(index)), "{}", variable.name());
+        }
+    }
+}
+
 /// Compatibility and Reading: a scalar of NCZarr is stored as one element, and has no dimensions.
 #[test]
 fn scalars_of_one_element_have_no_dimensions() {

@@ -38,18 +38,27 @@ fn new_nodes_are_of_the_version_of_the_data_set() {
     }
 }
 
-/// Compatibility and Reading: a node of version 3 that is asked for in a data set of version 2 takes nothing away from it.
+/// Compatibility and Reading: nodes of another version, which would hide a data set, are refused.
 #[test]
-fn nodes_of_another_version_take_nothing_away() {
+fn nodes_of_another_version_are_refused() {
     for (dialect, other) in [(Dialect::V2, Dialect::V3), (Dialect::V3, Dialect::V2)] {
         let store = memory();
         create(&store, part(0).dialect(dialect));
         let before = texts(&open(&store), "t");
         let array = NewArray::new(&[2], "int8").dimension_names(&["station"]).dialect(other);
-        let refused = zarr::create((&store, "/new")).array(array).is_err();
+        let new = NewDataset::new().variable(variable("v", &["x"], [1])).dialect(other);
+        let errors = [
+            zarr::create((&store, "/new")).array(array).unwrap_err(),
+            zarr::create((&store, "/g")).group(NewGroup::new().dialect(other)).unwrap_err(),
+            zarr::create((&store, "/h")).dataset(new).unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::Argument);
+            let expected = format!("the hierarchy is of dialect {dialect}, not {other}, which would hide its nodes");
+            assert_eq!(error.message(), expected);
+        }
         let dataset = open(&store);
-        assert_eq!((dataset.group().dialect().is_v3(), texts(&dataset, "t")), (dialect.is_v3(), before), "{refused}");
-        assert!(dataset.variables().count() >= 3);
+        assert_eq!((dataset.variables().count(), texts(&dataset, "t")), (3, before));
     }
 }
 
