@@ -20,6 +20,7 @@ mod written;
 use manifest::Line;
 use std::collections::HashMap;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zarr_json::Value;
@@ -30,8 +31,8 @@ usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodec
   --arrays N   arrays for each peer and direction, and for each codec of numcodecs (200)
   --peer NAME  this peer alone; may be repeated; names: codecs as people type them,
                datasets: data sets that xarray writes and decodes,
-               written: data sets that ours writes, beside the ones of xarray
-  --seed N     other random arrays (1)
+               written: data sets that ours writes, beside the ones of xarray and read by netCDF-C
+  --seed N     the same random arrays again; by default others each time, whose seed is printed
   --keep       leaves the arrays in target/interop; they stay anyway if there are mismatches";
 
 /// Software to compare with.
@@ -80,6 +81,7 @@ struct Outcome {
 /// Compares with all peers, and prints a line for each and direction.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let options = parse(arguments)?;
+    println!("seed {}", options.seed);
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join("interop");
     fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let python = python::environment(&directory)?;
@@ -180,8 +182,13 @@ fn fresh(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.to_owned())
 }
 
+/// A seed of few digits, another one each time.
+fn fresh_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id()) % 1_000_000
+}
+
 fn parse(arguments: &[String]) -> Result<Options, String> {
-    let mut options = Options { arrays: 200, peers: Vec::new(), seed: 1, keep: false };
+    let mut options = Options { arrays: 200, peers: Vec::new(), seed: fresh_seed(), keep: false };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let number = |text: Option<&String>| text.and_then(|text| text.parse().ok()).ok_or(USAGE);

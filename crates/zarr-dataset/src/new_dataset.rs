@@ -1,5 +1,6 @@
 //! Data sets to be written.
 
+use crate::dimensions::ARRAY_DIMENSIONS;
 use crate::new_variable::{NewVariable, Planned, in_variable};
 use crate::related::{RELATED, words};
 use crate::{Dataset, Error, ErrorKind, Result};
@@ -183,6 +184,10 @@ impl NewDataset {
             let mut plan = own.plan(dialect, registry)?;
             if own.attributes.get("coordinates").is_some_and(Value::is_null) {
                 plan.attributes.remove("coordinates");
+            }
+            if !dialect.is_v3() {
+                // An attribute of the user in version 3. Here it has the names of the dimensions, as in xarray.
+                plan.attributes.remove(ARRAY_DIMENSIONS);
             }
             planned.push((variable, plan));
         }

@@ -1,7 +1,6 @@
 //! Variables to be written: their values, attributes and encoding.
 
 use crate::attribute::{FILL_VALUE, text};
-use crate::dimensions::ARRAY_DIMENSIONS;
 use crate::encoding::{Encoding, factor};
 use crate::fills::Fill;
 use crate::into_values::IntoValues;
@@ -251,10 +250,6 @@ impl NewVariable {
     fn planned(&self, dialect: Dialect, registry: &Registry) -> Result<Planned> {
         self.check_names()?;
         let mut attributes = self.attributes.clone();
-        if !dialect.is_v3() {
-            // An attribute of the user in version 3. Here it has the names of the dimensions, as in xarray.
-            attributes.remove(ARRAY_DIMENSIONS);
-        }
         let data_type = self.stored_type(&mut attributes, dialect, registry)?;
         let mut insert = |name: &str, value: Value| attributes.insert(name, value);
         for name in ["add_offset", "scale_factor"] {
