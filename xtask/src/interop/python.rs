@@ -79,6 +79,13 @@ impl Python {
         output(&mut command)
     }
 
+    /// Has netCDF-C read the data sets of version 2 in `folder` that ours wrote; returns a line for each.
+    pub(super) fn compare_netcdf(&self, folder: &Path) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/netcdf.py")).arg(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+        output(&mut command)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -1,11 +1,12 @@
 //! Data sets that ours writes of the values of others: as xarray writes them itself.
 
 use super::{Options, python};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use zarr::Dialect;
 use zarr::dataset::{Dataset, NewDataset};
-use zarr_json::Value;
+use zarr_json::{Map, Value};
 
 /// Has xarray write data sets, writes their values in both versions, and has xarray compare them with what it writes itself. Returns
 /// how many were compared, and how many differ.
@@ -36,6 +37,34 @@ pub(super) fn run(python: &python::Python, options: &Options, folder: &Path) -> 
     }
     println!(
         "written: {compared} data sets of ours compared, {differing} differ; {refused} of them xarray cannot write"
+    );
+    let (by_netcdf, unlike) = read_by_netcdf(python, folder)?;
+    Ok((compared + by_netcdf, differing + unlike))
+}
+
+/// Has netCDF-C read the data sets of version 2. Returns how many it read, and how many differ.
+fn read_by_netcdf(python: &python::Python, folder: &Path) -> Result<(usize, usize), String> {
+    let (mut compared, mut arrays, mut differing) = (0, 0, 0);
+    let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
+    for line in python.compare_netcdf(folder)?.lines() {
+        let answer = Value::from_json(line).map_err(|error| format!("{line}: {error}"))?;
+        compared += 1;
+        arrays += answer.get("arrays").and_then(Value::as_u64).unwrap_or(0);
+        for (reason, count) in answer.get("skipped").and_then(Value::as_object).into_iter().flat_map(Map::iter) {
+            *skipped.entry(reason.to_owned()).or_default() += count.as_u64().unwrap_or(0);
+        }
+        let found = answer.get("differences").and_then(Value::as_array).unwrap_or_default();
+        if !found.is_empty() {
+            differing += 1;
+            let texts: Vec<&str> = found.iter().filter_map(Value::as_str).collect();
+            let id = answer.get("id").and_then(Value::as_str).unwrap_or_default();
+            println!("  {id}, netCDF-C: {}", texts.join("\n    "));
+        }
+    }
+    let skipped: Vec<String> = skipped.iter().map(|(reason, count)| format!("{count} of {reason}")).collect();
+    println!(
+        "written: netCDF-C read {compared} data sets of ours, {arrays} arrays, {differing} differ; left out: {}",
+        skipped.join(", ")
     );
     Ok((compared, differing))
 }
