@@ -32,6 +32,9 @@ pub(crate) fn encode(
         let message = format!("found values of data type {data_type}, which cannot be stored as {stored}");
         Error::argument(format!("{message}{}", meaning(&encoding.times)))
     };
+    if encoding.scale.is_some_and(|scale| scale.to_f64() == 0.0) {
+        return Err(invalid("scale_factor", "0", "another number"));
+    }
     let kind = match number(stored) {
         _ if encoding.scale.is_some() || encoding.offset.is_some() => NumberKind::Float,
         Some(Scalar::F16 | Scalar::F32 | Scalar::F64) => NumberKind::Float,
@@ -206,6 +209,13 @@ fn pack(
             false => Error::argument(message),
         }
     })?;
+    // Bools, which have no value for missing data.
+    let missing = values.missing.iter().flatten().enumerate().filter(|(_, missing)| **missing);
+    for (index, _) in missing {
+        let fill = packing.fill().ok_or_else(|| unmarked(index, stored))?;
+        let element = elements.get_mut(index * fill.len()..(index + 1) * fill.len());
+        element.into_iter().for_each(|element| element.copy_from_slice(fill));
+    }
     ArrayData::from_items(stored, values.shape(), &elements, None)
 }
 

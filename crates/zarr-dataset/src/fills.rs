@@ -162,7 +162,9 @@ pub(crate) fn given(attribute: &str, data_type: &DataType, value: &Value) -> Res
     let integral = value.as_number().filter(|number| number.as_i128().is_none()).map(Number::as_f64);
     let whole = integral.filter(|value| value.fract() == 0.0 && value.abs() < 1e30).map(|value| value as i128);
     let is_integer = matches!(data_type.class(), Some(Class::Signed | Class::Unsigned));
+    let flag = value.as_number().and_then(Number::as_i128).filter(|_| *data_type == DataType::Bool);
     let value = match (whole, value) {
+        _ if matches!(flag, Some(0 | 1)) => &Value::from(flag == Some(1)),
         (Some(whole), _) if is_integer => &Value::from(whole),
         (_, Value::String(_)) if is_textual(data_type) && !is_text(data_type) => {
             let bytes = value.as_str().unwrap_or_default().as_bytes();

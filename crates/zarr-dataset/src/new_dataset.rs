@@ -5,6 +5,7 @@ use crate::new_variable::{NewVariable, Planned, in_variable};
 use crate::related::{RELATED, words};
 use crate::{Dataset, Error, ErrorKind, Result};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_json::{Map, Value};
 use zarr_meta::Dialect;
@@ -124,8 +125,8 @@ impl NewDataset {
         self
     }
 
-    /// Whether [`Dataset::write`] refuses regions that cover parts of chunks, as by default: who writes the rest of such a chunk at the
-    /// same time would lose these values, or they his.
+    /// Whether [`Dataset::write`] refuses regions that cover parts of chunks, as by default: another process that writes the rest of such
+    /// a chunk at the same time could undo this write, or this one its.
     pub fn safe_chunks(mut self, safe_chunks: bool) -> Self {
         self.safe_chunks = safe_chunks;
         self
@@ -167,7 +168,11 @@ impl NewDataset {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] with the variable, for sizes, names and encodings that do not fit.
-    pub(crate) fn plan(&self, dialect: Dialect, registry: &Registry) -> Result<(Map, Vec<(&NewVariable, Planned)>)> {
+    pub(crate) fn plan(
+        &self,
+        dialect: Dialect,
+        registry: &Arc<Registry>,
+    ) -> Result<(Map, Vec<(&NewVariable, Planned)>)> {
         if !dialect.is_v3() && !dialect.is_v2() {
             let message = format!("found dialect {dialect}, expected v2 or v3, which have the encoding of data sets");
             return Err(Error::argument(message));
@@ -189,6 +194,8 @@ impl NewDataset {
                 // An attribute of the user in version 3. Here it has the names of the dimensions, as in xarray.
                 plan.attributes.remove(ARRAY_DIMENSIONS);
             }
+            plan.new = plan.new.attributes(plan.attributes.clone());
+            plan.new.check(&format!("/{}", variable.name), registry)?;
             planned.push((variable, plan));
         }
         let mut attributes = self.attributes.clone();

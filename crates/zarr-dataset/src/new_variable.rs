@@ -67,7 +67,7 @@ pub(crate) struct Planned {
 }
 
 impl NewVariable {
-    /// A variable with values. Numbers with `units` of times are counts in these already. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and numbers
+    /// A variable with values. Numbers with `units` of times are taken as counts in these units. Times (`numpy.datetime64` of any unit, and [`Values::of_dates`]), time spans, bools, strings and numbers
     /// are encoded as xarray does.
     ///
     /// # Errors
@@ -121,6 +121,10 @@ impl NewVariable {
         let dimensions: Vec<&str> = variable.dimensions().collect();
         let mut new = Self::new(variable.name(), &dimensions, variable.read()?)?;
         new.attributes = variable.attributes().clone();
+        // Times of numpy keep all attributes where they are read.
+        for name in [FILL_VALUE, "missing_value"].iter().chain(new.attributes_of_times()) {
+            new.attributes.remove(name);
+        }
         new.encoding = variable.encoding();
         let stored = variable.stored();
         let data_type = stored.data_type();

@@ -1,4 +1,4 @@
-//! Values as stored numbers, the inverse of [`Numbers`](crate::numbers::Numbers): moved, scaled, missing ones reelementd, rounded.
+//! Values as stored numbers, the inverse of [`Numbers`](crate::numbers::Numbers): moved, scaled, missing ones replaced, rounded.
 //!
 //! The types and the order of the operations are the ones of xarray: float32 is computed in float32 where missing data is marked, all
 //! else in float64; floats are rounded to integers, halves to even. A number that the stored type does not have is an error.
@@ -50,6 +50,11 @@ impl Packing {
         Some(Self { from, to, scale, offset, fill, is_single, has_nat })
     }
 
+    /// The stored number that marks missing data.
+    pub(crate) fn fill(&self) -> Option<&[u8]> {
+        self.fill.as_deref()
+    }
+
     /// Encodes `values` to `stored`, which has as many numbers.
     ///
     /// # Errors
@@ -99,8 +104,14 @@ impl Packing {
         }
         let size = self.to.size();
         match self.to {
-            Scalar::F16 => put(numbers, stored, |number| f16::from_f64(number).to_ne_bytes()),
-            Scalar::F32 => put(numbers, stored, |number| (number as f32).to_ne_bytes()),
+            Scalar::F16 => {
+                fits(numbers, |number| f16::from_f64(number).is_finite())?;
+                put(numbers, stored, |number| f16::from_f64(number).to_ne_bytes());
+            }
+            Scalar::F32 => {
+                fits(numbers, |number| (number as f32).is_finite())?;
+                put(numbers, stored, |number| (number as f32).to_ne_bytes());
+            }
             Scalar::F64 => put(numbers, stored, f64::to_ne_bytes),
             _ => self.round(numbers, stored)?,
         }
@@ -240,6 +251,14 @@ fn item(fill: &Fill, to: Scalar) -> Option<Vec<u8>> {
         }
         Fill::Float(value) => float(value),
         Fill::Complex(..) | Fill::Bytes(_) => None,
+    }
+}
+
+/// Checks that finite numbers stay finite.
+fn fits(numbers: &[f64], is_finite: impl Fn(f64) -> bool) -> Result<(), Unfit> {
+    match numbers.iter().position(|&number| number.is_finite() && !is_finite(number)) {
+        Some(index) => Err(Unfit { index, is_missing: false }),
+        None => Ok(()),
     }
 }
 

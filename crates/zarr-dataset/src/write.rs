@@ -1,7 +1,6 @@
 //! Writing into data sets: new ones, regions, and growth along a dimension.
 
 use crate::dataset::Dataset;
-use crate::encoder;
 use crate::index::Index;
 use crate::indexer::Indexer;
 use crate::into_values::IntoValues;
@@ -10,6 +9,7 @@ use crate::new_dataset::NewDataset;
 use crate::new_variable::{NewVariable, Planned, in_variable};
 use crate::values::Values;
 use crate::{Error, ErrorKind, Result, Variable};
+use crate::{dimensions, encoder};
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Group, NewGroup, Registry};
 use zarr_grid::{AxisSelection, Selection};
@@ -25,24 +25,21 @@ impl Dataset {
     /// [`ErrorKind::Argument`] for variables that do not fit together or cannot be encoded; [`ErrorKind::Exists`] if there is a node;
     /// [`ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewDataset, registry: &Arc<Registry>) -> Result<Self> {
-        let dialect = new.dialect.unwrap_or(Dialect::V3);
         // Errors of the data set come before anything is erased.
-        let planned = new.plan(dialect, registry)?;
-        let settings = NewGroup::new().dialect(new.dialect).overwrite(new.overwrite);
+        let dialect = new.dialect.unwrap_or_else(|| dialect_at(&**store, path));
+        let (attributes, planned) = new.plan(dialect, registry)?;
+        let settings = NewGroup::new().dialect(dialect).overwrite(new.overwrite).attributes(attributes);
         let group = Group::create(store, path, settings, registry)?;
-        let is_as_planned = group.dialect().is_v3() == dialect.is_v3();
-        let planned = if is_as_planned { Ok(planned) } else { new.plan(group.dialect(), registry) };
-        let created = planned.and_then(|(attributes, planned)| {
-            let mut group = group.clone();
-            if !attributes.is_empty() {
-                group.set_attributes(attributes)?;
+        let mut created: Vec<Array> = Vec::new();
+        for (variable, plan) in planned {
+            match create_variable(&group, variable, plan) {
+                Ok(array) => created.push(array),
+                Err(error) => {
+                    // An erased array is no loss: it was not there before.
+                    created.into_iter().for_each(|array| drop(array.erase()));
+                    return Err(error);
+                }
             }
-            planned.into_iter().try_for_each(|(variable, plan)| create_variable(&group, variable, plan))
-        });
-        if let Err(error) = created {
-            // There was no group before. Its loss is the lesser trouble.
-            let _ = group.erase();
-            return Err(error);
         }
         finish(group, &new)
     }
@@ -54,8 +51,9 @@ impl Dataset {
     /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, or has one that is not there, sizes of other dimensions
-    /// differ, or a value cannot be encoded; [`ErrorKind::Conflict`] if the data set was changed since it was opened;
+    /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, sizes of other dimensions differ, a value cannot be
+    /// encoded, an array of the group is broken, or NCZarr lists the size of the dimension; [`ErrorKind::NotFound`] for a variable that is not
+    /// there; [`ErrorKind::Conflict`] if the data set was changed since it was opened;
     /// [`ErrorKind::Store`].
     pub fn append(&self, dimension: &str, new: &NewDataset) -> Result<Self> {
         self.check_whole()?;
@@ -63,6 +61,17 @@ impl Dataset {
         if self.inherited().any(|coordinate| coordinate.name() == dimension) {
             let message = format!("dimension {dimension} is one of a group above, whose variables would not grow");
             return Err(Error::argument(message).with_hint("append to that group and to all below it"));
+        }
+        if let Some(broken) = self.broken().first() {
+            let message = format!("an array of the group cannot be opened, and would not grow: {broken}");
+            return Err(Error::argument(message));
+        }
+        let metadata = self.group().found().node.as_group();
+        let listed = metadata.map_or_else(Vec::new, |group| dimensions::listed(&group.attributes, &group.extra));
+        if listed.iter().any(|known| known.name == dimension) {
+            let message =
+                format!("NCZarr lists the size of dimension {dimension} in the group, which would be another one");
+            return Err(Error::argument(message));
         }
         new.sizes()?;
         for variable in self.variables().filter(|variable| variable.dimensions().any(|name| name == dimension)) {
@@ -84,22 +93,35 @@ impl Dataset {
             check_shape(variable, values.shape(), &shape)?;
             parts.push((variable, axis, variable.encode(&values)?));
         }
+        let grew = |variable: &Variable| {
+            let message = format!("variable {} grew since the data set was opened", variable.name());
+            variable.locate(Error::new(ErrorKind::Conflict, message)).with_hint("open it again")
+        };
+        for (variable, ..) in &parts {
+            let stored = variable.stored();
+            let now = Array::open(stored.store(), &stored.path().to_string(), stored.registry())?;
+            if now.shape() != stored.shape() {
+                return Err(grew(variable));
+            }
+        }
         let mut grown: Vec<Array> = Vec::new();
         for (variable, axis, data) in parts {
             let mut array = variable.stored().clone();
             let expected = array.shape().get(axis).map(|len| len + data.shape().get(axis).copied().unwrap_or(0));
             let appended = array.append(axis, &data);
-            if appended.is_ok() && array.shape().get(axis).copied() == expected {
+            if appended.is_ok() {
+                let is_expected = array.shape().get(axis).copied() == expected;
                 grown.push(array);
-                continue;
+                if is_expected {
+                    continue;
+                }
             }
             for array in &mut grown {
                 let known = self.variables().find(|variable| variable.stored().path() == array.path());
                 let shape = known.map(|variable| variable.stored().shape().to_vec());
                 let _ = shape.map(|shape| array.resize(&shape));
             }
-            let message = format!("variable {} grew meanwhile, by another process", variable.name());
-            return Err(appended.err().unwrap_or_else(|| variable.locate(Error::new(ErrorKind::Conflict, message))));
+            return Err(appended.err().unwrap_or_else(|| grew(variable)));
         }
         self.finish(new)
     }
@@ -111,7 +133,7 @@ impl Dataset {
     /// All values are encoded before the first is stored. Coordinates that have none of the dimensions of the region are left alone.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for a variable that is not there or has none of the dimensions of the region, for other sizes or
+    /// [`ErrorKind::NotFound`] for a variable that is not there; [`ErrorKind::Argument`] for one that has none of the dimensions of the region, for other sizes or
     /// dimensions, for a value that cannot be encoded, and for a region that covers parts of chunks, unless
     /// [`safe_chunks`](NewDataset::safe_chunks) says that nobody writes the rest; [`ErrorKind::Store`].
     pub fn write(&self, new: &NewDataset) -> Result<()> {
@@ -155,11 +177,11 @@ impl Dataset {
         let (attributes, planned) = new.plan(group.dialect(), group.registry())?;
         let mut known = new.clone();
         known.variables.retain(|variable| self.variables().any(|it| it.name() == variable.name));
-        self.write(&known)?;
         let fresh = |variable: &NewVariable| known.get(&variable.name).is_none();
         for (variable, plan) in planned.into_iter().filter(|(variable, _)| fresh(variable)) {
             create_variable(&group, variable, plan)?;
         }
+        self.write(&known)?;
         if !attributes.is_empty() {
             let mut all = group.attributes()?.clone();
             attributes.iter().for_each(|(name, value)| drop(all.insert(name, value.clone())));
@@ -229,11 +251,24 @@ fn consolidate(group: &Group, new: &NewDataset) -> Result<()> {
     }
 }
 
-fn create_variable(group: &Group, variable: &NewVariable, plan: Planned) -> Result<()> {
-    let array = group.create_array(&variable.name, plan.new.attributes(plan.attributes))?;
-    match &plan.stored {
+/// The dialect of the hierarchy: of the node at the path, or of the root. Version 3 where there is none.
+fn dialect_at(store: &dyn Store, path: &str) -> Dialect {
+    let at = |path: &str| zarr_hierarchy::open_node(store, path, None).ok().map(|found| found.dialect);
+    at(path).or_else(|| at("/")).unwrap_or(Dialect::V3)
+}
+
+fn create_variable(group: &Group, variable: &NewVariable, plan: Planned) -> Result<Array> {
+    let array = group.create_array(&variable.name, plan.new)?;
+    let written = match &plan.stored {
         Some(data) if !data.is_empty() => array.write(.., data),
         _ => Ok(()),
+    };
+    match written {
+        Ok(()) => Ok(array),
+        Err(error) => {
+            let _ = array.erase();
+            Err(error)
+        }
     }
 }
 
@@ -242,6 +277,7 @@ fn transposed(given: &NewVariable, variable: &Variable) -> Result<Values> {
     let Some(values) = given.values() else {
         return Err(in_variable(Error::argument("found no values, expected values to write"), &given.name));
     };
+    check_units(given, values, variable)?;
     let expected: Vec<&str> = variable.dimensions().collect();
     if given.dimensions == expected {
         return Ok(values.clone());
@@ -267,6 +303,24 @@ fn transposed(given: &NewVariable, variable: &Variable) -> Result<Values> {
     });
     let data = ArrayData::from_items(data.data_type(), &shape, &items, data.heap().cloned())?;
     Ok(Values { dimensions: Vec::new(), data, missing: missing.transpose()? })
+}
+
+/// Checks that numbers with units of times are counts in the units that are stored.
+fn check_units(given: &NewVariable, values: &Values, variable: &Variable) -> Result<()> {
+    let own = |name: &str| given.encoding.get(name).or_else(|| given.attributes.get(name)).cloned();
+    let stored = variable.encoding();
+    if values.data_type().class().is_none() || !stored.contains_key("units") {
+        return Ok(());
+    }
+    for name in ["units", "calendar"] {
+        if let (Some(found), Some(expected)) = (own(name), stored.get(name))
+            && found != *expected
+        {
+            let message = format!("found numbers of {name} {found}, expected {expected}");
+            return Err(variable.locate(Error::argument(message)).with_hint("write times: they are counted anew"));
+        }
+    }
+    Ok(())
 }
 
 fn check_shape(variable: &Variable, found: &[u64], expected: &[u64]) -> Result<()> {

@@ -225,6 +225,91 @@ fn modes_create_overwrite_and_update() {
 }
 
 #[test]
+fn faults_of_a_new_data_set_erase_nothing() {
+    let store = store();
+    let old = NewDataset::new().variable(variable("x", &["x"], [1, 2]));
+    Dataset::create(&store, "/a/b", old.clone(), &registry()).unwrap();
+    let exists =
+        || zarr_array::Group::open(&store, "/a/b", &registry()).and_then(|group| Dataset::open(&group)).is_ok();
+    // A group that has no document, but others below.
+    store.erase(&Key::new("a/zarr.json").unwrap()).unwrap();
+    let bad = || NewDataset::new().variable(variable("y", &["y"], [1, 2]).chunks(&[2, 2]));
+    assert!(Dataset::create(&store, "/a", bad(), &registry()).is_err());
+    assert!(exists());
+    // Each is found before the old data set is erased.
+    let faults = [
+        bad(),
+        NewDataset::new().variable(NewVariable::new("y", &["y"], [1]).unwrap().codecs("gzip").unwrap()),
+        NewDataset::new().variable(variable("y", &["y"], [1]).chunks(&[0])),
+        NewDataset::new().variable(NewVariable::empty("y", &["y", "z"], &[3], "int8")),
+    ];
+    for fault in faults {
+        assert!(Dataset::create(&store, "/a/b", fault.clone().overwrite(true), &registry()).is_err(), "{fault:?}");
+        assert!(exists(), "{fault:?}");
+    }
+    assert!(Dataset::create(&store, "/a/b", old.overwrite(true), &registry()).is_ok());
+}
+
+#[test]
+fn a_data_set_that_grew_since_is_not_appended_to() {
+    let store = store();
+    let first = created(&store, part(START, &[1.0, 2.0, 3.0, 4.0]));
+    first.append("time", &part(START + 2, &[5.0; 4])).unwrap();
+    let error = first.append("time", &part(START + 4, &[6.0; 4])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    let open = || Dataset::open(&zarr_array::Group::open(&store, "/", &registry()).unwrap()).unwrap();
+    assert_eq!(open().variable("time").unwrap().shape(), [4]);
+
+    // An array that cannot be opened may have the dimension.
+    let document = Key::new("t2m/zarr.json").unwrap();
+    let text = String::from_utf8(store.get_all(&document).unwrap().unwrap().to_vec()).unwrap();
+    store.set_all(&document, text.replace("\"bytes\"", "\"mystery\"").as_bytes()).unwrap();
+    zarr_hierarchy::drop_consolidated(&*store, "/", None).unwrap();
+    let error = open().append("time", &part(START + 4, &[6.0; 4])).unwrap_err();
+    assert!(error.message().contains("cannot be opened"), "{error}");
+}
+
+#[test]
+fn counts_are_in_the_units_that_are_stored() {
+    let store = store();
+    let part = |units: &str, counts: [i64; 2]| {
+        NewDataset::new().variable(variable("time", &["time"], counts).encoding("units", units))
+    };
+    let dataset = created(&store, part("days since 2000-01-01", [0, 1]));
+    let error = dataset.append("time", &part("hours since 2000-01-01", [48, 72])).unwrap_err();
+    assert!(error.message().starts_with("found numbers of units \"hours since 2000-01-01\", expected"), "{error}");
+    let grown = dataset.append("time", &part("days since 2000-01-01", [2, 3])).unwrap();
+    assert_eq!(grown.variable("time").unwrap().read().unwrap().text(3), "2000-01-04T00:00:00.000000000");
+}
+
+#[test]
+fn missing_bools_and_numbers_out_of_range_are_no_other_values() {
+    let store = store();
+    let flags = variable("flag", &["x"], [true, false]).encoding("_FillValue", false);
+    let dataset = created(&store, NewDataset::new().variable(flags));
+    let flags = dataset.variable("flag").unwrap().read().unwrap();
+    assert!(flags.is_missing(1));
+    // A copy marks the same.
+    let copy = NewVariable::of(dataset.variable("flag").unwrap()).unwrap().codecs("bytes").unwrap();
+    let copied = created(&store, NewDataset::new().variable(copy).overwrite(true));
+    assert!(copied.variable("flag").unwrap().read().unwrap().is_missing(1));
+    let create = |variable: NewVariable| {
+        let new = NewDataset::new().variable(variable).overwrite(true);
+        Dataset::create(&store, "/", new, &registry()).map_err(|error| error.message().to_owned())
+    };
+    let numbers = || variable("flag", &["x"], flags.clone()).stored_as("int8");
+    assert_eq!(create(numbers()).unwrap_err(), "value 1 is missing, and int8 has no value for missing data");
+    let stored = create(numbers().encoding("_FillValue", -1)).unwrap();
+    assert_eq!(stored.variable("flag").unwrap().stored().read::<i8>(..).unwrap(), [1, -1]);
+    let huge = variable("v", &["x"], [1.0, 1e300]).stored_as("float32");
+    assert!(create(huge).unwrap_err().contains("which float32 does not have"));
+    let infinite = variable("v", &["x"], [f64::INFINITY]).stored_as("float32");
+    assert!(create(infinite).is_ok());
+    let zero = variable("v", &["x"], [1.0]).stored_as("int8").encoding("scale_factor", 0);
+    assert!(create(zero).unwrap_err().contains("scale_factor"));
+}
+
+#[test]
 fn variables_without_values_are_filled_later() {
     let store = store();
     let empty =

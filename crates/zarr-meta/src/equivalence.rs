@@ -64,7 +64,8 @@ fn canonical(array: &ArrayMetadata, dialect: Dialect) -> ArrayMetadata {
         array.dimension_names = None;
     }
     let item = data_type.filter(|data_type| !data_type.is_variable()).map(|data_type| data_type.item_size());
-    array.codecs.iter_mut().for_each(|codec| complete(codec, item));
+    let mut item = item;
+    array.codecs.iter_mut().for_each(|codec| complete_next(codec, &mut item));
     array
 }
 
@@ -80,6 +81,14 @@ fn canonical_fill(data_type: &DataType, fill: &FillValue) -> Value {
 fn fill_in(configuration: &mut Map, name: &str, value: impl Into<Value>) {
     if !configuration.contains_key(name) {
         configuration.insert(name, value);
+    }
+}
+
+/// Fills in the defaults of the next codec of a list. Behind a filter the size of elements is not known.
+fn complete_next(codec: &mut NamedConfig, item: &mut Option<usize>) {
+    complete(codec, *item);
+    if codec.name != "transpose" {
+        *item = None;
     }
 }
 
@@ -114,9 +123,10 @@ fn complete(codec: &mut NamedConfig, item: Option<usize>) {
 /// Fills in the defaults of the codecs in a member.
 fn complete_list(configuration: &mut Map, name: &str, item: Option<usize>) {
     let Some(list) = configuration.get(name).and_then(Value::as_array) else { return };
+    let mut item = item;
     let complete = |value: &Value| match NamedConfig::from_value(value) {
         Some(mut codec) => {
-            complete(&mut codec, item);
+            complete_next(&mut codec, &mut item);
             codec.to_value()
         }
         None => value.clone(),

@@ -99,6 +99,9 @@ fn of_variables(
     let ignore = source.capabilities().list;
     let dataset_options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
     let dataset = Dataset::open_with(&group, &dataset_options)?;
+    // One of them may be a coordinate of the chosen ones.
+    let broken = dataset.broken().iter().map(|error| format!("left out, for it cannot be opened: {error}"));
+    context.warnings(&broken.collect::<Vec<_>>());
     let names: Vec<&str> = args.variables.iter().map(String::as_str).collect();
     let kept = dataset.with_coordinates(&names)?;
     let arrays = kept.into_iter().map(|variable| variable.stored().path().clone());

@@ -6,6 +6,7 @@ use super::{AxisLabels, Cells, Format};
 use crate::escape;
 use crate::failure::Result;
 use crate::output::Output;
+use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
 /// Prints a line for each value, with its labels. Missing strings are empty cells, empty ones have quotes.
@@ -30,8 +31,9 @@ impl Format for Tidy {
     }
 
     fn piece(&mut self, cells: &Cells, axes: &[AxisLabels], out: &mut Output) -> Result<()> {
-        let quote = |label: &String| quoted(&escape::cell(without_fraction(label)));
+        let quote = |label: &String| quoted(&escape::cell(label));
         let labels: Vec<Vec<String>> = axes.iter().map(|axis| axis.labels.iter().map(quote).collect()).collect();
+        let is_time = matches!(cells.data().data_type(), DataType::DateTime64(_));
         for index in 0..cells.len() {
             let mut line = String::new();
             let mut inner = cells.len();
@@ -45,7 +47,7 @@ impl Format for Tidy {
             }
             match cells.json(index) {
                 Value::Null => {}
-                Value::String(text) => line.push_str(&cell(&Value::from(without_fraction(&text)))),
+                Value::String(text) if is_time => line.push_str(&cell(&Value::from(without_fraction(&text)))),
                 value => line.push_str(&cell(&value)),
             }
             line.push('\n');

@@ -23,6 +23,13 @@ pub(super) enum Key {
     Text(String),
 }
 
+/// How far apart two keys are. The two of a label have one kind.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) enum Distance {
+    Integer(u128),
+    Float(f64),
+}
+
 impl Key {
     /// The order; NaN has none.
     pub(super) fn order(&self, other: &Self) -> Option<Ordering> {
@@ -37,11 +44,11 @@ impl Key {
     }
 
     /// How far apart two are; strings are not.
-    pub(super) fn distance(&self, other: &Self) -> Option<f64> {
+    pub(super) fn distance(&self, other: &Self) -> Option<Distance> {
         match (self, other) {
-            (Self::Integer(a), Self::Integer(b)) => Some(a.abs_diff(*b) as f64),
+            (Self::Integer(a), Self::Integer(b)) => Some(Distance::Integer(a.abs_diff(*b))),
             (Self::Text(_), _) | (_, Self::Text(_)) => None,
-            (a, b) => Some((a.float() - b.float()).abs()),
+            (a, b) => Some(Distance::Float((a.float() - b.float()).abs())),
         }
     }
 
@@ -120,12 +127,13 @@ impl Keys {
         }
     }
 
-    /// The indices of the keys in ascending order of these; of equal ones in ascending order of the indices. NaN is left out.
+    /// The indices of the keys in ascending order of these; of equal ones in ascending order of the indices. NaN and NaT are left out.
     pub(super) fn sorted(&self) -> Vec<usize> {
         let mut indices: Vec<usize> = match self {
             Self::Floats(keys) => {
                 (0..keys.len()).filter(|&index| keys.get(index).is_some_and(|key| !key.is_nan())).collect()
             }
+            Self::Integers(keys) => (0..keys.len()).filter(|&index| keys.get(index) != Some(&i64::MIN)).collect(),
             keys => (0..keys.len()).collect(),
         };
         match self {
@@ -139,8 +147,11 @@ impl Keys {
         indices
     }
 
-    /// The order of neighbours; `None` if there is none: neither ascending nor descending, or NaN.
+    /// The order of neighbours; `None` if there is none: neither ascending nor descending, NaN, or NaT.
     pub(super) fn direction(&self) -> Option<Ordering> {
+        if matches!(self, Self::Integers(keys) if keys.contains(&i64::MIN)) {
+            return None;
+        }
         let mut direction = Ordering::Equal;
         for index in 1..self.len() {
             let (before, after) = (self.get(index - 1)?, self.get(index)?);

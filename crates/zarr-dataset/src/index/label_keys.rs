@@ -50,6 +50,7 @@ impl<'v> LabelKeys<'v> {
             Label::Text(text) if is_textual => one(Key::Text(text.clone())),
             Label::Text(_) => Err(self.unfit(label)),
             Label::Integer(_) | Label::Number(_) if is_textual || self.calendar.is_some() => Err(self.unfit(label)),
+            Label::Integer(value) if self.data_type == DataType::Float32 => one(Key::Float(f64::from(*value as f32))),
             Label::Integer(value) => one(Key::Integer(*value)),
             Label::Number(_) if is_time => Err(self.unfit(label)),
             // As xarray, which casts labels to the type of the coordinate.
@@ -82,7 +83,7 @@ impl<'v> LabelKeys<'v> {
     }
 
     /// Whether times are finer than a date of this resolution, which then is a period, and else one time: as in pandas. The encoding
-    /// tells, or the times that were read: of a large coordinate these are some.
+    /// tells, or the times, where all were read.
     fn has_finer(&self, resolution: Resolution, pieces: &Pieces<'_>) -> bool {
         let unit = match resolution {
             Resolution::Year | Resolution::Month => return true,
@@ -95,7 +96,8 @@ impl<'v> LabelKeys<'v> {
             Resolution::Nanosecond => return false,
         };
         let is_whole = self.step.is_some_and(|step| step.checked_rem(unit) == Some(0));
-        !is_whole && !pieces.read().all(|keys| keys.are_multiples(unit))
+        // Of a large coordinate most times are not read, and may be finer.
+        !is_whole && (!pieces.are_all_read() || !pieces.read().all(|keys| keys.are_multiples(unit)))
     }
 
     fn unfit(&self, label: &Label) -> Error {

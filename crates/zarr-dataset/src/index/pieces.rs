@@ -47,6 +47,11 @@ impl<'v> Pieces<'v> {
         self.read.get(&0).filter(|_| self.piece >= self.len)
     }
 
+    /// Whether all pieces were read.
+    pub(super) fn are_all_read(&self) -> bool {
+        self.read.len() as u64 >= self.len.div_ceil(self.piece)
+    }
+
     /// The pieces that were read.
     pub(super) fn read(&self) -> impl Iterator<Item = &Keys> {
         self.read.values()
@@ -83,7 +88,7 @@ impl<'v> Pieces<'v> {
         let is_before = |found: Option<Key>| {
             let found = found.ok_or_else(too_few)?;
             let order = found.order(key).ok_or_else(|| {
-                Error::argument(format!("coordinate {dimension}: a label {key:?} cannot be compared with its values"))
+                Error::argument(format!("coordinate {dimension}: the label is not comparable with its values, or NaN"))
             })?;
             let order = if direction.is_le() { order } else { order.reverse() };
             Ok::<_, Error>(order.is_lt() || (or_equal && order.is_eq()))

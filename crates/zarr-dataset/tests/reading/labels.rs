@@ -214,3 +214,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_day_of_a_large_coordinate_is_all_its_times() {
+    // Days, and then hours, of which the search of a day meets few.
+    let group = group();
+    let days = (0..190_000_i64).map(|day| 24 * day);
+    let values: Vec<i64> = days.chain((1..=80_000).map(|hour| 24 * 189_999 + hour)).collect();
+    let array = new(&[270_000], "int64", &["t"]).chunks(&[10_000]).attribute("units", "hours since 1700-01-01");
+    add(&group, "t", array, &values);
+    let dataset = Dataset::open(&group).unwrap();
+    for labels in [Labels::from("2221-06-01"), Labels::between("2221-06-01", "2221-06-01")] {
+        assert_eq!(size_of(&dataset.sel("t", labels).unwrap(), "t"), Some(24));
+    }
+}
+
+#[test]
+fn nat_is_no_neighbour() {
+    let group = group();
+    let array = new(&[3], "int64", &["t"]).attribute("units", "days since 2000-01-01").attribute("_FillValue", -1);
+    add(&group, "t", array, &[-1_i64, 0, 366]);
+    let dataset = Dataset::open(&group).unwrap();
+    let error = dataset.sel("t", Labels::nearest("1680-01-01")).unwrap_err();
+    assert!(error.message().contains("not sorted"), "{error}");
+    assert_eq!(dataset.sel("t", "2001-01-01").unwrap().variable("t").unwrap().shape(), [0_u64; 0]);
+}

@@ -3,13 +3,14 @@
 use super::{PIECE, Read, VARIABLE, select};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Exit, Failure, Result};
-use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten};
+use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten, without_fraction};
 use crate::object::object;
 use crate::output::Output;
 use crate::pieces::{Piece, Pieces};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
+use zarr::dtype::DataType;
 use zarr::grid::AxisSelection;
 use zarr::hierarchy::{open_node, with_location};
 use zarr::meta::NodePath;
@@ -31,6 +32,8 @@ struct Dimension {
     name: String,
     /// Whether labels are values of the coordinate of that name. Else they are indices.
     has_coordinate: RefCell<bool>,
+    /// Whether values of the coordinate were read for an earlier piece.
+    was_read: Cell<bool>,
     /// Which indices are selected, if that was asked for by index.
     indices: AxisSelection,
     size: u64,
@@ -98,7 +101,13 @@ impl<'c> Labelled<'c> {
             let has_coordinate =
                 dataset.variables().any(|it| it.name() == dimension && it.dimensions().eq([dimension]));
             let name = dimension.to_owned();
-            dimensions.push(Dimension { name, has_coordinate: RefCell::new(has_coordinate), indices, size });
+            dimensions.push(Dimension {
+                name,
+                has_coordinate: RefCell::new(has_coordinate),
+                was_read: Cell::default(),
+                indices,
+                size,
+            });
         }
         for (known, _) in names.iter().flatten().zip(&axes).filter(|(_, axis)| **axis != AxisSelection::All) {
             if dimensions.iter().all(|dimension| dimension.name != *known) {
@@ -233,9 +242,9 @@ impl<'c> Labelled<'c> {
             let start = piece.map_or(0, |piece| self.start(piece, &dimension.name));
             axes.push(AxisLabels {
                 name: dimension.name.clone(),
-                labels: self.labels_of(dimension, &dataset, start, count, is_exact).into(),
+                labels: self.labels_of(dimension, &dataset, start, count, is_exact)?.into(),
                 is_gone: here.is_none(),
-                is_itself: dimension.name == self.name,
+                is_itself: dimension.name == self.name && self.dimensions.len() == 1,
             });
         }
         Ok(axes)
@@ -259,17 +268,23 @@ impl<'c> Labelled<'c> {
         start: u64,
         count: u64,
         is_exact: bool,
-    ) -> Vec<String> {
+    ) -> Result<Vec<String>> {
         if *dimension.has_coordinate.borrow() {
             let read = dataset.variable(&dimension.name).and_then(Variable::read);
             match read {
                 Ok(values) => {
                     let mut labels: Vec<String> = (0..values.len()).map(|index| values.text(index)).collect();
+                    dimension.was_read.set(true);
                     if !is_exact {
                         shorten(&mut labels, values.data_type());
+                    } else if matches!(values.data_type(), DataType::DateTime64(_)) {
+                        let len = |label: &String| without_fraction(label).len();
+                        labels.iter_mut().for_each(|label| label.truncate(len(label)));
                     }
-                    return labels;
+                    return Ok(labels);
                 }
+                // Labels of a kind were printed.
+                Err(error) if dimension.was_read.get() => return Err(error.into()),
                 Err(error) => {
                     let message = format!("indices instead of labels: coordinate {}: {error}", dimension.name);
                     self.context.warnings(&[message]);
@@ -277,7 +292,7 @@ impl<'c> Labelled<'c> {
                 }
             }
         }
-        (start..start.saturating_add(count)).map(|at| dimension.index(at).to_string()).collect()
+        Ok((start..start.saturating_add(count)).map(|at| dimension.index(at).to_string()).collect())
     }
 
     fn units(&self) -> Result<Option<&str>> {
@@ -405,7 +420,14 @@ mod tests {
     #[test]
     fn indices_are_those_of_the_array() {
         let index = |indices: AxisSelection, at| {
-            Dimension { name: "x".to_owned(), has_coordinate: RefCell::new(false), indices, size: 10 }.index(at)
+            Dimension {
+                name: "x".to_owned(),
+                has_coordinate: RefCell::new(false),
+                was_read: Cell::default(),
+                indices,
+                size: 10,
+            }
+            .index(at)
         };
         let range = |start, step| AxisSelection::Range { start, stop: None, step };
         assert_eq!(index(AxisSelection::All, 3), 3);
