@@ -302,6 +302,17 @@ impl AsyncArray {
         Ok(())
     }
 
+    /// Names the dimensions, as [`Array::set_dimension_names`](crate::Array::set_dimension_names).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn set_dimension_names<N: AsRef<str>>(&mut self, names: &[N]) -> Result<()> {
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let found = zarr_hierarchy::set_dimension_names_async(&*self.store, &self.core.found, &names).await?;
+        self.core = Arc::new(self.core.with_found(found)?);
+        Ok(())
+    }
+
     /// Erases the array: its metadata, and then all keys below it.
     ///
     /// # Errors

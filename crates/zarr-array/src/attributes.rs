@@ -1,8 +1,9 @@
-//! Attributes of arrays and groups as values of Rust types.
+//! Attributes of arrays and groups as values of Rust types, and the names of dimensions.
 
 use crate::{Array, AsyncArray, Group, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use zarr_hierarchy::node;
 use zarr_json::Map;
 
@@ -42,6 +43,31 @@ impl Array {
     pub fn set_attribute<T: Serialize + ?Sized>(&mut self, pointer: &str, value: &T) -> Result<()> {
         let attributes = zarr_hierarchy::with_attribute(&self.core.found, pointer, value);
         self.set_attributes(attributes.map_err(|error| self.core.locate(error))?)
+    }
+
+    /// Names the dimensions, one name for each. Everything else in the documents stays as it was.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, NewArray, Registry, Store};
+    /// # let mut registry = Registry::default();
+    /// # zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+    /// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// # let new = NewArray::new(&[12, 18], "float32").codecs("bytes")?;
+    /// # let mut array = Array::create(&store, "/", new, &Arc::new(registry))?;
+    /// array.set_dimension_names(&["time", "lat"])?;
+    /// assert_eq!(array.dimension_names(), Some(&[Some("time".to_owned()), Some("lat".to_owned())][..]));
+    /// assert!(array.set_dimension_names(&["time"]).is_err());
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if there are not as many names as dimensions; as [`set_attributes`](Self::set_attributes).
+    pub fn set_dimension_names<N: AsRef<str>>(&mut self, names: &[N]) -> Result<()> {
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let found = zarr_hierarchy::set_dimension_names(&**self.store(), &self.core.found, &names)?;
+        self.core = Arc::new(self.core.with_found(found)?);
+        Ok(())
     }
 
     /// Removes one attribute, or a member within one, and tells whether it was there.

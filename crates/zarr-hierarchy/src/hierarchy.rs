@@ -207,6 +207,32 @@ pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, att
     run_async(store, job).await.map_err(in_node)
 }
 
+/// Names the dimensions of the array `node`, one name for each, and returns it: in Zarr v3 `dimension_names`, before the attribute
+/// `_ARRAY_DIMENSIONS`. Nothing else in its documents changes.
+///
+/// # Errors
+/// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many names as dimensions, or the node is no array; as
+/// [`set_attributes`].
+pub fn set_dimension_names(store: &dyn Store, node: &StoredNode, names: &[&str]) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
+    run(store, job).map_err(in_node)
+}
+
+/// As [`set_dimension_names`], on a store that does not block.
+///
+/// # Errors
+/// As there.
+pub async fn set_dimension_names_async(
+    store: &dyn AsyncStore,
+    node: &StoredNode,
+    names: &[&str],
+) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
+    run_async(store, job).await.map_err(in_node)
+}
+
 pub(crate) fn of_node(store: impl std::fmt::Display, node: &StoredNode, error: Error) -> Error {
     in_store(store, error.at(|location| location.path = Some(node.path.to_string())))
 }

@@ -7,7 +7,7 @@ use crate::output;
 use clap::Args;
 use zarr::meta::json::Value;
 
-/// Show, set or unset attributes.
+/// Show, set or unset attributes, or name dimensions.
 #[derive(Debug, Args)]
 pub(crate) struct Attrs {
     #[command(flatten)]
@@ -18,11 +18,20 @@ pub(crate) struct Attrs {
     /// Remove an attribute.
     #[arg(long, value_name = "NAME")]
     unset: Vec<String>,
+    /// Name the dimensions of an array, one name for each: time,lat,lon.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with_all = ["set", "unset"])]
+    dims: Vec<String>,
 }
 
 pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     let location = context.locate(&args.node)?;
     let found = context.node_with_warnings(&location)?;
+    if !args.dims.is_empty() {
+        zarr::convert::Migration::check_settled(&location.store)?;
+        let names: Vec<&str> = args.dims.iter().map(String::as_str).collect();
+        zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?;
+        return Ok(());
+    }
     let mut attributes = found.attributes().map_err(|error| zarr::Error::from(error.clone()))?.clone();
     if args.set.is_empty() && args.unset.is_empty() {
         return output::json(attributes);

@@ -46,6 +46,8 @@ fn an_attribute_changes_and_nothing_else() {
     let attributes = zarr::meta::json::Value::from_json(&folder.ok(&["attrs", "s", "g/a"])).unwrap();
     assert_eq!(attributes.to_string(), r#"{"n":1.50,"units":"K","range":[0,1]}"#);
     fails(&folder, &["attrs", "s", "g/a", "--unset", "nothing"], 2, "nothing was changed");
+    fails(&folder, &["attrs", "s", "g", "--dims", "x"], 2, "found a group, expected an array");
+    fails(&folder, &["attrs", "s", "g/a", "--dims", "x,y,z,a,b,c,d"], 2, "found 7 names of dimensions");
     fails(&folder, &["attrs", "s", "g/a", "--set", "units"], 2, "NAME=VALUE");
     folder.ok(&["attrs", "s", "g/a", "--unset", "units", "--unset", "range"]);
     assert!(read().contains("1.50"));

@@ -4,8 +4,10 @@ use super::ancestors::Ancestors;
 use super::claim::Claim;
 use super::newest::Newest;
 use super::revise::{Edit, Revise};
-use crate::{Error, Result, jobs};
-use zarr_meta::StoredNode;
+use crate::{Error, ErrorKind, Result, jobs};
+use zarr_json::Value;
+use zarr_meta::conventions::ARRAY_DIMENSIONS;
+use zarr_meta::{Node, StoredNode};
 use zarr_store::{Capabilities, Job, Next, Reply};
 
 /// Replaces the metadata of a node, after the copies of it in consolidated metadata are dropped.
@@ -76,4 +78,30 @@ pub(crate) fn set_attributes(
 ) -> Result<ReplaceNode> {
     super::attributes(found)?;
     Ok(ReplaceNode::new(found, Edit::to(found, found.with_attributes(attributes)), capabilities))
+}
+
+/// Names the dimensions of an array: other members that writers changed since the node was read stay.
+///
+/// # Errors
+/// [`ErrorKind::Argument`] if there are not as many names as dimensions, or the node is no array.
+pub(crate) fn set_dimension_names(
+    found: &StoredNode,
+    names: &[&str],
+    capabilities: Capabilities,
+) -> Result<ReplaceNode> {
+    let Node::Array(mut array) = found.node.clone() else {
+        return Err(Error::new(ErrorKind::Argument, "found a group, expected an array"));
+    };
+    let (count, rank) = (names.len(), array.shape.len());
+    if count != rank {
+        let message = format!("found {count} names of dimensions, expected {rank}");
+        return Err(Error::new(ErrorKind::Argument, message));
+    }
+    if !found.dialect.is_v3() {
+        let mut attributes = super::attributes(found)?.clone();
+        attributes.insert(ARRAY_DIMENSIONS, names.iter().map(|&name| Value::from(name)).collect::<Vec<_>>());
+        return set_attributes(found, attributes, capabilities);
+    }
+    array.dimension_names = Some(names.iter().map(|&name| Some(name.to_owned())).collect());
+    Ok(ReplaceNode::new(found, Edit::to(found, Node::Array(array)), capabilities))
 }

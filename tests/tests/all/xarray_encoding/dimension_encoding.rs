@@ -228,3 +228,26 @@ fn arrays_without_names_are_errors() {
         assert_eq!(dimensions(&dataset, "t")[0], "dim_0");
     }
 }
+
+/// Dimension Encoding in Zarr Formats: arrays that are there can be named, and are variables then.
+#[test]
+fn arrays_without_names_can_be_named() {
+    for dialect in BOTH {
+        let store = group(dialect);
+        let new = NewArray::new(&[2, 1], "int32").dialect(dialect).attribute("units", "K");
+        let mut array = zarr::create((&store, "/t")).array(new).unwrap();
+        array.write(.., &[1, 2]).unwrap();
+        assert!(refusal(&store).contains("expected a list of 2 names"), "{}", refusal(&store));
+        let error = array.set_dimension_names(&["time"]).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Argument, "found 1 names of dimensions, expected 2"));
+        array.set_dimension_names(&["time", "lat"]).unwrap();
+        let dataset = open(&store);
+        assert_eq!(dimensions(&dataset, "t"), ["time", "lat"]);
+        assert_eq!(dataset.variable("t").unwrap().attributes().keys().collect::<Vec<_>>(), ["units"]);
+        let (key, pointer) = match dialect {
+            Dialect::V2 => ("t/.zattrs", "/_ARRAY_DIMENSIONS"),
+            _ => ("t/zarr.json", "/dimension_names"),
+        };
+        assert_eq!(member(&store, key, pointer), json!(["time", "lat"]));
+    }
+}
