@@ -64,7 +64,7 @@ pub(crate) struct Read {
     #[arg(long, value_name = "DIM=INDICES")]
     isel: Vec<String>,
     /// Decode values by the CF conventions, and print coordinates beside them: in text a table, in csv a row for each value, in json an
-    /// object as xarray's `DataArray.from_dict` reads it. The default for text on a terminal.
+    /// object in the form of xarray's `DataArray.to_dict`, in which NaN and times are strings. The default for text on a terminal.
     #[arg(long, conflicts_with_all = ["raw", "field"])]
     decode: bool,
     /// Read elements as they are stored, also on a terminal; with --sel, those that have the labels.
