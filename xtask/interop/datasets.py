@@ -244,6 +244,9 @@ def made(random, layout):
     if len(listed) > 1 and random.flip("related attribute"):
         others = [*listed[1:3], "not_there"][: int(random.generator.integers(1, 4))]
         attribute = random.choose("related", ["bounds", "climatology", "grid_mapping", "cell_measures", "formula_terms", "geometry"])
+        if attribute == "bounds" and others[0] in variables and variables[others[0]].dtype == bool:
+            # Bounds get the units of times, by which xarray makes dates of bools.
+            attribute = "climatology"
         if attribute in ("cell_measures", "formula_terms"):
             text = " ".join(f"{key}: {name}" for key, name in zip("abc", others))
         elif attribute == "grid_mapping" and random.flip("mapping of coordinates"):
