@@ -139,6 +139,8 @@ def compare(original, number, folder):
             with warnings.catch_warnings():
                 # xarray warns of data types that zarr-python has before the specification; and of data, not of metadata.
                 warnings.simplefilter("error", RuntimeWarning)
+                # Of times in floats of 16 bits, which have no limits of int64.
+                warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
                 # Of dates that numpy does not have.
                 warnings.simplefilter("ignore", xr.SerializationWarning)
                 warnings.simplefilter("ignore", zarr.errors.ZarrUserWarning)
