@@ -153,6 +153,8 @@ def differences(before: xarray.Dataset, after: xarray.Dataset) -> list[str]:
             found.append(f"{name}: {one.dtype} {one.attrs} {one.values!r} is {other.dtype} {other.attrs} {other.values!r}")
         elif before[name].dtype != after[name].dtype:
             found.append(f"{name}: {before[name].dtype} is {after[name].dtype}")
+        elif (name in before.coords) != (name in after.coords):
+            found.append(f"{name} is a coordinate in one of both")
     return found or [f"{before.attrs} is {after.attrs}"]
 
 

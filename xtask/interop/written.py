@@ -14,6 +14,8 @@ import numpy as np
 import xarray as xr
 import zarr
 
+from meaning import differences
+
 # Parts of the encoding of xarray that say how elements are laid out.
 LAYOUT = ["chunks", "preferred_chunks", "shards", "compressors", "filters", "serializer", "fill_value"]
 
@@ -96,21 +98,6 @@ def stored_differences(ours, theirs):
     return found
 
 
-def decoded_differences(before, after):
-    if before.identical(after):
-        return []
-    found = []
-    for name in {**before.variables, **after.variables}:
-        if name not in before.variables or name not in after.variables:
-            found.append(f"{name} is only in one of both")
-        elif not before[name].variable.identical(after[name].variable):
-            one, other = before[name].variable, after[name].variable
-            found.append(f"{name}: {one.dtype} {one.attrs} {one.values!r} is {other.dtype} {other.attrs} {other.values!r}")
-        elif (name in before.coords) != (name in after.coords):
-            found.append(f"{name} is a coordinate in one of both")
-    return found or [f"{before.attrs} is {after.attrs}"]
-
-
 def compare(original, number, folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -131,7 +118,7 @@ def compare(original, number, folder):
                 refusal = f"{type(error).__name__}: {error}"
         if refused.exists():
             # What xarray refuses as well, or changes, need not be written.
-            is_kept = by_xarray is not None and not decoded_differences(before, by_xarray)
+            is_kept = by_xarray is not None and not differences(before, by_xarray)
             found = [f"refused: {refused.read_text()}"] if is_kept else []
             print(json.dumps({"id": path.name, "refused": True, "differences": found}), flush=True)
             continue
@@ -149,12 +136,12 @@ def compare(original, number, folder):
             if by_xarray is not None:
                 found.append(f"{type(error).__name__}: {error}")
         else:
-            is_kept = not decoded_differences(before, after)
-            if by_xarray is not None and not (is_kept and decoded_differences(before, by_xarray)):
-                found += decoded_differences(by_xarray, after)
+            is_kept = not differences(before, after)
+            if by_xarray is not None and not (is_kept and differences(before, by_xarray)):
+                found += differences(by_xarray, after)
                 found += stored_differences(path, theirs)
             elif not is_kept:
-                found += decoded_differences(before, after)
+                found += differences(before, after)
         print(json.dumps({"id": path.name, "refused": by_xarray is None, "differences": found}), flush=True)
 
 

@@ -19,7 +19,8 @@ use zarr_store::Store;
 impl Dataset {
     /// Creates a group with the variables as arrays, as xarray does: mode `w-`, or `w` with [`NewDataset::overwrite`].
     ///
-    /// All variables are encoded before anything is stored.
+    /// All variables are encoded, and their settings checked, before anything is stored or erased. If the store fails in between, the
+    /// variables made so far are erased, and the group stays without them.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for variables that do not fit together or cannot be encoded; [`ErrorKind::Exists`] if there is a node;
@@ -104,24 +105,19 @@ impl Dataset {
                 return Err(grew(variable));
             }
         }
-        let mut grown: Vec<Array> = Vec::new();
+        let mut grown: Vec<Grown> = Vec::new();
         for (variable, axis, data) in parts {
             let mut array = variable.stored().clone();
-            let expected = array.shape().get(axis).map(|len| len + data.shape().get(axis).copied().unwrap_or(0));
+            let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
+            let added = data.shape().get(axis).copied().unwrap_or(0);
+            let expected = len(&array) + added;
             let appended = array.append(axis, &data);
-            if appended.is_ok() {
-                let is_expected = array.shape().get(axis).copied() == expected;
-                grown.push(array);
-                if is_expected {
-                    continue;
-                }
+            let is_expected = appended.is_ok() && len(&array) == expected;
+            grown.extend(appended.is_ok().then_some(Grown { array, axis, added }));
+            if !is_expected {
+                grown.into_iter().for_each(Grown::shrink);
+                return Err(appended.err().unwrap_or_else(|| grew(variable)));
             }
-            for array in &mut grown {
-                let known = self.variables().find(|variable| variable.stored().path() == array.path());
-                let shape = known.map(|variable| variable.stored().shape().to_vec());
-                let _ = shape.map(|shape| array.resize(&shape));
-            }
-            return Err(appended.err().unwrap_or_else(|| grew(variable)));
         }
         self.finish(new)
     }
@@ -137,6 +133,11 @@ impl Dataset {
     /// dimensions, for a value that cannot be encoded, and for a region that covers parts of chunks, unless
     /// [`safe_chunks`](NewDataset::safe_chunks) says that nobody writes the rest; [`ErrorKind::Store`].
     pub fn write(&self, new: &NewDataset) -> Result<()> {
+        store_all(self.encoded(new)?)
+    }
+
+    /// What is to be written where.
+    fn encoded<'d>(&'d self, new: &NewDataset) -> Result<Vec<(&'d Variable, Selection, ArrayData)>> {
         new.sizes()?;
         let is_region = self.check_whole().is_err();
         let mut parts = Vec::new();
@@ -154,9 +155,9 @@ impl Dataset {
             if new.safe_chunks {
                 variable.check_chunks()?;
             }
-            parts.push((variable, variable.encode(&values)?));
+            parts.push((variable, variable.region()?, variable.encode(&values)?));
         }
-        parts.iter().try_for_each(|(variable, data)| variable.write_stored(data))
+        Ok(parts)
     }
 
     /// Writes variables as a whole, and creates the ones that are not there (mode `a` of xarray). Attributes of the group that are given
@@ -177,11 +178,12 @@ impl Dataset {
         let (attributes, planned) = new.plan(group.dialect(), group.registry())?;
         let mut known = new.clone();
         known.variables.retain(|variable| self.variables().any(|it| it.name() == variable.name));
+        let parts = self.encoded(&known)?;
         let fresh = |variable: &NewVariable| known.get(&variable.name).is_none();
         for (variable, plan) in planned.into_iter().filter(|(variable, _)| fresh(variable)) {
             create_variable(&group, variable, plan)?;
         }
-        self.write(&known)?;
+        store_all(parts)?;
         if !attributes.is_empty() {
             let mut all = group.attributes()?.clone();
             attributes.iter().for_each(|(name, value)| drop(all.insert(name, value.clone())));
@@ -232,9 +234,32 @@ impl Dataset {
     }
 }
 
+/// An array that has grown.
+struct Grown {
+    array: Array,
+    axis: usize,
+    added: u64,
+}
+
+impl Grown {
+    /// Takes off the elements that were added: they are the last ones, behind the elements that others appended meanwhile.
+    fn shrink(mut self) {
+        let mut shape = self.array.shape().to_vec();
+        shape.get_mut(self.axis).into_iter().for_each(|len| *len = len.saturating_sub(self.added));
+        // The error that is returned is the one of the append.
+        let _ = self.array.resize(&shape);
+    }
+}
+
 fn finish(group: Group, new: &NewDataset) -> Result<Dataset> {
     consolidate(&group, new)?;
     Dataset::open(&Group::open(group.store(), &group.path().to_string(), group.registry())?)
+}
+
+/// Stores elements that were encoded.
+fn store_all<'d>(parts: impl IntoIterator<Item = (&'d Variable, Selection, ArrayData)>) -> Result<()> {
+    let is_left = |(_, _, data): &(&Variable, Selection, ArrayData)| !data.is_empty();
+    parts.into_iter().filter(is_left).try_for_each(|(variable, region, data)| variable.stored().write(region, &data))
 }
 
 /// Consolidates at the root of the store, as xarray does; at the group where the root is none.
@@ -362,7 +387,7 @@ impl Variable {
             values.data = ArrayData::from_items(data.data_type(), &expected, data.items(), data.heap().cloned())?;
         }
         check_shape(self, values.shape(), &expected)?;
-        self.write_stored(&self.encode(&values)?)
+        store_all([(self, self.region()?, self.encode(&values)?)])
     }
 
     /// The elements that decode to `values`.
@@ -372,15 +397,16 @@ impl Variable {
             .map_err(|error| self.locate(error))
     }
 
-    pub(crate) fn write_stored(&self, data: &ArrayData) -> Result<()> {
+    /// The selection as one of the stored array.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if points are selected.
+    fn region(&self) -> Result<Selection> {
         let indexers = || self.axes_of_stored().map(|(_, indexer)| indexer);
         if indexers().any(|indexer| indexer.points().is_some()) {
             return Err(self.locate(Error::argument("found a selection of points, expected a region to write")));
         }
-        match data.is_empty() {
-            true => Ok(()),
-            false => self.stored().write(Selection::Axes(indexers().map(Indexer::to_axis).collect()), data),
-        }
+        Ok(Selection::Axes(indexers().map(Indexer::to_axis).collect()))
     }
 
     /// Whether less than all of the variable is selected.

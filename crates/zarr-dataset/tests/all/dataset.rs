@@ -1,40 +1,11 @@
 //! Data sets: dimensions, coordinates, decoding, selection by index and by label.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
-
+use crate::{add, group, group_in, new, size_of};
 use std::sync::Arc;
-use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
+use zarr_array::{Group, NewArray, Store};
 use zarr_dataset::{Dataset, DatasetOptions, ErrorKind, Labels, Variable};
 use zarr_meta::Dialect;
 use zarr_store::{Counted, MemoryStore};
-
-fn registry() -> Arc<Registry> {
-    let mut registry = Registry::default();
-    let codecs =
-        [zarr_codec_bytes::CODECS, zarr_codec_sharding::CODECS, zarr_codec_vlen::CODECS, zarr_codec_zstd::CODECS];
-    for entry in codecs.into_iter().flatten() {
-        registry.codecs.add(*entry);
-    }
-    Arc::new(registry)
-}
-
-fn group_in(store: Arc<dyn Store>, dialect: Dialect) -> Group {
-    Group::create(&store, "/", NewGroup::new().dialect(dialect), &registry()).unwrap()
-}
-
-fn group() -> Group {
-    group_in(Arc::new(MemoryStore::new()), Dialect::V3)
-}
-
-fn new(shape: &[u64], data_type: &str, names: &[&str]) -> NewArray {
-    NewArray::new(shape, data_type).dimension_names(names).codecs("bytes").unwrap()
-}
-
-fn add<T: zarr_dtype::WriteElement>(group: &Group, name: &str, new: NewArray, values: &[T]) -> Array {
-    let array = group.create_array(name, new).unwrap();
-    array.write(.., values).unwrap();
-    array
-}
 
 /// Four days, three latitudes from north to south, two longitudes.
 fn weather() -> Group {
@@ -51,10 +22,6 @@ fn weather() -> Group {
     add(&group, "area", new(&[3, 2], "float32", &["lat", "lon"]), &[1.0_f32; 6]);
     add(&group, "level", new(&[], "int32", &[]), &[850]);
     group
-}
-
-fn size_of(dataset: &Dataset, dimension: &str) -> Option<u64> {
-    dataset.dimensions().iter().find(|known| known.name == dimension).map(|known| known.size)
 }
 
 #[test]

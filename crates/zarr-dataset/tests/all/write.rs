@@ -1,24 +1,13 @@
 //! Data sets are written as xarray writes them: documents, encoded elements, regions, appended parts.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
-
+use crate::registry;
 use std::sync::Arc;
-use zarr_array::{ArrayData, Registry, Store};
+use zarr_array::{ArrayData, Store};
 use zarr_dataset::cf::time::{Calendar, DateTime};
 use zarr_dataset::{Dataset, ErrorKind, Labels, NewDataset, NewVariable, Values};
 use zarr_json::Value;
 use zarr_meta::Dialect;
 use zarr_store::{Key, MemoryStore, Operation, SetOptions, StoreExt, Version};
-
-fn registry() -> Arc<Registry> {
-    let mut registry = Registry::default();
-    let codecs =
-        [zarr_codec_bytes::CODECS, zarr_codec_sharding::CODECS, zarr_codec_vlen::CODECS, zarr_codec_zstd::CODECS];
-    for entry in codecs.into_iter().flatten() {
-        registry.codecs.add(*entry);
-    }
-    Arc::new(registry)
-}
 
 fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -188,6 +177,17 @@ fn regions_are_written_by_index_label_and_coordinates() {
     let other = NewDataset::new().variable(variable("z", &[], [1]));
     assert_eq!(region.write(&other).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(t2m(&dataset)[4..], ["21.0", "22.0", "23.0", "24.0"]);
+}
+
+#[test]
+fn an_update_that_cannot_be_encoded_creates_nothing() {
+    let store = store();
+    let dataset = created(&store, part(START, &[1.0; 4]));
+    let wide = only(&part(START, &[1e9; 4]), "t2m");
+    let new = NewDataset::new().variable(variable("snow", &["lat"], [true, false])).variable(wide);
+    assert!(dataset.update(&new).is_err());
+    assert!(!store.list_prefix(&zarr_store::Prefix::new("snow/").unwrap()).unwrap().iter().any(|_| true));
+    assert_eq!(t2m(&dataset), ["1.0"; 4]);
 }
 
 #[test]

@@ -1,14 +1,16 @@
-//! Reading of data sets: opening, coordinates, trees of groups, points, labels, plans.
+//! Data sets: opening, coordinates, trees of groups, selection, plans, writing.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::float_cmp, reason = "tests")]
 
 mod coordinates;
+mod dataset;
 mod hourly_year;
 mod labels;
 mod opening;
 mod plan;
 mod points;
 mod tree;
+mod write;
 
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
