@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::core::ArrayCore;
+use std::num::NonZeroUsize;
 use zarr_hierarchy::execute::Pool;
 pub(crate) use zarr_hierarchy::execute::{map, run_free, try_for_each};
 use zarr_store::{Job, Store, run_on};
@@ -29,5 +30,19 @@ fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
 
 /// Runs a job of an array on a blocking store.
 pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
-    within(core, || run_on(&Pool::of_forks(), store, job))?
+    let pool = pool(core)?;
+    // A thread that waits for requests is none of those that decode.
+    if store.as_async().is_some() {
+        return run_on(&pool, store, job);
+    }
+    within(core, || run_on(&pool, store, job))?
+}
+
+/// Where jobs of an array run.
+fn pool(core: &ArrayCore) -> Result<Pool, Error> {
+    let options = &core.options;
+    let pool = Pool::of_forks().in_flight(options.requests_in_flight.map(NonZeroUsize::get), options.bytes_in_flight);
+    #[cfg(feature = "parallel")]
+    let pool = pool.of_threads(core.pool()?.cloned());
+    Ok(pool)
 }

@@ -56,6 +56,12 @@ pub struct Options {
     /// How many threads read, decode, encode and write; arrays that ask for the same number share them. By default rayon's global
     /// pool: one for each core. Not used by [`AsyncArray`](crate::AsyncArray), nor without the feature `parallel`.
     pub threads: Option<NonZeroUsize>,
+    /// How many requests one operation has under way at the same time on a store whose requests take long, such as a bucket: as many
+    /// as the [access profile](zarr_store::AccessProfile::concurrency) of the store says, if not set.
+    pub requests_in_flight: Option<NonZeroUsize>,
+    /// How many bytes one operation has asked for and not yet decoded, or encoded and not yet stored, on such a store: as many as its
+    /// [access profile](zarr_store::AccessProfile::bytes_in_flight) says, if not set. It bounds the memory beside the output.
+    pub bytes_in_flight: Option<u64>,
     /// Where decoded chunks and indexes of shards are kept, if anywhere.
     pub cache: Option<ChunkCache>,
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use zarr_codec::View;
 use zarr_grid::{ChunkOverlap, ChunkOverlaps, Region};
 use zarr_store::{
-    AccessProfile, BufferUse, Capabilities, Durability, Job, Key, Next, Precondition, Reply, Request, SetOptions,
-    StoreKind, backoff, take_buffer,
+    AccessProfile, BufferUse, ByteRange, Capabilities, Durability, GetOptions, Job, Key, Next, Precondition, Reply,
+    Request, SetOptions, StoreKind, backoff, take_buffer,
 };
 
 /// How many jobs a job forks into at most; larger plans fork again.
@@ -317,7 +317,9 @@ impl<'a> WriteChunk<'a> {
     }
 
     fn get(&self) -> Request {
-        Request::get(self.key.clone())
+        let (codecs, shape) = (&self.core.codecs, &self.overlap.shape);
+        let options = GetOptions::default().expecting(codecs.encoded_size(shape).bound(codecs.decoded_size(shape)));
+        Request::Get { key: self.key.clone(), ranges: vec![ByteRange::Full], options }
     }
 
     /// Takes the reply to the last request, and returns the next one; `None` if the part of the chunk is written.

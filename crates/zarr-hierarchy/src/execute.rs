@@ -1,33 +1,36 @@
 //! Where the independent parts of a job run: the threads of a pool.
 
-use zarr_store::{Job, Spawn, Store, run_on};
+use zarr_store::{AccessProfile, Job, Limits, Spawn, Store, run_on};
 #[cfg(feature = "parallel")]
 use {
-    std::sync::{Mutex, PoisonError},
-    zarr_store::{Reply, Request, answer, answers},
+    std::sync::{Arc, Mutex, PoisonError},
+    zarr_store::{Reply, Request, Workers, answer, answers},
 };
 
 /// As many small things as are worth another thread.
 #[cfg(feature = "parallel")]
 const SHARE: usize = 32;
 
-/// Runs forked jobs on the threads of a pool; a job that does not fork stays on the thread that runs it.
-/// Without the feature `parallel`, all jobs do.
-#[derive(Clone, Copy, Debug)]
+/// Runs forked jobs on the threads of a pool; a job that does not fork stays on the thread that runs it. On a store whose requests take
+/// long, the calling thread waits for them, and all steps run on the threads of the pool.
+/// Without the feature `parallel`, everything runs on the calling thread.
+#[derive(Clone, Debug, Default)]
 pub struct Pool {
     /// Whether many requests of one job are spread over the threads, too.
     #[cfg(feature = "parallel")]
     spreads_requests: bool,
+    /// `None`: the pool that the calling thread is of, or else rayon's global one.
+    #[cfg(feature = "parallel")]
+    threads: Option<Arc<rayon::ThreadPool>>,
+    requests: Option<usize>,
+    bytes: Option<u64>,
 }
 
 impl Pool {
     /// For jobs that fork where there is much to do, such as reads and writes.
     #[must_use]
     pub fn of_forks() -> Self {
-        Self {
-            #[cfg(feature = "parallel")]
-            spreads_requests: false,
-        }
+        Self::default()
     }
 
     /// For jobs that make many requests at the same time: these are spread over the threads, too.
@@ -36,7 +39,22 @@ impl Pool {
         Self {
             #[cfg(feature = "parallel")]
             spreads_requests: true,
+            ..Self::default()
         }
+    }
+
+    /// With these threads.
+    #[cfg(feature = "parallel")]
+    #[must_use]
+    pub fn of_threads(self, threads: Option<Arc<rayon::ThreadPool>>) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// With at most so many requests, and so many bytes, under way on a store whose requests take long; where `None`, as many as its
+    /// access profile says.
+    #[must_use]
+    pub fn in_flight(self, requests: Option<usize>, bytes: Option<u64>) -> Self {
+        Self { requests, bytes, ..self }
     }
 }
 
@@ -61,6 +79,50 @@ impl Spawn for Pool {
         let answered = requests.into_par_iter().with_min_len(SHARE).map(|request| answer(store, request));
         replies.extend(answered.collect::<zarr_store::Result<Vec<Reply>>>()?);
         Ok(())
+    }
+
+    fn limits(&self, profile: &AccessProfile) -> Limits {
+        let limits = Limits::of(profile);
+        limits.requests(self.requests.unwrap_or(limits.requests)).bytes_in_flight(self.bytes.unwrap_or(limits.bytes))
+    }
+
+    #[cfg(feature = "parallel")]
+    fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
+        let threads = self.threads.as_deref();
+        match threads {
+            Some(pool) => {
+                // `body` need not be `Send`: it stays on this thread, as a scope in place does.
+                pool.in_place_scope(|scope| body(&PoolWorkers { scope, threads }));
+            }
+            None => rayon::in_place_scope(|scope| body(&PoolWorkers { scope, threads })),
+        }
+    }
+}
+
+/// The threads of a pool, for the time of a scope.
+#[cfg(feature = "parallel")]
+struct PoolWorkers<'s, 't> {
+    scope: &'s rayon::Scope<'t>,
+    /// `None`: the pool of the calling thread.
+    threads: Option<&'s rayon::ThreadPool>,
+}
+
+#[cfg(feature = "parallel")]
+impl<'t> Workers<'t> for PoolWorkers<'_, 't> {
+    fn run(&self, task: Box<dyn FnOnce() + Send + 't>) {
+        self.scope.spawn(|_| task());
+    }
+
+    fn count(&self) -> usize {
+        self.threads.map_or_else(rayon::current_num_threads, rayon::ThreadPool::current_num_threads)
+    }
+
+    fn includes_this_thread(&self) -> bool {
+        let index = match self.threads {
+            Some(pool) => pool.current_thread_index(),
+            None => rayon::current_thread_index(),
+        };
+        index.is_some()
     }
 }
 

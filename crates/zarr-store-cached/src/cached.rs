@@ -3,6 +3,7 @@
 mod value_cache;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -38,14 +39,15 @@ use zarr_store::{
 #[derive(Debug)]
 pub struct Cached<S> {
     store: S,
-    cache: ValueCache,
+    /// Shared with the form that does not block.
+    cache: Arc<ValueCache>,
 }
 
 impl<S> Cached<S> {
     /// A cache of at most `max_bytes` bytes over `store`, keys and the tables of the cache included.
     #[must_use]
     pub fn new(store: S, max_bytes: usize) -> Self {
-        Self { store, cache: ValueCache::new(max_bytes) }
+        Self { store, cache: Arc::new(ValueCache::new(max_bytes)) }
     }
 
     /// The store below.
@@ -127,6 +129,10 @@ impl<S: Store> Store for Cached<S> {
     /// Declined: the values that [`Store::get`] returns are cached.
     fn get_into(&self, _key: &Key, _into: &mut [u8]) -> Result<GetInto> {
         Ok(GetInto::Declined)
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::new(Cached { store: self.store.as_async()?, cache: Arc::clone(&self.cache) }))
     }
 
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {

@@ -31,14 +31,28 @@ pub struct AccessProfile {
     pub max_gap: u64,
     /// Ranges are not merged beyond this size, in bytes; a longer one stays as it is. With 0 none are merged.
     pub max_size: u64,
-    /// How many requests the async driver has under way at once.
+    /// How many requests of one operation the drivers that do not block have under way at once.
     pub concurrency: usize,
+    /// How many bytes of one operation these drivers have under way at once: see [`Limits::bytes`](crate::Limits::bytes).
+    pub bytes_in_flight: u64,
+    /// Values and ranges of more than twice this size are read in parts of it, at the same time. `None`: never.
+    pub part_size: Option<u64>,
 }
+
+/// Enough for 2 GB/s at a latency of 100 ms.
+const BYTES_IN_FLIGHT: u64 = 256 << 20;
 
 impl AccessProfile {
     /// Of values in memory: no range is merged, since each is lent as it is.
-    pub const MEMORY: Self =
-        Self { kind: StoreKind::Memory, read_size: None, max_gap: 0, max_size: 0, concurrency: 32 };
+    pub const MEMORY: Self = Self {
+        kind: StoreKind::Memory,
+        read_size: None,
+        max_gap: 0,
+        max_size: 0,
+        concurrency: 32,
+        bytes_in_flight: BYTES_IN_FLIGHT,
+        part_size: None,
+    };
 
     /// Of files. A system call takes about as long as copying 16 KiB from the page cache. Pieces of 1 MiB stay in the larger caches
     /// of a core, and each costs an opening: pieces of a quarter cost 20 % more in all.
@@ -48,12 +62,21 @@ impl AccessProfile {
         max_gap: 16 << 10,
         max_size: 8 << 20,
         concurrency: 32,
+        bytes_in_flight: BYTES_IN_FLIGHT,
+        part_size: None,
     };
 
-    /// Of values behind a network: to read 1 MiB more takes less time than another request, and 32 requests hide the latency of
-    /// object stores without being throttled.
-    pub const REMOTE: Self =
-        Self { kind: StoreKind::Remote, read_size: None, max_gap: 1 << 20, max_size: 16 << 20, concurrency: 32 };
+    /// Of values behind a network: to read 1 MiB more takes less time than another request, 256 requests hide the latency of values
+    /// of 64 KiB, and one connection gives a fraction of the bandwidth, so that large values come faster in parts.
+    pub const REMOTE: Self = Self {
+        kind: StoreKind::Remote,
+        read_size: None,
+        max_gap: 1 << 20,
+        max_size: 16 << 20,
+        concurrency: 256,
+        bytes_in_flight: BYTES_IN_FLIGHT,
+        part_size: Some(8 << 20),
+    };
 
     /// With this [`read_size`](Self::read_size) in bytes.
     #[must_use]
@@ -71,5 +94,17 @@ impl AccessProfile {
     #[must_use]
     pub const fn concurrency(self, concurrency: usize) -> Self {
         Self { concurrency, ..self }
+    }
+
+    /// With this [`bytes_in_flight`](Self::bytes_in_flight).
+    #[must_use]
+    pub const fn bytes_in_flight(self, bytes_in_flight: u64) -> Self {
+        Self { bytes_in_flight, ..self }
+    }
+
+    /// With this [`part_size`](Self::part_size) in bytes.
+    #[must_use]
+    pub const fn part_size(self, part_size: Option<u64>) -> Self {
+        Self { part_size, ..self }
     }
 }

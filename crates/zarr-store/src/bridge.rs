@@ -130,21 +130,33 @@ pub(crate) async fn sleep(duration: Duration) {
 
 /// Polls a future on this thread until it is done, sleeping in between: for tests and for programs without a runtime.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let waker = Unpark::this_thread();
     let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return output,
             Poll::Pending => std::thread::park(),
         }
+    }
+}
+
+/// Wakes a thread that is parked.
+pub(crate) struct Unpark(Thread);
+
+impl Unpark {
+    /// A waker of the calling thread.
+    pub(crate) fn this_thread() -> Waker {
+        Waker::from(Arc::new(Self(std::thread::current())))
+    }
+}
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
     }
 }
 

@@ -1,14 +1,26 @@
 //! A store that counts requests.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{ByteRange, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result, SetOptions, Store, Version};
+use bytes::Bytes;
+
+use crate::{
+    AsyncStore, BoxFuture, ByteRange, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result, SetOptions, Store,
+    Version,
+};
 
 /// Another store that counts the requests to it: for tests of plans.
 #[derive(Debug, Default)]
 pub struct Counted<S> {
     store: S,
+    /// Shared with the form that does not block.
+    tally: Arc<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
     gets: AtomicU64,
     ranges: AtomicU64,
     sets: AtomicU64,
@@ -41,21 +53,11 @@ pub struct Counts {
     pub bytes_written: u64,
 }
 
-impl<S: Store> Counted<S> {
+impl<S> Counted<S> {
     /// Counts the requests to `store` from now on.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self {
-            store,
-            gets: AtomicU64::new(0),
-            ranges: AtomicU64::new(0),
-            sets: AtomicU64::new(0),
-            erases: AtomicU64::new(0),
-            lists: AtomicU64::new(0),
-            flushes: AtomicU64::new(0),
-            bytes_read: AtomicU64::new(0),
-            bytes_written: AtomicU64::new(0),
-        }
+        Self { store, tally: Arc::default() }
     }
 
     /// The requests since the start, or since this was called last; counts from zero again.
@@ -75,15 +77,32 @@ impl<S: Store> Counted<S> {
 
     fn gather(&self, read: impl Fn(&AtomicU64) -> u64) -> Counts {
         Counts {
-            gets: read(&self.gets),
-            ranges: read(&self.ranges),
-            sets: read(&self.sets),
-            erases: read(&self.erases),
-            lists: read(&self.lists),
-            flushes: read(&self.flushes),
-            bytes_read: read(&self.bytes_read),
-            bytes_written: read(&self.bytes_written),
+            gets: read(&self.tally.gets),
+            ranges: read(&self.tally.ranges),
+            sets: read(&self.tally.sets),
+            erases: read(&self.tally.erases),
+            lists: read(&self.tally.lists),
+            flushes: read(&self.tally.flushes),
+            bytes_read: read(&self.tally.bytes_read),
+            bytes_written: read(&self.tally.bytes_written),
         }
+    }
+}
+
+impl Tally {
+    fn asked(&self, ranges: &[ByteRange]) {
+        add(&self.gets, 1);
+        add(&self.ranges, ranges.len());
+    }
+
+    fn got(&self, fetched: Option<Fetched>) -> Option<Fetched> {
+        add(&self.bytes_read, fetched.iter().flat_map(Fetched::parts).map(<[u8]>::len).sum());
+        fetched
+    }
+
+    fn set(&self, size: usize) {
+        add(&self.sets, 1);
+        add(&self.bytes_written, size);
     }
 }
 
@@ -100,80 +119,146 @@ impl<S: fmt::Display> fmt::Display for Counted<S> {
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for Counted<S> {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        add(&self.gets, 1);
-        add(&self.ranges, ranges.len());
+        self.tally.asked(ranges);
         let fetched = self.store.get(key, ranges, options)?;
-        add(&self.bytes_read, fetched.iter().flat_map(Fetched::parts).map(<[u8]>::len).sum());
-        Ok(fetched)
+        Ok(self.tally.got(fetched))
     }
 
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         let outcome = self.store.get_into(key, into)?;
         if outcome != GetInto::Declined {
-            add(&self.gets, 1);
-            add(&self.ranges, 1);
+            add(&self.tally.gets, 1);
+            add(&self.tally.ranges, 1);
         }
         if let GetInto::Found(size) = outcome {
-            add(&self.bytes_read, into.len().min(usize::try_from(size).unwrap_or(usize::MAX)));
+            add(&self.tally.bytes_read, into.len().min(usize::try_from(size).unwrap_or(usize::MAX)));
         }
         Ok(outcome)
     }
 
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        add(&self.sets, 1);
-        add(&self.bytes_written, value.len());
+        self.tally.set(value.len());
         self.store.set(key, value, options)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        add(&self.sets, values.len());
-        add(&self.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
+        add(&self.tally.sets, values.len());
+        add(&self.tally.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
         self.store.set_many(values)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
-        add(&self.erases, 1);
+        add(&self.tally.erases, 1);
         self.store.erase(key)
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        add(&self.lists, 1);
+        add(&self.tally.lists, 1);
         self.store.list_dir(prefix)
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        add(&self.lists, 1);
+        add(&self.tally.lists, 1);
         self.store.list_prefix(prefix)
     }
 
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        add(&self.erases, 1);
+        add(&self.tally.erases, 1);
         self.store.erase_prefix(prefix)
     }
 
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        add(&self.sets, 1);
-        add(&self.bytes_written, parts.iter().map(|(_, part)| part.len()).sum());
+        self.tally.set(parts.iter().map(|(_, part)| part.len()).sum());
         self.store.set_partial(key, parts)
     }
 
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        add(&self.sets, 1);
+        add(&self.tally.sets, 1);
         self.store.rename_prefix(from, to)
     }
 
     fn flush(&self) -> Result<()> {
-        add(&self.flushes, 1);
+        add(&self.tally.flushes, 1);
         self.store.flush()
     }
 
     fn barrier(&self) -> Result<()> {
-        add(&self.flushes, 1);
+        add(&self.tally.flushes, 1);
         self.store.barrier()
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        let store = self.store.as_async()?;
+        Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) }))
     }
 
     crate::delegate! { |this| this.store;
         find_link, parent, try_lock, take_warnings, capabilities, access_profile
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: AsyncStore> AsyncStore for Counted<S> {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        self.tally.asked(ranges);
+        Box::pin(async move {
+            let fetched = self.store.get(key, ranges, options).await?;
+            Ok(self.tally.got(fetched))
+        })
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        self.tally.set(value.len());
+        self.store.set(key, value, options)
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        add(&self.tally.erases, 1);
+        self.store.erase(key)
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        add(&self.tally.lists, 1);
+        self.store.list_dir(prefix)
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        add(&self.tally.lists, 1);
+        self.store.list_prefix(prefix)
+    }
+
+    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        add(&self.tally.erases, 1);
+        self.store.erase_prefix(prefix)
+    }
+
+    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        add(&self.tally.sets, 1);
+        self.store.rename_prefix(from, to)
+    }
+
+    fn flush(&self) -> BoxFuture<'_, Result<()>> {
+        add(&self.tally.flushes, 1);
+        self.store.flush()
+    }
+
+    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
+        add(&self.tally.flushes, 1);
+        self.store.barrier()
+    }
+
+    crate::delegate_async! { |this| this.store;
+        try_lock, pause, take_warnings, capabilities, access_profile
     }
 }
 

@@ -23,7 +23,7 @@
 ///
 ///     zarr_store::delegate! { |this| this.0;
 ///         get, get_into, set, set_many, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
-///         find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+///         as_async, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
 /// # testing::contract(&Wrapper(MemoryStore::new()));
@@ -56,6 +56,8 @@ macro_rules! delegate {
         rename_prefix(from: &$crate::Prefix, to: &$crate::Prefix) -> $crate::Result<bool> } };
     (@find_link |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         find_link(prefix: &$crate::Prefix) -> $crate::Result<Option<String>> } };
+    (@as_async |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        as_async() -> Option<std::sync::Arc<dyn $crate::AsyncStore>> } };
     (@parent |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         parent() -> Option<(std::sync::Arc<dyn $crate::Store>, String)> } };
     (@try_lock |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

@@ -222,6 +222,14 @@ impl Fetched {
         true
     }
 
+    /// The same reply with this one piece.
+    #[must_use]
+    pub(crate) fn with_piece(mut self, bytes: Bytes) -> Self {
+        self.pieces.clear();
+        self.push(bytes);
+        self
+    }
+
     fn bytes_of<'a>(&'a self, piece: &'a Piece) -> &'a [u8] {
         match piece {
             Piece::Lent(bytes) => bytes,

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::{
-    ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, Store, Version,
+    AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix, Result,
+    SetOptions, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own.
@@ -14,7 +17,7 @@ pub struct Prefixed<S> {
     prefix: Prefix,
 }
 
-impl<S: Store> Prefixed<S> {
+impl<S> Prefixed<S> {
     /// The keys under `prefix` in `store`.
     #[must_use]
     pub fn new(store: S, prefix: Prefix) -> Self {
@@ -33,6 +36,15 @@ impl<S: Store> Prefixed<S> {
         Prefix::new(prefix.as_str().strip_prefix(self.prefix.as_str())?).ok()
     }
 
+    fn up_listing(&self, listing: &Listing) -> Listing {
+        Listing {
+            keys: listing.keys.iter().filter_map(|key| self.up(key)).collect(),
+            prefixes: listing.prefixes.iter().filter_map(|prefix| self.up_prefix(prefix)).collect(),
+        }
+    }
+}
+
+impl<S: fmt::Display> Prefixed<S> {
     /// Replaces the key in an error by the caller's key.
     fn lift(&self, error: Error) -> Error {
         match error {
@@ -80,11 +92,7 @@ impl<S: Store> Store for Prefixed<S> {
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        let listing = self.store.list_dir(&self.prefix.join_prefix(prefix))?;
-        Ok(Listing {
-            keys: listing.keys.iter().filter_map(|key| self.up(key)).collect(),
-            prefixes: listing.prefixes.iter().filter_map(|prefix| self.up_prefix(prefix)).collect(),
-        })
+        self.store.list_dir(&self.prefix.join_prefix(prefix)).map(|listing| self.up_listing(&listing))
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
@@ -104,6 +112,11 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to))
     }
 
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        let store = self.store.as_async()?;
+        Some(Arc::new(Prefixed { store, prefix: self.prefix.clone() }))
+    }
+
     fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
         self.store.find_link(&self.prefix.join_prefix(prefix))
     }
@@ -121,10 +134,79 @@ impl<S: Store> Store for Prefixed<S> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
+impl<S: AsyncStore> AsyncStore for Prefixed<S> {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let key = self.down(key)?;
+            self.store.get(&key, ranges, options).await.map_err(|error| self.lift(error))
+        })
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let key = self.down(key)?;
+            self.store.set(&key, value, options).await.map_err(|error| self.lift(error))
+        })
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.store.erase(&self.down(key)?).await })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move {
+            let listing = self.store.list_dir(&self.prefix.join_prefix(prefix)).await?;
+            Ok(self.up_listing(&listing))
+        })
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move {
+            let keys = self.store.list_prefix(&self.prefix.join_prefix(prefix)).await?;
+            Ok(keys.iter().filter_map(|key| self.up(key)).collect())
+        })
+    }
+
+    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.store.erase_prefix(&self.prefix.join_prefix(prefix)).await })
+    }
+
+    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(
+            async move { self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to)).await },
+        )
+    }
+
+    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
+        Box::pin(async move { self.store.try_lock(&self.prefix.join_prefix(prefix)).await })
+    }
+
+    crate::delegate_async! { |this| this.store;
+        pause, take_warnings, flush, barrier, capabilities, access_profile
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemoryStore, StoreExt, testing};
+    use crate::{MemoryStore, StoreExt, SyncAsAsync, block_on, testing};
+
+    #[test]
+    fn keeps_the_contract_without_blocking() {
+        let inner: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
+        block_on(testing::contract_async(&Prefixed::new(inner, Prefix::new("a/").expect("a prefix"))));
+    }
 
     #[test]
     fn keeps_the_contract_and_touches_nothing_else() {

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::store::refuse;
-use crate::{Capabilities, Key, Lock, Operation, Prefix, Result, SetOptions, Store, Version};
+use crate::{AsyncStore, BoxFuture, Capabilities, Key, Lock, Operation, Prefix, Result, SetOptions, Store, Version};
 
 /// Another store with every write refused as [`crate::Error::ReadOnly`].
 #[derive(Clone, Debug)]
@@ -42,6 +44,10 @@ impl<S: Store> Store for ReadOnly<S> {
         refuse(self, Operation::Set)
     }
 
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::new(ReadOnly(self.0.as_async()?)))
+    }
+
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
         self.0.parent().map(|(parent, name)| (Arc::new(ReadOnly(parent)) as Arc<dyn Store>, name))
     }
@@ -57,6 +63,37 @@ impl<S: Store> Store for ReadOnly<S> {
     crate::delegate! { |this| this.0;
         get, get_into, list_dir, list_prefix, find_link, take_warnings, flush, barrier,
         access_profile
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
+    fn set<'a>(&'a self, _: &'a Key, _: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn erase<'a>(&'a self, _: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { refuse(self, Operation::Erase) })
+    }
+
+    fn erase_prefix<'a>(&'a self, _: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { refuse(self, Operation::Erase) })
+    }
+
+    fn rename_prefix<'a>(&'a self, _: &'a Prefix, _: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn try_lock<'a>(&'a self, _: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities().write(false).conditional(false).durable(false)
+    }
+
+    crate::delegate_async! { |this| this.0;
+        get, list_dir, list_prefix, pause, take_warnings, flush, barrier, access_profile
     }
 }
 

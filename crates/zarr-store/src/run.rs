@@ -4,8 +4,12 @@ use smallvec::SmallVec;
 
 use crate::buffers::{BufferUse, keep_buffer};
 use crate::coalesce::{Merged, coalesce};
+use crate::drive::{OnThisThread, Workers, run_overlapped};
 use crate::fetched::{check, pieces};
-use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Job, Key, Next, Reply, Request, Result, Store, StoreExt};
+use crate::{
+    AccessProfile, ByteRange, Error, Fetched, GetInto, GetOptions, Job, Key, Limits, Next, Reply, Request, Result,
+    Store, StoreExt,
+};
 
 /// Runs a job on a store, on this thread.
 ///
@@ -17,9 +21,15 @@ pub fn run<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
 
 /// Runs a job on a store, and its forks as `spawn` does.
 ///
+/// On a store that has a form [without blocking](Store::as_async), this thread waits for the replies to many requests, and all steps of
+/// jobs run on the threads of `spawn`, within its [limits](Spawn::limits).
+///
 /// # Errors
 /// The job's own, and the store's.
 pub fn run_on<S: Spawn, J: Job>(spawn: &S, store: &dyn Store, mut job: J) -> Result<J::Output, J::Error> {
+    if let Some(store) = store.as_async() {
+        return run_overlapped(spawn, &*store, job);
+    }
     let mut replies = Vec::new();
     loop {
         let next = job.step(&replies);
@@ -55,6 +65,16 @@ pub trait Spawn: Sync {
     /// The errors of the store.
     fn answers(&self, store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
         answers(store, requests, replies)
+    }
+
+    /// How much of a job may be under way on a store with this profile whose requests take long.
+    fn limits(&self, profile: &AccessProfile) -> Limits {
+        Limits::of(profile)
+    }
+
+    /// Calls `body` with threads for tasks, and returns when all tasks have run. By default they run at once, on this thread.
+    fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
+        body(&OnThisThread);
     }
 }
 
@@ -179,7 +199,7 @@ pub(crate) struct GetPlan {
 
 impl GetPlan {
     /// `None` if nothing can be merged.
-    pub(crate) fn new(ranges: &[ByteRange], profile: &crate::AccessProfile) -> Option<Self> {
+    pub(crate) fn new(ranges: &[ByteRange], profile: &AccessProfile) -> Option<Self> {
         if profile.max_size == 0 {
             return None;
         }

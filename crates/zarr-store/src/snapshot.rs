@@ -69,22 +69,31 @@ pub struct GetOptions {
     pub snapshot: bool,
     /// The state to read. If the value has another one by now, the get fails with [`crate::Error::Precondition`].
     pub if_match: Option<Snapshot>,
+    /// About how many bytes the whole value has at most, if the caller knows: by it a driver bounds the memory of gets that are under
+    /// way, and decides whether to get a value in parts. It is no condition.
+    pub expected_size: Option<u64>,
 }
 
 /// The newest state.
-pub(crate) static NEWEST: GetOptions = GetOptions { snapshot: false, if_match: None };
+pub(crate) static NEWEST: GetOptions = GetOptions { snapshot: false, if_match: None, expected_size: None };
 
 impl GetOptions {
     /// The newest state, which further gets will require.
     #[must_use]
     pub fn snapshot() -> Self {
-        Self { snapshot: true, if_match: None }
+        Self { snapshot: true, ..Self::default() }
     }
 
     /// This state; the newest if `snapshot` is `None`.
     #[must_use]
     pub fn if_match(snapshot: Option<Snapshot>) -> Self {
-        Self { snapshot: false, if_match: snapshot }
+        Self { if_match: snapshot, ..Self::default() }
+    }
+
+    /// With this [`expected_size`](Self::expected_size) in bytes.
+    #[must_use]
+    pub fn expecting(self, size: impl Into<Option<u64>>) -> Self {
+        Self { expected_size: size.into(), ..self }
     }
 
     /// Whether neither a state nor a snapshot is required.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::fetched::check;
 use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, ByteRange, Error, Fetched, GetOptions, Key, Lock, Operation, Prefix, Result, SetOptions, Version,
+    AccessProfile, AsyncStore, ByteRange, Error, Fetched, GetOptions, Key, Lock, Operation, Prefix, Result, SetOptions,
+    Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -164,6 +165,12 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
         let _ = prefix;
         Ok(None)
+    }
+
+    /// The same store without blocking, where its requests take so long that many should be under way: drivers of jobs use that one
+    /// then. Its futures need no particular runtime. `None` for stores whose requests are best made one after another by each thread.
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        None
     }
 
     /// The store in the parent directory, and the name of this store there. `None` for stores that are no directories.

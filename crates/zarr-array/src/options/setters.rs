@@ -77,6 +77,20 @@ impl Options {
         self
     }
 
+    /// Sets [`requests_in_flight`](Self#structfield.requests_in_flight).
+    #[must_use]
+    pub fn requests_in_flight(mut self, requests: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.requests_in_flight = requests.into();
+        self
+    }
+
+    /// Sets [`bytes_in_flight`](Self#structfield.bytes_in_flight).
+    #[must_use]
+    pub fn bytes_in_flight(mut self, bytes: impl Into<Option<u64>>) -> Self {
+        self.bytes_in_flight = bytes.into();
+        self
+    }
+
     /// Sets [`cache`](Self#structfield.cache).
     #[must_use]
     pub fn cache(mut self, cache: impl Into<Option<ChunkCache>>) -> Self {

@@ -24,6 +24,8 @@ pub(super) struct ChunkRead<'a> {
     pub(super) byte_range: Option<Range<u64>>,
     /// The state of the value that was read so far, if the store tells.
     pub(super) snapshot: Option<Snapshot>,
+    /// How many bytes the value has at most, about, where requests take long.
+    expected_size: Option<u64>,
     pub(super) codecs: Arc<Pipeline>,
     pub(super) shape: Shape,
     /// The region of the chunk that is read.
@@ -92,7 +94,9 @@ impl Source {
         let shard = match self {
             Self::Chunks => {
                 let key = context.core.key(&overlap.index)?;
-                return Ok(Some(ChunkRead::new(key, overlap.index.clone(), &context.core.codecs, overlap, out)));
+                let mut read = ChunkRead::new(key, overlap.index.clone(), &context.core.codecs, overlap, out);
+                read.expected_size = context.expected_size(&read.codecs, &read.shape);
+                return Ok(Some(read));
             }
             Self::Shard(shard) => shard,
         };
@@ -120,6 +124,7 @@ impl<'a> ChunkRead<'a> {
             chunk,
             byte_range: None,
             snapshot: None,
+            expected_size: None,
             codecs: Arc::clone(codecs),
             shape: overlap.shape.clone(),
             region: overlap.region.clone(),
@@ -216,6 +221,7 @@ impl<'a> ChunkRead<'a> {
             None if self.decode.is_some() => GetOptions::snapshot(),
             None => GetOptions::default(),
         };
+        let options = options.expecting(self.expected_size);
         self.pending = Some(requests.add(&self.key, shared, ranges, options));
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::core::ArrayCore;
 use crate::{Checksums, Error, ErrorKind, MissingChunks, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use zarr_codec::{Access, ViewMut};
+use zarr_codec::{Access, Pipeline, ViewMut};
 use zarr_grid::ChunkIndex;
 use zarr_store::{AccessProfile, StoreKind};
 
@@ -98,10 +98,24 @@ impl<'a> ReadContext<'a> {
         self.store == StoreKind::Local
     }
 
+    /// How many chunks with keys of their own make such a group. Behind a network, too, each is decoded when it has come.
+    pub(super) fn keyed_group_len(&self, chunk_size: u64) -> usize {
+        chunks_in(LOCAL_GROUP, chunk_size)
+    }
+
+    /// How many bytes an encoded chunk has at most, or what it may be expected to have; `None` where requests are short, so that
+    /// nobody asks.
+    pub(super) fn expected_size(&self, codecs: &Pipeline, shape: &[u64]) -> Option<u64> {
+        let expected = || {
+            let decoded = codecs.decoded_size(shape);
+            codecs.encoded_size(shape).bound(decoded.saturating_add(decoded / 8).saturating_add(LOCAL_GROUP))
+        };
+        (self.store == StoreKind::Remote).then(expected)
+    }
+
     /// How many chunks make a group of `size` bytes, or of more where requests take long.
     fn chunks_of(&self, size: u64, chunk_size: u64) -> usize {
-        let group = if self.store == StoreKind::Remote { REMOTE_GROUP } else { size };
-        usize::try_from(group / chunk_size.max(1)).unwrap_or(usize::MAX).clamp(1, MAX_CHUNKS)
+        chunks_in(if self.store == StoreKind::Remote { REMOTE_GROUP } else { size }, chunk_size)
     }
 
     /// Notes that a chunk is not stored.
@@ -127,4 +141,8 @@ impl<'a> ReadContext<'a> {
         }
         Ok(element.fill(out)?)
     }
+}
+
+fn chunks_in(group: u64, chunk_size: u64) -> usize {
+    usize::try_from(group / chunk_size.max(1)).unwrap_or(usize::MAX).clamp(1, MAX_CHUNKS)
 }

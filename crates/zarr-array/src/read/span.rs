@@ -27,7 +27,8 @@ impl<'a> ChunkSpan<'a> {
     fn group_len(&self) -> usize {
         match &self.source {
             Source::Shard(shard) if shard.codecs.is_raw_elements() => self.context.copied_group_len(self.chunk_size),
-            _ => self.context.group_len(self.chunk_size),
+            Source::Shard(_) => self.context.group_len(self.chunk_size),
+            Source::Chunks => self.context.keyed_group_len(self.chunk_size),
         }
     }
 

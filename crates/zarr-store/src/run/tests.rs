@@ -3,12 +3,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::run_async::run_async_with;
 use crate::testing::Altered;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Counted, Error, Fetched, GetOptions, Job, Key, Listing,
-    MemoryStore, Next, Precondition, Prefix, Reply, Request, Result, Sequential, SetOptions, Spawn, Store, StoreExt,
-    SyncAsAsync, Version, answers, block_on, run, run_async, run_on,
+    AccessProfile, AsyncAsSync, AsyncStore, ByteRange, Capabilities, Counted, Error, Fetched, GetOptions, Job, Key,
+    Limits, Listing, MemoryStore, Next, Precondition, Prefix, Reply, Request, Result, Sequential, SetOptions, Spawn,
+    Store, StoreExt, SyncAsAsync, Version, Workers, answers, block_on, run, run_async, run_async_with, run_on,
 };
 
 /// Asks once and returns the replies.
@@ -98,6 +97,7 @@ proptest! {
         ranges in proptest::collection::vec(arb_range(), 0..8),
         max_gap in 0_u64..30,
         max_size in 0_u64..120,
+        part_size in 1_u64..60,
     ) {
         let store = MemoryStore::new();
         let value: Vec<u8> = (0..100).collect();
@@ -112,7 +112,17 @@ proptest! {
         }).collect();
         let merging = Arc::new(Altered::new(store).with_profile(AccessProfile::LOCAL.merging(max_gap, max_size)));
         let blocking = run(&merging, Once(Some(asks())));
-        let waiting = block_on(run_async(&SyncAsAsync::new(merging), Once(Some(asks()))));
+        let waiting = block_on(run_async(&SyncAsAsync::new(Arc::clone(&merging) as Arc<dyn Store>), Once(Some(asks()))));
+        let profile = AccessProfile::REMOTE.merging(max_gap, max_size).part_size(Some(part_size));
+        let remote: Arc<dyn Store> = Arc::new(Altered::new(merging).with_profile(profile));
+        let in_parts = run(&AsyncAsSync::new(Arc::new(SyncAsAsync::new(remote))), Once(Some(asks())));
+        match (&in_parts, &waiting) {
+            (Ok(in_parts), Ok(waiting)) => prop_assert_eq!(in_parts, waiting),
+            (Err(Error::Range { range, size: 100, .. }), Err(_)) => {
+                prop_assert!(ranges.contains(range) && range.resolve(100).is_none(), "{}", range);
+            }
+            other => prop_assert!(false, "{:?}", other),
+        }
         match (model, blocking, waiting) {
             (Some(model), Ok(blocking), Ok(waiting)) => {
                 prop_assert_eq!(&blocking, &[Some(model), None]);
@@ -192,6 +202,64 @@ fn tree() -> MemoryStore {
     store
 }
 
+fn requests(count: usize) -> Limits {
+    Limits::of(&AccessProfile::MEMORY).requests(count)
+}
+
+/// Takes steps on threads; on this one if there are none.
+struct Overlapping {
+    workers: usize,
+    requests: usize,
+    bytes: u64,
+}
+
+impl Spawn for Overlapping {
+    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
+        Sequential.all(store, jobs)
+    }
+
+    fn limits(&self, profile: &AccessProfile) -> Limits {
+        Limits::of(profile).requests(self.requests).bytes_in_flight(self.bytes)
+    }
+
+    fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
+        if self.workers == 0 {
+            return Sequential.with_workers(body);
+        }
+        let (sender, tasks) = std::sync::mpsc::channel();
+        let tasks = std::sync::Mutex::new(tasks);
+        std::thread::scope(|scope| {
+            for _ in 0..self.workers {
+                scope.spawn(|| {
+                    loop {
+                        let task = tasks.lock().expect("a lock").recv();
+                        let Ok(task) = task else { return };
+                        let task: Box<dyn FnOnce() + Send + 't> = task;
+                        task();
+                    }
+                });
+            }
+            body(&Threads(sender, self.workers));
+        });
+
+        struct Threads<'t>(std::sync::mpsc::Sender<Box<dyn FnOnce() + Send + 't>>, usize);
+
+        impl<'t> Workers<'t> for Threads<'t> {
+            fn run(&self, task: Box<dyn FnOnce() + Send + 't>) {
+                self.0.send(task).expect("threads run as long as there are tasks");
+            }
+
+            fn count(&self) -> usize {
+                self.1
+            }
+
+            fn includes_this_thread(&self) -> bool {
+                false
+            }
+        }
+    }
+}
+
 #[test]
 fn both_drivers_and_any_spawn_do_the_same() {
     /// Runs jobs on threads.
@@ -209,12 +277,22 @@ fn both_drivers_and_any_spawn_do_the_same() {
 
     let start = || Sum::Start { key: key("r"), into: key("out") };
     let [a, b] = [tree(), tree()];
+    for requests in [1, 3, 100] {
+        let c = Arc::new(tree());
+        let blocking = AsyncAsSync::new(Arc::new(SyncAsAsync::new(c.clone())));
+        for spawn in [Overlapping { workers: 0, requests, bytes: 1 }, Overlapping { workers: 3, requests, bytes: 99 }] {
+            run_on(&spawn, &blocking, start()).expect("done");
+            let error = run_on(&spawn, &blocking, start()).expect_err("there");
+            assert!(matches!(error, Error::Memory { size: 77 }), "{error}");
+            c.erase_prefix(&Prefix::new("out/").expect("a prefix")).expect("erased");
+        }
+    }
     run_on(&Sequential, &a, start()).expect("done");
     run_on(&Threads, &b, start()).expect("done");
     assert_eq!(a.list().expect("list"), b.list().expect("list"));
     for at_once in [0, 1, 2, 100] {
         let c = Arc::new(tree());
-        block_on(run_async_with(&SyncAsAsync::new(c.clone()), start(), at_once)).expect("done");
+        block_on(run_async_with(&SyncAsAsync::new(c.clone()), start(), requests(at_once))).expect("done");
         assert_eq!(a.list().expect("list"), c.list().expect("list"));
     }
     // The second time the values exist: jobs get a conflict, and the failure of a fork is the failure of all.
@@ -237,7 +315,7 @@ fn merging_saves_requests() {
     assert_eq!((counts.gets, counts.ranges, counts.bytes_read), (1, 1, 910));
 }
 
-/// A store whose every future is ready only when polled twice, and that counts how many wait at the same time.
+/// A store each of whose requests takes a millisecond, and that counts how many wait at the same time.
 #[derive(Debug)]
 struct Slow(SyncAsAsync, std::sync::atomic::AtomicUsize, std::sync::atomic::AtomicUsize);
 
@@ -252,15 +330,7 @@ impl Slow {
         use std::sync::atomic::Ordering::SeqCst;
         let waiting = self.1.fetch_add(1, SeqCst) + 1;
         self.2.fetch_max(waiting, SeqCst);
-        let mut polled = false;
-        std::future::poll_fn(|context| {
-            if std::mem::replace(&mut polled, true) {
-                return std::task::Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            std::task::Poll::Pending
-        })
-        .await;
+        crate::bridge::sleep(std::time::Duration::from_millis(1)).await;
         self.1.fetch_sub(1, SeqCst);
     }
 }
@@ -314,7 +384,8 @@ fn requests_wait_together_but_not_too_many() {
     for (at_once, most) in [(1, 1), (7, 7), (100, 50)] {
         let get = |i: u8| Request::get(key(&i.to_string()));
         slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
-        let got = block_on(run_async_with(&slow, Once(Some((0..50).map(get).collect())), at_once)).expect("got");
+        let got =
+            block_on(run_async_with(&slow, Once(Some((0..50).map(get).collect())), requests(at_once))).expect("got");
         assert_eq!(got, (0..50).map(|i| Some(vec![vec![i]])).collect::<Vec<_>>());
         assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), most);
     }
@@ -357,7 +428,7 @@ fn requests_of_jobs_that_fork_again_are_not_too_many_either() {
     let slow = Slow(SyncAsAsync::new(memory), 0.into(), 0.into());
     for at_once in [1, 10, 32] {
         slow.2.store(0, std::sync::atomic::Ordering::SeqCst);
-        block_on(run_async_with(&slow, Branch(5), at_once)).expect("done");
+        block_on(run_async_with(&slow, Branch(5), requests(at_once))).expect("done");
         assert_eq!(slow.2.load(std::sync::atomic::Ordering::SeqCst), at_once);
     }
 }

@@ -92,6 +92,11 @@ impl<S: Store> Store for Altered<S> {
         self.profile.unwrap_or_else(|| self.store.access_profile())
     }
 
+    /// Gets would not be answered by the function.
+    fn as_async(&self) -> Option<std::sync::Arc<dyn crate::AsyncStore>> {
+        None
+    }
+
     crate::delegate! { |this| this.store;
         set, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
         find_link, parent, try_lock, take_warnings, flush, barrier, capabilities

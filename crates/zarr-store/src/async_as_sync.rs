@@ -1,0 +1,123 @@
+//! Stores that do not block as blocking stores.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::{
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix,
+    Result, SetOptions, Store, Version, block_on,
+};
+
+/// An [`AsyncStore`] as a blocking store: each operation waits on the calling thread, and jobs have many requests under way.
+///
+/// Futures of the store are polled on the calling thread. Those of this project's stores need no particular runtime. A store whose
+/// futures do is wrapped in one that spawns them on its runtime.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_store::{AsyncAsSync, Key, MemoryStore, StoreExt, SyncAsAsync};
+/// let store = AsyncAsSync::new(Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new()))));
+/// store.set_all(&Key::new("a/c/0")?, b"chunk")?;
+/// assert_eq!(store.get_all(&Key::new("a/c/0")?)?.as_deref(), Some(&b"chunk"[..]));
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AsyncAsSync(Arc<dyn AsyncStore>);
+
+impl AsyncAsSync {
+    /// `store` as a blocking store.
+    #[must_use]
+    pub fn new(store: Arc<dyn AsyncStore>) -> Self {
+        Self(store)
+    }
+}
+
+impl fmt::Display for AsyncAsSync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Store for AsyncAsSync {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        block_on(self.0.get(key, ranges, options))
+    }
+
+    /// Declined: a copy costs little beside the request.
+    fn get_into(&self, _key: &Key, _into: &mut [u8]) -> Result<GetInto> {
+        Ok(GetInto::Declined)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        block_on(self.0.set(key, Bytes::copy_from_slice(value), options))
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        block_on(self.0.erase(key))
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        block_on(self.0.list_dir(prefix))
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        block_on(self.0.list_prefix(prefix))
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        block_on(self.0.erase_prefix(prefix))
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        block_on(self.0.rename_prefix(from, to))
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::clone(&self.0))
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        block_on(self.0.try_lock(prefix))
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+
+    fn flush(&self) -> Result<()> {
+        block_on(self.0.flush())
+    }
+
+    fn barrier(&self) -> Result<()> {
+        block_on(self.0.barrier())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.0.access_profile()
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
+    crate::delegate_async! { |this| **this;
+        get, set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause, take_warnings, flush, barrier,
+        capabilities, access_profile
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryStore, SyncAsAsync, testing};
+
+    #[test]
+    fn keeps_the_contract() {
+        testing::contract(&AsyncAsSync::new(Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())))));
+    }
+}

@@ -1,0 +1,97 @@
+//! The methods that an async store which wraps another one passes on.
+
+/// As [`delegate`](crate::delegate), for [`AsyncStore`](crate::AsyncStore).
+#[macro_export]
+macro_rules! delegate_async {
+    (|$this:ident| $store:expr; $($method:ident),* $(,)?) => {
+        $($crate::delegate_async! { @$method |$this| $store })*
+    };
+    (@get |$this:ident| $store:expr) => {
+        fn get<'a>(
+            &'a self,
+            key: &'a $crate::Key,
+            ranges: &'a [$crate::ByteRange],
+            options: &'a $crate::GetOptions,
+        ) -> $crate::BoxFuture<'a, $crate::Result<Option<$crate::Fetched>>> {
+            let $this = self;
+            $store.get(key, ranges, options)
+        }
+    };
+    (@set |$this:ident| $store:expr) => {
+        fn set<'a>(
+            &'a self,
+            key: &'a $crate::Key,
+            value: $crate::Bytes,
+            options: &'a $crate::SetOptions,
+        ) -> $crate::BoxFuture<'a, $crate::Result<Option<$crate::Version>>> {
+            let $this = self;
+            $store.set(key, value, options)
+        }
+    };
+    (@erase |$this:ident| $store:expr) => {
+        fn erase<'a>(&'a self, key: &'a $crate::Key) -> $crate::BoxFuture<'a, $crate::Result<()>> {
+            let $this = self;
+            $store.erase(key)
+        }
+    };
+    (@list_dir |$this:ident| $store:expr) => { $crate::delegate_async! { @prefix |$this| $store; list_dir -> $crate::Listing } };
+    (@list_prefix |$this:ident| $store:expr) => {
+        $crate::delegate_async! { @prefix |$this| $store; list_prefix -> Vec<$crate::Key> }
+    };
+    (@erase_prefix |$this:ident| $store:expr) => { $crate::delegate_async! { @prefix |$this| $store; erase_prefix -> () } };
+    (@try_lock |$this:ident| $store:expr) => {
+        $crate::delegate_async! { @prefix |$this| $store; try_lock -> Option<$crate::Lock> }
+    };
+    (@rename_prefix |$this:ident| $store:expr) => {
+        fn rename_prefix<'a>(
+            &'a self,
+            from: &'a $crate::Prefix,
+            to: &'a $crate::Prefix,
+        ) -> $crate::BoxFuture<'a, $crate::Result<bool>> {
+            let $this = self;
+            $store.rename_prefix(from, to)
+        }
+    };
+    (@pause |$this:ident| $store:expr) => {
+        fn pause(&self, duration: std::time::Duration) -> $crate::BoxFuture<'_, ()> {
+            let $this = self;
+            $store.pause(duration)
+        }
+    };
+    (@take_warnings |$this:ident| $store:expr) => {
+        fn take_warnings(&self) -> Vec<String> {
+            let $this = self;
+            $store.take_warnings()
+        }
+    };
+    (@flush |$this:ident| $store:expr) => {
+        fn flush(&self) -> $crate::BoxFuture<'_, $crate::Result<()>> {
+            let $this = self;
+            $store.flush()
+        }
+    };
+    (@barrier |$this:ident| $store:expr) => {
+        fn barrier(&self) -> $crate::BoxFuture<'_, $crate::Result<()>> {
+            let $this = self;
+            $store.barrier()
+        }
+    };
+    (@capabilities |$this:ident| $store:expr) => {
+        fn capabilities(&self) -> $crate::Capabilities {
+            let $this = self;
+            $store.capabilities()
+        }
+    };
+    (@access_profile |$this:ident| $store:expr) => {
+        fn access_profile(&self) -> $crate::AccessProfile {
+            let $this = self;
+            $store.access_profile()
+        }
+    };
+    (@prefix |$this:ident| $store:expr; $method:ident -> $output:ty) => {
+        fn $method<'a>(&'a self, prefix: &'a $crate::Prefix) -> $crate::BoxFuture<'a, $crate::Result<$output>> {
+            let $this = self;
+            $store.$method(prefix)
+        }
+    };
+}

@@ -1,0 +1,25 @@
+//! The drivers of jobs on stores that do not block.
+//!
+//! ```text
+//! Driver        which jobs can take a step, which wait for replies or for the jobs that they forked; the bounds of all that is under way
+//!    │
+//! answer        a request as gets, sets, listings of the store; parts: a get as several at the same time
+//!    │
+//! in_place      steps run where the future is polled: needs neither threads nor a runtime
+//! overlapped    steps run on the threads of a pool, while the caller's thread waits for replies
+//! ```
+
+mod answer;
+mod driver;
+mod future_set;
+mod in_place;
+mod overlapped;
+mod parts;
+mod permits;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use future_set::FutureSet;
+pub use in_place::{run_async, run_async_with};
+pub use overlapped::Workers;
+pub(crate) use overlapped::{OnThisThread, run_overlapped};

@@ -1,0 +1,90 @@
+//! Answers to requests on stores that do not block.
+
+use super::future_set::all;
+use super::parts;
+use super::permits::Permits;
+use crate::run::{check_replies, conflict};
+use crate::{AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result};
+
+/// So many bytes a value is expected to have if nothing else is known.
+const USUAL_SIZE: u64 = 64 << 10;
+
+/// Answers requests at the same time.
+pub(super) async fn answers(
+    store: &dyn AsyncStore,
+    permits: &Permits,
+    mut requests: Vec<Request>,
+) -> Result<Vec<Reply>> {
+    let expected = requests.len();
+    let replies = match (requests.pop(), expected) {
+        (Some(request), 1) => vec![answer(store, permits, request).await?],
+        (last, _) => {
+            let requests = requests.into_iter().chain(last);
+            all(requests.map(|request| Box::pin(answer(store, permits, request)) as BoxFuture<'_, _>)).await?
+        }
+    };
+    check_replies(replies.len(), expected)?;
+    Ok(replies)
+}
+
+async fn answer(store: &dyn AsyncStore, permits: &Permits, request: Request) -> Result<Reply> {
+    if let Request::Get { key, ranges, options } = &request {
+        return parts::get(store, permits, key, ranges, options).await.map(Reply::Got).or_else(conflict);
+    }
+    let _permit = permits.take().await;
+    Ok(match request {
+        Request::Get { .. } => Reply::Conflict,
+        Request::Set { key, value, options } => {
+            store.set(&key, value.into(), &options).await.map(|_| Reply::Set).or_else(conflict)?
+        }
+        Request::Erase { key } => {
+            store.erase(&key).await?;
+            Reply::Erased
+        }
+        Request::ErasePrefix { prefix } => {
+            store.erase_prefix(&prefix).await?;
+            Reply::Erased
+        }
+        Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(&from, &to).await?),
+        Request::Lock { prefix } => Reply::Locked(store.try_lock(&prefix).await?),
+        Request::Barrier => {
+            store.barrier().await?;
+            Reply::Barrier
+        }
+        Request::Pause { duration } => {
+            store.pause(duration).await;
+            Reply::Paused
+        }
+        Request::List { prefix } => Reply::Listing(store.list_dir(&prefix).await?),
+        Request::ListAll { prefix } => Reply::Keys(store.list_prefix(&prefix).await?),
+        Request::Size { key } => Reply::Size(store.size(&key).await?),
+    })
+}
+
+/// How many bytes of memory the answers to some requests are expected to take, and the values that these set.
+pub(super) fn expected_size(requests: &[Request]) -> u64 {
+    let size = |request: &Request| match request {
+        Request::Get { ranges, options, .. } => {
+            let whole = options.expected_size.unwrap_or(USUAL_SIZE);
+            let sizes = ranges.iter().map(|range| match range {
+                ByteRange::Range(range) => range.end.saturating_sub(range.start),
+                ByteRange::Suffix(len) => *len,
+                ByteRange::First(len) => whole.min(*len),
+                ByteRange::Full | ByteRange::From(_) => whole,
+            });
+            sizes.fold(0, u64::saturating_add)
+        }
+        Request::Set { value, .. } => value.len() as u64,
+        _ => 0,
+    };
+    requests.iter().map(size).fold(0, u64::saturating_add)
+}
+
+/// How many bytes of memory replies take.
+pub(super) fn held_size(replies: &[Reply]) -> u64 {
+    let size = |reply: &Reply| match reply {
+        Reply::Got(Some(fetched)) => fetched.parts().map(|part| part.len() as u64).sum(),
+        _ => 0,
+    };
+    replies.iter().map(size).fold(0, u64::saturating_add)
+}

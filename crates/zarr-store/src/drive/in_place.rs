@@ -1,0 +1,52 @@
+//! The driver that takes steps where it is polled.
+
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use super::driver::{Driver, stalled};
+use super::permits::Permits;
+use crate::{AsyncStore, Job, Limits, Result};
+
+/// After so long other tasks of the executor have their turn.
+const TURN: Duration = Duration::from_millis(1);
+
+/// Runs a job on a store. Requests run at the same time, of all forked jobs together as many as the
+/// [concurrency](crate::AccessProfile::concurrency) of the store.
+///
+/// Steps of jobs, such as decoding, run where the future is polled, and the executor has its turn after each.
+///
+/// # Errors
+/// The job's own, and the store's.
+pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Output, J::Error> {
+    run_async_with(store, job, Limits::of(&store.access_profile())).await
+}
+
+/// As [`run_async`], within bounds.
+///
+/// # Errors
+/// The job's own, and the store's.
+pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limits) -> Result<J::Output, J::Error> {
+    let permits = Permits::new(limits.requests);
+    let mut driver = Driver::new(store, &permits, limits, job);
+    poll_fn(|context| {
+        let begun = Instant::now();
+        loop {
+            if let Some(output) = driver.take_output() {
+                return Poll::Ready(Ok(output));
+            }
+            // Requests begin when they are polled first: those of the last step do so before the next one.
+            let came = driver.poll(context)?;
+            if let Some(step) = driver.next_step() {
+                driver.stepped(step.take())?;
+                if begun.elapsed() >= TURN {
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+            } else if !came {
+                return if driver.is_idle() { Poll::Ready(Err(stalled().into())) } else { Poll::Pending };
+            }
+        }
+    })
+    .await
+}

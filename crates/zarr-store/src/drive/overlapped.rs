@@ -1,0 +1,147 @@
+//! The driver that takes steps on the threads of a pool, while the caller's thread waits for replies.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+
+use super::driver::{Driver, Step, Stepped, stalled};
+use super::permits::Permits;
+use crate::bridge::Unpark;
+use crate::{AsyncStore, Error, Job, Result, Spawn};
+
+/// The threads of a pool, as long as a driver hands out tasks to them.
+pub trait Workers<'t> {
+    /// Runs a task, now or later.
+    fn run(&self, task: Box<dyn FnOnce() + Send + 't>);
+
+    /// How many tasks run at the same time.
+    fn count(&self) -> usize;
+
+    /// Whether the calling thread is one of them: then it runs tasks while it waits, or all of them might wait.
+    fn includes_this_thread(&self) -> bool;
+}
+
+/// Tasks that run at once, on the thread that hands them out.
+pub(crate) struct OnThisThread;
+
+impl<'t> Workers<'t> for OnThisThread {
+    fn run(&self, task: Box<dyn FnOnce() + Send + 't>) {
+        task();
+    }
+
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn includes_this_thread(&self) -> bool {
+        true
+    }
+}
+
+/// Runs a job on a store.
+///
+/// # Errors
+/// The job's own, and the store's.
+pub(crate) fn run_overlapped<S: Spawn, J: Job>(
+    spawn: &S,
+    store: &dyn AsyncStore,
+    job: J,
+) -> Result<J::Output, J::Error> {
+    let limits = spawn.limits(&store.access_profile());
+    let permits = Permits::new(limits.requests);
+    let steps = Steps { todo: Mutex::default(), taken: Mutex::default(), waker: Unpark::this_thread() };
+    let mut driver = Some(Driver::new(store, &permits, limits, job));
+    let mut output = Err(stalled().into());
+    spawn.with_workers(&mut |workers| {
+        if let Some(driver) = driver.take() {
+            output = drive(driver, &steps, workers);
+            // An error leaves steps that no one needs.
+            steps.todo().clear();
+        }
+    });
+    output
+}
+
+fn drive<'t, J: Job>(
+    mut driver: Driver<'_, J>,
+    steps: &'t Steps<J>,
+    workers: &dyn Workers<'t>,
+) -> Result<J::Output, J::Error> {
+    let mut context = Context::from_waker(&steps.waker);
+    // A thread that is done with a step finds the next one at once.
+    let most = 2 * workers.count();
+    let mut handed = 0;
+    loop {
+        let mut went_on = false;
+        for taken in steps.taken_since() {
+            handed -= 1;
+            driver.stepped(taken.ok_or_else(panicked)?)?;
+            went_on = true;
+        }
+        if let Some(output) = driver.take_output() {
+            return Ok(output);
+        }
+        went_on |= driver.poll(&mut context)?;
+        while handed < most
+            && let Some(step) = driver.next_step()
+        {
+            handed += 1;
+            steps.todo().push_back(step);
+            workers.run(Box::new(|| {
+                steps.take_one();
+            }));
+            went_on = true;
+        }
+        if went_on || (workers.includes_this_thread() && steps.take_one()) {
+            continue;
+        }
+        if handed == 0 && driver.is_idle() {
+            return Err(stalled().into());
+        }
+        std::thread::park();
+    }
+}
+
+/// A step panicked; the pool passes that on.
+fn panicked() -> Error {
+    stalled()
+}
+
+/// Steps on their way from the driver to the pool and back.
+struct Steps<J: Job> {
+    todo: Mutex<VecDeque<Step<J>>>,
+    /// `None`: the step panicked.
+    taken: Mutex<Vec<Option<Stepped<J>>>>,
+    waker: Waker,
+}
+
+impl<J: Job> Steps<J> {
+    fn todo(&self) -> MutexGuard<'_, VecDeque<Step<J>>> {
+        self.todo.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn taken_since(&self) -> Vec<Option<Stepped<J>>> {
+        std::mem::take(&mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes a step. Returns false if there is none.
+    fn take_one(&self) -> bool {
+        let Some(step) = self.todo().pop_front() else { return false };
+        let mut ended = Ended { steps: self, taken: None };
+        ended.taken = Some(step.take());
+        true
+    }
+}
+
+/// Reports a step, also if it panics.
+struct Ended<'t, J: Job> {
+    steps: &'t Steps<J>,
+    taken: Option<Stepped<J>>,
+}
+
+impl<J: Job> Drop for Ended<'_, J> {
+    fn drop(&mut self) {
+        self.steps.taken.lock().unwrap_or_else(PoisonError::into_inner).push(self.taken.take());
+        self.steps.waker.wake_by_ref();
+    }
+}

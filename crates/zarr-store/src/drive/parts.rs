@@ -1,0 +1,175 @@
+//! One get as several requests: each range that is far from the others, and the parts of a large one, at the same time.
+
+use std::ops::Range;
+
+use super::future_set::all;
+use super::permits::Permits;
+use crate::fetched::check;
+use crate::run::GetPlan;
+use crate::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetOptions, Key, Precondition, Result, Snapshot,
+    StoreKind, Version,
+};
+
+/// So often a value is read again that changed between two requests for parts of it.
+const ATTEMPTS: usize = 3;
+
+/// A get with its ranges merged as the profile of the store allows, and cut back into the requested ranges.
+pub(super) async fn get(
+    store: &dyn AsyncStore,
+    permits: &Permits,
+    key: &Key,
+    ranges: &[ByteRange],
+    options: &GetOptions,
+) -> Result<Option<Fetched>> {
+    let profile = store.access_profile();
+    let plan = GetPlan::new(ranges, &profile);
+    let asked = plan.as_ref().map_or(ranges, |plan| &plan.ranges);
+    let of_value = OfValue { store, permits, key, options, profile: &profile };
+    let mut attempts = 1;
+    let fetched = loop {
+        match of_value.ranges(asked).await {
+            Err(error) if error.is_precondition() && options.if_match.is_none() && attempts < ATTEMPTS => attempts += 1,
+            fetched => break fetched,
+        }
+    };
+    match plan {
+        None => check(&store, key, fetched?, ranges.len()),
+        Some(plan) => plan.cut(&store, key, fetched.map_err(|error| plan.blame(error, ranges))?),
+    }
+}
+
+/// The gets of one value.
+#[derive(Clone, Copy)]
+struct OfValue<'a> {
+    store: &'a dyn AsyncStore,
+    permits: &'a Permits,
+    key: &'a Key,
+    options: &'a GetOptions,
+    profile: &'a AccessProfile,
+}
+
+impl OfValue<'_> {
+    async fn ranges(&self, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
+        match ranges {
+            // Requests at the same time are worth their cost only behind a network.
+            _ if self.profile.kind != StoreKind::Remote => self.single(ranges, self.options).await,
+            [] => self.single(ranges, self.options).await,
+            [range] => self.one(range).await,
+            ranges => self.several(ranges).await,
+        }
+    }
+
+    /// One request.
+    async fn single(&self, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let _permit = self.permits.take().await;
+        self.store.get(self.key, ranges, options).await
+    }
+
+    /// All ranges at the same time, which must turn out to be of one state of the value.
+    async fn several(&self, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
+        let this = *self;
+        let replies =
+            all(ranges.iter().map(|range| Box::pin(this.one(range)) as BoxFuture<'_, Result<Option<Fetched>>>)).await?;
+        let is_missing = replies.iter().any(Option::is_none);
+        let mut replies = replies.into_iter().flatten();
+        let Some(mut joined) = replies.next() else { return Ok(None) };
+        if is_missing {
+            return Err(self.changed(&joined, None));
+        }
+        for reply in replies {
+            if !is_same_state(&joined, &reply) {
+                // Where the store says nothing of states, only a single get is of one.
+                let says = joined.version.is_some() || joined.snapshot.is_some();
+                return if says {
+                    Err(self.changed(&joined, reply.version))
+                } else {
+                    self.single(ranges, self.options).await
+                };
+            }
+            joined.push(reply.to_bytes(0));
+            joined.size = joined.size.or(reply.size);
+        }
+        Ok(Some(joined))
+    }
+
+    /// One range, in parts if it is large.
+    async fn one(&self, range: &ByteRange) -> Result<Option<Fetched>> {
+        let part = self.profile.part_size.unwrap_or(u64::MAX).max(1);
+        let is_large = |size: u64| size / 2 > part;
+        let expected = self.options.expected_size;
+        let bounds = match range {
+            ByteRange::Range(range) if is_large(range.end.saturating_sub(range.start)) => range.clone(),
+            ByteRange::Full if expected.is_some_and(is_large) => 0..u64::MAX,
+            ByteRange::First(len) if expected.is_none_or(is_large) && is_large(*len) => 0..*len,
+            _ => return self.single(std::slice::from_ref(range), self.options).await,
+        };
+        self.in_parts(range, bounds, part).await
+    }
+
+    /// A large range: its first part says which state of the value the others must be of.
+    async fn in_parts(&self, range: &ByteRange, bounds: Range<u64>, part: u64) -> Result<Option<Fetched>> {
+        let whole = || self.single(std::slice::from_ref(range), self.options);
+        let first_range = match range {
+            ByteRange::Range(_) => ByteRange::Range(bounds.start..bounds.start + part),
+            _ => ByteRange::First(part),
+        };
+        let options = GetOptions { snapshot: true, ..self.options.clone() };
+        let Some(first) = self.single(&[first_range], &options).await? else { return Ok(None) };
+        let begun = first.part(0).len() as u64;
+        let end = match (range, first.size) {
+            (ByteRange::Range(_), Some(size)) if size < bounds.end => {
+                let (store, key) = (self.store.to_string(), self.key.clone());
+                return Err(Error::Range { store, key, range: range.clone(), size });
+            }
+            (ByteRange::Range(_), _) => bounds.end,
+            (_, Some(size)) => size.min(bounds.end),
+            // All of the value has come.
+            (_, None) if begun < part => begun,
+            (_, None) => return whole().await,
+        };
+        let rest = bounds.start + begun..end;
+        if rest.is_empty() {
+            return Ok(Some(first));
+        }
+        let snapshot = first.snapshot.clone().or_else(|| first.version.clone().map(Snapshot::of_version));
+        // Where the store says nothing of states, only a single get is of one.
+        let Some(snapshot) = snapshot else { return whole().await };
+        let too_large = || Error::Memory { size: end - bounds.start };
+        let total = usize::try_from(end - bounds.start).map_err(|_| too_large())?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(total).map_err(|_| too_large())?;
+        let (this, same) = (*self, &GetOptions { if_match: Some(snapshot), ..self.options.clone() });
+        let gets = (0..(rest.end - rest.start).div_ceil(part)).map(|number| {
+            let start = rest.start + number * part;
+            let range = ByteRange::Range(start..start.saturating_add(part).min(rest.end));
+            Box::pin(async move { this.single(&[range], same).await }) as BoxFuture<'_, Result<Option<Fetched>>>
+        });
+        let parts = all(gets).await?;
+        bytes.extend_from_slice(first.part(0));
+        for part in parts {
+            // It was erased meanwhile.
+            let Some(part) = part else { return Err(self.changed(&first, None)) };
+            bytes.extend_from_slice(part.part(0));
+        }
+        if bytes.len() != total {
+            let found = format!("{} bytes in parts", bytes.len());
+            return Err(Error::contract(&self.store, self.key, found, format!("{total}")));
+        }
+        Ok(Some(first.with_piece(bytes.into())))
+    }
+
+    /// The value changed between two requests.
+    fn changed(&self, first: &Fetched, found: Option<Version>) -> Error {
+        let expected = first.version.clone().map_or(Precondition::None, Precondition::Version);
+        Error::Precondition { store: self.store.to_string(), key: self.key.clone(), expected, found }
+    }
+}
+
+/// Whether two replies are known to be of one state of the value.
+fn is_same_state(a: &Fetched, b: &Fetched) -> bool {
+    match (&a.version, &b.version) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.snapshot.is_some() && a.snapshot == b.snapshot,
+    }
+}

@@ -1,0 +1,40 @@
+//! How much of one operation may be under way.
+
+use crate::AccessProfile;
+
+/// How much of one operation, such as the read of a region, may be under way at the same time on a store whose requests take long.
+///
+/// ```
+/// use zarr_store::{AccessProfile, Limits};
+/// let limits = Limits::of(&AccessProfile::REMOTE).bytes_in_flight(64 << 20);
+/// assert_eq!((limits.requests, limits.bytes), (256, 64 << 20));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Requests that wait for an answer.
+    pub requests: usize,
+    /// Bytes that were asked for and are not yet decoded, or are encoded and not yet stored. A single step that needs more gets
+    /// them when nothing else is under way.
+    pub bytes: u64,
+}
+
+impl Limits {
+    /// Those of the [profile](AccessProfile) of a store.
+    #[must_use]
+    pub const fn of(profile: &AccessProfile) -> Self {
+        Self { requests: profile.concurrency, bytes: profile.bytes_in_flight }
+    }
+
+    /// With so many requests, one at least.
+    #[must_use]
+    pub const fn requests(self, requests: usize) -> Self {
+        Self { requests, ..self }
+    }
+
+    /// With so many bytes.
+    #[must_use]
+    pub const fn bytes_in_flight(self, bytes: u64) -> Self {
+        Self { bytes, ..self }
+    }
+}
