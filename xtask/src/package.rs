@@ -14,7 +14,7 @@ struct Package {
     folder: String,
 }
 
-/// Packages all crates below `crates`, unpacks them, and checks each with its default features and with all, then the
+/// Packages all crates below `crates` that are published, unpacks them, and checks each with its default features and with all, then the
 /// documentation of all.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
@@ -63,7 +63,11 @@ fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
     let mut names = Vec::new();
     let crates = root.join("crates");
     for entry in fs::read_dir(&crates).map_err(at(&crates))? {
-        names.push(entry.map_err(at(&crates))?.file_name().to_string_lossy().into_owned());
+        let folder = entry.map_err(at(&crates))?;
+        let manifest = folder.path().join("Cargo.toml");
+        if !fs::read_to_string(&manifest).map_err(at(&manifest))?.contains("\npublish = false\n") {
+            names.push(folder.file_name().to_string_lossy().into_owned());
+        }
     }
     names.sort_unstable();
     let mut command = cargo(root, target);

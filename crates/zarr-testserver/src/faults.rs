@@ -1,0 +1,257 @@
+//! Faults that a server has on purpose.
+
+use crate::counts::{Logged, Operation};
+use crate::values::Objects;
+use bytes::Bytes;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What goes wrong.
+///
+/// The first group answers without doing what was asked for; the second does it and spoils the answer; the third is
+/// about listings of S3 and Google Cloud Storage alone.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// An answer with this status, these headers and this body, in place of the operation.
+    Status {
+        /// For example 503.
+        status: u16,
+        /// For example `("Retry-After", "1")`.
+        headers: Vec<(String, String)>,
+        /// The body.
+        body: Bytes,
+    },
+    /// 409 `ConditionalRequestConflict` in place of the operation, as S3 answers when requests race.
+    Conflict,
+    /// The connection is closed without an answer, and nothing is done.
+    DropBefore,
+    /// A page of HTML with status 200 in place of the operation, as by a network that wants its users to log in.
+    Html,
+    /// An answer with this status, from 300 to 399, and this address in `Location`.
+    Redirect {
+        /// 301, 302, 303, 307 or 308.
+        status: u16,
+        /// The address, which may be relative.
+        location: String,
+    },
+    /// The value at the path of the request becomes this one, with another ETag, before the operation.
+    Change(Bytes),
+    /// The answer waits for so long, in addition to the latency of the server.
+    Delay(Duration),
+
+    /// The operation is done, and the connection closed without an answer.
+    DropAfter,
+    /// The connection is closed after so many bytes of the body. The headers promise all of them.
+    Truncate(usize),
+    /// The header `Content-Length` has this number, and the body as many bytes as there are up to it. If it has fewer
+    /// than promised the connection is closed after them.
+    ContentLength(usize),
+    /// The header `Range` is ignored: the whole value, with status 200.
+    IgnoreRange,
+    /// The header `Content-Range` has this value.
+    ContentRange(String),
+    /// The body is compressed and has the header `Content-Encoding: gzip`.
+    Gzip,
+    /// The body comes with so many bytes/s.
+    Slow(u64),
+
+    /// The page of a listing is sent, and the token for the next, one that was not there before, leads to it again.
+    DuplicatePage,
+    /// The page of a listing has, as token for the next, the token that it was asked for with.
+    RepeatToken,
+    /// The entries of a page come in reverse order.
+    Unsorted,
+    /// The listing shows what was there when [`crate::TestServer::snapshot`] was called.
+    Stale(Snapshot),
+}
+
+impl FaultKind {
+    /// An answer with a status alone.
+    pub fn status(status: u16) -> Self {
+        Self::Status { status, headers: Vec::new(), body: Bytes::new() }
+    }
+
+    /// An answer with a status and the header `Retry-After`, in seconds.
+    pub fn retry_after(status: u16, seconds: u64) -> Self {
+        Self::Status { status, headers: vec![("Retry-After".to_owned(), seconds.to_string())], body: Bytes::new() }
+    }
+}
+
+/// The keys of a bucket at some time, for [`FaultKind::Stale`].
+#[derive(Clone, Debug)]
+pub struct Snapshot(pub(crate) Arc<Objects>);
+
+/// A rule in the script of faults: which requests it is for, and what goes wrong.
+///
+/// ```
+/// use zarr_testserver::{Fault, FaultKind, Operation, TestServer};
+///
+/// let server = TestServer::start()?;
+/// // The third and fourth read of a chunk are to be repeated after a second.
+/// server.fault(Fault::new(FaultKind::retry_after(503, 1)).on(Operation::Get).path("/c/").skip(2).times(2));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Fault {
+    kind: FaultKind,
+    operation: Option<Operation>,
+    method: Option<String>,
+    path: Option<String>,
+    condition: Option<Condition>,
+    skip: u64,
+    times: u64,
+}
+
+type Condition = Arc<dyn Fn(&Logged) -> bool + Send + Sync>;
+
+impl Fault {
+    /// A fault of the next request, whatever it is.
+    pub fn new(kind: FaultKind) -> Self {
+        Self { kind, operation: None, method: None, path: None, condition: None, skip: 0, times: 1 }
+    }
+
+    /// Only for requests that ask for this.
+    pub fn on(self, operation: Operation) -> Self {
+        Self { operation: Some(operation), ..self }
+    }
+
+    /// Only for requests with this method, in capital letters.
+    pub fn method(self, method: impl Into<String>) -> Self {
+        Self { method: Some(method.into()), ..self }
+    }
+
+    /// Only for requests whose path, `/bucket/key` without escapes, contains this.
+    pub fn path(self, part: impl Into<String>) -> Self {
+        Self { path: Some(part.into()), ..self }
+    }
+
+    /// Only for requests for which this is true. The status of the request is not known yet.
+    pub fn when(self, condition: impl Fn(&Logged) -> bool + Send + Sync + 'static) -> Self {
+        Self { condition: Some(Arc::new(condition)), ..self }
+    }
+
+    /// The first `count` requests of these have no fault from this rule.
+    pub fn skip(self, count: u64) -> Self {
+        Self { skip: count, ..self }
+    }
+
+    /// `count` requests of these have the fault, one after the other. The default is 1.
+    pub fn times(self, count: u64) -> Self {
+        Self { times: count, ..self }
+    }
+
+    /// All requests of these have the fault.
+    pub fn always(self) -> Self {
+        self.times(u64::MAX)
+    }
+
+    fn matches(&self, request: &Logged) -> bool {
+        self.operation.is_none_or(|operation| operation == request.operation)
+            && self.method.as_ref().is_none_or(|method| *method == request.method)
+            && self.path.as_ref().is_none_or(|part| request.path.contains(part))
+            && self.condition.as_ref().is_none_or(|condition| condition(request))
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Fault")
+            .field("kind", &self.kind)
+            .field("operation", &self.operation)
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("has_condition", &self.condition.is_some())
+            .field("skip", &self.skip)
+            .field("times", &self.times)
+            .finish()
+    }
+}
+
+/// The rules that have not come to their end, in the order in which they were given.
+#[derive(Debug, Default)]
+pub(crate) struct Script(Mutex<Vec<Fault>>);
+
+impl Script {
+    fn lock(&self) -> MutexGuard<'_, Vec<Fault>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn push(&self, fault: Fault) {
+        self.lock().push(fault);
+    }
+
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// The fault of this request: that of the first rule that is for it and does not skip it.
+    pub(crate) fn take(&self, request: &Logged) -> Option<FaultKind> {
+        let mut rules = self.lock();
+        let mut index = 0;
+        while let Some(rule) = rules.get_mut(index) {
+            if rule.times == 0 {
+                rules.remove(index);
+                continue;
+            }
+            if rule.matches(request) {
+                if rule.skip == 0 {
+                    if rule.times != u64::MAX {
+                        rule.times -= 1;
+                    }
+                    let kind = rule.kind.clone();
+                    if rule.times == 0 {
+                        rules.remove(index);
+                    }
+                    return Some(kind);
+                }
+                rule.skip -= 1;
+            }
+            index += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(path: &str) -> Logged {
+        Logged {
+            method: "GET".to_owned(),
+            path: path.to_owned(),
+            query: String::new(),
+            operation: Operation::Get,
+            range: None,
+            if_match: None,
+            if_none_match: None,
+            status: None,
+        }
+    }
+
+    #[test]
+    fn rules_in_order() {
+        let script = Script::default();
+        script.push(Fault::new(FaultKind::status(500)).path("/c/").skip(1).times(2));
+        script.push(Fault::new(FaultKind::status(503)).method("PUT"));
+        script.push(Fault::new(FaultKind::Html).when(|request| request.path.ends_with("/1")));
+        let found: Vec<_> = ["/b/c/0", "/b/x", "/b/c/1", "/b/c/1", "/b/c/1", "/b/c/1"]
+            .map(|path| match script.take(&get(path)) {
+                None => 0,
+                Some(FaultKind::Status { status, .. }) => status,
+                Some(_) => 200,
+            })
+            .into();
+        assert_eq!(found, [0, 0, 500, 500, 200, 0]);
+        assert_eq!(script.len(), 1);
+        script.clear();
+        assert_eq!(script.len(), 0);
+    }
+}

@@ -1,0 +1,54 @@
+//! Objects and buckets removed.
+
+use super::Call;
+use super::condition::Condition;
+use crate::reply::{Refusal, Reply};
+use crate::xml::{Xml, contents, text};
+use http::StatusCode;
+
+/// `DELETE` of an object. It is no error in S3 if there is none, but it is in Google Cloud Storage.
+pub(super) fn one(call: &Call<'_>) -> Result<Reply, Refusal> {
+    let condition = Condition::of(call)?;
+    let key = &call.request.key;
+    call.with(|contents| {
+        condition.check(contents, key)?;
+        match contents.objects.remove(key) {
+            None if call.api == super::Api::Gcs => Err(Refusal::no_such_key(key)),
+            _ => Ok(Reply::new(StatusCode::NO_CONTENT)),
+        }
+    })
+}
+
+/// `DELETE` of a bucket.
+pub(super) fn bucket(call: &Call<'_>) -> Result<Reply, Refusal> {
+    let mut values = call.shared.values();
+    if !call.contents(&mut values)?.objects.is_empty() {
+        return Err(Refusal::new(409, "BucketNotEmpty", "The bucket you tried to delete is not empty"));
+    }
+    values.buckets.remove(&call.request.bucket);
+    Ok(Reply::new(StatusCode::NO_CONTENT))
+}
+
+/// `POST /bucket?delete`: removes several objects.
+pub(super) fn several(call: &Call<'_>) -> Result<Reply, Refusal> {
+    /// As many as S3 allows.
+    const MOST: usize = 1000;
+    let malformed = || Refusal::new(400, "MalformedXML", "The XML you provided was not well-formed");
+    let document = std::str::from_utf8(&call.body).map_err(|_| malformed())?;
+    let objects = contents(document, "Object").ok_or_else(malformed)?;
+    let keys: Vec<_> = objects.iter().map(|object| text(object, "Key")).collect::<Option<_>>().ok_or_else(malformed)?;
+    if keys.is_empty() || keys.len() > MOST {
+        return Err(malformed());
+    }
+    let is_quiet = text(document, "Quiet").is_some_and(|text| text.trim() == "true");
+    call.with(|contents| {
+        for key in &keys {
+            contents.objects.remove(key);
+        }
+        Ok(Reply::xml(Xml::document("DeleteResult", |xml| {
+            for key in keys.iter().filter(|_| !is_quiet) {
+                xml.inside("Deleted", "", |xml| xml.text("Key", key));
+            }
+        })))
+    })
+}

@@ -1,0 +1,111 @@
+//! A request without its body.
+
+use crate::bucket::{Bucket, Face, Listing};
+use crate::counts::{Logged, Operation};
+use crate::encoding::decode;
+use http::request::Parts;
+use http::{HeaderMap, Method, Uri};
+
+/// A request, taken apart.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    /// The path as it was sent, with its escapes.
+    pub(crate) raw_path: String,
+    /// The first segment of the path. Empty for the path `/`.
+    pub(crate) bucket: String,
+    /// What follows the bucket and a `/`.
+    pub(crate) key: String,
+    /// Whether a `/` follows the bucket.
+    pub(crate) has_key: bool,
+    pub(crate) raw_query: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Request {
+    /// Takes the head of a request apart. `None` where the escapes of its path or query are faulty.
+    pub(crate) fn new(parts: Parts) -> Option<Self> {
+        let raw_path = parts.uri.path().to_owned();
+        let path = decode(&raw_path, false)?;
+        let path = path.strip_prefix('/').unwrap_or(&path);
+        let (bucket, key) = path.split_once('/').map_or((path, None), |(bucket, key)| (bucket, Some(key)));
+        let raw_query = parts.uri.query().unwrap_or_default().to_owned();
+        let query = raw_query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Some((decode(name, true)?, decode(value, true)?))
+        });
+        Some(Self {
+            method: parts.method,
+            bucket: bucket.to_owned(),
+            key: key.unwrap_or_default().to_owned(),
+            has_key: key.is_some(),
+            query: query.collect::<Option<_>>()?,
+            raw_path,
+            raw_query,
+            headers: parts.headers,
+        })
+    }
+
+    /// A request with faulty escapes, for the log alone.
+    pub(crate) fn faulty(method: &Method, uri: &Uri) -> Self {
+        Self {
+            method: method.clone(),
+            raw_path: uri.path().to_owned(),
+            bucket: uri.path().strip_prefix('/').unwrap_or_default().to_owned(),
+            key: String::new(),
+            has_key: false,
+            raw_query: uri.query().unwrap_or_default().to_owned(),
+            query: Vec::new(),
+            headers: HeaderMap::new(),
+        }
+    }
+
+    /// The value of a header, where it is text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The value of a parameter of the query. It is empty for one without `=`.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    /// What the request asks for of a bucket with these options.
+    pub(crate) fn operation(&self, options: &Bucket) -> Operation {
+        let lists = match options.face {
+            Face::S3 | Face::Gcs => {
+                self.key.is_empty() && ["location", "versioning"].iter().all(|name| self.parameter(name).is_none())
+            }
+            Face::Plain { listing, .. } => {
+                matches!(listing, Listing::Json | Listing::Html) && (self.key.is_empty() || self.key.ends_with('/'))
+            }
+        };
+        match self.method.as_str() {
+            "GET" if lists => Operation::List,
+            "GET" => Operation::Get,
+            "HEAD" => Operation::Head,
+            "PUT" if self.key.is_empty() => Operation::Other,
+            "PUT" => Operation::Put,
+            "DELETE" => Operation::Delete,
+            "POST" if self.parameter("delete").is_some() => Operation::Delete,
+            "PROPFIND" => Operation::List,
+            _ => Operation::Other,
+        }
+    }
+
+    /// The request as the log has it.
+    pub(crate) fn logged(&self, operation: Operation) -> Logged {
+        let header = |name| self.header(name).map(str::to_owned);
+        Logged {
+            method: self.method.as_str().to_owned(),
+            path: if self.has_key { format!("/{}/{}", self.bucket, self.key) } else { format!("/{}", self.bucket) },
+            query: self.raw_query.clone(),
+            operation,
+            range: header("range"),
+            if_match: header("if-match"),
+            if_none_match: header("if-none-match"),
+            status: None,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What the connections of a server share.
+
+use crate::counts::Tally;
+use crate::faults::Script;
+use crate::values::Values;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What may change while the server runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) latency: Duration,
+    /// In bytes/s, of each connection.
+    pub(crate) bandwidth: Option<u64>,
+    pub(crate) credentials: Option<Arc<Credentials>>,
+}
+
+/// An access key of S3 and its secret.
+#[derive(Debug)]
+pub(crate) struct Credentials {
+    pub(crate) access_key: String,
+    pub(crate) secret: String,
+}
+
+/// What the connections of a server share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    values: Mutex<Values>,
+    settings: Mutex<Settings>,
+    pub(crate) tally: Tally,
+    pub(crate) faults: Script,
+}
+
+impl Shared {
+    pub(crate) fn values(&self) -> MutexGuard<'_, Values> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn settings_mut(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings_mut().clone()
+    }
+}

@@ -1,0 +1,8 @@
+//! The server as clients see it: object_store and reqwest.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod counts;
+mod gcs;
+mod s3;
+mod support;
