@@ -22,7 +22,8 @@ use zarr_store::{AsyncStore, Store, run, run_async};
 /// metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    run(store, OpenNode::new(path, dialect, store.capabilities().list)).map_err(|error| in_store(store, error))
+    let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&store.access_profile());
+    run(store, job).map_err(|error| in_store(store, error))
 }
 
 /// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
@@ -63,7 +64,7 @@ pub async fn open_node_and_others_async(
 /// As [`open_node`].
 pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let job = OpenNode::new(path, dialect, store.capabilities().list);
+    let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&store.access_profile());
     run_async(store, job).await.map_err(|error| in_store(store, error))
 }
 

@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_json::Map;
 use zarr_meta::{Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode};
-use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
+use zarr_store::{AccessProfile, Job, Key, Next, Prefix, Reply, Request, StoreKind};
 
 /// Finds the node at a path: asks for the documents that each dialect would have there.
 #[derive(Debug)]
@@ -73,6 +73,12 @@ impl OpenNode {
     /// Looks for documents of the self-contained dialects at the path alone.
     pub(crate) fn self_contained_only(self) -> Self {
         Self { probe: self.probe.self_contained_only(), ..self }
+    }
+
+    /// Asks as few requests as can be, one after another, where each takes long: see [`Probe::newest_first`].
+    #[must_use]
+    pub fn on_store(self, profile: &AccessProfile) -> Self {
+        Self { probe: self.probe.newest_first(profile.kind == StoreKind::Remote), ..self }
     }
 
     /// Gives a listing of all documents that the node may have, so that missing documents are not asked for.

@@ -45,6 +45,8 @@ pub struct Probe {
     can_list: bool,
     f_order_is_c: bool,
     self_contained: bool,
+    /// How many of the self-contained dialects, from the newest on, are asked for now; `None`: all at once.
+    newest: Option<usize>,
     known: Documents,
     state: State,
     tried: Vec<String>,
@@ -103,6 +105,7 @@ impl Probe {
             can_list: true,
             f_order_is_c: false,
             self_contained: false,
+            newest: None,
             known: Documents::new(),
             state: State::Start,
             tried: Vec::new(),
@@ -120,6 +123,15 @@ impl Probe {
     #[must_use]
     pub fn self_contained_only(mut self) -> Self {
         self.self_contained = true;
+        self
+    }
+
+    /// Says that the documents of the newest dialect are asked for alone, and those of the others only if it has none: one request for
+    /// a node of v3, where each costs more than the time that it saves. Documents of older dialects at the same path are then no
+    /// warning.
+    #[must_use]
+    pub fn newest_first(mut self, newest_first: bool) -> Self {
+        self.newest = newest_first.then_some(1);
         self
     }
 
@@ -183,6 +195,12 @@ impl Probe {
                 }
                 match self.read(&documents)? {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
+                    None if self.newest.take().is_some() && self.forced.is_none() => {
+                        let all = self.rules();
+                        let mut others: Vec<_> = all.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+                        others.retain(|key| !self.tried.contains(key));
+                        Ok(self.need(others, State::Documents(documents, false)))
+                    }
                     None if self.self_contained || self.lacks_entry(&documents) => Ok(self.not_found()),
                     None if self.forced.is_some() => Ok(self.search(documents)),
                     None => Ok(self.need(detect::probed_keys(&self.path), State::Entry)),
@@ -224,7 +242,8 @@ impl Probe {
 
     /// The rules in question, newest first.
     fn rules(&self) -> SmallVec<[&'static dyn Rules; 8]> {
-        let self_contained = || all_rules().filter(|rules| rules.is_self_contained()).collect();
+        let self_contained =
+            || all_rules().filter(|rules| rules.is_self_contained()).take(self.newest.unwrap_or(usize::MAX)).collect();
         self.forced.map_or_else(self_contained, |dialect| smallvec![rules(dialect)])
     }
 

@@ -17,6 +17,29 @@ fn the_self_contained_dialects_are_asked_for_at_once() {
 }
 
 #[test]
+fn the_newest_dialect_may_be_asked_for_alone() {
+    let probe = || Probe::new(NodePath::parse("/a").unwrap(), None).newest_first(true);
+    let mut asked = probe();
+    let ProbeStep::Need(keys) = asked.step(&[]).unwrap() else { unreachable!() };
+    assert_eq!(keys, ["a/zarr.json"]);
+    let ProbeStep::Need(keys) = asked.step(&[("a/zarr.json".to_owned(), None)]).unwrap() else { unreachable!() };
+    assert_eq!(keys, ["a/.zarray", "a/.zgroup", "a/.zattrs"]);
+    let store =
+        Store::with(&[("a/zarr.json", GROUP3), ("a/.zgroup", GROUP2), ("b/.zgroup", GROUP2), ("b/.zattrs", "{}")]);
+    let found = store.run(probe()).unwrap();
+    assert!(matches!(found, ProbeStep::Found(found) if found.dialect == Dialect::V3 && found.warnings.is_empty()));
+    let probe = Probe::new(NodePath::parse("/b").unwrap(), None).newest_first(true);
+    let found = store.run(probe).unwrap();
+    assert!(
+        matches!(found, ProbeStep::Found(found) if found.dialect == Dialect::V2 && found.documents.contains("b/.zattrs"))
+    );
+    let none = Probe::new(NodePath::parse("/c").unwrap(), None).newest_first(true).can_list(false);
+    assert!(
+        matches!(store.run(none).unwrap(), ProbeStep::NotFound { tried } if tried.contains(&"c/.zgroup".to_owned()))
+    );
+}
+
+#[test]
 fn the_newer_dialect_wins_unless_one_is_given() {
     let store = Store::with(&[("zarr.json", GROUP3), (".zgroup", GROUP2)]);
     let found = store.found("/");
