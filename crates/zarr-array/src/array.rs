@@ -1,22 +1,19 @@
 //! Arrays over blocking stores.
 
-use crate::advanced_selection::AdvancedSelection;
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
-use crate::drive::{Blocking, find_chunk_location};
-use crate::read::{ReadContext, ReadPlan};
-use crate::write::WriteJob;
-use crate::{ArrayData, EraseProgress, Error, IntoFlow, Options, ReadInto, Registry, Result, Warning, WriteFrom};
-use crate::{chunk_keys, create, execute, jobs, reshape, selected_memory};
+use crate::drive::{Blocking, now};
+use crate::verbs::{self, Verbs};
+use crate::{ArrayData, EraseProgress, IntoFlow, Options, ReadInto, Registry, Result, WriteFrom, execute, reshape};
 use std::sync::Arc;
-use zarr_codec::{View, ViewMut};
-use zarr_dtype::{DataType, Element, FillValue};
-use zarr_grid::{ChunkGrid, ChunkIndex, IntoSelection, Region, Resolved, Shape};
-use zarr_hierarchy::{Erasure, node};
+use zarr_codec::ViewMut;
+use zarr_dtype::Element;
+use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
+use zarr_hierarchy::Erasure;
 use zarr_json::Map;
-use zarr_meta::{ArrayMetadata, Dialect, NodePath, StoredNode};
-use zarr_store::{Bytes, Durability, Key, Store, block_on};
+use zarr_meta::StoredNode;
+use zarr_store::{Bytes, Store};
 
 /// A Zarr array in a store.
 ///
@@ -86,13 +83,7 @@ impl Array {
     /// [`crate::ErrorKind::Exists`] if there is a node already and `new` does not say to replace it; [`crate::ErrorKind::Argument`],
     /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if `new` cannot be; [`crate::ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
-        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
-        let can_list = store.capabilities().list;
-        let find = create::find_dialect(path, &new, can_list).map_err(in_store)?;
-        let dialect = zarr_store::run(&**store, find).map_err(in_store)?;
-        let (job, options) = create::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry)
-            .map_err(in_store)?;
-        let found = zarr_store::run(&**store, job).map_err(in_store)?;
+        let (found, options) = now(verbs::create(&Blocking(&**store), &store.to_string(), path, new, registry))?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
         drop(array.core.invalidation(None));
@@ -110,87 +101,6 @@ impl Array {
     /// The store it lies in.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
-    }
-
-    /// The codecs and data types that it knows.
-    pub fn registry(&self) -> &Arc<Registry> {
-        &self.core.registry
-    }
-
-    /// How it is read and written.
-    pub fn options(&self) -> &Options {
-        &self.core.options
-    }
-
-    /// Its path in the hierarchy.
-    pub fn path(&self) -> &NodePath {
-        self.core.path()
-    }
-
-    /// The dialect it is stored in.
-    pub fn dialect(&self) -> Dialect {
-        self.core.dialect()
-    }
-
-    /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
-    pub fn metadata(&self) -> &ArrayMetadata {
-        self.core.metadata()
-    }
-
-    /// The metadata documents it was opened from.
-    pub fn found(&self) -> &StoredNode {
-        &self.core.found
-    }
-
-    /// Elements per dimension.
-    pub fn shape(&self) -> &[u64] {
-        &self.core.metadata().shape
-    }
-
-    /// The type of its elements.
-    pub fn data_type(&self) -> &DataType {
-        self.core.data_type()
-    }
-
-    /// The value of elements that are not stored.
-    pub fn fill_value(&self) -> &FillValue {
-        &self.core.element().fill
-    }
-
-    /// How it is divided into chunks (shards, if it is sharded).
-    pub fn chunk_grid(&self) -> &ChunkGrid {
-        &self.core.grid
-    }
-
-    /// The shape of the smallest part that can be read on its own: of the (innermost) inner chunks of a shard, if it is
-    /// sharded, else of a chunk.
-    pub fn part_shape(&self) -> Shape {
-        let chunk = self.core.grid.largest_chunk_shape();
-        self.core.codecs.part_shape(&chunk).unwrap_or(chunk)
-    }
-
-    /// Whether chunks are shards with inner chunks.
-    pub fn is_sharded(&self) -> bool {
-        self.core.codecs.part_shape(&self.core.grid.largest_chunk_shape()).is_some()
-    }
-
-    /// The user's attributes.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::InvalidJson`] or [`crate::ErrorKind::InvalidMetadata`] if the document that holds them is broken (Zarr v2
-    /// keeps them apart from the array's own).
-    pub fn attributes(&self) -> Result<&Map> {
-        node::attributes(&self.core.found).map_err(|error| self.core.locate(error))
-    }
-
-    /// Names of the dimensions, if they have any.
-    pub fn dimension_names(&self) -> Option<&[Option<String>]> {
-        self.core.metadata().dimension_names.as_deref()
-    }
-
-    /// Deviations in the metadata that are no errors.
-    pub fn warnings(&self) -> &[Warning] {
-        &self.core.warnings
     }
 
     /// Reads a selection into a vector in C order.
@@ -211,24 +121,7 @@ impl Array {
     /// [`crate::ErrorKind::NotFound`] if chunks are not stored and the array is gone; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
-        self.core.check_type::<T>()?;
-        let len = selected_memory::len(&resolved, self.data_type().item_size())?;
-        let mut memory = selected_memory::Memory::<T>::zeroed(self.data_type(), len)?;
-        let Some(bytes) = memory.bytes() else {
-            return self.read_resolved(&resolved)?.to_vec();
-        };
-        crate::buffer::advise_large(bytes);
-        let out = selected_memory::output(bytes, self.core.element(), &resolved, None)?;
-        self.read_planned(&resolved, out, true)?;
-        memory.into_elements(self.data_type()).map_err(|error| self.core.locate(error))
-    }
-
-    /// The shape that a selection has: axes of which a single index is taken are left out.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Argument`](crate::ErrorKind::Argument) if the selection lies outside of the array.
-    pub fn selected_shape(&self, selection: impl IntoSelection) -> Result<Vec<usize>> {
-        Ok(selected_memory::result_shape(&self.resolve(selection)?))
+        now(self.verbs().read(&resolved))
     }
 
     /// Reads a selection of elements of a type known at run time.
@@ -240,10 +133,7 @@ impl Array {
     }
 
     pub(crate) fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
-        selected_memory::len(resolved, self.data_type().item_size())?;
-        let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
-        self.read_planned(resolved, data.view_mut(), true)?;
-        Ok(data.reshaped(resolved.result_shape()))
+        now(self.verbs().read_data(resolved))
     }
 
     /// Reads a selection into the caller's memory: a slice of elements in C order, or memory with a shape and strides
@@ -255,26 +145,14 @@ impl Array {
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`crate::ErrorKind::Argument`] if the memory is not of that shape.
-    pub fn read_into(&self, selection: impl IntoSelection, mut out: impl ReadInto) -> Result<()> {
+    pub fn read_into(&self, selection: impl IntoSelection, out: impl ReadInto) -> Result<()> {
         let resolved = self.resolve(selection)?;
-        let element = self.core.element();
-        let destination = out.destination(&element.data_type).map_err(|error| self.core.locate(error))?;
-        match destination.map(|destination| destination.selected(element, &resolved)) {
-            Some(out) => self.read_planned(&resolved, out.map_err(|error| self.core.locate(error))?, false),
-            None => out.assign(&self.read_resolved(&resolved)?).map_err(|error| self.core.locate(error)),
-        }
-    }
-
-    /// Reads into `out`, which has the output shape.
-    fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let plan = ReadPlan::new(&self.core, &self.store.access_profile(), resolved, out.size(), zeroed)?;
-        self.read_all(&plan, out)
+        now(self.verbs().read_into(&resolved, out))
     }
 
     /// Reads a region into `out`, which has its shape and is fresh memory.
     pub(crate) fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
-        let plan = ReadPlan::region(&self.core, &self.store.access_profile(), region, out.size());
-        self.read_all(&plan, out)
+        now(self.verbs().read_region(region, out))
     }
 
     /// Reads a region of which only these chunks are stored, sorted: others have the fill value, and the store is not asked for them.
@@ -285,12 +163,7 @@ impl Array {
         if chunks.len() as u64 >= self.core.grid.intersect(region).len() / 2 {
             return self.read_data(region);
         }
-        let mut data = ArrayData::zeroed(self.core.element(), &region.shape())?;
-        ReadContext::new(&self.core, &self.store.access_profile(), true).fill(&mut data.view_mut())?;
-        let out = data.view_mut();
-        let plan = ReadPlan::chunks(&self.core, &self.store.access_profile(), region, chunks, out.size());
-        self.read_all(&plan, out)?;
-        Ok(data)
+        now(self.verbs().read_stored(region, chunks))
     }
 
     /// Applies a function to values on the threads that decode this array, several at the same time where there are many.
@@ -301,21 +174,12 @@ impl Array {
         execute::within(&self.core, || execute::map(items, each))
     }
 
-    fn read_all(&self, plan: &ReadPlan<'_>, out: ViewMut<'_>) -> Result<()> {
-        let mut reading = plan.begin(out)?;
-        while let Some(job) = reading.job()? {
-            let done = self.run(job);
-            reading.ended(done)?;
-        }
-        Ok(())
+    pub(crate) fn of_core(store: Arc<dyn Store>, core: Arc<ArrayCore>) -> Self {
+        Self { store, core }
     }
 
-    pub(crate) fn run<J: zarr_store::Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
-        execute::run(&self.core, &*self.store, job).map_err(|error| self.core.locate(error))
-    }
-
-    pub(crate) fn resolve(&self, selection: impl IntoSelection) -> Result<Resolved> {
-        selected_memory::resolve(&self.core, selection).map_err(|error| self.core.locate(error))
+    pub(crate) fn verbs(&self) -> Verbs<'_, Blocking<'_>> {
+        Verbs { core: &self.core, drive: Blocking(&*self.store) }
     }
 
     /// Writes elements to a selection: a slice in C order, or elements with the shape of the selection and strides of
@@ -328,25 +192,7 @@ impl Array {
     /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected; [`crate::ErrorKind::Store`].
     pub fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.resolve(selection)?;
-        let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
-        let data = elements.selected(self.core.element(), &resolved).map_err(|error| self.core.locate(error))?;
-        self.write_planned(&resolved, data)
-    }
-
-    pub(crate) fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
-        self.find_chunk_location()?;
-        let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
-        if let Resolved::Box(selected) = resolved {
-            let flipped = selected_memory::flipped_view(data, &selected.flipped);
-            let region = &selected.region;
-            return self.run(WriteJob::new(&self.core, region, flipped, Durability::None, capabilities, &profile));
-        }
-        let selection = AdvancedSelection::new(&self.core, resolved)?;
-        let bytes = selected_memory::contiguous(&data)?;
-        for write in selection.writes(self.core.element().item_size(), &bytes, data.heap()) {
-            self.run(WriteJob::chunk_selection(&self.core, write, capabilities, &profile)?)?;
-        }
-        Ok(())
+        now(self.verbs().write(&resolved, elements))
     }
 
     /// The encoded bytes of a chunk as they are stored; `None` if it is not stored.
@@ -354,13 +200,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if there is no such chunk; [`crate::ErrorKind::Store`].
     pub fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let mut bytes = self.run(jobs::get(chunk_keys::chunk_key(&self.core, chunk)?))?;
-        let mut location = 0;
-        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
-            bytes = self.run(jobs::get(key))?;
-            location = other;
-        }
-        Ok(bytes)
+        now(self.verbs().read_chunk_bytes(chunk))
     }
 
     /// Replaces the encoded bytes of a chunk, which are not checked.
@@ -368,9 +208,7 @@ impl Array {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
-        self.find_chunk_location()?;
-        let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::set(chunk_keys::chunk_key(&self.core, chunk)?, bytes.to_vec()))
+        now(self.verbs().write_chunk_bytes(chunk, bytes))
     }
 
     /// Erases a chunk: its elements become the fill value.
@@ -378,9 +216,7 @@ impl Array {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
-        self.find_chunk_location()?;
-        let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::erase(vec![chunk_keys::chunk_key(&self.core, chunk)?]))
+        now(self.verbs().erase_chunk(chunk))
     }
 
     /// The chunks that are stored, in the order of their keys. Keys that are no chunk of this array are passed over.
@@ -388,8 +224,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Store`] if the store fails or cannot list.
     pub fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
-        self.find_chunk_location()?;
-        Ok(self.stored_chunk_keys()?.into_iter().map(|(chunk, _)| chunk).collect())
+        now(self.verbs().stored_chunks())
     }
 
     /// The chunks that are stored, and the bytes of each.
@@ -397,25 +232,7 @@ impl Array {
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
     pub fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
-        self.find_chunk_location()?;
-        let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys()?.into_iter().unzip();
-        let sizes = execute::run_free(&*self.store, jobs::Sizes::new(keys)).map_err(|error| self.core.locate(error))?;
-        // A chunk that was erased in between has no size.
-        Ok(chunks.into_iter().zip(sizes).filter_map(|(chunk, size)| Some((chunk, size?))).collect())
-    }
-
-    fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
-        let keys = self.run(jobs::keys_below(self.core.chunk_prefix())?)?;
-        Ok(chunk_keys::parse_in_grid(&self.core, keys))
-    }
-
-    /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
-    fn find_chunk_location(&self) -> Result<()> {
-        if self.core.is_location_unknown() {
-            block_on(find_chunk_location(&Blocking(&*self.store), &self.core))
-        } else {
-            Ok(())
-        }
+        now(self.verbs().stored_chunk_sizes())
     }
 
     /// Changes the shape. Chunks that lie wholly outside of a smaller shape are erased; elements that a larger shape adds are the
@@ -433,7 +250,7 @@ impl Array {
     /// [`crate::ErrorKind::Argument`] for another number of dimensions; [`crate::ErrorKind::Conflict`] if another writer changed the
     /// shape; [`crate::ErrorKind::Store`].
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
-        self.core = block_on(reshape::resize(&Blocking(&*self.store), &self.core, shape))?;
+        self.core = now(reshape::resize(&Blocking(&*self.store), &self.core, shape))?;
         Ok(())
     }
 
@@ -459,7 +276,7 @@ impl Array {
         let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
         let data = elements.appended(self.core.element(), self.shape(), axis);
         let data = data.map_err(|error| self.core.locate(error))?;
-        self.core = block_on(reshape::append(&Blocking(&*self.store), &self.core, axis, data))?;
+        self.core = now(reshape::append(&Blocking(&*self.store), &self.core, axis, data))?;
         Ok(())
     }
 

@@ -1,26 +1,31 @@
 //! Arrays over stores that do not block. The same jobs as over blocking ones; only who drives them differs.
 
-use crate::advanced_selection::AdvancedSelection;
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
-use crate::drive::{Waiting, find_chunk_location};
-use crate::read::ReadPlan;
-use crate::write::WriteJob;
-use crate::{ArrayData, EraseProgress, Error, IntoFlow, NewArray, Options, ReadInto, Registry, Result, WriteFrom};
-use crate::{chunk_keys, create, jobs, reshape, selected_memory};
+use crate::drive::{Waiting, now};
+use crate::verbs::{self, Verbs};
+use crate::{Array, ArrayData, ArraySizes, EraseProgress, IntoFlow, NewArray, Options, ReadInto, Registry, Result};
+use crate::{WriteFrom, reshape};
 use std::sync::Arc;
-use zarr_codec::{View, ViewMut};
-use zarr_dtype::{DataType, Element};
+use zarr_dtype::Element;
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_hierarchy::Erasure;
 use zarr_json::Map;
-use zarr_meta::{ArrayMetadata, NodePath, StoredNode};
-use zarr_store::{AsyncStore, Bytes, Durability, Job, Key, run_async};
+use zarr_meta::StoredNode;
+use zarr_store::{AsyncStore, Bytes, unblock};
+
+/// Chunks of fewer bytes in all are decoded where the future is polled: that takes less than a millisecond.
+const LITTLE: u64 = 512 << 10;
 
 /// A Zarr array in a store that does not block. [`Array`](crate::Array) has the same verbs for blocking stores.
 ///
-/// Requests run at the same time, up to a bound; chunks are decoded where the future is polled, so a runtime with
-/// several threads should poll reads of much data on one that may be kept busy.
+/// Requests run at the same time, up to [bounds](Options::requests_in_flight), and are polled by the task that polls the future, so that
+/// they find the runtime that it runs on; none in particular is needed.
+///
+/// Reads with an output of their own ([`read`](Self::read), [`read_data`](Self::read_data) and the like) decode on other threads, unless
+/// the chunks have less than 512 KiB; when their future is dropped, requests under way are dropped at once. What reads into or writes
+/// from memory that it borrows ([`read_into`](Self::read_into), [`write`](Self::write)) decodes and encodes where the future is polled,
+/// and lets other tasks have their turn after each group of chunks: a task of its own is right for those.
 #[derive(Clone)]
 pub struct AsyncArray {
     store: Arc<dyn AsyncStore>,
@@ -62,37 +67,19 @@ impl AsyncArray {
         new: NewArray,
         registry: &Arc<Registry>,
     ) -> Result<Self> {
-        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
-        let can_list = store.capabilities().list;
-        let find = create::find_dialect(path, &new, can_list).map_err(in_store)?;
-        let dialect = run_async(&**store, find).await.map_err(in_store)?;
-        let (job, options) = create::create(path, &new, dialect, (store.to_string(), store.capabilities()), registry)
-            .map_err(in_store)?;
-        let found = run_async(&**store, job).await.map_err(in_store)?;
+        let (found, options) = verbs::create(&Waiting(&**store), &store.to_string(), path, new, registry).await?;
         let array = Self::from_found(store, found, registry, options)?;
         // There may have been another one before.
         drop(array.core.invalidation(None));
         Ok(array)
     }
 
-    /// Its path in the hierarchy.
-    pub fn path(&self) -> &NodePath {
-        self.core.path()
-    }
-
-    /// Its metadata in the vocabulary of Zarr v3, whatever dialect it is stored in.
-    pub fn metadata(&self) -> &ArrayMetadata {
-        self.core.metadata()
-    }
-
-    /// The metadata documents it was opened from.
-    pub fn found(&self) -> &StoredNode {
-        &self.core.found
-    }
-
-    /// Elements per dimension.
-    pub fn shape(&self) -> &[u64] {
-        &self.core.metadata().shape
+    /// The same array, read and written with other options.
+    ///
+    /// # Errors
+    /// As [`Array::with`](crate::Array::with).
+    pub fn with(&self, options: Options) -> Result<Self> {
+        Self::from_found(&self.store, self.core.found.clone(), &self.core.registry, options)
     }
 
     /// The store it lies in.
@@ -100,17 +87,30 @@ impl AsyncArray {
         &self.store
     }
 
-    /// The type of its elements.
-    pub fn data_type(&self) -> &DataType {
-        self.core.data_type()
+    pub(crate) fn verbs(&self) -> Verbs<'_, Waiting<'_>> {
+        Verbs { core: &self.core, drive: Waiting(&*self.store) }
     }
 
-    pub(crate) async fn run<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
-        run_async(&*self.store, job).await.map_err(|error| self.core.locate(error))
+    /// Calls a function with the array as a blocking one, on a thread of its own.
+    pub(crate) async fn unblock<T: Send + 'static>(&self, work: impl FnOnce(Array) -> T + Send + 'static) -> Result<T> {
+        let (store, core) = (Arc::clone(&self.store), Arc::clone(&self.core));
+        Ok(unblock(move |unblocker| work(Array::of_core(unblocker.store(&store), core))).await?)
     }
 
-    pub(crate) fn resolve(&self, selection: impl IntoSelection) -> Result<Resolved> {
-        selected_memory::resolve(&self.core, selection).map_err(|error| self.core.locate(error))
+    /// Whether the chunks of a selection have so few bytes that another thread would not be worth it.
+    pub(crate) fn is_little(&self, resolved: &Resolved) -> bool {
+        let part = self.part_shape();
+        let chunks = match resolved {
+            Resolved::Box(selected) => {
+                let axes = selected.region.axes().iter().zip(&part);
+                let met = axes.map(|(axis, &part)| {
+                    axis.last().map_or(0, |last| last / part.max(1) - axis.start / part.max(1) + 1)
+                });
+                met.fold(1, u64::saturating_mul)
+            }
+            _ => zarr_grid::element_count(&resolved.output_shape()).unwrap_or(u64::MAX),
+        };
+        self.core.codecs.decoded_size(&part).saturating_mul(chunks) <= LITTLE
     }
 
     /// Reads a selection into a vector in C order, as [`Array::read`](crate::Array::read).
@@ -119,25 +119,10 @@ impl AsyncArray {
     /// As there.
     pub async fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
-        self.core.check_type::<T>()?;
-        let mut memory = selected_memory::Memory::<T>::zeroed(
-            self.data_type(),
-            selected_memory::len(&resolved, self.data_type().item_size())?,
-        )?;
-        let Some(bytes) = memory.bytes() else {
-            return self.read_resolved(&resolved).await?.to_vec();
-        };
-        let out = selected_memory::output(bytes, self.core.element(), &resolved, None)?;
-        self.read_planned(&resolved, out, true).await?;
-        memory.into_elements(self.data_type()).map_err(|error| self.core.locate(error))
-    }
-
-    /// The shape that a selection has, as [`Array::selected_shape`](crate::Array::selected_shape).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn selected_shape(&self, selection: impl IntoSelection) -> Result<Vec<usize>> {
-        Ok(selected_memory::result_shape(&self.resolve(selection)?))
+        if self.is_little(&resolved) {
+            return self.verbs().read(&resolved).await;
+        }
+        self.unblock(move |array| now(array.verbs().read(&resolved))).await?
     }
 
     /// Reads a selection of elements of a type known at run time.
@@ -146,49 +131,28 @@ impl AsyncArray {
     /// As [`read`](Self::read).
     pub async fn read_data(&self, selection: impl IntoSelection) -> Result<ArrayData> {
         let resolved = self.resolve(selection)?;
-        self.read_resolved(&resolved).await
+        if self.is_little(&resolved) {
+            return self.verbs().read_data(&resolved).await;
+        }
+        self.unblock(move |array| array.read_resolved(&resolved)).await?
     }
 
-    pub(crate) async fn read_resolved(&self, resolved: &Resolved) -> Result<ArrayData> {
-        selected_memory::len(resolved, self.data_type().item_size())?;
-        let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
-        self.read_planned(resolved, data.view_mut(), true).await?;
-        Ok(data.reshaped(resolved.result_shape()))
+    /// Reads a region of which only some chunks are stored, as [`Array::read_stored`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
+        let (region, chunks) = (region.clone(), chunks.to_vec());
+        self.unblock(move |array| array.read_stored(&region, &chunks)).await?
     }
 
     /// Reads a selection into the caller's memory, as [`Array::read_into`](crate::Array::read_into).
     ///
     /// # Errors
     /// As there.
-    pub async fn read_into(&self, selection: impl IntoSelection, mut out: impl ReadInto) -> Result<()> {
+    pub async fn read_into(&self, selection: impl IntoSelection, out: impl ReadInto) -> Result<()> {
         let resolved = self.resolve(selection)?;
-        let element = self.core.element();
-        let destination = out.destination(&element.data_type).map_err(|error| self.core.locate(error))?;
-        match destination.map(|destination| destination.selected(element, &resolved)) {
-            Some(out) => self.read_planned(&resolved, out.map_err(|error| self.core.locate(error))?, false).await,
-            None => out.assign(&self.read_resolved(&resolved).await?).map_err(|error| self.core.locate(error)),
-        }
-    }
-
-    /// Reads into `out`, which has the output shape.
-    async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let plan = ReadPlan::new(&self.core, &self.store.access_profile(), resolved, out.size(), zeroed)?;
-        self.read_all(&plan, out).await
-    }
-
-    /// Reads a region into `out`, which has its shape and is fresh memory.
-    pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
-        let plan = ReadPlan::region(&self.core, &self.store.access_profile(), region, out.size());
-        self.read_all(&plan, out).await
-    }
-
-    async fn read_all(&self, plan: &ReadPlan<'_>, out: ViewMut<'_>) -> Result<()> {
-        let mut reading = plan.begin(out)?;
-        while let Some(job) = reading.job()? {
-            let done = self.run(job).await;
-            reading.ended(done)?;
-        }
-        Ok(())
+        self.verbs().read_into(&resolved, out).await
     }
 
     /// Writes elements, in C order, to a selection, as [`Array::write`](crate::Array::write).
@@ -197,26 +161,7 @@ impl AsyncArray {
     /// As there.
     pub async fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.resolve(selection)?;
-        let elements = elements.elements(self.data_type()).map_err(|error| self.core.locate(error))?;
-        let data = elements.selected(self.core.element(), &resolved).map_err(|error| self.core.locate(error))?;
-        self.write_planned(&resolved, data).await
-    }
-
-    pub(crate) async fn write_planned(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
-        self.find_chunk_location().await?;
-        let (capabilities, profile) = (self.store.capabilities(), self.store.access_profile());
-        if let Resolved::Box(selected) = resolved {
-            let flipped = selected_memory::flipped_view(data, &selected.flipped);
-            let region = &selected.region;
-            let job = WriteJob::new(&self.core, region, flipped, Durability::None, capabilities, &profile);
-            return self.run(job).await;
-        }
-        let selection = AdvancedSelection::new(&self.core, resolved)?;
-        let bytes = selected_memory::contiguous(&data)?;
-        for write in selection.writes(self.core.element().item_size(), &bytes, data.heap()) {
-            self.run(WriteJob::chunk_selection(&self.core, write, capabilities, &profile)?).await?;
-        }
-        Ok(())
+        self.verbs().write(&resolved, elements).await
     }
 
     /// The encoded bytes of a chunk as they are stored; `None` if it is not stored.
@@ -224,13 +169,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::read_chunk_bytes`](crate::Array::read_chunk_bytes).
     pub async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let mut bytes = self.run(jobs::get(chunk_keys::chunk_key(&self.core, chunk)?)).await?;
-        let mut location = 0;
-        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
-            bytes = self.run(jobs::get(key)).await?;
-            location = other;
-        }
-        Ok(bytes)
+        self.verbs().read_chunk_bytes(chunk).await
     }
 
     /// Replaces the encoded bytes of a chunk, which are not checked.
@@ -238,9 +177,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
-        self.find_chunk_location().await?;
-        let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::set(chunk_keys::chunk_key(&self.core, chunk)?, bytes.to_vec())).await
+        self.verbs().write_chunk_bytes(chunk, bytes).await
     }
 
     /// Erases a chunk: its elements become the fill value.
@@ -248,9 +185,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`read_chunk_bytes`](Self::read_chunk_bytes).
     pub async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
-        self.find_chunk_location().await?;
-        let _invalidation = self.core.invalidation(Some(chunk));
-        self.run(jobs::All::erase(vec![chunk_keys::chunk_key(&self.core, chunk)?])).await
+        self.verbs().erase_chunk(chunk).await
     }
 
     /// The chunks that are stored, in the order of their keys.
@@ -258,17 +193,27 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::stored_chunks`](crate::Array::stored_chunks).
     pub async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
-        self.find_chunk_location().await?;
-        Ok(self.stored_chunk_keys().await?.into_iter().map(|(chunk, _)| chunk).collect())
+        self.verbs().stored_chunks().await
     }
 
-    async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
-        let keys = self.run(jobs::keys_below(self.core.chunk_prefix())?).await?;
-        Ok(chunk_keys::parse_in_grid(&self.core, keys))
+    /// The chunks that are stored, and the bytes of each.
+    ///
+    /// # Errors
+    /// As [`stored_chunks`](Self::stored_chunks).
+    pub async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
+        self.verbs().stored_chunk_sizes().await
     }
 
-    async fn find_chunk_location(&self) -> Result<()> {
-        find_chunk_location(&Waiting(&*self.store), &self.core).await
+    /// How large the array is, and how much of it is stored, as [`Array::sizes`](crate::Array::sizes).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn sizes(&self) -> Result<ArraySizes> {
+        let sizes = ArraySizes::of(&self.core);
+        match self.store.capabilities().list {
+            true => Ok(sizes.stored(&self.core, &self.stored_chunk_sizes().await?)),
+            false => Ok(sizes),
+        }
     }
 
     /// Changes the shape, as [`Array::resize`](crate::Array::resize).

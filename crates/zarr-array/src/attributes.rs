@@ -1,30 +1,11 @@
 //! Attributes of arrays and groups as values of Rust types, and the names of dimensions.
 
-use crate::{Array, AsyncArray, Group, Result};
+use crate::{Array, AsyncArray, AsyncGroup, Group, Result};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use zarr_hierarchy::node;
-use zarr_json::Map;
 
 impl Array {
-    /// The attributes as a value of a Rust type, by serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn attributes_as<T: DeserializeOwned>(&self) -> Result<T> {
-        zarr_hierarchy::attributes_as(&self.core.found).map_err(|error| self.core.locate(error))
-    }
-
-    /// One attribute, or a value within one: that at a JSON pointer (`/encoding/scale`), or that of the name where there is no `/` in
-    /// front. `None` if there is none.
-    ///
-    /// # Errors
-    /// As [`attributes_as`](Self::attributes_as).
-    pub fn attribute<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>> {
-        zarr_hierarchy::attribute(&self.core.found, pointer).map_err(|error| self.core.locate(error))
-    }
-
     /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
@@ -85,31 +66,6 @@ impl Array {
 }
 
 impl AsyncArray {
-    /// The user's attributes, as [`Array::attributes`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn attributes(&self) -> Result<&Map> {
-        node::attributes(&self.core.found).map_err(|error| self.core.locate(error))
-    }
-
-    /// The attributes as a value of a Rust type, by serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn attributes_as<T: DeserializeOwned>(&self) -> Result<T> {
-        zarr_hierarchy::attributes_as(&self.core.found).map_err(|error| self.core.locate(error))
-    }
-
-    /// One attribute, or a value within one: that at a JSON pointer (`/encoding/scale`), or that of the name where there is no `/` in
-    /// front. `None` if there is none.
-    ///
-    /// # Errors
-    /// As [`attributes_as`](Self::attributes_as).
-    pub fn attribute<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>> {
-        zarr_hierarchy::attribute(&self.core.found, pointer).map_err(|error| self.core.locate(error))
-    }
-
     /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
@@ -145,23 +101,6 @@ impl AsyncArray {
 }
 
 impl Group {
-    /// The attributes as a value of a Rust type, by serde; see [`attributes_as`](zarr_hierarchy::attributes_as).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn attributes_as<T: DeserializeOwned>(&self) -> Result<T> {
-        zarr_hierarchy::attributes_as(self.found()).map_err(|error| self.with_location(error))
-    }
-
-    /// One attribute, or a value within one: that at a JSON pointer (`/encoding/scale`), or that of the name where there is no `/` in
-    /// front. `None` if there is none.
-    ///
-    /// # Errors
-    /// As [`attributes_as`](Self::attributes_as).
-    pub fn attribute<T: DeserializeOwned>(&self, pointer: &str) -> Result<Option<T>> {
-        zarr_hierarchy::attribute(self.found(), pointer).map_err(|error| self.with_location(error))
-    }
-
     /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
@@ -191,6 +130,41 @@ impl Group {
         let removed = attributes.remove_pointer(pointer).is_some();
         if removed {
             self.set_attributes(attributes)?;
+        }
+        Ok(removed)
+    }
+}
+
+impl AsyncGroup {
+    /// Replaces the attributes by the members of a Rust value, as [`set_attributes`](Self::set_attributes).
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if the value is no struct or map, or has no form in JSON; as there.
+    pub async fn set_attributes_from<T: Serialize + ?Sized + Sync>(&mut self, attributes: &T) -> Result<()> {
+        let attributes = zarr_hierarchy::attributes_from(attributes).map_err(|error| self.with_location(error))?;
+        self.set_attributes(attributes).await
+    }
+
+    /// Sets one attribute, or a value within one, to a Rust value: that at a JSON pointer (`/encoding/scale`), or that of the name
+    /// where there is no `/` in front. The others stay.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if the value has no form in JSON, or its parent is not there; as
+    /// [`set_attributes`](Self::set_attributes).
+    pub async fn set_attribute<T: Serialize + ?Sized + Sync>(&mut self, pointer: &str, value: &T) -> Result<()> {
+        let attributes = zarr_hierarchy::with_attribute(self.found(), pointer, value);
+        self.set_attributes(attributes.map_err(|error| self.with_location(error))?).await
+    }
+
+    /// Removes one attribute, or a member within one, and tells whether it was there.
+    ///
+    /// # Errors
+    /// As [`set_attributes`](Self::set_attributes).
+    pub async fn remove_attribute(&mut self, pointer: &str) -> Result<bool> {
+        let mut attributes = node::attributes(self.found()).map_err(|error| self.with_location(error))?.clone();
+        let removed = attributes.remove_pointer(pointer).is_some();
+        if removed {
+            self.set_attributes(attributes).await?;
         }
         Ok(removed)
     }

@@ -31,7 +31,7 @@ impl fmt::Debug for Group {
 }
 
 impl ArrayCore {
-    fn summary(&self) -> Summary<'_> {
+    pub(crate) fn summary(&self) -> Summary<'_> {
         let summary = Summary::of(&self.found).warnings(&self.warnings);
         match self.options.fallback_type.as_ref().filter(|_| self.found.fallback.is_some()) {
             Some(data_type) => summary.data_type(data_type),
@@ -69,11 +69,6 @@ impl fmt::Display for Group {
 }
 
 impl Array {
-    /// The array in a few lines, to which [`sizes`](Self::sizes) may be added.
-    pub fn summary(&self) -> Summary<'_> {
-        self.core.summary()
-    }
-
     /// How large the array is, and how much of it is stored, if the store can list. Costs a listing, and a request for each stored
     /// chunk.
     ///

@@ -1,17 +1,26 @@
-//! Verbs of several steps, written once for arrays over blocking stores and over stores that do not block.
+//! Who runs the jobs of arrays: the thread of the caller, or the future that it polls.
 
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, execute, jobs};
-use zarr_store::{AccessProfile, AsyncStore, Capabilities, Job, Store, run, run_async};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Job, Store, block_on, run, run_async, run_async_with};
 
 /// Runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
     /// Runs a job; errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// Runs a job that waits for others, on the thread of the caller: a waiting thread of the pool could be one that
-    /// they need.
-    fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
+    /// Runs a job that decodes and encodes nothing, with many requests; errors name the array.
+    fn run_free<J: Job<Error = Error>>(
+        &self,
+        core: &ArrayCore,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output>> + Send;
+
+    /// Runs a job of no array. One that waits for others does so on the thread of the caller: a waiting thread of the pool could be one
+    /// that they need.
+    fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
     /// The capabilities of the store.
     fn capabilities(&self) -> Capabilities;
@@ -20,7 +29,7 @@ pub(crate) trait Drive: Sync {
     fn access_profile(&self) -> AccessProfile;
 }
 
-/// On this thread: its futures are done when they are polled first, so that [`zarr_store::block_on`] never waits.
+/// On this thread: its futures are done when they are polled first.
 #[derive(Debug)]
 pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
 
@@ -29,8 +38,16 @@ impl Drive for Blocking<'_> {
         std::future::ready(execute::run(core, self.0, job).map_err(|error| core.locate(error)))
     }
 
-    fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
-        std::future::ready(run(self.0, job).map_err(|error| core.locate(error)))
+    fn run_free<J: Job<Error = Error>>(
+        &self,
+        core: &ArrayCore,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output>> + Send {
+        std::future::ready(execute::run_free(self.0, job).map_err(|error| core.locate(error)))
+    }
+
+    fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
+        std::future::ready(run(self.0, job))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -48,11 +65,16 @@ pub(crate) struct Waiting<'s>(pub(crate) &'s dyn AsyncStore);
 
 impl Drive for Waiting<'_> {
     async fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
-        run_async(self.0, job).await.map_err(|error| core.locate(error))
+        let limits = execute::limits(core, &self.0.access_profile());
+        run_async_with(self.0, job, limits).await.map_err(|error| core.locate(error))
     }
 
-    async fn wait<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
+    async fn run_free<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
         self.run(core, job).await
+    }
+
+    async fn run_alone<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {
+        run_async(self.0, job).await
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -61,6 +83,15 @@ impl Drive for Waiting<'_> {
 
     fn access_profile(&self) -> AccessProfile {
         self.0.access_profile()
+    }
+}
+
+/// The output of a future that waits for nothing, as those of [`Blocking`] do.
+pub(crate) fn now<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => block_on(future),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::core::ArrayCore;
 use std::num::NonZeroUsize;
 use zarr_hierarchy::execute::Pool;
 pub(crate) use zarr_hierarchy::execute::{map, run_free, try_for_each};
-use zarr_store::{Job, Store, run_on};
+use zarr_store::{AccessProfile, Job, Limits, Store, run_on};
 
 /// Does work where an array's decoding runs.
 ///
@@ -36,6 +36,13 @@ pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, jo
         return run_on(&pool, store, job);
     }
     within(core, || run_on(&pool, store, job))?
+}
+
+/// How much of one operation on an array may be under way on a store with this profile.
+pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
+    let (limits, options) = (Limits::of(profile), &core.options);
+    let requests = options.requests_in_flight.map_or(limits.requests, NonZeroUsize::get);
+    limits.requests(requests).bytes_in_flight(options.bytes_in_flight.unwrap_or(limits.bytes))
 }
 
 /// Where jobs of an array run.

@@ -46,20 +46,19 @@ impl Array {
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such field, and as [`read`](Self::read).
     pub fn read_field(&self, name: &str, selection: impl IntoSelection) -> Result<ArrayData> {
-        self.read_field_in_pieces(name, selection, PIECE)
+        self.read_field_of(name, &self.resolve(selection)?, PIECE)
     }
 
-    fn read_field_in_pieces(&self, name: &str, selection: impl IntoSelection, size: u64) -> Result<ArrayData> {
-        let resolved = self.resolve(selection)?;
+    fn read_field_of(&self, name: &str, resolved: &Resolved, size: u64) -> Result<ArrayData> {
         if !matches!(resolved, Resolved::Box(_)) {
-            return self.read_resolved(&resolved)?.field(name).map_err(|error| self.core.locate(error));
+            return self.read_resolved(resolved)?.field(name).map_err(|error| self.core.locate(error));
         }
-        let mut pieces = Pieces::new(&self.core, name, &resolved, size).map_err(|error| self.core.locate(error))?;
+        let mut pieces = Pieces::new(&self.core, name, resolved, size).map_err(|error| self.core.locate(error))?;
         while let Some((region, mut structs)) = pieces.next()? {
             self.read_region(&region, structs.view_mut())?;
             pieces.take(&structs)?;
         }
-        Ok(pieces.finish(&resolved))
+        Ok(pieces.finish(resolved))
     }
 }
 
@@ -69,20 +68,8 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub async fn read_field(&self, name: &str, selection: impl IntoSelection) -> Result<ArrayData> {
-        self.read_field_in_pieces(name, selection, PIECE).await
-    }
-
-    async fn read_field_in_pieces(&self, name: &str, selection: impl IntoSelection, size: u64) -> Result<ArrayData> {
-        let resolved = self.resolve(selection)?;
-        if !matches!(resolved, Resolved::Box(_)) {
-            return self.read_resolved(&resolved).await?.field(name).map_err(|error| self.core.locate(error));
-        }
-        let mut pieces = Pieces::new(&self.core, name, &resolved, size).map_err(|error| self.core.locate(error))?;
-        while let Some((region, mut structs)) = pieces.next()? {
-            self.read_region(&region, structs.view_mut()).await?;
-            pieces.take(&structs)?;
-        }
-        Ok(pieces.finish(&resolved))
+        let (name, resolved) = (name.to_owned(), self.resolve(selection)?);
+        self.unblock(move |array| array.read_field_of(&name, &resolved, PIECE)).await?
     }
 }
 

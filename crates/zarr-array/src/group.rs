@@ -1,11 +1,12 @@
 //! Groups over blocking stores.
 
 use crate::{Array, EraseProgress, Error, ErrorKind, IntoFlow, NewArray, Options, Registry, Result, Walk};
+use std::fmt::Display;
 use std::sync::Arc;
 use zarr_hierarchy::node::{self, FindDialect};
 use zarr_hierarchy::{Erasure, WalkJob, in_store, open_node};
 use zarr_json::{Map, Value};
-use zarr_meta::{Dialect, GroupMetadata, Node, NodePath, StoredNode};
+use zarr_meta::{Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::{Store, run};
 
 /// The settings of a new group.
@@ -73,8 +74,8 @@ impl NewGroup {
 #[derive(Clone)]
 pub struct Group {
     store: Arc<dyn Store>,
-    registry: Arc<Registry>,
-    found: StoredNode,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) found: StoredNode,
 }
 
 impl Group {
@@ -93,12 +94,21 @@ impl Group {
     /// # Errors
     /// [`ErrorKind::NotFound`] if it is an array.
     pub fn from_found(store: &Arc<dyn Store>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
-        if found.node.as_array().is_some() {
-            let error = Error::new(ErrorKind::NotFound, "found an array, expected a group");
-            let path = found.path.to_string();
-            return Err(in_store(store, error.at(|location| location.path = Some(path))));
+        Self::check_found(&found, &**store)?;
+        Ok(Self::of_parts(Arc::clone(store), Arc::clone(registry), found))
+    }
+
+    pub(crate) fn of_parts(store: Arc<dyn Store>, registry: Arc<Registry>, found: StoredNode) -> Self {
+        Self { store, registry, found }
+    }
+
+    /// Refuses an array.
+    pub(crate) fn check_found(found: &StoredNode, store: impl Display) -> Result<()> {
+        if found.node.as_array().is_none() {
+            return Ok(());
         }
-        Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found })
+        let error = Error::new(ErrorKind::NotFound, "found an array, expected a group");
+        Err(in_store(store, error.at(|location| location.path = Some(found.path.to_string()))))
     }
 
     /// Creates a group at `path`, and groups above it where there are none, in the dialect of the hierarchy as
@@ -121,34 +131,6 @@ impl Group {
     /// The store it lies in.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
-    }
-
-    /// The codecs and data types that arrays below are opened with.
-    pub fn registry(&self) -> &Arc<Registry> {
-        &self.registry
-    }
-
-    /// Its path in the hierarchy.
-    pub fn path(&self) -> &NodePath {
-        &self.found.path
-    }
-
-    /// The dialect it is stored in.
-    pub fn dialect(&self) -> Dialect {
-        self.found.dialect
-    }
-
-    /// The metadata documents it was opened from.
-    pub fn found(&self) -> &StoredNode {
-        &self.found
-    }
-
-    /// The user's attributes.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidJson`] or [`ErrorKind::InvalidMetadata`] if the document that holds them is broken.
-    pub fn attributes(&self) -> Result<&Map> {
-        node::attributes(&self.found).map_err(|error| self.with_location(error))
     }
 
     /// Replaces the attributes, as [`set_attributes`](zarr_hierarchy::set_attributes) does. Everything else in the documents stays as it
@@ -227,8 +209,7 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub fn create_array(&self, name: &str, new: NewArray) -> Result<Array> {
-        let dialect = new.dialect.unwrap_or(self.found.dialect);
-        Array::create(&self.store, &self.below(name)?, new.dialect(dialect), &self.registry)
+        Array::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry)
     }
 
     /// Creates a group below, in the dialect of this group.
@@ -236,8 +217,7 @@ impl Group {
     /// # Errors
     /// As [`Group::create`].
     pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
-        let new = NewGroup { dialect: new.dialect.or(Some(self.found.dialect)), ..new };
-        Self::create(&self.store, &self.below(name)?, new, &self.registry)
+        Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)
     }
 
     /// Erases the group and all that lies below it, as [`Erasure`] does.
@@ -254,14 +234,5 @@ impl Group {
     /// [`ErrorKind::Store`]; [`ErrorKind::Cancelled`] if `progress` cancels before all is erased.
     pub fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
         Erasure::of(&self.found).progress(progress).erase(&*self.store)
-    }
-
-    fn below(&self, name: &str) -> Result<String> {
-        let path = self.found.path.join(name).map_err(|error| self.with_location(error.into()))?;
-        Ok(path.to_string())
-    }
-
-    pub(crate) fn with_location(&self, error: Error) -> Error {
-        in_store(&self.store, error.at(|location| location.path = Some(self.found.path.to_string())))
     }
 }

@@ -22,9 +22,11 @@
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
 
+mod accessors;
 mod advanced_selection;
 mod array;
 mod async_array;
+mod async_group;
 mod attributes;
 mod buffer;
 mod cache;
@@ -52,10 +54,12 @@ mod selected_memory;
 mod sizes;
 mod summary;
 mod typed;
+mod verbs;
 mod write;
 
 pub use array::Array;
 pub use async_array::AsyncArray;
+pub use async_group::AsyncGroup;
 pub use cache::ChunkCache;
 pub use create::NewArray;
 pub use data::ArrayData;

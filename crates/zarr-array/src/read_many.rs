@@ -1,8 +1,10 @@
 //! Reading several regions at once.
 
 use crate::core::ArrayCore;
+use crate::drive::{Drive, now};
 use crate::elements::Destination;
 use crate::read::{ReadExecution, ReadPlan};
+use crate::verbs::Verbs;
 use crate::{Array, ArrayData, AsyncArray, Error, ReadInto, Result, selected_memory};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
@@ -46,6 +48,13 @@ impl<O: ReadInto> Regions<O> {
             regions.data.iter_mut().flatten().for_each(|data| data.share_heap(heap.clone()));
         }
         Ok(regions)
+    }
+
+    async fn read<D: Drive>(mut self, verbs: &Verbs<'_, D>) -> Result<()> {
+        let core = verbs.core;
+        let plan = self.plan(core, &verbs.drive.access_profile())?;
+        verbs.carry_out(self.begin(core, &plan)?).await?;
+        self.assign().map_err(|error| core.locate(error))
     }
 
     /// Which chunks are read.
@@ -132,16 +141,8 @@ impl Array {
     /// As [`read_into`](Self::read_into), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) for a selection by lists, masks or
     /// coordinates.
     pub fn read_many<S: IntoSelection, O: ReadInto>(&self, parts: impl IntoIterator<Item = (S, O)>) -> Result<()> {
-        let locate = |error| self.core.locate(error);
-        let mut regions = Regions::new(&self.core, parts).map_err(locate)?;
-        let plan = regions.plan(&self.core, &self.store().access_profile())?;
-        let mut execution = regions.begin(&self.core, &plan)?;
-        while let Some(job) = execution.job()? {
-            let done = self.run(job);
-            execution.ended(done)?;
-        }
-        drop(execution);
-        regions.assign().map_err(locate)
+        let regions = Regions::new(&self.core, parts).map_err(|error| self.core.locate(error))?;
+        now(regions.read(&self.verbs()))
     }
 }
 
@@ -154,15 +155,7 @@ impl AsyncArray {
         &self,
         parts: impl IntoIterator<Item = (S, O)>,
     ) -> Result<()> {
-        let locate = |error| self.core.locate(error);
-        let mut regions = Regions::new(&self.core, parts).map_err(locate)?;
-        let plan = regions.plan(&self.core, &self.store().access_profile())?;
-        let mut execution = regions.begin(&self.core, &plan)?;
-        while let Some(job) = execution.job()? {
-            let done = self.run(job).await;
-            execution.ended(done)?;
-        }
-        drop(execution);
-        regions.assign().map_err(locate)
+        let regions = Regions::new(&self.core, parts).map_err(|error| self.core.locate(error))?;
+        regions.read(&self.verbs()).await
     }
 }

@@ -122,7 +122,7 @@ impl<'d> Appended<'d> {
 
 /// Excludes others who change the shape.
 async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
-    drive.wait(core, TakeLock::new(order::lock_prefix(&core.found)?)).await
+    drive.run_alone(TakeLock::new(order::lock_prefix(&core.found)?)).await.map_err(|error| core.locate(error))
 }
 
 /// The array as it is stored now, and its documents.

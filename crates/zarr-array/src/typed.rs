@@ -1,10 +1,12 @@
 //! Verbs on elements beside reading and writing them as they are: casts, one value for all, chunk by chunk.
 
+use crate::core::ArrayCore;
+use crate::drive::now;
 use crate::{Array, AsyncArray, Error, Result, execute, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{Dims, View};
-use zarr_dtype::{Cast, CastElement, DataType, Heap, WriteElement, cast_items};
-use zarr_grid::{AxisRange, IntoSelection, Region, Resolved, Shape};
+use zarr_dtype::{Cast, CastElement, DataType, Heap, WriteElement};
+use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlaps, IntoSelection, Region, Resolved};
 
 /// So many regions are handed out at a time.
 const BATCH: usize = 4096;
@@ -52,11 +54,8 @@ impl Array {
     /// As [`read`](Self::read), and [`ErrorKind::Argument`](crate::ErrorKind::Argument) if elements are neither numbers nor bools, or
     /// `T` has no such value and `cast` is [`Cast::Exact`]; it says which element, counted in C order of the selection.
     pub fn read_as<T: CastElement>(&self, selection: impl IntoSelection, cast: Cast) -> Result<Vec<T>> {
-        if T::accepts(self.data_type()) && T::as_bytes(&[]).is_some() && self.data_type().class().is_some() {
-            return self.read(selection);
-        }
-        let data = self.read_data(selection)?;
-        cast_items(self.data_type(), data.items(), cast).map_err(|error| self.core.locate(error.into()))
+        let resolved = self.resolve(selection)?;
+        now(self.verbs().read_as(&resolved, cast))
     }
 
     /// Writes one value to all elements of a selection. Chunks that then hold nothing but the fill value are not stored, as
@@ -67,7 +66,7 @@ impl Array {
     pub fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         let resolved = self.resolve(selection)?;
         let repeated = Repeated::new(self.data_type(), value).map_err(|error| self.core.locate(error))?;
-        self.write_planned(&resolved, repeated.view(&resolved)?)
+        now(self.verbs().write_view(&resolved, repeated.view(&resolved)?))
     }
 
     /// Calls `each` with the regions of the array that lie in one chunk (one shard, if it is sharded), on the threads that decode the
@@ -101,15 +100,8 @@ impl Array {
         each: impl Fn(&Region) -> Result<()> + Sync + Send,
     ) -> Result<()> {
         let resolved = self.resolve(selection)?;
-        let Some(region) = resolved.as_region() else {
-            let error = Error::argument("a selection by lists, masks or coordinates, expected ranges");
-            return Err(self.core.locate(error));
-        };
-        let overlaps = self.core.grid.intersect(region);
-        let mut rest = overlaps.iter().map(|overlap| {
-            let chunk = self.core.grid.chunk_region(&overlap.index);
-            absolute(&chunk, &overlap.region)
-        });
+        let regions = ChunkRegions::new(&self.core, &resolved)?;
+        let mut rest = regions.iter();
         loop {
             let regions = rest.by_ref().take(BATCH).collect::<Result<Vec<Region>>>()?;
             if regions.is_empty() {
@@ -118,10 +110,25 @@ impl Array {
             execute::within(&self.core, || execute::try_for_each(&regions, &each))??;
         }
     }
+}
 
-    /// The largest shape of a chunk (a shard, if the array is sharded), by which writers should divide their work.
-    pub fn chunk_shape(&self) -> Shape {
-        self.core.grid.largest_chunk_shape()
+/// The regions of an array that lie in one chunk each.
+struct ChunkRegions<'c> {
+    grid: &'c ChunkGrid,
+    overlaps: ChunkOverlaps,
+}
+
+impl<'c> ChunkRegions<'c> {
+    fn new(core: &'c ArrayCore, resolved: &Resolved) -> Result<Self> {
+        let Some(region) = resolved.as_region() else {
+            let error = Error::argument("a selection by lists, masks or coordinates, expected ranges");
+            return Err(core.locate(error));
+        };
+        Ok(Self { grid: &core.grid, overlaps: core.grid.intersect(region) })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Result<Region>> + Send {
+        self.overlaps.iter().map(|overlap| absolute(&self.grid.chunk_region(&overlap.index), &overlap.region))
     }
 }
 
@@ -132,13 +139,17 @@ fn absolute(chunk: &Region, inner: &Region) -> Result<Region> {
 }
 
 impl AsyncArray {
-    /// Reads a selection of numbers or bools of any type as numbers of type `T`, as [`Array::read_as`].
+    /// Reads a selection of numbers or bools of any type as numbers of type `T`, as [`Array::read_as`]; where it is decoded, see
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// As there.
     pub async fn read_as<T: CastElement>(&self, selection: impl IntoSelection, cast: Cast) -> Result<Vec<T>> {
-        let data = self.read_data(selection).await?;
-        cast_items(self.data_type(), data.items(), cast).map_err(|error| self.core.locate(error.into()))
+        let resolved = self.resolve(selection)?;
+        if self.is_little(&resolved) {
+            return self.verbs().read_as(&resolved, cast).await;
+        }
+        self.unblock(move |array| now(array.verbs().read_as(&resolved, cast))).await?
     }
 
     /// Writes one value to all elements of a selection, as [`Array::fill`].
@@ -148,6 +159,35 @@ impl AsyncArray {
     pub async fn fill<T: WriteElement>(&self, selection: impl IntoSelection, value: T) -> Result<()> {
         let resolved = self.resolve(selection)?;
         let repeated = Repeated::new(self.data_type(), value).map_err(|error| self.core.locate(error))?;
-        self.write_planned(&resolved, repeated.view(&resolved)?).await
+        self.verbs().write_view(&resolved, repeated.view(&resolved)?).await
+    }
+
+    /// Calls `each` with the regions of the array that lie in one chunk (one shard, if it is sharded), as [`Array::for_each_chunk`], and
+    /// waits for its futures, as many at the same time as the array may have [requests in
+    /// flight](crate::Options::requests_in_flight).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn for_each_chunk<F: Future<Output = Result<()>> + Send>(
+        &self,
+        selection: impl IntoSelection,
+        each: impl Fn(Region) -> F + Sync + Send,
+    ) -> Result<()> {
+        let resolved = self.resolve(selection)?;
+        let regions = ChunkRegions::new(&self.core, &resolved)?;
+        let limit = execute::limits(&self.core, &self.store().access_profile()).requests;
+        zarr_store::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
+    }
+
+    /// Applies a function to values on the threads that decode this array, as [`Array::map_parallel`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn map_parallel<T: Send + 'static, R: Send + 'static>(
+        &self,
+        items: Vec<T>,
+        each: impl Fn(T) -> R + Sync + Send + 'static,
+    ) -> Result<Vec<R>> {
+        self.unblock(move |array| array.map_parallel(items, each)).await?
     }
 }

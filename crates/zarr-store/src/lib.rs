@@ -56,7 +56,7 @@ pub use bridge::{SyncAsAsync, block_on};
 pub use buffers::{BufferUse, keep_buffer, take_buffer};
 pub use bytes::Bytes;
 pub use counted::{Counted, Counts};
-pub use drive::{Workers, run_async, run_async_with};
+pub use drive::{Workers, for_each, run_async, run_async_with};
 pub use durability::{Durability, SetOptions};
 pub use error::{Error, ErrorKind, KeyFault, Operation, Result};
 pub use ext::{AsyncStoreExt, StoreExt};

@@ -5,7 +5,9 @@ use crate::{Location, registry};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_array::{Array, AsyncArray, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result};
+use zarr_array::{
+    Array, AsyncArray, AsyncGroup, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result,
+};
 use zarr_hierarchy::{in_store, open_node, open_node_async, with_location};
 use zarr_meta::{Dialect, StoredNode};
 use zarr_store::{AsyncStore, Store};
@@ -203,6 +205,15 @@ impl Open<dyn AsyncStore> {
         AsyncArray::from_found(&store, node, &registry, options)
     }
 
+    /// Opens the group.
+    ///
+    /// # Errors
+    /// As [`AsyncGroup::open`].
+    pub async fn group(self) -> Result<AsyncGroup> {
+        let (store, Bound { node, registry, .. }) = self.find().await?;
+        AsyncGroup::from_found(&store, node, &registry)
+    }
+
     /// Finds the node, be it an array or a group, for the functions of [`hierarchy`](crate::hierarchy).
     ///
     /// # Errors
@@ -282,6 +293,15 @@ impl Create<dyn AsyncStore> {
         let (store, path) = self.location.opened();
         AsyncArray::create(&store, &path, new, &Self::known(self.registry)).await
     }
+
+    /// Creates a group, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// As [`AsyncGroup::create`].
+    pub async fn group(self, new: NewGroup) -> Result<AsyncGroup> {
+        let (store, path) = self.location.opened();
+        AsyncGroup::create(&store, &path, new, &Self::known(self.registry)).await
+    }
 }
 
 impl Create {
@@ -336,6 +356,12 @@ mod tests {
         assert!(cache.bytes() > 0);
         assert_eq!(block_on(builder.found()).unwrap().path.to_string(), "/g/a");
         assert!(block_on(open(&waiting).found()).unwrap().node.as_array().is_none());
+        let group = block_on(open((&waiting, "/g")).group()).unwrap();
+        assert_eq!(block_on(block_on(group.array("a")).unwrap().read::<i32>(0)).unwrap(), [1]);
+        let made = block_on(create((&waiting, "/h")).group(NewGroup::default().attribute("k", 1))).unwrap();
+        assert_eq!((made.dialect(), made.attribute("k").unwrap()), (Dialect::V2, Some(1)));
+        let error = block_on(open((&waiting, "/g/a")).group()).unwrap_err();
+        assert!(error.to_string().contains("/g/a: ") && error.to_string().contains("found an array"), "{error}");
 
         let error = block_on(open((&waiting, "/g/a")).dialect(Dialect::V3).array()).unwrap_err();
         assert!(error.is_not_found() && error.to_string().contains("/g/a"), "{error}");

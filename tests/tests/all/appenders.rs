@@ -75,9 +75,13 @@ impl Process {
 
     /// Waits until it is the turn of a request: of requests that wait at the same time, any.
     fn turn(&self) -> impl Future<Output = ()> + Send {
-        std::future::poll_fn(|_| {
+        std::future::poll_fn(|context| {
             let is_next = self.random.lock().unwrap().below(2) == 0;
-            if is_next && self.turn.swap(false, SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+            if is_next && self.turn.swap(false, SeqCst) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
         })
     }
 }

@@ -41,6 +41,7 @@ mod older;
 mod overtaken;
 mod packages;
 mod requests;
+mod same_verbs;
 mod scale;
 mod selections;
 mod small_floats;

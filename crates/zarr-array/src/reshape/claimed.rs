@@ -70,12 +70,13 @@ pub(super) async fn append<D: Drive>(
     let mut patience = PATIENCE;
     let mut tries = 0;
     loop {
-        let newest = drive.wait(core, AwaitClaim::new(ReadNewest::new(&core.found), patience)).await?;
+        let newest = drive.run_alone(AwaitClaim::new(ReadNewest::new(&core.found), patience)).await;
+        let newest = newest.map_err(|error| core.locate(error))?;
         match append_to(drive, core, newest, axis, data.clone()).await {
             Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
                 tries += 1;
                 patience = patience.saturating_mul(2).min(MAX_PATIENCE);
-                drive.wait(core, jobs::pause(backoff(tries))).await?;
+                drive.run_alone(jobs::pause(backoff(tries))).await?;
             }
             done => return done.map(Arc::new),
         }
@@ -137,7 +138,7 @@ async fn write_and_publish<D: Drive>(
                 Ok(()) => (start, tries) = (numbers.end, 0),
                 Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
                     tries += 1;
-                    drive.wait(newest, jobs::pause(backoff(tries))).await?;
+                    drive.run_alone(jobs::pause(backoff(tries))).await?;
                 }
                 Err(error) => return Err(error),
             }

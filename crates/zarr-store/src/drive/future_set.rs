@@ -86,18 +86,25 @@ impl<'a, T> FutureSet<'a, T> {
 
     /// The output of a future that has ended; `None` if there are no futures.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let mut turns = self.woken.lock().0.len();
         loop {
             let mut woken = self.woken.lock();
-            let Some(number) = woken.0.pop_front() else {
-                if self.is_empty() {
-                    return Poll::Ready(None);
-                }
+            if self.is_empty() {
+                return Poll::Ready(None);
+            }
+            // Futures that were woken while they were polled are polled in the next turn of the task.
+            let next = if turns > 0 { woken.0.pop_front() } else { None };
+            let Some(number) = next else {
                 match &woken.1 {
                     Some(waker) if waker.will_wake(context.waker()) => {}
                     _ => woken.1 = Some(context.waker().clone()),
                 }
+                if !woken.0.is_empty() {
+                    context.waker().wake_by_ref();
+                }
                 return Poll::Pending;
             };
+            turns -= 1;
             drop(woken);
             let Some(slot) = self.slots.get_mut(number) else { continue };
             // A wake from now on is of the poll that follows or of a later one.
@@ -129,6 +136,24 @@ pub(super) async fn all<'a, T: Send + 'a, E: Send + 'a>(
         }
     }
     Ok(outputs.into_iter().flatten().collect())
+}
+
+/// Waits for a future of each item, at most `limit` of them at the same time.
+///
+/// # Errors
+/// The first error; the futures under way are dropped then, and items not begun are left out.
+pub async fn for_each<'a, T, E: Send + 'a>(
+    mut items: impl Iterator<Item = T>,
+    limit: usize,
+    each: impl Fn(T) -> BoxFuture<'a, Result<(), E>>,
+) -> Result<(), E> {
+    let mut set = FutureSet::new();
+    items.by_ref().take(limit.max(1)).for_each(|item| set.push(each(item)));
+    while let Some(outcome) = poll_fn(|context| set.poll_next(context)).await {
+        outcome?;
+        items.next().into_iter().for_each(|item| set.push(each(item)));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

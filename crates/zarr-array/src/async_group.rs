@@ -1,0 +1,183 @@
+//! Groups over stores that do not block.
+
+use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Options, Registry, Result, Walk};
+use std::fmt;
+use std::sync::Arc;
+use zarr_hierarchy::{Erasure, open_node_async};
+use zarr_json::Map;
+use zarr_meta::StoredNode;
+use zarr_store::{AsyncStore, unblock};
+
+/// A Zarr group in a store that does not block. [`Group`] has the same verbs for blocking stores.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::{AsyncGroup, AsyncStore, NewGroup, Registry};
+/// # use zarr_store::{MemoryStore, SyncAsAsync, block_on};
+/// # let registry = Arc::new(Registry::default());
+/// let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
+/// block_on(async {
+///     AsyncGroup::create(&store, "/a/b", NewGroup::default(), &registry).await?;
+///     let root = AsyncGroup::open(&store, "/", &registry).await?;
+///     let paths: Vec<String> = root.walk().await?.nodes.iter().map(|node| node.path.to_string()).collect();
+///     assert_eq!(paths, ["/", "/a", "/a/b"]);
+///     Ok::<(), zarr_array::Error>(())
+/// })?;
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct AsyncGroup {
+    store: Arc<dyn AsyncStore>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) found: StoredNode,
+}
+
+impl AsyncGroup {
+    /// Opens the group at `path`.
+    ///
+    /// # Errors
+    /// As [`Group::open`].
+    pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
+        let found = open_node_async(&**store, path, None).await?;
+        Self::from_found(store, found, registry)
+    }
+
+    /// A group whose metadata was read before.
+    ///
+    /// # Errors
+    /// As [`Group::from_found`].
+    pub fn from_found(store: &Arc<dyn AsyncStore>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
+        Group::check_found(&found, &**store)?;
+        Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found })
+    }
+
+    /// Creates a group at `path`, and groups above it where there are none, as [`Group::create`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn create(
+        store: &Arc<dyn AsyncStore>,
+        path: &str,
+        new: NewGroup,
+        registry: &Arc<Registry>,
+    ) -> Result<Self> {
+        let (inner, text, known) = (Arc::clone(store), path.to_owned(), Arc::clone(registry));
+        let created = unblock(move |unblocker| Group::create(&unblocker.store(&inner), &text, new, &known)).await??;
+        Self::from_found(store, created.found, registry)
+    }
+
+    /// The store it lies in.
+    pub fn store(&self) -> &Arc<dyn AsyncStore> {
+        &self.store
+    }
+
+    /// Calls a function with the group as a blocking one, on a thread of its own.
+    async fn unblock<T: Send + 'static>(&self, work: impl FnOnce(&Group) -> T + Send + 'static) -> Result<T> {
+        let Self { store, registry, found } = self.clone();
+        Ok(unblock(move |unblocker| work(&Group::of_parts(unblocker.store(&store), registry, found))).await?)
+    }
+
+    /// Replaces the attributes, as [`Group::set_attributes`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        self.found = zarr_hierarchy::set_attributes_async(&*self.store, &self.found, attributes).await?;
+        Ok(())
+    }
+
+    /// The nodes directly below, sorted by path, as [`Group::children`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn children(&self) -> Result<Walk> {
+        self.unblock(Group::children).await?
+    }
+
+    /// This group and all nodes below it, sorted by path, as [`Group::walk`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn walk(&self) -> Result<Walk> {
+        self.unblock(Group::walk).await?
+    }
+
+    /// The nodes directly below as the consolidated metadata of this group has them, as [`Group::consolidated_children`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn consolidated_children(&self) -> Result<Walk> {
+        self.unblock(Group::consolidated_children).await?
+    }
+
+    /// This group and all nodes below it as the consolidated metadata of this group has them, as [`Group::consolidated_walk`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn consolidated_walk(&self) -> Result<Walk> {
+        self.unblock(Group::consolidated_walk).await?
+    }
+
+    /// Opens an array below, by its path relative to this group.
+    ///
+    /// # Errors
+    /// As [`AsyncArray::open`].
+    pub async fn array(&self, name: &str) -> Result<AsyncArray> {
+        let found = open_node_async(&*self.store, &self.below(name)?, Some(self.found.dialect)).await?;
+        AsyncArray::from_found(&self.store, found, &self.registry, Options::default())
+    }
+
+    /// Opens a group below, by its path relative to this group.
+    ///
+    /// # Errors
+    /// As [`AsyncGroup::open`].
+    pub async fn group(&self, name: &str) -> Result<Self> {
+        let found = open_node_async(&*self.store, &self.below(name)?, Some(self.found.dialect)).await?;
+        Self::from_found(&self.store, found, &self.registry)
+    }
+
+    /// Creates an array below, in the dialect of this group.
+    ///
+    /// # Errors
+    /// As [`AsyncArray::create`].
+    pub async fn create_array(&self, name: &str, new: NewArray) -> Result<AsyncArray> {
+        AsyncArray::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry).await
+    }
+
+    /// Creates a group below, in the dialect of this group.
+    ///
+    /// # Errors
+    /// As [`AsyncGroup::create`].
+    pub async fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
+        Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await
+    }
+
+    /// Erases the group and all that lies below it, as [`Group::erase`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn erase(self) -> Result<()> {
+        self.erase_with(|_| {}).await
+    }
+
+    /// As [`erase`](Self::erase), and calls a function with the progress, as [`Group::erase_with`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn erase_with<F: IntoFlow>(self, progress: impl Fn(EraseProgress) -> F + Send + Sync) -> Result<()> {
+        Erasure::of(&self.found).progress(progress).erase_async(&*self.store).await
+    }
+}
+
+impl fmt::Debug for AsyncGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AsyncGroup({}: {})", self.store, self.path())
+    }
+}
+
+/// As a [`Group`].
+impl fmt::Display for AsyncGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::Summary::of(&self.found).fmt(f)
+    }
+}

@@ -1,0 +1,197 @@
+//! Reads and writes, written once for arrays over blocking stores and over stores that do not block.
+
+use crate::advanced_selection::AdvancedSelection;
+use crate::core::ArrayCore;
+use crate::drive::{Drive, find_chunk_location};
+use crate::read::{ReadContext, ReadExecution, ReadPlan};
+use crate::write::WriteJob;
+use crate::{ArrayData, Error, NewArray, ReadInto, Registry, Result, WriteFrom};
+use crate::{chunk_keys, create, jobs, selected_memory};
+use std::sync::Arc;
+use zarr_codec::{View, ViewMut};
+use zarr_dtype::{Cast, CastElement, Element, cast_items};
+use zarr_grid::{ChunkIndex, Region, Resolved};
+use zarr_store::{Bytes, Durability, Key};
+
+/// The verbs of an array in a store.
+#[derive(Debug)]
+pub(crate) struct Verbs<'a, D> {
+    pub(crate) core: &'a ArrayCore,
+    pub(crate) drive: D,
+}
+
+impl<'a, D: Drive> Verbs<'a, D> {
+    fn locate(&self, error: Error) -> Error {
+        self.core.locate(error)
+    }
+
+    /// A selection as a vector in C order.
+    pub(crate) async fn read<T: Element>(&self, resolved: &Resolved) -> Result<Vec<T>> {
+        let (core, data_type) = (self.core, self.core.data_type());
+        core.check_type::<T>()?;
+        let len = selected_memory::len(resolved, data_type.item_size())?;
+        let mut memory = selected_memory::Memory::<T>::zeroed(data_type, len)?;
+        let Some(bytes) = memory.bytes() else {
+            return self.read_data(resolved).await?.to_vec();
+        };
+        crate::buffer::advise_large(bytes);
+        let out = selected_memory::output(bytes, core.element(), resolved, None)?;
+        self.read_planned(resolved, out, true).await?;
+        memory.into_elements(data_type).map_err(|error| self.locate(error))
+    }
+
+    /// A selection as numbers of a type.
+    pub(crate) async fn read_as<T: CastElement>(&self, resolved: &Resolved, cast: Cast) -> Result<Vec<T>> {
+        let data_type = self.core.data_type();
+        if T::accepts(data_type) && T::as_bytes(&[]).is_some() && data_type.class().is_some() {
+            return self.read(resolved).await;
+        }
+        let data = self.read_data(resolved).await?;
+        cast_items(data_type, data.items(), cast).map_err(|error| self.locate(error.into()))
+    }
+
+    /// A selection of elements of a type known at run time.
+    pub(crate) async fn read_data(&self, resolved: &Resolved) -> Result<ArrayData> {
+        selected_memory::len(resolved, self.core.data_type().item_size())?;
+        let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
+        self.read_planned(resolved, data.view_mut(), true).await?;
+        Ok(data.reshaped(resolved.result_shape()))
+    }
+
+    /// A selection into the caller's memory.
+    pub(crate) async fn read_into(&self, resolved: &Resolved, mut out: impl ReadInto) -> Result<()> {
+        let element = self.core.element();
+        let destination = out.destination(&element.data_type).map_err(|error| self.locate(error))?;
+        match destination.map(|destination| destination.selected(element, resolved)) {
+            Some(out) => self.read_planned(resolved, out.map_err(|error| self.locate(error))?, false).await,
+            None => out.assign(&self.read_data(resolved).await?).map_err(|error| self.locate(error)),
+        }
+    }
+
+    /// Reads into `out`, which has the output shape.
+    async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+        let plan = ReadPlan::new(self.core, &self.drive.access_profile(), resolved, out.size(), zeroed)?;
+        self.carry_out(plan.begin(out)?).await
+    }
+
+    /// Reads a region into `out`, which has its shape and is fresh memory.
+    pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
+        let plan = ReadPlan::region(self.core, &self.drive.access_profile(), region, out.size());
+        self.carry_out(plan.begin(out)?).await
+    }
+
+    /// Reads a region of which only these chunks are stored, sorted.
+    pub(crate) async fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
+        let mut data = ArrayData::zeroed(self.core.element(), &region.shape())?;
+        let profile = self.drive.access_profile();
+        ReadContext::new(self.core, &profile, true).fill(&mut data.view_mut())?;
+        let out = data.view_mut();
+        let plan = ReadPlan::chunks(self.core, &profile, region, chunks, out.size());
+        self.carry_out(plan.begin(out)?).await?;
+        Ok(data)
+    }
+
+    /// Carries out a read that is planned.
+    pub(crate) async fn carry_out(&self, mut reading: ReadExecution<'_>) -> Result<()> {
+        while let Some(job) = reading.job()? {
+            let done = self.drive.run(self.core, job).await;
+            reading.ended(done)?;
+        }
+        Ok(())
+    }
+
+    /// Writes elements to a selection.
+    pub(crate) async fn write(&self, resolved: &Resolved, elements: impl WriteFrom) -> Result<()> {
+        let elements = elements.elements(self.core.data_type()).map_err(|error| self.locate(error))?;
+        let data = elements.selected(self.core.element(), resolved).map_err(|error| self.locate(error))?;
+        self.write_view(resolved, data).await
+    }
+
+    /// Writes a view of elements to a selection.
+    pub(crate) async fn write_view(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
+        self.find_chunk_location().await?;
+        let (capabilities, profile) = (self.drive.capabilities(), self.drive.access_profile());
+        if let Resolved::Box(selected) = resolved {
+            let flipped = selected_memory::flipped_view(data, &selected.flipped);
+            let region = &selected.region;
+            let job = WriteJob::new(self.core, region, flipped, Durability::None, capabilities, &profile);
+            return self.drive.run(self.core, job).await;
+        }
+        let selection = AdvancedSelection::new(self.core, resolved)?;
+        let bytes = selected_memory::contiguous(&data)?;
+        for write in selection.writes(self.core.element().item_size(), &bytes, data.heap()) {
+            let job = WriteJob::chunk_selection(self.core, write, capabilities, &profile)?;
+            self.drive.run(self.core, job).await?;
+        }
+        Ok(())
+    }
+
+    /// The encoded bytes of a chunk.
+    pub(crate) async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
+        let get = async |key| self.drive.run(self.core, jobs::get(key)).await;
+        let mut bytes = get(chunk_keys::chunk_key(self.core, chunk)?).await?;
+        let mut location = 0;
+        while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
+            bytes = get(key).await?;
+            location = other;
+        }
+        Ok(bytes)
+    }
+
+    /// Replaces the encoded bytes of a chunk.
+    pub(crate) async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
+        self.find_chunk_location().await?;
+        let _invalidation = self.core.invalidation(Some(chunk));
+        let job = jobs::All::set(chunk_keys::chunk_key(self.core, chunk)?, bytes.to_vec());
+        self.drive.run(self.core, job).await
+    }
+
+    /// Erases a chunk.
+    pub(crate) async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
+        self.find_chunk_location().await?;
+        let _invalidation = self.core.invalidation(Some(chunk));
+        let job = jobs::All::erase(vec![chunk_keys::chunk_key(self.core, chunk)?]);
+        self.drive.run(self.core, job).await
+    }
+
+    /// The chunks that are stored.
+    pub(crate) async fn stored_chunks(&self) -> Result<Vec<ChunkIndex>> {
+        Ok(self.stored_chunk_keys().await?.into_iter().map(|(chunk, _)| chunk).collect())
+    }
+
+    /// The chunks that are stored, and the bytes of each.
+    pub(crate) async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
+        let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys().await?.into_iter().unzip();
+        let sizes = self.drive.run_free(self.core, jobs::Sizes::new(keys)).await?;
+        // A chunk that was erased in between has no size.
+        Ok(chunks.into_iter().zip(sizes).filter_map(|(chunk, size)| Some((chunk, size?))).collect())
+    }
+
+    async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
+        self.find_chunk_location().await?;
+        let keys = self.drive.run(self.core, jobs::keys_below(self.core.chunk_prefix())?).await?;
+        Ok(chunk_keys::parse_in_grid(self.core, keys))
+    }
+
+    /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
+    async fn find_chunk_location(&self) -> Result<()> {
+        if self.core.is_location_unknown() { find_chunk_location(&self.drive, self.core).await } else { Ok(()) }
+    }
+}
+
+/// Creates the array of `new` at a path. Returns its node, and the options to open it with.
+pub(crate) async fn create<D: Drive>(
+    drive: &D,
+    store: &str,
+    path: &str,
+    new: NewArray,
+    registry: &Arc<Registry>,
+) -> Result<(zarr_meta::StoredNode, crate::Options)> {
+    let in_store = |error: Error| error.at(|location| location.store = Some(store.to_owned()));
+    let capabilities = drive.capabilities();
+    let find = create::find_dialect(path, &new, capabilities.list).map_err(in_store)?;
+    let dialect = drive.run_alone(find).await.map_err(in_store)?;
+    let (job, options) =
+        create::create(path, &new, dialect, (store.to_owned(), capabilities), registry).map_err(in_store)?;
+    Ok((drive.run_alone(job).await.map_err(in_store)?, options))
+}
