@@ -1,0 +1,379 @@
+//! Gets of several ranges, all of one state of a value, over requests for one range each.
+
+mod plan;
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::task::{JoinError, JoinSet};
+use zarr_store::{
+    BoxFuture, ByteRange, Error, ErrorKind, Fetched, GetOptions, Key, Operation, Precondition, Result, Snapshot,
+    Version,
+};
+
+use crate::Sizes;
+use plan::{hull, plan, within};
+
+/// How often a value may be replaced while it is read. In the last rounds all of it is read at once.
+const ROUNDS: u32 = 8;
+
+/// How many of these rounds read the ranges alone.
+const RANGED_ROUNDS: u32 = 5;
+
+/// Bytes of a value that is read as a whole because it is replaced again and again.
+const MAX_WHOLE: u64 = 256 << 20;
+
+/// Bytes of a value to ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RangeRequest {
+    /// All.
+    All,
+    /// From the start up to but without the end, as far as the value has them; not empty.
+    Bounds(Range<u64>),
+    /// From this offset on.
+    From(u64),
+    /// The last ones, as many as this; not none.
+    Last(u64),
+}
+
+impl RangeRequest {
+    /// The value of a `Range` header; `None` for all bytes.
+    #[must_use]
+    pub fn header(&self) -> Option<String> {
+        match self {
+            Self::All => None,
+            Self::Bounds(at) => Some(format!("bytes={}-{}", at.start, at.end.saturating_sub(1))),
+            Self::From(start) => Some(format!("bytes={start}-")),
+            Self::Last(len) => Some(format!("bytes=-{len}")),
+        }
+    }
+
+    /// The offsets meant in a value of `size` bytes, as a server that keeps RFC 9110 answers; `None` if it refuses with 416.
+    #[must_use]
+    pub fn resolve(&self, size: u64) -> Option<Range<u64>> {
+        let at = match self {
+            Self::All => return Some(0..size),
+            Self::Bounds(at) => at.start..at.end.min(size),
+            Self::From(start) => *start..size,
+            Self::Last(len) => size.saturating_sub(*len)..size,
+        };
+        (at.start < at.end).then_some(at)
+    }
+}
+
+/// The answer to a request for a range.
+pub enum Answer {
+    /// There is no such key.
+    Missing,
+    /// The value has another version than the required one: this, if the answer says so.
+    Changed(Option<Version>),
+    /// The range begins behind the end of the value, whose size is this, if the answer says so.
+    Outside(Option<u64>),
+    /// Bytes of the value.
+    Opened(Opened),
+}
+
+/// An answer whose headers are there.
+pub struct Opened {
+    /// Which bytes `body` has. It may be more than was asked for.
+    pub at: Range<u64>,
+    /// The size of the value in bytes.
+    pub size: u64,
+    /// Its version, if the server names one by which a later request can require it.
+    pub version: Option<Version>,
+    /// Reads the bytes.
+    pub body: BoxFuture<'static, Result<Bytes>>,
+}
+
+/// Makes requests for one range of a value each.
+pub trait Source: fmt::Display + Send + Sync {
+    /// Asks for a range: of the state `version`, if there is one.
+    fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>>;
+
+    /// Where sizes are remembered, if [`RangeRequest::Last`] is not supported.
+    fn sizes(&self) -> Option<&Sizes> {
+        None
+    }
+
+    /// Whether every answer has the whole value.
+    fn whole_only(&self) -> bool {
+        false
+    }
+
+    /// How many requests one get has under way at once.
+    fn concurrency(&self) -> usize;
+}
+
+/// [`zarr_store::AsyncStore::get`] by way of `source`: as few requests as the ranges need, at the same time. Runs on tokio.
+///
+/// The pieces are of one state. The answers name its version, and if they differ, the get starts anew and requires one; without
+/// versions one request reads all pieces with what lies between. Sizes are compared with the ranges before a body is read.
+///
+/// # Errors
+/// As [`zarr_store::AsyncStore::get`].
+pub async fn get(
+    source: &dyn Source,
+    key: &Key,
+    ranges: &[ByteRange],
+    options: &GetOptions,
+) -> Result<Option<Fetched>> {
+    let required = options.if_match.as_ref().and_then(Snapshot::version);
+    for round in 0..ROUNDS {
+        let mut state = State {
+            source,
+            key,
+            ranges,
+            options,
+            required: required.cloned(),
+            size: None,
+            version: None,
+            places: Vec::new(),
+            parts: Vec::new(),
+        };
+        let flow = if round < RANGED_ROUNDS { state.open_ranges().await? } else { state.open_whole().await? };
+        match flow {
+            Flow::Missing => return Ok(None),
+            Flow::Done(size) => return state.fetched(size).map(Some),
+            Flow::Changed(found) => {
+                if let Some(required) = required {
+                    let expected = Precondition::Version(required.clone());
+                    return Err(Error::Precondition { store: source.to_string(), key: key.clone(), expected, found });
+                }
+            }
+            Flow::NoVersion(_) => {}
+        }
+        tokio::time::sleep(Duration::from_millis(5 << round.min(5))).await;
+    }
+    let text = format!("the value was replaced {ROUNDS} times while it was read");
+    Err(Error::failed(&source, Operation::Get, key.as_str(), ErrorKind::Transient, text))
+}
+
+enum Flow {
+    Missing,
+    /// The value has another version than the required one, or than another answer.
+    Changed(Option<Version>),
+    /// There are several answers, of a value of this size, and nothing says that they are of one state.
+    NoVersion(u64),
+    /// All bytes are there, of a value of this size.
+    Done(u64),
+}
+
+/// One attempt.
+struct State<'s> {
+    source: &'s dyn Source,
+    key: &'s Key,
+    ranges: &'s [ByteRange],
+    options: &'s GetOptions,
+    /// The version that further requests require.
+    required: Option<Version>,
+    size: Option<u64>,
+    version: Option<Version>,
+    /// Where each range is in the value; once its size is known.
+    places: Vec<Range<u64>>,
+    parts: Vec<(Range<u64>, Bytes)>,
+}
+
+impl State<'_> {
+    async fn open_ranges(&mut self) -> Result<Flow> {
+        let mut requests = if self.source.whole_only() { vec![RangeRequest::All] } else { plan(self.ranges) };
+        let mut last = Vec::new();
+        if let Some(sizes) = self.source.sizes() {
+            (last, requests) = requests.into_iter().partition(|request| matches!(request, RangeRequest::Last(_)));
+            if !last.is_empty()
+                && let Some((version, size)) = sizes.get(self.key)
+                && self.required.as_ref().is_none_or(|required| *required == version)
+            {
+                self.required = Some(version);
+                requests.extend(last.drain(..).map(|request| within(&request, size)));
+            }
+        }
+        if requests.is_empty() {
+            requests.push(RangeRequest::Bounds(0..1));
+        }
+        let mut flow = self.request(requests, u64::MAX).await?;
+        if let (Flow::Done(size), false) = (&flow, last.is_empty()) {
+            let requests = last.iter().map(|request| within(request, *size)).collect();
+            flow = self.request(requests, u64::MAX).await?;
+        }
+        if let Some(sizes) = self.source.sizes() {
+            match (&flow, &self.version) {
+                (Flow::Done(size), Some(version)) => sizes.insert(self.key, version.clone(), *size),
+                _ => sizes.remove(self.key),
+            }
+        }
+        if let Flow::NoVersion(size) = flow {
+            (self.size, self.version) = (None, None);
+            self.parts.clear();
+            self.places.clear();
+            return self.request(vec![hull(self.ranges, size)], u64::MAX).await;
+        }
+        Ok(flow)
+    }
+
+    async fn open_whole(&mut self) -> Result<Flow> {
+        self.request(vec![RangeRequest::All], MAX_WHOLE).await
+    }
+
+    /// Makes requests and reads the bodies that the ranges need: as many at once as the source wants, of a value of at most so many
+    /// bytes.
+    async fn request(&mut self, requests: Vec<RangeRequest>, most: u64) -> Result<Flow> {
+        let concurrency = self.source.concurrency().max(1);
+        for window in requests.chunks(concurrency) {
+            let required = self.required.clone().or_else(|| self.version.clone());
+            let opens = window.iter().map(|range| self.source.open(self.key, range.clone(), required.clone()));
+            let mut opened = Vec::with_capacity(window.len());
+            for answer in all(opens).await {
+                match self.joined(answer)?? {
+                    Answer::Missing => return Ok(Flow::Missing),
+                    Answer::Changed(found) => return Ok(Flow::Changed(found)),
+                    Answer::Outside(None) => {}
+                    Answer::Outside(Some(size)) => {
+                        if *self.size.get_or_insert(size) != size {
+                            return Ok(Flow::Changed(None));
+                        }
+                    }
+                    Answer::Opened(answer) => {
+                        let first = opened.is_empty() && self.parts.is_empty();
+                        if *self.size.get_or_insert(answer.size) != answer.size
+                            || (!first && self.version != answer.version)
+                        {
+                            return Ok(Flow::Changed(answer.version));
+                        }
+                        self.version.clone_from(&answer.version);
+                        opened.push(answer);
+                    }
+                }
+            }
+            // A server that does not know ranges has sent it all.
+            let whole = opened.iter().position(|answer| Some(answer.at.end - answer.at.start) == self.size);
+            if let Some(whole) = whole {
+                opened = vec![opened.swap_remove(whole)];
+            } else if self.version.is_none()
+                && let (Some(size), true) = (self.size, requests.len() > 1 || !self.parts.is_empty())
+            {
+                return Ok(Flow::NoVersion(size));
+            }
+            if self.size.is_some_and(|size| size > most) {
+                return Ok(Flow::Changed(self.version.take()));
+            }
+            self.read(opened).await?;
+            if whole.is_some() {
+                break;
+            }
+        }
+        if self.size.is_none() {
+            let first = self.source.open(self.key, RangeRequest::Bounds(0..1), self.required.clone()).await?;
+            self.size = Some(match first {
+                Answer::Missing => return Ok(Flow::Missing),
+                Answer::Changed(found) => return Ok(Flow::Changed(found)),
+                // Without a first byte there is none.
+                Answer::Outside(size) => size.unwrap_or(0),
+                Answer::Opened(answer) => {
+                    self.version = answer.version;
+                    answer.size
+                }
+            });
+        }
+        self.place()?;
+        let unsaid = || self.failed("the answers do not say how large the value is".to_owned());
+        self.size.map(Flow::Done).ok_or_else(unsaid)
+    }
+
+    /// Compares version and ranges with the value, once its size is known.
+    fn place(&mut self) -> Result<()> {
+        let (Some(size), true) = (self.size, self.places.is_empty()) else { return Ok(()) };
+        self.options.check_version(&self.source, self.key, self.version.as_ref())?;
+        for range in self.ranges {
+            let at = range.check(&self.source, self.key, size)?;
+            self.places.push(at.start as u64..at.end as u64);
+        }
+        Ok(())
+    }
+
+    /// Reads the bodies of the answers that the ranges need.
+    async fn read(&mut self, opened: Vec<Opened>) -> Result<()> {
+        self.place()?;
+        let needed = |answer: &Opened| {
+            // A body of one byte is read, so that its connection can serve the next request.
+            let probe = answer.at.end - answer.at.start <= 1;
+            probe || self.places.iter().any(|at| !at.is_empty() && covers(&answer.at, at))
+        };
+        let (ats, bodies): (Vec<Range<u64>>, Vec<_>) =
+            opened.into_iter().filter(needed).map(|answer| (answer.at, answer.body)).unzip();
+        for (at, bytes) in ats.into_iter().zip(all(bodies.into_iter()).await) {
+            let bytes = self.joined(bytes)??;
+            if bytes.len() as u64 != at.end - at.start {
+                let text = format!("found {} bytes, expected bytes {}..{}", bytes.len(), at.start, at.end);
+                return Err(self.failed(text));
+            }
+            self.parts.push((at, bytes));
+        }
+        Ok(())
+    }
+
+    /// The bytes of the ranges.
+    fn fetched(mut self, size: u64) -> Result<Fetched> {
+        let mut fetched = Fetched::new();
+        fetched.size = Some(size);
+        for at in &self.places {
+            if at.is_empty() {
+                fetched.push(Bytes::new());
+                continue;
+            }
+            let cut = self.parts.iter().find(|(part, _)| covers(part, at)).and_then(|(part, bytes)| {
+                let start = usize::try_from(at.start - part.start).ok()?;
+                Some(bytes.slice(start..start + usize::try_from(at.end - at.start).ok()?))
+            });
+            let missing = || self.failed(format!("no answer has bytes {}..{}", at.start, at.end));
+            fetched.push(cut.ok_or_else(missing)?);
+        }
+        fetched.version = self.version.take();
+        self.options.check(&self.source, self.key, &mut fetched)?;
+        Ok(fetched)
+    }
+
+    fn joined<T>(&self, result: Result<T, JoinError>) -> Result<T> {
+        result
+            .map_err(|error| Error::failed(&self.source, Operation::Get, self.key.as_str(), ErrorKind::Internal, error))
+    }
+
+    fn failed(&self, text: String) -> Error {
+        Error::failed(&self.source, Operation::Get, self.key.as_str(), ErrorKind::Io, text)
+    }
+}
+
+fn covers(part: &Range<u64>, at: &Range<u64>) -> bool {
+    part.start <= at.start && at.end <= part.end
+}
+
+/// Runs all at the same time and returns their results in order. Dropping it ends them.
+async fn all<T: Send + 'static>(
+    futures: impl ExactSizeIterator<Item = BoxFuture<'static, T>>,
+) -> Vec<Result<T, JoinError>> {
+    // One alone needs no task of its own.
+    if futures.len() == 1 {
+        let mut results = Vec::new();
+        for future in futures {
+            results.push(Ok(future.await));
+        }
+        return results;
+    }
+    let mut tasks = JoinSet::new();
+    let ids: Vec<_> = futures.map(|future| tasks.spawn(future).id()).collect();
+    let mut results: Vec<Option<Result<T, JoinError>>> = ids.iter().map(|_| None).collect();
+    while let Some(joined) = tasks.join_next_with_id().await {
+        let (id, result) = match joined {
+            Ok((id, value)) => (id, Ok(value)),
+            Err(error) => (error.id(), Err(error)),
+        };
+        if let Some(i) = ids.iter().position(|other| *other == id) {
+            results[i] = Some(result);
+        }
+    }
+    results.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,369 @@
+//! An HTTP client without redirects, and the checks of an answer.
+
+use std::error::Error as _;
+use std::ops::Range;
+use std::sync::Once;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use reqwest::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, RETRY_AFTER,
+};
+use reqwest::{Method, Request, Response, StatusCode, redirect};
+use zarr_store::ErrorKind;
+
+/// Bytes of an upload that a network takes in a second, at least: an upload has so much more time.
+const SLOWEST_UPLOAD: u64 = 64 << 10;
+
+/// Bytes that are allocated for a body before they are there.
+const FIRST_ALLOCATION: u64 = 16 << 20;
+
+/// How a [`Client`] is set up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClientOptions {
+    /// A request fails when nothing comes for so long.
+    pub timeout: Duration,
+    /// So long may opening a connection take.
+    pub connect_timeout: Duration,
+    /// A proxy for all requests; else the proxies of the environment.
+    pub proxy: Option<String>,
+    /// The name that servers log.
+    pub user_agent: String,
+    /// Any certificate is good: for tests.
+    pub allow_invalid_certificates: bool,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(15),
+            connect_timeout: Duration::from_secs(5),
+            proxy: None,
+            user_agent: concat!("zarr-rs/", env!("CARGO_PKG_VERSION")).to_owned(),
+            allow_invalid_certificates: false,
+        }
+    }
+}
+
+/// Connections to servers. Redirects are answers like others, and values come as they are stored. Copies share the connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// For requests without a body. These time out when nothing comes.
+    reads: reqwest::Client,
+    /// For requests with a body, for whose sending no such time is known.
+    writes: reqwest::Client,
+    timeout: Duration,
+}
+
+impl Client {
+    /// A client; it makes no connection yet.
+    ///
+    /// # Errors
+    /// If the certificates of the system cannot be read, or the proxy is no URL. The text shows no secret.
+    pub fn new(options: &ClientOptions) -> Result<Self, String> {
+        static CRYPTOGRAPHY: Once = Once::new();
+        CRYPTOGRAPHY.call_once(|| {
+            // Fails if the program has chosen another provider, which is as good.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let build = |builder: reqwest::ClientBuilder| builder.build().map_err(|error| failure(error).text);
+        Ok(Self {
+            reads: build(builder(options)?.read_timeout(options.timeout))?,
+            writes: build(builder(options)?)?,
+            timeout: options.timeout,
+        })
+    }
+
+    /// Sends a request and returns the answer, whose body is still to be read.
+    ///
+    /// # Errors
+    /// If there is none. [`failure`] says why.
+    pub async fn execute(&self, mut request: Request) -> Result<Response, reqwest::Error> {
+        let len = request.body().map(|body| body.as_bytes().map_or(0, |bytes| bytes.len() as u64));
+        match len {
+            None | Some(0) if request.method() == Method::GET => self.reads.execute(request).await,
+            len => {
+                let time = self.timeout + Duration::from_secs(len.unwrap_or(0) / SLOWEST_UPLOAD);
+                *request.timeout_mut() = Some(time);
+                self.writes.execute(request).await
+            }
+        }
+    }
+}
+
+fn builder(options: &ClientOptions) -> Result<reqwest::ClientBuilder, String> {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(&options.user_agent)
+        .default_headers(HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]))
+        // A redirect to another host would take headers with secrets along.
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(options.connect_timeout)
+        // Servers close connections after a while, S3 after 20 s.
+        .pool_idle_timeout(Duration::from_secs(15))
+        .tcp_nodelay(true)
+        .http1_only();
+    if let Some(proxy) = &options.proxy {
+        let proxy = reqwest::Proxy::all(proxy).map_err(|_| "the option proxy_url is no URL".to_owned())?;
+        builder = builder.proxy(proxy);
+    }
+    if options.allow_invalid_certificates {
+        builder = builder.tls_danger_accept_invalid_certs(true);
+    }
+    Ok(builder)
+}
+
+/// Why a request has no answer, or no whole one.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Its kind: [`ErrorKind::TimedOut`], [`ErrorKind::Transient`] or [`ErrorKind::Io`].
+    pub kind: ErrorKind,
+    /// The request did not reach the server.
+    pub unsent: bool,
+    /// What happened, without the URL, which may have secrets in it.
+    pub text: String,
+}
+
+/// What an error of the client says.
+#[must_use]
+pub fn failure(error: reqwest::Error) -> Failure {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = error.source();
+    let mut certificate = false;
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        certificate |= cause_text.contains("certificate");
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    let kind = if error.is_timeout() {
+        ErrorKind::TimedOut
+    } else if error.is_builder() || certificate {
+        ErrorKind::Io
+    } else {
+        ErrorKind::Transient
+    };
+    Failure { kind, unsent: error.is_connect(), text }
+}
+
+/// The kind of the failure that a status says.
+#[must_use]
+pub fn status_kind(status: StatusCode) -> ErrorKind {
+    match status.as_u16() {
+        401 | 403 | 407 => ErrorKind::Denied,
+        408 | 504 => ErrorKind::TimedOut,
+        429 | 503 => ErrorKind::Throttled,
+        500 | 502 | 507 | 509 | 520..=529 => ErrorKind::Transient,
+        _ => ErrorKind::Io,
+    }
+}
+
+/// Whether another attempt after an answer with this status may succeed.
+#[must_use]
+pub fn is_retryable(status: StatusCode) -> bool {
+    matches!(status_kind(status), ErrorKind::TimedOut | ErrorKind::Throttled | ErrorKind::Transient)
+}
+
+/// How long the server asks to wait, at most an hour.
+#[must_use]
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let wait = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).unwrap_or_default(),
+    };
+    Some(wait.min(Duration::from_secs(3600)))
+}
+
+/// The content of a `Content-Range` header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentRange {
+    /// Which bytes the body has; `None` in an answer with 416.
+    pub at: Option<Range<u64>>,
+    /// The size of the value in bytes, if the server says it.
+    pub size: Option<u64>,
+}
+
+impl ContentRange {
+    /// Parses `bytes 0-4/10`, `bytes 0-4/*` or `bytes */10`; `None` for anything else.
+    ///
+    /// ```
+    /// use zarr_store_runtime::http::ContentRange;
+    /// let range = ContentRange::parse("bytes 2-4/10").expect("a range");
+    /// assert_eq!((range.at, range.size), (Some(2..5), Some(10)));
+    /// assert_eq!(ContentRange::parse("bytes 4-2/10"), None);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            digits.then(|| text.parse::<u64>().ok()).flatten()
+        };
+        let (at, size) = text.trim().strip_prefix("bytes ")?.trim().split_once('/')?;
+        let size = if size == "*" { None } else { Some(number(size)?) };
+        let at = if at == "*" {
+            None
+        } else {
+            let (start, last) = at.split_once('-')?;
+            let at = number(start)?..number(last)?.checked_add(1)?;
+            if at.start >= at.end || size.is_some_and(|size| at.end > size) {
+                return None;
+            }
+            Some(at)
+        };
+        Some(Self { at, size })
+    }
+}
+
+/// The encoding that the server has put on the bytes of a value; `None` if they come as they are stored.
+#[must_use]
+pub fn encoding(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(CONTENT_ENCODING)?;
+    let text = text.to_str().unwrap_or("?").trim();
+    // `aws-chunked` is what some writers declare by mistake; it says nothing of the stored bytes.
+    let stored = text.is_empty() || text.split(',').all(|name| matches!(name.trim(), "identity" | "aws-chunked"));
+    (!stored).then(|| text.to_owned())
+}
+
+/// Whether the headers say that the body is a page for people.
+#[must_use]
+pub fn is_html(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "text/html" || kind == "application/xhtml+xml"
+}
+
+/// Whether bytes begin as a page for people does.
+#[must_use]
+pub fn begins_as_html(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let begins = |tag: &[u8]| bytes.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
+    begins(b"<!doctype html") || begins(b"<html")
+}
+
+/// The strong validator of an answer: its ETag, or the time of the last change where that is long before the answer.
+///
+/// A weak ETag, and a time within the last minute, may name two states of a value (RFC 9110, 8.8).
+#[must_use]
+pub fn validator(headers: &HeaderMap) -> Option<String> {
+    if let Some(tag) = headers.get(ETAG) {
+        let tag = tag.to_str().ok()?.trim();
+        return (tag.len() > 2 && tag.starts_with('"') && tag.ends_with('"')).then(|| tag.to_owned());
+    }
+    let text = headers.get(LAST_MODIFIED)?.to_str().ok()?.trim();
+    let time = |text: &str| httpdate::parse_http_date(text).ok();
+    let age = time(headers.get(DATE)?.to_str().ok()?)?.duration_since(time(text)?).ok()?;
+    (age >= Duration::from_secs(60)).then(|| text.to_owned())
+}
+
+/// Reads a body of `expected` bytes.
+///
+/// # Errors
+/// If it is shorter or longer, the connection ends, or there is no memory for it.
+pub async fn read_body(mut response: Response, expected: u64) -> Result<Bytes, Failure> {
+    let wrong = |found: String| Failure {
+        kind: ErrorKind::Transient,
+        unsent: false,
+        text: format!("the body has {found} bytes, expected {expected}"),
+    };
+    let mut body = Body::new(expected)?;
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if body.len() + chunk.len() as u64 > expected => {
+                return Err(wrong(format!("more than {}", body.len())));
+            }
+            Ok(Some(chunk)) => body.push(chunk)?,
+            Ok(None) if body.len() < expected => return Err(wrong(body.len().to_string())),
+            Ok(None) => return Ok(body.into_bytes()),
+            Err(error) => {
+                let mut failure = failure(error);
+                failure.text = format!("the body ended after {} of {expected} bytes: {}", body.len(), failure.text);
+                return Err(failure);
+            }
+        }
+    }
+}
+
+/// Reads at most `most` bytes of the body of an answer with an error.
+pub async fn read_begin(mut response: Response, most: usize) -> Vec<u8> {
+    let mut begin = Vec::new();
+    while begin.len() < most
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        begin.extend_from_slice(&chunk[..chunk.len().min(most - begin.len())]);
+    }
+    begin
+}
+
+/// The bytes of a body while it is read. What a header says of its length allocates only so much memory.
+#[derive(Debug)]
+pub struct Body {
+    /// The first chunk, which may be all of it: then nothing is copied.
+    first: Bytes,
+    rest: Vec<u8>,
+    expected: u64,
+}
+
+impl Body {
+    /// Nothing yet, of a body of so many bytes.
+    ///
+    /// # Errors
+    /// If no memory can be as large.
+    pub fn new(expected: u64) -> Result<Self, Failure> {
+        if isize::try_from(expected).is_err() {
+            return Err(no_memory(expected));
+        }
+        Ok(Self { first: Bytes::new(), rest: Vec::new(), expected })
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        (self.first.len() + self.rest.len()) as u64
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn push(&mut self, chunk: Bytes) -> Result<(), Failure> {
+        if self.is_empty() {
+            self.first = chunk;
+            return Ok(());
+        }
+        let memory = |_| no_memory(self.expected);
+        if self.rest.is_empty() {
+            let due = usize::try_from(self.expected.min(FIRST_ALLOCATION)).unwrap_or(0);
+            self.rest.try_reserve_exact(due.max(self.first.len() + chunk.len())).map_err(memory)?;
+            self.rest.extend_from_slice(&self.first);
+            self.first = Bytes::new();
+        }
+        self.rest.try_reserve(chunk.len()).map_err(memory)?;
+        self.rest.extend_from_slice(&chunk);
+        Ok(())
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn into_bytes(self) -> Bytes {
+        if self.rest.is_empty() { self.first } else { Bytes::from(self.rest) }
+    }
+}
+
+fn no_memory(size: u64) -> Failure {
+    Failure { kind: ErrorKind::Limit, unsent: false, text: format!("not enough memory for {size} bytes") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+use super::*;
+
+fn headers(pairs: &[(reqwest::header::HeaderName, &str)]) -> HeaderMap {
+    pairs.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value"))).collect()
+}
+
+#[test]
+fn content_ranges() {
+    let parse = |text| ContentRange::parse(text).map(|range| (range.at, range.size));
+    assert_eq!(parse("bytes 0-0/1"), Some((Some(0..1), Some(1))));
+    assert_eq!(parse("bytes 5-9/*"), Some((Some(5..10), None)));
+    assert_eq!(parse("bytes */0"), Some((None, Some(0))));
+    for text in [
+        "",
+        "bytes",
+        "bytes 1-2",
+        "bytes 2-1/9",
+        "bytes 0-9/9",
+        "bytes -1/9",
+        "bytes 1-/9",
+        "bytes +1-2/9",
+        "items 0-1/2",
+        "bytes 0-18446744073709551615/*",
+        "bytes 0-1/-2",
+    ] {
+        assert_eq!(parse(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn validators() {
+    let at = |modified: &str, date: &str| validator(&headers(&[(LAST_MODIFIED, modified), (DATE, date)]));
+    assert_eq!(validator(&headers(&[(ETAG, "\"ab\"")])).as_deref(), Some("\"ab\""));
+    for tag in ["W/\"ab\"", "ab", "\"", ""] {
+        assert_eq!(
+            validator(&headers(&[(ETAG, tag), (LAST_MODIFIED, "Sun, 06 Nov 1994 08:49:37 GMT")])),
+            None,
+            "{tag}"
+        );
+    }
+    let modified = "Sun, 06 Nov 1994 08:49:37 GMT";
+    assert_eq!(at(modified, "Sun, 06 Nov 1994 08:50:37 GMT").as_deref(), Some(modified));
+    assert_eq!(at(modified, "Sun, 06 Nov 1994 08:50:36 GMT"), None);
+    assert_eq!(at(modified, "Sun, 06 Nov 1994 08:49:36 GMT"), None);
+    assert_eq!(validator(&headers(&[(LAST_MODIFIED, modified)])), None);
+}
+
+#[test]
+fn pauses() {
+    let pause = |text| retry_after(&headers(&[(RETRY_AFTER, text)]));
+    assert_eq!(pause("3"), Some(Duration::from_secs(3)));
+    assert_eq!(pause("999999999"), Some(Duration::from_secs(3600)));
+    assert_eq!(pause("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+    assert_eq!(pause("soon"), None);
+    assert_eq!(retry_after(&HeaderMap::new()), None);
+}
+
+#[test]
+fn pages_and_encodings() {
+    assert!(is_html(&headers(&[(CONTENT_TYPE, "Text/HTML; charset=utf-8")])));
+    assert!(!is_html(&headers(&[(CONTENT_TYPE, "application/json")])));
+    assert!(begins_as_html(b"\n <!DOCTYPE html><p>") && begins_as_html(b"\xef\xbb\xbf<HTML>"));
+    assert!(!begins_as_html(b"{}") && !begins_as_html(b"<h") && !begins_as_html(b""));
+    let encoding = |text| encoding(&headers(&[(CONTENT_ENCODING, text)]));
+    assert_eq!(encoding("gzip").as_deref(), Some("gzip"));
+    assert_eq!((encoding("identity"), encoding(""), encoding("aws-chunked")), (None, None, None));
+}
+
+#[test]
+fn bodies_grow_with_what_comes() {
+    let mut body = Body::new(1 << 40).expect("a body");
+    body.push(Bytes::from_static(b"ab")).expect("memory");
+    let pointer = body.first.as_ptr();
+    assert_eq!(body.len(), 2);
+    body.push(Bytes::from_static(b"cd")).expect("memory");
+    assert!(body.rest.capacity() <= 2 * usize::try_from(FIRST_ALLOCATION).expect("small"));
+    assert_eq!(body.into_bytes(), "abcd");
+    let mut one = Body::new(2).expect("a body");
+    one.push(Bytes::from_static(b"ab")).expect("memory");
+    assert_eq!(one.into_bytes().as_ptr(), pointer, "one chunk is not copied");
+    assert!(Body::new(u64::MAX).is_err());
+}
+
+#[test]
+fn failures_show_no_url() {
+    let runtime = crate::IoRuntime::new();
+    let client = Client::new(&ClientOptions::default()).expect("a client");
+    let url = "http://127.0.0.1:1/a?token=SENTINEL".parse().expect("a URL");
+    let result =
+        zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url)).await }));
+    let failure = failure(result.expect("a result").expect_err("nobody listens"));
+    assert!(!format!("{failure:?}").contains("SENTINEL"), "{failure:?}");
+    assert_eq!((failure.kind, failure.unsent), (ErrorKind::Transient, true), "{failure:?}");
+    assert!(failure.text.contains("Connection refused"), "{failure:?}");
+}

@@ -1,0 +1,29 @@
+//! What Zarr stores behind a network share.
+//!
+//! - [`IoRuntime`]: threads for I/O. The futures of a store need no particular runtime: a program may await them in an executor of
+//!   its own, or block on them in a thread without one, and dropping one ends its request.
+//! - [`get`]: gets of several ranges, all of one state of the value, over requests for one range each ([`Source`]).
+//! - [`http`]: a client, and the checks of an answer.
+//! - [`StoreOptions`]: options as texts.
+//!
+//! ```
+//! use zarr_store_runtime::IoRuntime;
+//!
+//! let runtime = IoRuntime::new();
+//! let sum = zarr_store::block_on(runtime.spawn(async { 1 + 1 }))?;
+//! assert_eq!(sum, 2);
+//! # Ok::<(), zarr_store_runtime::TaskError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod get;
+pub mod http;
+mod options;
+mod runtime;
+mod sizes;
+
+pub use get::{Answer, Opened, RangeRequest, Source, get};
+pub use options::StoreOptions;
+pub use runtime::{IoRuntime, Task, TaskError};
+pub use sizes::Sizes;

@@ -1,0 +1,154 @@
+//! Options of a store as texts.
+
+use std::time::Duration;
+
+use zarr_store::{Error, ErrorKind, Operation, Result};
+
+/// Options of a store as texts, which are taken one by one; those that are left at the end are not known.
+///
+/// ```
+/// use zarr_store_runtime::StoreOptions;
+///
+/// let given = [("timeout".to_owned(), "2.5".to_owned()), ("colour".to_owned(), "red".to_owned())];
+/// let mut options = StoreOptions::new("s3://bucket", &given);
+/// assert_eq!(options.duration("timeout")?, Some(std::time::Duration::from_millis(2500)));
+/// let error = options.finish(&["timeout"]).expect_err("one is left");
+/// assert!(std::error::Error::source(&error).expect("a reason").to_string().contains("found \"colour\""));
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct StoreOptions<'o> {
+    store: &'o str,
+    left: Vec<(&'o str, &'o str)>,
+}
+
+impl<'o> StoreOptions<'o> {
+    /// These names and values, for a store of this address, which has no secrets in it.
+    #[must_use]
+    pub fn new(store: &'o str, given: &'o [(String, String)]) -> Self {
+        Self { store, left: given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect() }
+    }
+
+    /// The value of `name`. Of several the last one counts.
+    pub fn text(&mut self, name: &str) -> Option<&'o str> {
+        let mut found = None;
+        self.left.retain(|(left, value)| {
+            let same = *left == name;
+            if same {
+                found = Some(*value);
+            }
+            !same
+        });
+        found
+    }
+
+    /// The value of `name`, which is `true` or `false`.
+    ///
+    /// # Errors
+    /// For another one.
+    pub fn flag(&mut self, name: &str) -> Result<Option<bool>> {
+        self.parsed(name, "true or false", |text| match text {
+            "true" | "1" | "yes" => Some(true),
+            "false" | "0" | "no" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// The value of `name`, a number from `least` to `most`.
+    ///
+    /// # Errors
+    /// For another one.
+    pub fn number(&mut self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
+        self.parsed(name, &format!("a number from {least} to {most}"), |text| {
+            text.parse().ok().filter(|number| (least..=most).contains(number))
+        })
+    }
+
+    /// The value of `name`: seconds (`30`, `2.5`, `30s`) or milliseconds (`500ms`).
+    ///
+    /// # Errors
+    /// For another one.
+    pub fn duration(&mut self, name: &str) -> Result<Option<Duration>> {
+        self.parsed(name, "seconds such as 30 or 2.5, or milliseconds such as 500ms", |text| {
+            let (number, unit) = match text.strip_suffix("ms") {
+                Some(number) => (number, 1000.0),
+                None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+            };
+            let seconds = number.trim().parse::<f64>().ok()? / unit;
+            // A day: no request takes longer.
+            (0.001..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
+        })
+    }
+
+    /// The names and values that begin with `prefix`, without it.
+    pub fn beginning(&mut self, prefix: &str) -> Vec<(&'o str, &'o str)> {
+        let (found, left) = self.left.iter().partition(|(name, _)| name.starts_with(prefix));
+        self.left = left;
+        let found: Vec<(&str, &str)> = found;
+        found.into_iter().map(|(name, value)| (&name[prefix.len()..], value)).collect()
+    }
+
+    /// The names and values that are left.
+    #[must_use]
+    pub fn left(&self) -> &[(&'o str, &'o str)] {
+        &self.left
+    }
+
+    /// Checks that none is left.
+    ///
+    /// # Errors
+    /// Names the first one that is, and the `known` ones.
+    pub fn finish(&self, known: &[&str]) -> Result<()> {
+        match self.left.first() {
+            None => Ok(()),
+            Some((name, _)) => Err(self.unknown(name, known)),
+        }
+    }
+
+    /// The error for an option that is not known.
+    #[must_use]
+    pub fn unknown(&self, name: &str, known: &[&str]) -> Error {
+        let mut known = known.to_vec();
+        known.sort_unstable();
+        self.refuse(format!("options: found {name:?}, expected one of {}", known.join(", ")))
+    }
+
+    /// An error about the options. The text shows no secret.
+    #[must_use]
+    pub fn refuse(&self, text: String) -> Error {
+        Error::failed(&self.store, Operation::Open, "/", ErrorKind::Argument, text)
+    }
+
+    fn parsed<T>(&mut self, name: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let value =
+            parse(text).ok_or_else(|| self.refuse(format!("option {name}: found {text:?}, expected {expected}")))?;
+        Ok(Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        let given =
+            [("a", "1"), ("a", "no"), ("n", "7"), ("t", "500ms"), ("header.X", "x"), ("bad", "maybe"), ("t2", "-1")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut options = StoreOptions::new("http://host", &given);
+        assert_eq!(options.flag("a").expect("a flag"), Some(false));
+        assert_eq!(options.flag("a").expect("taken"), None);
+        assert_eq!(options.number("n", 1, 7).expect("a number"), Some(7));
+        assert_eq!(options.duration("t").expect("a time"), Some(Duration::from_millis(500)));
+        assert_eq!(options.beginning("header."), [("X", "x")]);
+        let error = options.flag("bad").expect_err("no flag");
+        assert_eq!((error.to_string().as_str(), error.kind()), ("http://host: open /", ErrorKind::Argument));
+        let text = std::error::Error::source(&error).expect("a reason").to_string();
+        assert_eq!(text, "option bad: found \"maybe\", expected true or false");
+        assert!(options.duration("t2").is_err());
+        options.finish(&[]).expect("none is left");
+        let given = [("n".to_owned(), "8".to_owned())];
+        assert!(StoreOptions::new("s", &given).number("n", 1, 7).is_err());
+    }
+}
