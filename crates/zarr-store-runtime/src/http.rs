@@ -75,20 +75,16 @@ impl Client {
         })
     }
 
-    /// Sends a request and returns the answer, whose body is still to be read.
+    /// Sends a request, whose body has `upload` bytes, and returns the answer, whose body is still to be read.
     ///
     /// # Errors
     /// If there is none. [`failure`] says why.
-    pub async fn execute(&self, mut request: Request) -> Result<Response, reqwest::Error> {
-        let len = request.body().map(|body| body.as_bytes().map_or(0, |bytes| bytes.len() as u64));
-        match len {
-            None | Some(0) if request.method() == Method::GET => self.reads.execute(request).await,
-            len => {
-                let time = self.timeout + Duration::from_secs(len.unwrap_or(0) / SLOWEST_UPLOAD);
-                *request.timeout_mut() = Some(time);
-                self.writes.execute(request).await
-            }
+    pub async fn execute(&self, mut request: Request, upload: u64) -> Result<Response, reqwest::Error> {
+        if request.method() == Method::GET {
+            return self.reads.execute(request).await;
         }
+        *request.timeout_mut() = Some(self.timeout + Duration::from_secs(upload / SLOWEST_UPLOAD));
+        self.writes.execute(request).await
     }
 }
 
@@ -124,6 +120,14 @@ pub struct Failure {
     pub unsent: bool,
     /// What happened, without the URL, which may have secrets in it.
     pub text: String,
+}
+
+impl Failure {
+    /// A failure after the request reached the server.
+    #[must_use]
+    pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
+        Self { kind, unsent: false, text: text.into() }
+    }
 }
 
 /// What an error of the client says.
@@ -266,11 +270,8 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
 /// # Errors
 /// If it is shorter or longer, the connection ends, or there is no memory for it.
 pub async fn read_body(mut response: Response, expected: u64) -> Result<Bytes, Failure> {
-    let wrong = |found: String| Failure {
-        kind: ErrorKind::Transient,
-        unsent: false,
-        text: format!("the body has {found} bytes, expected {expected}"),
-    };
+    let wrong =
+        |found: String| Failure::new(ErrorKind::Transient, format!("the body has {found} bytes, expected {expected}"));
     let mut body = Body::new(expected)?;
     loop {
         match response.chunk().await {
@@ -362,7 +363,7 @@ impl Body {
 }
 
 fn no_memory(size: u64) -> Failure {
-    Failure { kind: ErrorKind::Limit, unsent: false, text: format!("not enough memory for {size} bytes") }
+    Failure::new(ErrorKind::Limit, format!("not enough memory for {size} bytes"))
 }
 
 #[cfg(test)]

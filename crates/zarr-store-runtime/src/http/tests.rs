@@ -87,7 +87,7 @@ fn failures_show_no_url() {
     let client = Client::new(&ClientOptions::default()).expect("a client");
     let url = "http://127.0.0.1:1/a?token=SENTINEL".parse().expect("a URL");
     let result =
-        zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url)).await }));
+        zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
     let failure = failure(result.expect("a result").expect_err("nobody listens"));
     assert!(!format!("{failure:?}").contains("SENTINEL"), "{failure:?}");
     assert_eq!((failure.kind, failure.unsent), (ErrorKind::Transient, true), "{failure:?}");

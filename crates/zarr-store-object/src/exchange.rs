@@ -1,0 +1,160 @@
+//! What was seen of the requests of one operation.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{collections::HashSet, future::Future};
+
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_RANGE, HeaderMap};
+use zarr_store_runtime::http::{ContentRange, Failure, begins_as_html, is_html, retry_after};
+
+use crate::listing::unescape;
+
+tokio::task_local! {
+    /// The operation that this task does.
+    static CURRENT: Exchange;
+}
+
+/// What was seen of the requests of one operation: the errors of object_store do not say all of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exchange(Arc<Mutex<Seen>>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The last answer that is an error.
+    pub(crate) problem: Option<Problem>,
+    /// The last failure without an answer, or with one that is none of the service.
+    pub(crate) failure: Option<Failure>,
+    /// Credentials could not be had: why.
+    pub(crate) credentials: Option<String>,
+    /// A conditional put may have taken effect although it has no answer that says so.
+    pub(crate) maybe_set: bool,
+    /// The pages of a list that came.
+    pub(crate) pages: HashSet<String>,
+    /// Retries end here.
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Exchange {
+    /// Of an operation whose retries end after `time`.
+    pub(crate) fn new(time: Duration) -> Self {
+        let seen = Seen { deadline: Instant::now().checked_add(time), ..Seen::default() };
+        Self(Arc::new(Mutex::new(seen)))
+    }
+
+    /// Runs a future whose requests are seen here.
+    pub(crate) async fn during<T>(&self, future: impl Future<Output = T>) -> T {
+        CURRENT.scope(self.clone(), future).await
+    }
+
+    /// That of the operation which this task does.
+    pub(crate) fn current() -> Self {
+        CURRENT.try_with(Clone::clone).unwrap_or_default()
+    }
+
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long retries may still take.
+    pub(crate) fn time_left(&self) -> Duration {
+        let deadline = self.seen().deadline;
+        deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// An answer that is an error.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    /// The code of the service, such as `NoSuchBucket`.
+    pub(crate) code: Option<String>,
+    /// Its text for people.
+    message: Option<String>,
+    /// The region that the bucket is in.
+    pub(crate) region: Option<String>,
+    /// The size of the value, which an answer with 416 has.
+    pub(crate) size: Option<u64>,
+    /// How long the service asks to wait.
+    pub(crate) wait: Option<Duration>,
+    /// It is a page for people, and no answer of the service.
+    pub(crate) foreign: bool,
+}
+
+impl Problem {
+    /// What an answer says, of whose body these are the first bytes.
+    pub(crate) fn new(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        let body = String::from_utf8_lossy(body);
+        let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
+        let element = |name: &str| {
+            let text = body.split_once(&format!("<{name}>"))?.1.split_once(&format!("</{name}>"))?.0;
+            // One line, of which the length is bounded.
+            Some(
+                unescape(text)?
+                    .chars()
+                    .map(|char| if char.is_control() { ' ' } else { char })
+                    .take(300)
+                    .collect::<String>(),
+            )
+        };
+        let size = headers.get(CONTENT_RANGE).and_then(|range| ContentRange::parse(range.to_str().ok()?)?.size);
+        let of_service = headers.keys().any(|name| {
+            ["x-amz-", "x-ms-", "x-goog-", "x-guploader-"].iter().any(|begin| name.as_str().starts_with(begin))
+        });
+        Self {
+            status,
+            code: header("x-ms-error-code").or_else(|| element("Code")),
+            message: element("Message").or_else(|| element("Details")),
+            region: header("x-amz-bucket-region").or_else(|| element("Region")),
+            size: size.or_else(|| element("ActualObjectSize")?.parse().ok()),
+            wait: retry_after(headers),
+            foreign: !of_service && (is_html(headers) || begins_as_html(body.as_bytes())),
+        }
+    }
+
+    /// Whether the service says this code.
+    pub(crate) fn is(&self, codes: &[&str]) -> bool {
+        self.code.as_deref().is_some_and(|code| codes.contains(&code))
+    }
+
+    /// For messages: the status, and what the service says of it.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("the service answered {}", self.status);
+        match (&self.code, &self.message) {
+            (Some(code), Some(message)) => text.push_str(&format!(", {code}: {}", message.trim())),
+            (Some(code), None) => text.push_str(&format!(", {code}")),
+            (None, Some(message)) => text.push_str(&format!(": {}", message.trim())),
+            (None, None) if self.foreign => {
+                text.push_str(" with a page for people: something else than the service answers at this address")
+            }
+            (None, None) => {}
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers() {
+        let body = "<?xml version=\"1.0\"?><Error><Code>InvalidRange</Code><Message>a &lt; b\n</Message>\
+                    <ActualObjectSize>7</ActualObjectSize><StringToSign>SENTINEL</StringToSign></Error>";
+        let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, &HeaderMap::new(), body.as_bytes());
+        assert_eq!((problem.size, problem.code.as_deref()), (Some(7), Some("InvalidRange")));
+        assert_eq!(problem.text(), "the service answered 416 Range Not Satisfiable, InvalidRange: a < b");
+        let headers = |pairs: &[(&'static str, &str)]| {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).parse().expect("a name"), value.parse().expect("a value")))
+                .collect::<HeaderMap>()
+        };
+        let found =
+            headers(&[("x-amz-bucket-region", "eu-west-1"), ("content-range", "bytes */9"), ("x-ms-error-code", "X")]);
+        let problem = Problem::new(StatusCode::MOVED_PERMANENTLY, &found, b"<html>");
+        assert_eq!((problem.region.as_deref(), problem.size, problem.foreign), (Some("eu-west-1"), Some(9), false));
+        let problem = Problem::new(StatusCode::NOT_FOUND, &HeaderMap::new(), b"<!DOCTYPE html>nothing here");
+        assert!(problem.foreign && problem.text().contains("page for people"), "{problem:?}");
+    }
+}

@@ -1,0 +1,27 @@
+//! Zarr stores in S3, Google Cloud Storage and Azure Blob Storage.
+//!
+//! ```
+//! use zarr_store::AsyncStore;
+//! use zarr_store_object::BucketStore;
+//!
+//! let options = [("anonymous".to_owned(), "true".to_owned()), ("region".to_owned(), "us-west-2".to_owned())];
+//! let store = BucketStore::open("s3://bucket/era5.zarr", &options)?;
+//! assert_eq!(store.to_string(), "s3://bucket/era5.zarr");
+//! assert!(store.capabilities().conditional);
+//! # Ok::<(), zarr_store::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod address;
+mod connector;
+mod exchange;
+mod fault;
+mod list;
+mod listing;
+mod read;
+mod service;
+mod store;
+mod write;
+
+pub use store::BucketStore;

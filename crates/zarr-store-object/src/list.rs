@@ -1,0 +1,53 @@
+//! Lists.
+
+use std::sync::Arc;
+
+use futures::TryStreamExt;
+use object_store::path::Path;
+use zarr_store::{Key, Listing, Operation, Prefix, Result};
+
+use crate::store::Inner;
+
+pub(crate) async fn list_dir(inner: Arc<Inner>, prefix: Prefix) -> Result<Listing> {
+    let above = path(&inner, Operation::List, &prefix)?;
+    let exchange = inner.exchange();
+    let found = exchange.during(inner.store.list_with_delimiter(above.as_ref())).await;
+    let found = found.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))?;
+    let address = &inner.subject.address;
+    let keys = found.objects.iter().filter_map(|object| address.key(object.location.as_ref())).collect();
+    let prefixes = found.common_prefixes.iter().filter_map(|below| {
+        let below = address.key(below.as_ref())?;
+        Prefix::new(&format!("{below}/")).ok()
+    });
+    Ok(Listing::new(keys, prefixes.collect()))
+}
+
+pub(crate) async fn list_prefix(inner: Arc<Inner>, prefix: Prefix) -> Result<Vec<Key>> {
+    let above = path(&inner, Operation::List, &prefix)?;
+    let exchange = inner.exchange();
+    let listed = async {
+        let mut objects = inner.store.list(above.as_ref());
+        let mut keys = Vec::new();
+        while let Some(object) = objects.try_next().await? {
+            keys.extend(inner.subject.address.key(object.location.as_ref()));
+        }
+        Ok::<_, object_store::Error>(keys)
+    };
+    let listed = exchange.during(listed).await;
+    let mut keys = listed.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))?;
+    keys.sort_unstable();
+    // A page that came twice, of which the entries would be counted twice.
+    keys.dedup();
+    Ok(keys)
+}
+
+/// The path under which the objects of a prefix are; `None` for all of the bucket.
+pub(crate) fn path(inner: &Inner, operation: Operation, prefix: &Prefix) -> Result<Option<Path>> {
+    let name = inner.subject.address.prefix.join_prefix(prefix);
+    let Some(name) = name.as_str().strip_suffix('/') else { return Ok(None) };
+    inner.object(operation, shown(prefix), name).map(Some)
+}
+
+fn shown(prefix: &Prefix) -> &str {
+    if prefix.is_root() { "/" } else { prefix.as_str() }
+}

@@ -1,0 +1,117 @@
+//! The answer to a list request, before it is parsed.
+//!
+//! Buckets hold names that are no keys: `a/`, which consoles make as a folder, or `a//b`. The parser would take the first for `a`, and fail
+//! at the second. They are taken out, as they have no place in a store.
+
+use zarr_store::Key;
+
+/// The page as it came, without the entries whose names are no keys. `None` if it is no page of a list.
+pub(crate) fn keys_alone(page: &str) -> Option<String> {
+    let s3 = page.contains("<ListBucketResult");
+    if !s3 && !page.contains("<EnumerationResults") {
+        return None;
+    }
+    // More to come, and no word where: a list that ends here would lack keys.
+    if s3 && page.contains("<IsTruncated>true<") && !page.contains("<NextContinuationToken>") {
+        return None;
+    }
+    let (entry, prefix, key) = if s3 { ("Contents", "CommonPrefixes", "Key") } else { ("Blob", "BlobPrefix", "Name") };
+    let page = retain(page, entry, key, is_key)?;
+    let name = if s3 { "Prefix" } else { "Name" };
+    retain(&page, prefix, name, |name| name.strip_suffix('/').is_some_and(is_key))
+}
+
+/// Whether an object of this name is a value of a store. The parser refuses control characters.
+pub(crate) fn is_key(name: &str) -> bool {
+    Key::fault(name).is_none() && !name.bytes().any(|byte| byte.is_ascii_control())
+}
+
+/// The document without the elements `<element>` whose child `<name>` is not wanted. In XML a `<` of a text is escaped, so that
+/// tags are found by their text. `None` if an element has no end or no name.
+fn retain(page: &str, element: &str, name: &str, wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+    let (name_open, name_close) = (format!("<{name}>"), format!("</{name}>"));
+    let mut kept = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some(start) = rest.find(&open) {
+        let end = start + rest[start..].find(&close)? + close.len();
+        let content = &rest[start + open.len()..end - close.len()];
+        let text = content.split_once(&name_open)?.1.split_once(&name_close)?.0;
+        kept.push_str(&rest[..if wanted(&unescape(text)?) { end } else { start }]);
+        rest = &rest[end..];
+    }
+    kept.push_str(rest);
+    Some(kept)
+}
+
+/// A text of XML without its escapes.
+pub(crate) fn unescape(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        plain.push_str(before);
+        let (name, after) = after.split_once(';')?;
+        plain.push(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            _ => {
+                let number = name.strip_prefix('#')?;
+                let code = match number.strip_prefix(['x', 'X']) {
+                    Some(digits) => u32::from_str_radix(digits, 16),
+                    None => number.parse(),
+                };
+                char::from_u32(code.ok()?)?
+            }
+        });
+        rest = after;
+    }
+    plain.push_str(rest);
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn page(keys: &[&str], prefixes: &[&str]) -> String {
+        let keys = keys.iter().map(|key| format!("<Contents><ETag>&quot;x&quot;</ETag><Key>{key}</Key></Contents>"));
+        let prefixes =
+            prefixes.iter().map(|prefix| format!("<CommonPrefixes><Prefix>{prefix}</Prefix></CommonPrefixes>"));
+        format!("<ListBucketResult><Name>b</Name>{}</ListBucketResult>", keys.chain(prefixes).collect::<String>())
+    }
+
+    #[test]
+    fn names_that_are_no_keys() {
+        let given =
+            page(&["a", "a/", "a//b", "a&amp;b", "x/&#x1;", "&#47;a", "a&lt;/Key&gt;"], &["p/", "p//", "/", "q/../"]);
+        assert_eq!(keys_alone(&given), Some(page(&["a", "a&amp;b", "a&lt;/Key&gt;"], &["p/"])));
+        let azure = "<EnumerationResults><Blobs><BlobPrefix><Name>a//</Name></BlobPrefix><Blob><Name>b</Name></Blob>\
+                     <Blob><Name>c/</Name></Blob></Blobs></EnumerationResults>";
+        let kept = "<EnumerationResults><Blobs><Blob><Name>b</Name></Blob></Blobs></EnumerationResults>";
+        assert_eq!(keys_alone(azure).as_deref(), Some(kept));
+    }
+
+    #[test]
+    fn what_is_no_page_of_a_list() {
+        for text in ["", "<html><body>Sign in</body></html>", "<ListBucketResult><Contents><Key>a", "{}"] {
+            assert_eq!(keys_alone(text), None, "{text}");
+        }
+        let more = "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>";
+        assert_eq!(keys_alone(more), None);
+        let more = more.replace("</ListB", "<NextContinuationToken>t</NextContinuationToken></ListB");
+        assert_eq!(keys_alone(&more).as_deref(), Some(more.as_str()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text(text in "(<ListBucketResult>)?(<Contents>|</Contents>|<Key>|</Key>|a|&|;|/|\u{e4}){0,12}") {
+            if let Some(kept) = keys_alone(&text) {
+                prop_assert!(kept.len() <= text.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Services, each behind a feature.
+
+#[cfg(feature = "az")]
+mod azure;
+#[cfg(feature = "gs")]
+mod gcs;
+#[cfg(feature = "s3")]
+mod s3;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use zarr_store::Result;
+use zarr_store_runtime::StoreOptions;
+use zarr_store_runtime::http::{Client, ClientOptions};
+
+use crate::address::{Address, Protocol};
+use crate::connector::Connector;
+
+/// Options that every service has, and what they are for is in the documentation of the crate.
+const KNOWN: &[&str] = &[
+    "allow_http",
+    "allow_invalid_certificates",
+    "anonymous",
+    "concurrency",
+    "connect_timeout",
+    "endpoint",
+    "missing",
+    "proxy_url",
+    "retries",
+    "retry_deadline",
+    "timeout",
+    "user_agent",
+];
+
+/// A service that is set up, and what the options say besides.
+pub(crate) struct Service {
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) region: Option<String>,
+    /// Puts can have conditions.
+    pub(crate) conditional: bool,
+    pub(crate) anonymous: bool,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) common: Common,
+}
+
+/// What the options say that is the same for all services.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    /// An answer with 403 says that there is no such key.
+    pub(crate) missing_403: bool,
+    pub(crate) concurrency: usize,
+    pub(crate) retry_deadline: Duration,
+    retries: usize,
+    anonymous: bool,
+    allow_http: bool,
+}
+
+/// What a service is built of.
+struct Build<'o> {
+    address: &'o Address,
+    options: StoreOptions<'o>,
+    common: Common,
+    connector: Connector,
+    retry: RetryConfig,
+    endpoint: Option<&'o str>,
+    secrets: Vec<String>,
+}
+
+impl Service {
+    /// Sets up the service of an address. No request is made.
+    pub(crate) fn open(address: &Address, given: &[(String, String)]) -> Result<Self> {
+        let name = address.to_string();
+        let mut options = StoreOptions::new(&name, given);
+        let missing_403 = match options.text("missing") {
+            None | Some("404") => false,
+            Some("403") => true,
+            Some(other) => {
+                return Err(options
+                    .refuse(format!("option missing: found {other:?}, expected 403 (refused is missing) or 404")));
+            }
+        };
+        let mut client = ClientOptions::default();
+        if let Some(timeout) = options.duration("timeout")? {
+            client.timeout = timeout;
+        }
+        if let Some(timeout) = options.duration("connect_timeout")? {
+            client.connect_timeout = timeout;
+        }
+        client.proxy = options.text("proxy_url").map(str::to_owned);
+        if let Some(name) = options.text("user_agent") {
+            name.clone_into(&mut client.user_agent);
+        }
+        client.allow_invalid_certificates = options.flag("allow_invalid_certificates")?.unwrap_or(false);
+        let number =
+            |number: Option<u64>, default| number.and_then(|number| usize::try_from(number).ok()).unwrap_or(default);
+        let common = Common {
+            missing_403,
+            concurrency: number(options.number("concurrency", 1, 4096)?, 32),
+            retry_deadline: options.duration("retry_deadline")?.unwrap_or(Duration::from_secs(30)),
+            retries: number(options.number("retries", 0, 1000)?, 10),
+            anonymous: options.flag("anonymous")?.unwrap_or(false),
+            allow_http: options.flag("allow_http")?.unwrap_or(false),
+        };
+        let retry = RetryConfig {
+            backoff: BackoffConfig {
+                init_backoff: Duration::from_millis(100),
+                max_backoff: Duration::from_secs(5),
+                base: 2.0,
+            },
+            max_retries: common.retries,
+            retry_timeout: common.retry_deadline,
+        };
+        let mut secrets = Vec::new();
+        // A proxy may be given with a password.
+        secrets.extend(
+            client
+                .proxy
+                .iter()
+                .filter_map(|url| url.split_once("://")?.1.rsplit_once('@'))
+                .map(|(user, _)| user.to_owned()),
+        );
+        let connector = Connector(Client::new(&client).map_err(|text| options.refuse(text))?);
+        let endpoint = options.text("endpoint");
+        let build = Build { address, options, common, connector, retry, endpoint, secrets };
+        match address.protocol {
+            #[cfg(feature = "s3")]
+            Protocol::S3 => s3::open(build),
+            #[cfg(feature = "gs")]
+            Protocol::Gcs => gcs::open(build),
+            #[cfg(feature = "az")]
+            Protocol::Azure => azure::open(build),
+            #[cfg(not(all(feature = "s3", feature = "gs", feature = "az")))]
+            _ => Err(build
+                .options
+                .refuse("this program is built without stores of this kind (features s3, gs, az)".to_owned())),
+        }
+    }
+}
+
+#[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
+impl Build<'_> {
+    /// The options that are left, as keys of the service: their names, with or without its `begin`, are among `known`.
+    fn keys<K: std::str::FromStr>(&mut self, begin: &str, known: &[&str], secret: &[&str]) -> Result<Vec<(K, String)>> {
+        let mut keys = Vec::new();
+        for (name, value) in self.options.left() {
+            let plain = name.strip_prefix(begin).unwrap_or(name);
+            let key = known.contains(&plain).then(|| plain.parse().ok()).flatten();
+            let Some(key) = key else {
+                let all: Vec<&str> = KNOWN.iter().chain(known).copied().collect();
+                return Err(self.options.unknown(name, &all));
+            };
+            if secret.contains(&plain) {
+                self.secrets.push((*value).to_owned());
+            }
+            keys.push((key, (*value).to_owned()));
+        }
+        Ok(keys)
+    }
+
+    /// Checks the address of the service.
+    fn check_endpoint(&self, endpoint: &str) -> Result<()> {
+        let refuse = |text: String| Err(self.options.refuse(text));
+        let Some((scheme, rest)) = endpoint.split_once("://") else {
+            return refuse("option endpoint: expected an address such as https://host:port".to_owned());
+        };
+        let authority = rest.split('/').next().unwrap_or_default();
+        if authority.contains('@') || rest.contains(['?', '#']) {
+            return refuse("option endpoint: it has an @, ? or #; credentials are options of their own".to_owned());
+        }
+        match scheme {
+            "https" => Ok(()),
+            "http" if self.common.allow_http || is_loopback(authority) => Ok(()),
+            "http" => refuse(format!(
+                "the endpoint http://{authority} is not encrypted, so that others can read and change what is sent: \
+                 give --store-option allow_http=true if that is meant, or an endpoint with https://"
+            )),
+            _ => refuse("option endpoint: expected an address with https:// or http://".to_owned()),
+        }
+    }
+
+    /// The service, once object_store has made it.
+    fn service<S: ObjectStore>(
+        self,
+        built: object_store::Result<S>,
+        region: Option<String>,
+        conditional: bool,
+        anonymous: bool,
+    ) -> Result<Service> {
+        // A secret that is part of every text would hide all.
+        let mut secrets = self.secrets;
+        secrets.retain(|secret| secret.len() >= 4);
+        let store = built.map_err(|error| {
+            let mut text = error.to_string();
+            secrets.iter().for_each(|secret| text = text.replace(secret.as_str(), "***"));
+            self.options.refuse(text)
+        })?;
+        Ok(Service { store: Arc::new(store), region, conditional, anonymous, secrets, common: self.common })
+    }
+}
+
+#[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
+fn is_loopback(authority: &str) -> bool {
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;

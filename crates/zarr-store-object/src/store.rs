@@ -1,0 +1,222 @@
+//! Stores in buckets.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use object_store::ObjectStore;
+use object_store::path::Path;
+use tokio::runtime::Handle;
+use zarr_store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Listing,
+    Operation, Prefix, Result, SetOptions, Version,
+};
+use zarr_store_runtime::{IoRuntime, Sizes};
+
+use crate::address::{Address, Protocol};
+use crate::exchange::Exchange;
+use crate::fault::Subject;
+use crate::listing::is_key;
+use crate::service::{Common, Service};
+
+/// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
+///
+/// Its futures need no particular runtime, and dropping one ends its request. A value is read with GET alone, never HEAD. Versions are
+/// ETags, in Google Cloud Storage generations.
+///
+/// # Addresses
+/// `s3://bucket/prefix`, `gs://bucket/prefix` (also `gcs://`), `az://container/prefix` and
+/// `abfss://container@account.dfs.core.windows.net/prefix` (also `abfs://`). The prefix stands as the service stores it, without
+/// percent-encoding. Credentials are options or come from the environment.
+///
+/// # Options
+/// Of all services:
+///
+/// | name | value | without it |
+/// |---|---|---|
+/// | `anonymous` | `true`: requests without credentials, for public buckets | `false` |
+/// | `endpoint` | the address of the service: `https://host:port` | that of the provider |
+/// | `allow_http` | `true`: the endpoint may be unencrypted. An endpoint of this machine always may | `false` |
+/// | `missing` | `403`: a refused value counts as missing, as in public buckets that may not be listed | `404` |
+/// | `timeout` | seconds after which a request fails to which nothing comes | `15` |
+/// | `connect_timeout` | seconds that opening a connection may take | `5` |
+/// | `retries` | how often a request is tried again after a failure that may pass | `10` |
+/// | `retry_deadline` | seconds after which it is tried no more | `30` |
+/// | `concurrency` | how many requests are under way at once | `32` |
+/// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
+///
+/// Of S3: `region` (else of the environment, else `us-east-1`), `requester_pays`, and those that the crate object_store knows, with or
+/// without `aws_`: `access_key_id`, `secret_access_key`, `session_token`, `virtual_hosted_style_request`, `checksum_algorithm` and
+/// others. Of Google Cloud Storage `service_account`, `service_account_key`, `bearer_token`; of Azure `account_name`, `account_key`,
+/// `sas_token` and others. They are also taken from the environment in capitals: `AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`,
+/// `AZURE_STORAGE_ACCOUNT_NAME`. Options come before the environment. The error for an option that is not known lists those that are.
+///
+/// # Names
+/// A bucket may hold objects whose names are no keys, such as `a/` or `a//b`. They are not listed, not read and not erased.
+pub struct BucketStore {
+    inner: Arc<Inner>,
+    runtime: Arc<IoRuntime>,
+}
+
+/// What the tasks of a store share.
+pub(crate) struct Inner {
+    pub(crate) subject: Subject,
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) common: Common,
+    pub(crate) conditional: bool,
+    /// Azure has no requests for the end of a value.
+    pub(crate) sizes: Option<Sizes>,
+}
+
+impl BucketStore {
+    /// Opens the store at an address. No request is made.
+    ///
+    /// # Errors
+    /// If the address or an option is not known or not valid. The error shows no secret.
+    pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
+        let address = Address::parse(url)?;
+        let Service { store, region, conditional, anonymous, secrets, common } = Service::open(&address, options)?;
+        let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
+        let subject = Subject { address, region, secrets, anonymous };
+        let inner = Inner { subject, store, common, conditional, sizes };
+        Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
+    }
+
+    /// With its requests on a runtime of the program, instead of threads that all stores share.
+    #[must_use]
+    pub fn on_runtime(self, handle: Handle) -> Self {
+        Self { inner: self.inner, runtime: Arc::new(IoRuntime::of_handle(handle)) }
+    }
+
+    /// Runs an operation where I/O runs.
+    fn run<'a, T, F>(
+        &'a self,
+        operation: Operation,
+        key: &'a str,
+        work: impl FnOnce(Arc<Inner>) -> F,
+    ) -> BoxFuture<'a, Result<T>>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let key = if key.is_empty() { "/" } else { key };
+        Box::pin(self.runtime.run(&self.inner.subject.address, operation, key, work(Arc::clone(&self.inner))))
+    }
+}
+
+impl Inner {
+    pub(crate) fn exchange(&self) -> Exchange {
+        Exchange::new(self.common.retry_deadline)
+    }
+
+    /// The object of a key.
+    pub(crate) fn path(&self, operation: Operation, key: &Key) -> Result<Path> {
+        self.object(operation, key.as_str(), &self.subject.address.object(key))
+    }
+
+    /// The object of this name, which is that of the key or prefix `shown`: only one that the service keeps as it is.
+    pub(crate) fn object(&self, operation: Operation, shown: &str, name: &str) -> Result<Path> {
+        let refuse = |text: &str| Err(self.subject.failed(operation, shown, ErrorKind::Argument, text.to_owned()));
+        if self.subject.address.protocol == Protocol::Azure && name.contains('\\') {
+            return refuse("the key has a backslash, which Azure takes for a slash");
+        }
+        match Path::parse(name) {
+            Ok(path) if is_key(name) && path.as_ref() == name => Ok(path),
+            _ => refuse("the key has a control character, which services do not keep"),
+        }
+    }
+
+    pub(crate) fn error(
+        &self,
+        exchange: &Exchange,
+        operation: Operation,
+        key: &str,
+        error: &object_store::Error,
+    ) -> Error {
+        self.subject.error(exchange, operation, key, error)
+    }
+
+    /// The version of a value with this ETag and, in Google Cloud Storage, generation. A weak ETag names no state.
+    pub(crate) fn version(&self, tag: Option<&str>, generation: Option<&str>) -> Option<Version> {
+        match self.subject.address.protocol {
+            Protocol::Gcs => generation.map(Version::new),
+            _ => tag.filter(|tag| is_tag(tag)).map(Version::new),
+        }
+    }
+}
+
+/// Whether a text can be a strong ETag: one that comes from another store can not be.
+pub(crate) fn is_tag(tag: &str) -> bool {
+    !tag.is_empty() && !tag.starts_with("W/") && tag.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+impl fmt::Display for BucketStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.subject.address.fmt(f)
+    }
+}
+
+impl fmt::Debug for BucketStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BucketStore").field("address", &self.to_string()).finish_non_exhaustive()
+    }
+}
+
+impl AsyncStore for BucketStore {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        let (asked, ranges, options) = (key.clone(), ranges.to_vec(), options.clone());
+        self.run(Operation::Get, key.as_str(), |inner| async move {
+            zarr_store_runtime::get(&crate::read::Values(inner), &asked, &ranges, &options).await
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let capabilities = Capabilities::none().write(true).list(true).conditional(self.inner.conditional);
+        // What a service has confirmed survives a loss of power.
+        capabilities.suffix_ranges(self.inner.sizes.is_none()).durable(true)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::REMOTE.concurrency(self.inner.common.concurrency)
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (set, when) = (key.clone(), options.when.clone());
+        self.run(Operation::Set, key.as_str(), |inner| crate::write::set(inner, set, value, when))
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        let erased = key.clone();
+        self.run(Operation::Erase, key.as_str(), |inner| crate::write::erase(inner, erased))
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        let listed = prefix.clone();
+        self.run(Operation::List, prefix.as_str(), |inner| crate::list::list_dir(inner, listed))
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        let listed = prefix.clone();
+        self.run(Operation::List, prefix.as_str(), |inner| crate::list::list_prefix(inner, listed))
+    }
+
+    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        let erased = prefix.clone();
+        self.run(Operation::Erase, prefix.as_str(), |inner| crate::write::erase_prefix(inner, erased))
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(self.runtime.sleep(duration))
+    }
+}

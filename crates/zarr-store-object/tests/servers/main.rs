@@ -1,0 +1,150 @@
+//! The contract on other implementations of the services, where one is running:
+//!
+//! `ZARR_TEST_S3=http://127.0.0.1:5555 ZARR_TEST_AZURE=http://127.0.0.1:10000/devstoreaccount1 cargo test -p zarr-store-object --test
+//! servers -- --ignored`, with moto and azurite there, and a bucket or container `zarr-test` in each.
+
+mod blocking;
+
+use blocking::Blocking;
+use zarr_store::{AsyncStoreExt, ErrorKind, Key, Prefix, Store, StoreExt, block_on, testing};
+use zarr_store_object::BucketStore;
+
+/// The key that azurite documents.
+const AZURITE: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+fn open(url: &str, options: &[(&str, &str)]) -> BucketStore {
+    let options: Vec<(String, String)> =
+        options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    BucketStore::open(url, &options).expect("a store")
+}
+
+/// A prefix of this run alone.
+fn run() -> String {
+    let time = std::time::UNIX_EPOCH.elapsed().expect("a time").as_nanos();
+    format!("{time}-{}", std::process::id())
+}
+
+fn s3(prefix: &str, more: &[(&str, &str)]) -> BucketStore {
+    let endpoint = std::env::var("ZARR_TEST_S3").expect("the endpoint in ZARR_TEST_S3");
+    let common = [("endpoint", endpoint.as_str()), ("access_key_id", "testing"), ("secret_access_key", "testing")];
+    open(&format!("s3://zarr-test/{}/{prefix}", run()), &[&common, more].concat())
+}
+
+fn azure(prefix: &str, more: &[(&str, &str)]) -> BucketStore {
+    let endpoint = std::env::var("ZARR_TEST_AZURE").expect("the endpoint in ZARR_TEST_AZURE");
+    let common = [("endpoint", endpoint.as_str()), ("account_name", "devstoreaccount1"), ("account_key", AZURITE)];
+    open(&format!("az://zarr-test/{}/{prefix}", run()), &[&common, more].concat())
+}
+
+/// Names that services and clients treat in a special way.
+const NAMES: &[&str] = &[
+    "a+b",
+    "a%20b",
+    "a%2Fb",
+    "%",
+    "%zz",
+    "a b",
+    "#",
+    "a#b",
+    "a?b=c&d",
+    "*",
+    "~",
+    "a~",
+    "[x]",
+    "{x}",
+    "^`|<>\"'",
+    "a\\b",
+    "..a",
+    "...",
+    "a=b",
+    "&amp;",
+    "<Key>",
+    "@:;,!$()",
+    "\u{e4}\u{1f600}/\u{fc}",
+    "e\u{301}",
+    "c/0.0/-1",
+    "%2E%2E/x",
+    "con",
+    "a.",
+];
+
+fn names(store: &BucketStore, refused: &[&str]) {
+    let blocking = Blocking(store);
+    let names = NAMES.iter().filter(|name| !refused.contains(name));
+    let mut keys: Vec<Key> = names.map(|name| Key::new(name).expect("a key")).collect();
+    keys.sort();
+    for key in &keys {
+        blocking.set_all(key, key.as_str().as_bytes()).expect("set");
+    }
+    for key in &keys {
+        let value = blocking.get_all(key).expect("get");
+        assert_eq!(value.as_deref(), Some(key.as_str().as_bytes()), "{key}");
+    }
+    assert_eq!(blocking.list().expect("list"), keys);
+    let listing = blocking.list_dir(&Prefix::root()).expect("list");
+    assert_eq!(listing.keys, keys.iter().filter(|key| !key.as_str().contains('/')).cloned().collect::<Vec<_>>());
+    assert_eq!(listing.prefixes.len(), 3);
+    let (single, rest) = keys.split_first().expect("some");
+    blocking.erase(single).expect("erase");
+    assert_eq!(blocking.list().expect("list"), rest);
+    blocking.erase_prefix(&Prefix::root()).expect("erase");
+    assert_eq!(blocking.list().expect("list"), []);
+    for name in ["a\nb", "\u{1}", "a/\u{7f}"].iter().chain(refused) {
+        let error = blocking.set_all(&Key::new(name).expect("a key"), b"").expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+    }
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn s3_keeps_the_contract() {
+    for prefix in ["sync-1", "deep/er \u{e4}/2"] {
+        let store = s3(prefix, &[]);
+        block_on(testing::contract_async(&store));
+        testing::contract(&Blocking(&store));
+    }
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn s3_keeps_names() {
+    names(&s3("names", &[]), &[]);
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn s3_without_a_bucket() {
+    let endpoint = std::env::var("ZARR_TEST_S3").expect("the endpoint in ZARR_TEST_S3");
+    let store =
+        open("s3://no-such-bucket", &[("endpoint", &endpoint), ("access_key_id", "a"), ("secret_access_key", "b")]);
+    let key = Key::new("a").expect("a key");
+    let errors = [
+        block_on(store.get_all(&key)).map(drop).expect_err("get"),
+        block_on(store.size(&key)).map(drop).expect_err("size"),
+        block_on(store.set_all(&key, "1".into())).map(drop).expect_err("set"),
+        Blocking(&store).list().map(drop).expect_err("list"),
+        Blocking(&store).erase(&key).expect_err("erase"),
+        Blocking(&store).erase_prefix(&Prefix::root()).expect_err("erase"),
+    ];
+    for error in errors {
+        let text = std::error::Error::source(&error).expect("a reason").to_string();
+        assert!(error.is_not_found() && text.contains("no bucket \"no-such-bucket\""), "{error}: {text}");
+    }
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn azure_keeps_the_contract() {
+    for prefix in ["sync-1", "deep/er \u{e4}/2"] {
+        let store = azure(prefix, &[]);
+        block_on(testing::contract_async(&store));
+        testing::contract(&Blocking(&store));
+    }
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn azure_keeps_names() {
+    // Azure takes a backslash for a slash.
+    names(&azure("names", &[]), &["a\\b"]);
+}
