@@ -66,33 +66,42 @@ async fn most_in_flight_is_that_of_the_client() {
         assert_eq!(server.counts().gets, 5 * limit);
         assert_eq!(server.counts().most_in_flight, limit);
         assert!(start.elapsed() >= Duration::from_millis(100));
-        // They wait at the same time.
-        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     }
+}
+
+#[tokio::test]
+async fn latency_is_that_of_each_request() {
+    let latency = Duration::from_millis(300);
+    let server = TestServer::builder().latency(latency).start().unwrap();
+    server.put(BUCKET, "key", "value");
+    let (client, url) = (http(), format!("{}/{BUCKET}/key", server.url()));
+    let start = Instant::now();
+    futures::future::join_all((0..16).map(|_| get(&client, &url, &[]))).await;
+    assert!(start.elapsed() >= latency && start.elapsed() < 10 * latency, "{:?}", start.elapsed());
     server.set_latency(Duration::ZERO);
     let start = Instant::now();
-    get(&client, &format!("{}/{BUCKET}/key", server.url()), &[]).await.bytes().await.unwrap();
-    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
+    get(&client, &url, &[]).await;
+    assert!(start.elapsed() < latency, "{:?}", start.elapsed());
 }
 
 #[tokio::test]
 async fn bandwidth_is_that_of_a_connection() {
     let server = TestServer::builder().bandwidth(10_000_000).start().unwrap();
-    server.put(BUCKET, "key", vec![7; 2_000_000]);
+    server.put(BUCKET, "key", vec![7; 5_000_000]);
     let (client, url) = (http(), format!("{}/{BUCKET}/key", server.url()));
-    let expected = Duration::from_millis(200);
+    let expected = Duration::from_millis(500);
     let start = Instant::now();
     let both = (0..2).map(|_| async { get(&client, &url, &[]).await.bytes().await.unwrap() });
     futures::future::join_all(both).await;
     let elapsed = start.elapsed();
-    assert!(elapsed > expected.mul_f64(0.9) && elapsed < expected.mul_f64(1.5), "{elapsed:?}");
+    assert!(elapsed > expected.mul_f64(0.9) && elapsed < expected.mul_f64(1.8), "{elapsed:?}");
     let start = Instant::now();
-    client.put(&url).body(vec![1; 2_000_000]).send().await.unwrap();
+    client.put(&url).body(vec![1; 5_000_000]).send().await.unwrap();
     assert!(start.elapsed() > expected.mul_f64(0.9), "{:?}", start.elapsed());
     server.set_bandwidth(None);
     let start = Instant::now();
     get(&client, &url, &[]).await.bytes().await.unwrap();
-    assert!(start.elapsed() < expected / 2, "{:?}", start.elapsed());
+    assert!(start.elapsed() < expected, "{:?}", start.elapsed());
 }
 
 /// Waits until requests that the client gave up are counted.
@@ -119,7 +128,7 @@ async fn clients_that_go_away_are_counted() {
     assert!(waiting.is_err());
     let start = Instant::now();
     aborted(&server, 1).await;
-    assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(server.get(BUCKET, "key").unwrap().len(), 20_000_000);
     assert_eq!(server.log().last().unwrap().status, None);
 
