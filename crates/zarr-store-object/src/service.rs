@@ -97,7 +97,7 @@ impl Service {
             |number: Option<u64>, default| number.and_then(|number| usize::try_from(number).ok()).unwrap_or(default);
         let common = Common {
             missing_403,
-            concurrency: number(options.number("concurrency", 1, 4096)?, 32),
+            concurrency: number(options.number("concurrency", 1, 4096)?, 512),
             retry_deadline: options.duration("retry_deadline")?.unwrap_or(Duration::from_secs(30)),
             retries: number(options.number("retries", 0, 1000)?, 10),
             anonymous: options.flag("anonymous")?.unwrap_or(false),

@@ -43,7 +43,7 @@ use crate::service::{Common, Service};
 /// | `connect_timeout` | seconds that opening a connection may take | `5` |
 /// | `retries` | how often a request is tried again after a failure that may pass | `10` |
 /// | `retry_deadline` | seconds after which it is tried no more | `30` |
-/// | `concurrency` | how many requests are under way at once | `32` |
+/// | `concurrency` | how many requests are under way at once | `512` |
 /// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
 ///
 /// Of S3: `region` (else of the environment, else `us-east-1`), `requester_pays`, and those that the crate object_store knows, with or

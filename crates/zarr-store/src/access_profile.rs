@@ -39,8 +39,8 @@ pub struct AccessProfile {
     pub part_size: Option<u64>,
 }
 
-/// Enough for 2 GB/s at a latency of 100 ms.
-const BYTES_IN_FLIGHT: u64 = 256 << 20;
+/// Enough for 1.6 GB/s at a latency of 100 ms.
+const BYTES_IN_FLIGHT: u64 = 160 << 20;
 
 impl AccessProfile {
     /// Of values in memory: no range is merged, since each is lent as it is.
@@ -66,14 +66,14 @@ impl AccessProfile {
         part_size: None,
     };
 
-    /// Of values behind a network: to read 1 MiB more takes less time than another request, 256 requests hide the latency of values
+    /// Of values behind a network: to read 1 MiB more takes less time than another request, 512 requests hide the latency of values
     /// of 64 KiB, and one connection gives a fraction of the bandwidth, so that large values come faster in parts.
     pub const REMOTE: Self = Self {
         kind: StoreKind::Remote,
         read_size: None,
         max_gap: 1 << 20,
         max_size: 16 << 20,
-        concurrency: 256,
+        concurrency: 512,
         bytes_in_flight: BYTES_IN_FLIGHT,
         part_size: Some(8 << 20),
     };

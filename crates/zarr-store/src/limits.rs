@@ -7,7 +7,7 @@ use crate::AccessProfile;
 /// ```
 /// use zarr_store::{AccessProfile, Limits};
 /// let limits = Limits::of(&AccessProfile::REMOTE).bytes_in_flight(64 << 20);
-/// assert_eq!((limits.requests, limits.bytes), (256, 64 << 20));
+/// assert_eq!((limits.requests, limits.bytes), (512, 64 << 20));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -143,6 +143,12 @@ impl<'a> ChunkRead<'a> {
 
     /// Decoding from less than all bytes, if the codecs can do that.
     pub(super) fn partial(&self, context: &ReadContext<'_>) -> Option<Box<dyn Decode>> {
+        if self.byte_range.is_none()
+            && self.region.is_whole(&self.shape)
+            && context.fetches_whole(&self.codecs, &self.shape)
+        {
+            return None;
+        }
         self.codecs.partial(&self.shape, &self.region, &context.access)
     }
 

@@ -15,6 +15,8 @@ pub(super) const LOCAL_GROUP: u64 = 256 << 10;
 const COPIED_GROUP: u64 = 512 << 10;
 /// The same where every request has a long latency.
 const REMOTE_GROUP: u64 = 4 << 20;
+/// Shards of up to so many decoded bytes are fetched whole where all of them is read and every request has a long latency.
+const WHOLE_SHARD: u64 = 32 << 20;
 /// One job reads so many chunks at most at a time, so that tiny ones take little memory.
 const MAX_CHUNKS: usize = 2048;
 
@@ -101,6 +103,14 @@ impl<'a> ReadContext<'a> {
     /// How many chunks with keys of their own make such a group. Behind a network, too, each is decoded when it has come.
     pub(super) fn keyed_group_len(&self, chunk_size: u64) -> usize {
         chunks_in(LOCAL_GROUP, chunk_size)
+    }
+
+    /// Whether all of a shard is fetched by one request, and not its index first: that saves a round of latency, and the shard is so
+    /// small that one thread decodes it soon.
+    pub(super) fn fetches_whole(&self, codecs: &Pipeline, shape: &[u64]) -> bool {
+        self.store == StoreKind::Remote
+            && codecs.decoded_size(shape) <= WHOLE_SHARD
+            && codecs.part_shape(shape).is_some()
     }
 
     /// How many bytes an encoded chunk has at most, or what it may be expected to have; `None` where requests are short, so that
