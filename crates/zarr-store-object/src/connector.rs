@@ -13,7 +13,7 @@ use object_store::client::{
 use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
 use reqwest::{Body, Method, Request, Response, StatusCode};
 use zarr_store::ErrorKind;
-use zarr_store_runtime::http::{Client, Failure, encoding, failure, is_html, is_retryable, read_begin};
+use zarr_store_runtime::http::{Client, ContentRange, Failure, encoding, failure, is_html, is_retryable, read_begin};
 
 use crate::exchange::{Exchange, Problem};
 use crate::listing::keys_alone;
@@ -100,6 +100,8 @@ impl HttpService for Connector {
             Err(error) => return Err(no_answer(&exchange, purpose, failure(error))),
         };
         if purpose == Purpose::Credentials {
+            let status = response.status();
+            exchange.seen().credentials = (!status.is_success()).then(|| format!("their service answered {status}"));
             return Ok(into_response(response));
         }
         if !response.status().is_success() {
@@ -222,6 +224,19 @@ fn check_value(exchange: &Exchange, response: Response, ranged: bool) -> Result<
         }
         exchange.seen().problem = Some(Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, &headers, b""));
         return Ok(answer(StatusCode::RANGE_NOT_SATISFIABLE, headers, Bytes::new()));
+    }
+    if response.status() == StatusCode::PARTIAL_CONTENT {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let at = text(CONTENT_RANGE).and_then(ContentRange::parse).and_then(|range| range.at);
+        let length = text(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+        if let (Some(at), Some(length)) = (at, length)
+            && at.end - at.start != length
+        {
+            return Err(format!(
+                "the answer has bytes {}..{}, and Content-Length says {length} bytes",
+                at.start, at.end
+            ));
+        }
     }
     if !ranged || response.status() == StatusCode::PARTIAL_CONTENT {
         let page = is_html(headers) && !headers.contains_key(ETAG);

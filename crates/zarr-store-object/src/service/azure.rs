@@ -80,11 +80,15 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         build.check_endpoint(&endpoint)?;
     }
     build.secrets.extend([Key::AccessKey, Key::ClientSecret, Key::SasKey, Key::Token].into_iter().filter_map(value));
-    // The signature alone is the secret of a SAS, which is encoded again where it is sent.
+    // Of a SAS the signature alone is secret. It is sent with other escapes.
     let signatures: Vec<String> = build
         .secrets
         .iter()
-        .filter_map(|secret| Some(secret.split_once("sig=")?.1.split('&').next()?.to_owned()))
+        .filter_map(|secret| {
+            let signature = secret.split_once("sig=")?.1.split('&').next()?.replace("%3D", "=");
+            Some(signature.trim_end_matches('=').to_owned())
+        })
+        .flat_map(|signature| [signature.replace("%2B", "+").replace("%2F", "/"), signature])
         .collect();
     build.secrets.extend(signatures);
     let anonymous = value(Key::SkipSignature).as_deref() == Some("true");

@@ -1,18 +1,16 @@
 //! The contract on other implementations of the services, where one is running:
 //!
-//! `ZARR_TEST_S3=http://127.0.0.1:5555 ZARR_TEST_AZURE=http://127.0.0.1:10000/devstoreaccount1 cargo test -p zarr-store-object --test
-//! servers -- --ignored`, with moto and azurite there, and a bucket or container `zarr-test` in each.
+//! `ZARR_TEST_S3=http://127.0.0.1:5555 ZARR_TEST_AZURE=http://127.0.0.1:10000/devstoreaccount1 cargo test -p zarr-store-object
+//! servers:: -- --ignored`, with moto and azurite there, and a bucket or container `zarr-test` in each.
 
-mod blocking;
-
-use blocking::Blocking;
+use crate::blocking::Blocking;
 use zarr_store::{AsyncStoreExt, ErrorKind, Key, Prefix, Store, StoreExt, block_on, testing};
 use zarr_store_object::BucketStore;
 
 /// The key that azurite documents.
 const AZURITE: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-fn open(url: &str, options: &[(&str, &str)]) -> BucketStore {
+pub(crate) fn open(url: &str, options: &[(&str, &str)]) -> BucketStore {
     let options: Vec<(String, String)> =
         options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     BucketStore::open(url, &options).expect("a store")
@@ -68,7 +66,7 @@ const NAMES: &[&str] = &[
     "a.",
 ];
 
-fn names(store: &BucketStore, refused: &[&str]) {
+pub(crate) fn names(store: &BucketStore, refused: &[&str]) {
     let blocking = Blocking(store);
     let names = NAMES.iter().filter(|name| !refused.contains(name));
     let mut keys: Vec<Key> = names.map(|name| Key::new(name).expect("a key")).collect();
