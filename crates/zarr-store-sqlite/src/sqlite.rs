@@ -1,0 +1,309 @@
+//! Values in a SQLite file.
+
+mod failure;
+mod list;
+#[cfg(unix)]
+mod locks;
+mod options;
+mod pool;
+mod read;
+mod schema;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+#[cfg(unix)]
+use zarr_store::Lock;
+use zarr_store::{
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Operation, Prefix,
+    Result, SetOptions, Store, Version, backoff,
+};
+
+use failure::Fault;
+use pool::{Held, Pool, Reader};
+use schema::Found;
+
+pub use options::{Journal, SqliteOptions};
+
+/// A store in one SQLite file, which several processes may write: each value is a row of the table
+/// `zarr(k TEXT PRIMARY KEY, v BLOB)`, as in files of `zarr.SQLiteStore` of zarr-python 2, which reads and writes these files as well.
+///
+/// # Guarantees
+/// - Each set is a transaction: a value is replaced as a whole or not at all, whoever reads, whatever fails, and if the process is killed.
+///   So is [`Store::set_many`] (many small values are set much faster by it), [`Store::set_partial`], [`Store::erase_prefix`] and
+///   [`Store::rename_prefix`].
+/// - All pieces of one get are of one state of the value. A range of a large value is read without the rest: at once in files that are
+///   made here, which have `auto_vacuum` for that; in others SQLite steps through the pages before the range.
+/// - With [`Journal::Rollback`] a set is on the disk when it returns, whatever its [`zarr_store::Durability`]. With [`Journal::Wal`]
+///   a loss of power takes no more than the last changes since [`Store::flush`] or a set with [`zarr_store::Durability::Full`], and leaves all
+///   changes before the first one that is lost.
+/// - [`zarr_store::Precondition`]s hold between all connections and processes. A version is a number drawn by chance at each set, kept in
+///   the table `zarr_version(k TEXT PRIMARY KEY, n INTEGER)` by triggers on `zarr`, so that sets of other programs change it, too. The
+///   first change of a file from elsewhere adds this table; before, and for values from before, a version is a hash of the bytes, for which the
+///   whole value has to be read. Programs that write parts of a value by SQLite's incremental I/O (not zarr-python) do not change the
+///   number. A hash alone would need no table, but to read a part of a shard in several gets would then mean to read all of it.
+/// - A store that is opened on a file that may not be written, or with [`SqliteOptions::read_only`], writes nothing. (With [`Journal::Wal`]
+///   SQLite itself makes or needs the files `-wal` and `-shm`.)
+/// - Texts that are no keys are not listed. Values stored as `TEXT` are their UTF-8.
+/// - The file does not shrink when values are erased: others take their place. `VACUUM` in SQLite makes it smaller.
+/// - [`Store::try_lock`] excludes other processes on Unix, by the lock of an empty file beside the SQLite file that is there as long as
+///   the lock is held (its name is that of the file, `-lock-` and 16 hexadecimal digits); elsewhere, and where files cannot be made
+///   there, the threads of this process.
+///
+/// Paths must not be hard links, since SQLite would not find its journal by another name.
+///
+/// # Example
+/// ```
+/// use zarr_store::{Key, StoreExt};
+/// use zarr_store_sqlite::SqliteStore;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("x.sqlite");
+/// let store = SqliteStore::create(path)?;
+/// store.set_all(&Key::new("g/zarr.json")?, b"{}")?;
+/// assert_eq!(store.list()?, [Key::new("g/zarr.json")?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    pool: Arc<Pool>,
+    path: PathBuf,
+    options: SqliteOptions,
+}
+
+/// What a file has to be.
+const EXPECTED: &str = "a SQLite file with the table zarr(k TEXT PRIMARY KEY, v BLOB)";
+/// The page size of files that are made here: a row of 1 KiB wastes less than in pages of 4 KiB, and changes less than in larger ones.
+const PAGE_SIZE: u32 = 8192;
+/// How often the journal of a new file is set again while others make the same file.
+const ATTEMPTS: u32 = 64;
+
+impl SqliteStore {
+    /// The store in the file at `path`, which must be there.
+    ///
+    /// # Errors
+    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is no SQLite file or one without the table,
+    /// [`Error::Format`] with a [`crate::SqliteFault`] if the table is another one.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, SqliteOptions::default())
+    }
+
+    /// As [`SqliteStore::open`], with options.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self> {
+        Self::open_path(path.as_ref(), options)
+    }
+
+    /// The store in the file at `path`, which is made with its ancestors if it is not there, or empty.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`]: a file with other tables is left as it is.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        Self::create_with(path, SqliteOptions::default())
+    }
+
+    /// As [`SqliteStore::create`], with options.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::create`].
+    pub fn create_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self> {
+        Self::create_path(path.as_ref(), options)
+    }
+
+    /// Its options.
+    #[must_use]
+    pub fn options(&self) -> &SqliteOptions {
+        &self.options
+    }
+
+    /// The file, as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open_path(path: &Path, options: SqliteOptions) -> Result<Self> {
+        let name = path.display();
+        let fail = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: name.to_string() },
+            _ => Error::io(&name, Operation::Open, "/", source),
+        };
+        // SQLite opens it again and again, wherever the process goes.
+        let absolute = fs::canonicalize(path).map_err(fail)?;
+        // The file is never opened but by SQLite: to close it would give back the locks of SQLite's.
+        if !fs::metadata(&absolute).map_err(fail)?.is_file() {
+            return Err(Error::NotAStore { store: name.to_string(), found: "no file", expected: EXPECTED });
+        }
+        let open = || -> Result<(Connection, Found, bool), Fault> {
+            let connection = pool::connect(&absolute, pool::access(options.read_only), options.busy_timeout)?;
+            let found = schema::check(&connection)?;
+            let read_only = connection.is_readonly("main")?;
+            connection.pragma_update(None, "query_only", true)?;
+            Ok((connection, found, read_only))
+        };
+        let not_a_store = |found| Error::NotAStore { store: name.to_string(), found, expected: EXPECTED };
+        match open() {
+            Ok((connection, Found::Store, read_only)) => {
+                let pool = Pool::new(absolute, connection, read_only, options.busy_timeout);
+                Ok(Self { pool: Arc::new(pool), path: path.to_owned(), options })
+            }
+            Ok((_, Found::Nothing, _)) => Err(not_a_store("an empty database")),
+            Ok((_, Found::Others, _)) => Err(not_a_store("a database without that table")),
+            Err(Fault::Sqlite(error)) if is_of(&error, &[ErrorCode::NotADatabase]) => Err(not_a_store("another file")),
+            Err(fault) => Err(fault.of(&name, Operation::Open, "", options.busy_timeout)),
+        }
+    }
+
+    fn create_path(path: &Path, options: SqliteOptions) -> Result<Self> {
+        let name = path.display();
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+        if let Some(above) = above {
+            fs::create_dir_all(above).map_err(|source| Error::io(&name, Operation::Open, "/", source))?;
+        }
+        match Self::open_path(path, options) {
+            Err(Error::NoStore { .. } | Error::NotAStore { found: "an empty database", .. }) => {}
+            outcome => return outcome,
+        }
+        let absolute = std::path::absolute(path).map_err(|source| Error::io(&name, Operation::Open, "/", source))?;
+        let mut attempt = 0;
+        loop {
+            match make(&absolute, options) {
+                Ok(()) => return Self::open_path(path, options),
+                // Others make it as well: SQLite does not wait for them everywhere.
+                Err(error) if is_of(&error, &BUSY) && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    std::thread::sleep(backoff(attempt));
+                }
+                Err(error) => return Err(Fault::from(error).of(&name, Operation::Open, "", options.busy_timeout)),
+            }
+        }
+    }
+
+    fn fault(&self, operation: Operation, key: &str, fault: Fault) -> Error {
+        fault.of(self, operation, key, self.options.busy_timeout)
+    }
+
+    fn reader(&self, operation: Operation, key: &str) -> Result<Held<'_, Reader>> {
+        self.pool.reader().map_err(|error| self.fault(operation, key, error.into()))
+    }
+}
+
+/// Makes the table in a file that is not there or empty.
+fn make(path: &Path, options: SqliteOptions) -> rusqlite::Result<()> {
+    let flags = pool::access(false) | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut connection = pool::connect(path, flags, options.busy_timeout)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE)?;
+    // Where pages are is written down, so that a range of a large value is found without the pages before it.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.pragma_update(None, "synchronous", "EXTRA")?;
+    if options.journal == Journal::Wal {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have made it since.
+    let is_empty: bool = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    if is_empty {
+        transaction.execute_batch(schema::VALUES)?;
+    }
+    transaction.commit()
+}
+
+/// Others have the file locked.
+const BUSY: [ErrorCode; 2] = [ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked];
+
+fn is_of(error: &rusqlite::Error, codes: &[ErrorCode]) -> bool {
+    failure::code(error).is_some_and(|(code, _)| codes.contains(&code))
+}
+
+impl fmt::Display for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(f)
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.path).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Store for SqliteStore {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.read(key, ranges, options)
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
+        self.read_into(key, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.set_value(key, value, options).map(Some)
+    }
+
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        self.set_values(values)
+    }
+
+    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+        self.set_parts(key, parts)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.erase_value(key)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        self.erase_under(prefix)
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
+        self.rename(from, to)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.list_directly(prefix)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.list_all(prefix)
+    }
+
+    #[cfg(unix)]
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        self.lock_prefix(prefix)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.sync()
+    }
+
+    fn barrier(&self) -> Result<()> {
+        // Changes are on the disk, or in a journal in their order.
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let write = !self.pool.is_read_only();
+        Capabilities::none()
+            .write(write)
+            .list(true)
+            .suffix_ranges(true)
+            .conditional(write)
+            .durable(write)
+            .erases_at_once(write)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        // To find a piece again costs more than in a file: all pieces at once.
+        AccessProfile::LOCAL.read_size(None)
+    }
+}
