@@ -82,6 +82,14 @@ pub enum ZipFault {
         /// The checksum in the directory.
         stored: u32,
     },
+    /// The zip file was replaced, removed or cut short after it was opened.
+    #[error("the zip file was changed after it was opened (found {found}, expected {expected}): open it again")]
+    Replaced {
+        /// Its version or its size by now.
+        found: String,
+        /// Its version or its size when it was opened.
+        expected: String,
+    },
     /// An entry's compressed bytes are no deflate stream.
     #[error("entry {name:?}: invalid deflate stream")]
     Deflate {
@@ -97,11 +105,12 @@ impl ZipFault {
     }
 
     /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], features that this reader lacks are
-    /// [`ErrorKind::Unsupported`], the rest is [`ErrorKind::Invalid`].
+    /// [`ErrorKind::Unsupported`], a file that was replaced is [`ErrorKind::Io`], the rest is [`ErrorKind::Invalid`].
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Name { .. } | Self::NotUtf8 { .. } => ErrorKind::Path,
+            Self::Replaced { .. } => ErrorKind::Io,
             Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::Invalid,
         }

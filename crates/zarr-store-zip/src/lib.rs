@@ -18,4 +18,4 @@ mod fault;
 mod zip;
 
 pub use fault::ZipFault;
-pub use zip::ZipStore;
+pub use zip::{AsyncZipStore, ZipStore};

@@ -1,31 +1,54 @@
 //! The values in a zip file.
 
 mod directory;
-mod read;
-mod read_exact;
+mod entry;
+mod file;
+mod get;
+mod inflate;
+mod not_blocking;
+mod opened;
+mod opening;
+mod plan;
 
 #[cfg(test)]
 mod archive;
+#[cfg(test)]
+mod over;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use crate::ZipFault;
+use opened::Archive;
+use opening::Opening;
 use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Operation, Prefix, Result, Store,
 };
 
+pub use not_blocking::AsyncZipStore;
+
 /// A read-only store of the entries of a zip file: the key is the entry's name.
 ///
-/// The central directory is read once, when the store is opened. Entries that are stored as they are give byte ranges
-/// straight from the file; deflated ones are inflated for every get. The checksum of whole reads is compared. Zip64 is
-/// read; encrypted and spanned archives are not. Writes are [`Error::ReadOnly`].
+/// The zip file is a local one ([`ZipStore::open`]) or a value of another store ([`ZipStore::over`]), of which ranges are read;
+/// [`AsyncZipStore`] is over stores that do not block.
+///
+/// # Requests
+/// The central directory is read once, when the store is opened: with the last 64 KiB of the file, and by one or two more requests
+/// if it is longer than that. A get of ranges of an entry that is stored as it is reads these ranges; the first one of each entry reads its
+/// local header too, at once where the zip file is in another store. Deflated entries are read whole and inflated for every get. The
+/// checksum of whole reads is compared.
+///
+/// # Consistency
+/// The store is of one state of the zip file. A local file stays open; of a value of another store the version is
+/// remembered, and every get requires it. If the value was replaced, gets fail with [`ZipFault::Replaced`](crate::ZipFault::Replaced), and
+/// the store has to be opened again. Where the other store tells no versions, only another size is noticed.
+///
+/// # Format
+/// Zip64 is read; encrypted and spanned archives are not. Writes are [`Error::ReadOnly`].
 ///
 /// Of several entries with one name, as zarr-python's `ZipStore` leaves them where a value was set again, the last in the
 /// central directory counts. A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), or if
@@ -43,83 +66,82 @@ use zarr_store::{
 ///
 /// PKWARE, APPNOTE.TXT 6.3.10.
 pub struct ZipStore {
-    file: File,
-    path: PathBuf,
-    /// Sorted by key.
-    entries: Vec<Entry>,
+    source: Source,
+    archive: Archive,
 }
 
-/// One value.
-#[derive(Debug)]
-struct Entry {
-    key: Key,
-    method: u16,
-    crc: u32,
-    /// Bytes in the file.
-    compressed: u64,
-    /// Bytes of the value.
-    size: u64,
-    /// Where the local header begins.
-    header: u64,
-    /// Where the next entry, or the directory, begins: the data ends at or before.
-    limit: u64,
-    /// Where the data begins, once the local header was read.
-    data: OnceLock<u64>,
+/// Where the zip file is.
+enum Source {
+    File { file: File, path: PathBuf },
+    Value { store: Arc<dyn Store>, key: Key },
 }
-
-/// Bytes as they are.
-const STORED: u16 = 0;
-/// RFC 1951.
-const DEFLATED: u16 = 8;
 
 impl ZipStore {
     /// The store in the zip file at `path`.
     ///
     /// # Errors
-    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] for a directory, [`Error::Format`] with a [`ZipFault`] if the
-    /// file is no zip file or one that is refused. Its [`Error::kind`] is [`zarr_store::ErrorKind::Path`] for names that lead out of the
-    /// store.
+    /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] for a directory, [`Error::Format`] with a
+    /// [`ZipFault`](crate::ZipFault) if the file is no zip file or one that is refused. Its [`Error::kind`] is
+    /// [`zarr_store::ErrorKind::Path`] for names that lead out of the store.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_path(path.as_ref())
     }
 
-    /// The file, as it was given.
+    /// The store in the zip file that is the value at `key` of another store.
+    ///
+    /// # Errors
+    /// As [`ZipStore::open`], and the errors of the other store.
+    ///
+    /// # Example
+    /// ```
+    /// use std::sync::Arc;
+    /// use zarr_store::{Key, MemoryStore, StoreExt};
+    /// use zarr_store_zip::ZipStore;
+    ///
+    /// let below = Arc::new(MemoryStore::new());
+    /// let key = Key::new("data/x.zarr.zip")?;
+    /// // The end record of a zip file without entries.
+    /// below.set_all(&key, &[&b"PK\x05\x06"[..], &[0; 18]].concat())?;
+    /// assert_eq!(ZipStore::over(below, key)?.list()?, []);
+    /// # Ok::<(), zarr_store::Error>(())
+    /// ```
+    pub fn over(store: Arc<dyn Store>, key: Key) -> Result<Self> {
+        let name = opened::name(&store, &key);
+        match plan::run(&(&*store, &key), Opening::new()) {
+            Ok(opened) => {
+                let archive = Archive::new(name, opened, Some(store.access_profile()));
+                Ok(Self { source: Source::Value { store, key }, archive })
+            }
+            Err(fault) => Err(opened::opening_failed(fault, name)),
+        }
+    }
+
+    /// The file, as it was given; `None` if the zip file is a value of another store.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File { path, .. } => Some(path),
+            Source::Value { .. } => None,
+        }
     }
 
     fn open_path(path: &Path) -> Result<Self> {
-        let store = || path.display().to_string();
+        let name = path.display().to_string();
         let fail = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: store() },
-            _ => Error::io(&store(), Operation::Open, "/", source),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: name.clone() },
+            _ => Error::io(&name, Operation::Open, "/", source),
         };
         let file = File::open(path).map_err(fail)?;
-        let metadata = file.metadata().map_err(fail)?;
-        if !metadata.is_file() {
-            return Err(Error::NotAStore { store: store(), found: "no file", expected: "a zip file" });
+        if !file.metadata().map_err(fail)?.is_file() {
+            return Err(Error::NotAStore { store: name, found: "no file", expected: "a zip file" });
         }
-        let entries = directory::read(&file, metadata.len()).map_err(|fault| match fault {
-            Fault::Zip(fault) => fault.of(store()),
-            Fault::Io(error) => fail(error),
-            Fault::Store(error) => error,
-        })?;
-        Ok(Self { file, path: path.to_owned(), entries })
-    }
-
-    fn find(&self, key: &Key) -> Option<&Entry> {
-        self.entries.binary_search_by(|entry| entry.key.cmp(key)).ok().and_then(|at| self.entries.get(at))
-    }
-
-    /// The entries from a key on.
-    fn from(&self, from: Bound<&str>) -> impl Iterator<Item = &Key> {
-        let at = self.entries.partition_point(|entry| match from {
-            Bound::Included(from) => entry.key.as_str() < from,
-            Bound::Excluded(from) => entry.key.as_str() <= from,
-            Bound::Unbounded => false,
-        });
-        self.entries.iter().skip(at).map(|entry| &entry.key)
+        match plan::run(&&file, Opening::new()) {
+            Ok(opened) => {
+                let archive = Archive::new(name, opened, None);
+                Ok(Self { source: Source::File { file, path: path.to_owned() }, archive })
+            }
+            Err(fault) => Err(opened::opening_failed(fault, name)),
+        }
     }
 
     fn refuse<T>(&self, operation: Operation) -> Result<T> {
@@ -127,72 +149,32 @@ impl ZipStore {
     }
 }
 
-/// A failure before store and key are known.
-#[derive(Debug)]
-enum Fault {
-    Zip(ZipFault),
-    Io(io::Error),
-    Store(Error),
-}
-
-impl From<ZipFault> for Fault {
-    fn from(fault: ZipFault) -> Self {
-        Self::Zip(fault)
-    }
-}
-
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
-
 impl fmt::Display for ZipStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path.display().fmt(f)
+        self.archive.fmt(f)
     }
 }
 
 impl fmt::Debug for ZipStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ZipStore")
-            .field("path", &self.path)
-            .field("entries", &self.entries.len())
-            .finish_non_exhaustive()
+        self.archive.debug("ZipStore", f)
     }
 }
 
 impl Store for ZipStore {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        let Some(entry) = self.find(key) else { return Ok(None) };
-        for range in ranges {
-            range.check(self, key, entry.size)?;
-        }
-        let mut fetched = Fetched::new();
-        if !ranges.is_empty() {
-            entry.read(&self.file, ranges, &mut fetched).map_err(|fault| match fault {
-                Fault::Zip(fault) => fault.of(self.to_string()),
-                Fault::Io(source) => Error::io(self, Operation::Get, key.as_str(), source),
-                Fault::Store(error) => error,
-            })?;
-        }
-        fetched.size = Some(entry.size);
-        options.check(self, key, &mut fetched)?;
-        Ok(Some(fetched))
+        self.archive.get(key, ranges, options, |getting| match &self.source {
+            Source::File { file, .. } => plan::run(&file, getting),
+            Source::Value { store, key } => plan::run(&(&**store, key), getting),
+        })
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        Ok(Listing::directly_under(prefix, |from| self.from(from).next()))
+        Ok(self.archive.entries.list_dir(prefix))
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        Ok(self.from(Bound::Included(prefix.as_str())).take_while(|key| prefix.contains(key)).cloned().collect())
+        Ok(self.archive.entries.list_prefix(prefix))
     }
 
     // Refused although nothing may be there.
@@ -204,12 +186,18 @@ impl Store for ZipStore {
         self.refuse(Operation::Set)
     }
 
+    fn take_warnings(&self) -> Vec<String> {
+        match &self.source {
+            Source::File { .. } => Vec::new(),
+            Source::Value { store, .. } => store.take_warnings(),
+        }
+    }
+
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().list(true).suffix_ranges(true)
+        opened::CAPABILITIES
     }
 
     fn access_profile(&self) -> AccessProfile {
-        // The file is open: a smaller piece costs no opening.
-        AccessProfile::LOCAL.read_size(Some(256 << 10))
+        self.archive.profile
     }
 }

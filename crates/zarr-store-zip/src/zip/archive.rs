@@ -5,7 +5,7 @@ use std::io::Write;
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use super::{DEFLATED, STORED};
+use super::entry::{DEFLATED, STORED};
 
 /// An entry as it is written; every field may lie.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! The central directory: the entries and their offsets.
 
-use std::fs::File;
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::ZipFault;
-use zarr_store::Key;
+use zarr_store::{Bytes, Key};
 
-use super::read_exact::read_exact;
-use super::{DEFLATED, Entry, Fault, STORED};
+use crate::ZipFault;
+
+use super::entry::{DEFLATED, Entry, STORED};
 
 const END: u32 = 0x0605_4b50;
 const END_SIZE: usize = 22;
@@ -24,16 +24,19 @@ const ZIP64: u16 = 1;
 /// No deflate stream expands further (zlib's documentation, "Maximum expansion factor").
 const MAX_EXPANSION: u64 = 1032;
 
+/// The longest end of a file: the records of fixed size, and a comment.
+pub(super) const TAIL: u64 = (END_SIZE + u16::MAX as usize + LOCATOR_SIZE) as u64;
+
 /// Where the central directory is.
-struct End {
+pub(super) struct End {
     entries: u64,
-    offset: u64,
+    pub(super) offset: u64,
     size: u64,
 }
 
 /// One entry as the central directory has it.
-struct Header<'a> {
-    name: &'a [u8],
+pub(super) struct Header<'a> {
+    pub(super) name: &'a [u8],
     flags: u16,
     method: u16,
     crc: u32,
@@ -42,12 +45,52 @@ struct Header<'a> {
     offset: u64,
 }
 
-/// Reads and checks the central directory of a file of `size` bytes; the entries that are values, sorted by key.
-pub(super) fn read(file: &File, size: u64) -> Result<Vec<Entry>, Fault> {
-    let end = find_end(file, size)?;
-    let bytes = read_exact(file, end.offset, end.size, "central directory")?;
+/// The bytes of the file that were read.
+pub(super) struct Pieces {
+    /// The size of the file.
+    pub(super) size: u64,
+    pub(super) pieces: Vec<(u64, Bytes)>,
+}
+
+/// What a look at the bytes of the file lacks.
+pub(super) enum Lack {
+    /// These bytes, which are inside the file.
+    Bytes(Range<u64>),
+    /// A file that is right.
+    Fault(ZipFault),
+}
+
+impl From<ZipFault> for Lack {
+    fn from(fault: ZipFault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Pieces {
+    /// `len` bytes from the offset `at` on. If they are not inside the file, the fault is that `what` is bad.
+    fn get(&self, at: u64, len: u64, what: &'static str) -> Result<Bytes, Lack> {
+        let end = at.checked_add(len).filter(|end| *end <= self.size).ok_or(ZipFault::Record { what, at })?;
+        let found = self.pieces.iter().find_map(|(start, bytes)| {
+            let from = usize::try_from(at.checked_sub(*start)?).ok()?;
+            let to = from.checked_add(usize::try_from(len).ok()?)?;
+            (to <= bytes.len()).then(|| bytes.slice(from..to))
+        });
+        found.ok_or(Lack::Bytes(at..end))
+    }
+}
+
+/// The central directory.
+pub(super) struct Directory {
+    /// The entries that are values, sorted by key.
+    pub(super) entries: Vec<Entry>,
+}
+
+/// Reads and checks the central directory.
+pub(super) fn parse(file: &Pieces) -> Result<Directory, Lack> {
+    let end = find_end(file)?;
+    let bytes = file.get(end.offset, end.size, "central directory")?;
     let mut headers = Vec::new();
-    let mut rest = bytes.as_slice();
+    let mut rest = &*bytes;
     while !rest.is_empty() {
         let bad =
             || ZipFault::Record { what: "central directory entry", at: end.offset + (bytes.len() - rest.len()) as u64 };
@@ -69,7 +112,7 @@ pub(super) fn read(file: &File, size: u64) -> Result<Vec<Entry>, Fault> {
     // zarr-python's ZipStore appends an entry whenever a value is set again; as there, the last in the directory counts.
     entries.sort_unstable_by(|(a, a_index), (b, b_index)| a.key.cmp(&b.key).then(b_index.cmp(a_index)));
     entries.dedup_by(|(later, _), (earlier, _)| later.key == earlier.key);
-    Ok(entries.into_iter().map(|(entry, _)| entry).collect())
+    Ok(Directory { entries: entries.into_iter().map(|(entry, _)| entry).collect() })
 }
 
 /// Checks one entry; `None` if it is a folder.
@@ -117,10 +160,10 @@ fn entry(header: &Header<'_>, limit: u64) -> Result<Option<Entry>, ZipFault> {
 }
 
 /// Finds the record at the end of the file, behind which there is only its comment.
-fn find_end(file: &File, size: u64) -> Result<End, Fault> {
-    let tail_size = size.min((END_SIZE + usize::from(u16::MAX) + LOCATOR_SIZE) as u64);
-    let tail_at = size - tail_size;
-    let tail = read_exact(file, tail_at, tail_size, "end of the file")?;
+fn find_end(file: &Pieces) -> Result<End, Lack> {
+    let tail_size = file.size.min(TAIL);
+    let tail_at = file.size - tail_size;
+    let tail = file.get(tail_at, tail_size, "end of the file")?;
     let is_end = |at: &usize| {
         u32_at(&tail, *at) == Some(END)
             && u16_at(&tail, at + 20).is_some_and(|comment| at + END_SIZE + usize::from(comment) == tail.len())
@@ -143,7 +186,7 @@ fn find_end(file: &File, size: u64) -> Result<End, Fault> {
         end.entries == u64::from(u16::MAX) || end.size == u64::from(u32::MAX) || end.offset == u64::from(u32::MAX);
     if let Some(locator) = locator.filter(|_| saturated) {
         before = u64_at(&tail, locator + 8).ok_or_else(|| bad.clone())?;
-        end = read_end64(file, before)?;
+        (end.entries, end.size, end.offset) = read_end64(file, before)?;
     } else if disks != 0 {
         return Err(ZipFault::Spanned.into());
     }
@@ -153,12 +196,13 @@ fn find_end(file: &File, size: u64) -> Result<End, Fault> {
     Ok(end)
 }
 
-fn read_end64(file: &File, at: u64) -> Result<End, Fault> {
+/// The number of entries, and the size and the offset of the directory.
+fn read_end64(file: &Pieces, at: u64) -> Result<(u64, u64, u64), Lack> {
     let what = "zip64 end of central directory record";
-    let bytes = read_exact(file, at, END64_SIZE as u64, what)?;
+    let bytes = file.get(at, END64_SIZE as u64, what)?;
     let parse = || {
         let disks = u32_at(&bytes, 16)? | u32_at(&bytes, 20)?;
-        let end = End { entries: u64_at(&bytes, 32)?, size: u64_at(&bytes, 40)?, offset: u64_at(&bytes, 48)? };
+        let end = (u64_at(&bytes, 32)?, u64_at(&bytes, 40)?, u64_at(&bytes, 48)?);
         (u32_at(&bytes, 0)? == END64).then_some((disks, end))
     };
     match parse() {

@@ -3,11 +3,13 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::archive::{Member, archive, member, stored};
+use super::entry::{DEFLATED, STORED};
 use super::*;
+use crate::ZipFault;
 use zarr_store::{ErrorKind, StoreExt, testing};
 
 /// Opens a file of these bytes and looks at it.
-fn with<T>(bytes: &[u8], look: impl FnOnce(Result<ZipStore>) -> T) -> T {
+pub(super) fn with<T>(bytes: &[u8], look: impl FnOnce(Result<ZipStore>) -> T) -> T {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("x.zip");
     fs::write(&path, bytes).expect("written");
@@ -15,14 +17,14 @@ fn with<T>(bytes: &[u8], look: impl FnOnce(Result<ZipStore>) -> T) -> T {
 }
 
 /// The fault in an error.
-fn fault(error: &Error) -> Option<&ZipFault> {
+pub(super) fn fault(error: &Error) -> Option<&ZipFault> {
     match error {
         Error::Format { fault, .. } => fault.downcast_ref(),
         _ => None,
     }
 }
 
-const VALUES: [(&str, &[u8]); 6] = [
+pub(super) const VALUES: [(&str, &[u8]); 6] = [
     ("zarr.json", b"{\"zarr_format\":3}"),
     ("g/.zarray", b""),
     ("g/c/0/0", &[7; 5000]),
@@ -31,7 +33,7 @@ const VALUES: [(&str, &[u8]); 6] = [
     ("\u{e4}/\u{1f600}", b"other letters"),
 ];
 
-fn members(method: u16) -> Vec<Member> {
+pub(super) fn members(method: u16) -> Vec<Member> {
     VALUES.iter().map(|(name, value)| member(name, value, method)).collect()
 }
 

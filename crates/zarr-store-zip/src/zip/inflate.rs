@@ -1,16 +1,14 @@
-//! The bytes of an entry.
+//! The values of deflated entries.
 
-use std::fs::File;
 use std::ops::Range;
 
 use flate2::{Crc, Decompress, DecompressError, FlushDecompress, Status};
-
-use crate::ZipFault;
 use zarr_store::{ByteRange, Error, Fetched};
 
-use super::directory::{LOCAL_SIZE, u16_at, u32_at};
-use super::read_exact::{read_exact, read_exact_at};
-use super::{DEFLATED, Entry, Fault, STORED};
+use crate::ZipFault;
+
+use super::entry::Entry;
+use super::plan::Fault;
 
 /// Memory for values of up to so many bytes is allocated by the size in the directory alone.
 const TRUSTED: u64 = 16 << 20;
@@ -19,52 +17,25 @@ const USUAL_RATIO: u64 = 16;
 /// How many bytes are inflated at once to count the size of a value.
 const PASSED: usize = 64 << 10;
 
-const LOCAL: u32 = 0x0403_4b50;
-
 impl Entry {
-    /// Reads ranges of the value, which are inside it.
-    pub(super) fn read(&self, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<(), Fault> {
-        match self.method {
-            STORED => self.read_stored(file, ranges, into),
-            DEFLATED => self.read_deflated(file, ranges, into),
-            method => Err(ZipFault::Method { name: self.name(), method }.into()),
-        }
-    }
-
-    fn read_stored(&self, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<(), Fault> {
-        let data = self.data(file)?;
-        let mut total = 0_usize;
-        for range in ranges {
-            total = total.saturating_add(self.resolve(range)?.len());
-        }
-        into.reserve(total)?;
-        for range in ranges {
-            let at = self.resolve(range)?;
-            let buffer = into.buffer(at.len())?;
-            read_exact_at(file, buffer, data + at.start as u64)?;
-            if *range == ByteRange::Full {
-                self.check(buffer)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_deflated(&self, file: &File, ranges: &[ByteRange], into: &mut Fetched) -> Result<(), Fault> {
-        let compressed = read_exact(file, self.data(file)?, self.compressed, "entry")?;
+    /// Ranges of the value, which are inside it, from its compressed bytes.
+    pub(super) fn inflate(&self, compressed: &[u8], ranges: &[ByteRange]) -> Result<Fetched, Fault> {
+        let mut into = Fetched::new();
         if let [ByteRange::First(most)] = ranges
             && *most < self.size
         {
-            return self.inflate_first(&compressed, into.buffer(self.resolve(&ranges[0])?.len())?);
+            self.inflate_first(compressed, into.buffer(self.resolve(&ranges[0])?.len())?)?;
+            return Ok(into);
         }
         if self.size > TRUSTED && self.size / USUAL_RATIO > self.compressed {
-            self.check_size(&compressed)?;
+            self.check_size(compressed)?;
         }
         let size = self.resolve(&ByteRange::Full)?.end;
         // One byte more than expected, to detect a stream that is too long.
         let room = size.checked_add(1).ok_or(Error::Memory { size: self.size })?;
         let buffer = into.buffer(room)?;
         let mut inflate = Decompress::new(false);
-        let status = inflate.decompress(&compressed, buffer, FlushDecompress::Finish);
+        let status = inflate.decompress(compressed, buffer, FlushDecompress::Finish);
         self.check_end(&inflate, status)?;
         self.check(&buffer[..size])?;
         let mut parts = Vec::with_capacity(ranges.len());
@@ -73,16 +44,16 @@ impl Entry {
         }
         let cut = into.recut(parts.into_iter());
         debug_assert!(cut, "ranges inside the value are inside the buffer");
-        Ok(())
+        Ok(into)
     }
 
     /// Reads the beginning of a value. The checksum is that of the whole value, and is not compared.
-    fn inflate_first(&self, compressed: &[u8], into: &mut [u8]) -> Result<(), Fault> {
+    fn inflate_first(&self, compressed: &[u8], into: &mut [u8]) -> Result<(), ZipFault> {
         let mut inflate = Decompress::new(false);
         let status = inflate.decompress(compressed, into, FlushDecompress::None);
         match status {
             Ok(_) if inflate.total_out() == into.len() as u64 => Ok(()),
-            _ => Err(ZipFault::Deflate { name: self.name() }.into()),
+            _ => Err(ZipFault::Deflate { name: self.name() }),
         }
     }
 
@@ -113,7 +84,8 @@ impl Entry {
         if inflate.total_out() < self.size { Err(size()) } else { Ok(()) }
     }
 
-    fn check(&self, value: &[u8]) -> Result<(), ZipFault> {
+    /// Compares the checksum of a whole value.
+    pub(super) fn check(&self, value: &[u8]) -> Result<(), ZipFault> {
         let mut crc = Crc::new();
         crc.update(value);
         if crc.sum() != self.crc {
@@ -122,6 +94,7 @@ impl Entry {
         Ok(())
     }
 
+    /// A range of the value as indices.
     fn resolve(&self, range: &ByteRange) -> Result<Range<usize>, Error> {
         let memory = Error::Memory { size: self.size };
         let at = range.resolve(self.size).map(|at| (usize::try_from(at.start), usize::try_from(at.end)));
@@ -129,35 +102,5 @@ impl Entry {
             Some((Ok(start), Ok(end))) => Ok(start..end),
             _ => Err(memory),
         }
-    }
-
-    /// Where the data begins: behind the local header, which is read once and must be of this entry.
-    fn data(&self, file: &File) -> Result<u64, Fault> {
-        if let Some(data) = self.data.get() {
-            return Ok(*data);
-        }
-        let what = "local header";
-        let name = self.key.as_str().as_bytes();
-        let bytes = read_exact(file, self.header, LOCAL_SIZE + name.len() as u64, what)?;
-        let parse = || {
-            let name_size = u16_at(&bytes, 26)?;
-            let is_ours = u32_at(&bytes, 0)? == LOCAL && usize::from(name_size) == name.len() && bytes.ends_with(name);
-            is_ours.then(|| u16_at(&bytes, 28)).flatten()
-        };
-        let Some(extra_size) = parse() else {
-            return Err(ZipFault::Record { what, at: self.header }.into());
-        };
-        // The directory was checked without the extra field, so up to here nothing overflows.
-        let data = self.header + LOCAL_SIZE + name.len() as u64;
-        match data.checked_add(u64::from(extra_size)) {
-            Some(data) if data.checked_add(self.compressed).is_some_and(|end| end <= self.limit) => {
-                Ok(*self.data.get_or_init(|| data))
-            }
-            _ => Err(ZipFault::Overlap { name: self.name() }.into()),
-        }
-    }
-
-    fn name(&self) -> String {
-        self.key.to_string()
     }
 }

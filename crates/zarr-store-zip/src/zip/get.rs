@@ -1,0 +1,205 @@
+//! The reading of a value.
+//!
+//! Its bytes lie behind a local header, whose extra field may be longer than that in the directory. At the first get, header and
+//! bytes are read at once with so many bytes more as the header may be longer by; later ones know where the bytes begin.
+
+use std::ops::Range;
+
+use zarr_store::{ByteRange, Error, Fetched, GetOptions};
+
+use crate::ZipFault;
+
+use super::directory::{LOCAL_SIZE, u16_at, u32_at};
+use super::entry::{DEFLATED, Entry, STORED};
+use super::opening::replaced;
+use super::plan::{Fault, Plan, Step};
+
+const LOCAL: u32 = 0x0403_4b50;
+/// How many bytes of an extra field are read at once with the value; a longer one costs another request. Extra fields of
+/// common software have up to 36 bytes.
+const MARGIN: u64 = 1024;
+
+/// How the file is read.
+pub(super) struct Access {
+    /// The local header is read together with the value, and as one range if there are at most so many bytes in between. `None`: before
+    /// the value, which is faster in local files.
+    pub(super) max_gap: Option<u64>,
+    /// The state of the file that was opened.
+    pub(super) same_state: GetOptions,
+    /// The size of the file in bytes.
+    pub(super) size: u64,
+}
+
+/// Reads ranges of a value, which are inside it.
+pub(super) struct Getting<'a> {
+    entry: &'a Entry,
+    ranges: &'a [ByteRange],
+    access: &'a Access,
+    asked: Asked,
+}
+
+/// What is being read.
+enum Asked {
+    Nothing,
+    /// The local header.
+    Header,
+    /// One range: the local header and everything up to the end of the last range.
+    Together,
+    /// The local header, and each range with the margin.
+    Apart,
+    /// The ranges of the value.
+    Value,
+}
+
+impl<'a> Getting<'a> {
+    pub(super) fn new(entry: &'a Entry, ranges: &'a [ByteRange], access: &'a Access) -> Self {
+        Self { entry, ranges, access, asked: Asked::Nothing }
+    }
+
+    /// The first request.
+    fn begin(&mut self) -> Result<Step<Fetched>, Fault> {
+        let entry = self.entry;
+        if ![STORED, DEFLATED].contains(&entry.method) {
+            return Err(ZipFault::Method { name: entry.name(), method: entry.method }.into());
+        }
+        if let Some(data) = entry.data.get() {
+            return self.value(*data);
+        }
+        let (begin, least) = (entry.header, entry.least_data());
+        let Some(max_gap) = self.access.max_gap else {
+            self.asked = Asked::Header;
+            return Ok(Step::Read(vec![ByteRange::Range(begin..least)]));
+        };
+        let margin = entry.slack().min(MARGIN);
+        let mut asked = vec![ByteRange::Range(begin..least)];
+        let (mut end, mut needed) = (least, least - begin);
+        for range in self.wanted()? {
+            let range = least + range.start..least + range.end + margin;
+            end = end.max(range.end);
+            needed = needed.saturating_add(range.end - range.start);
+            asked.push(ByteRange::Range(range));
+        }
+        if end - begin <= needed.saturating_add(max_gap) {
+            self.asked = Asked::Together;
+            return Ok(Step::Read(vec![ByteRange::Range(begin..end)]));
+        }
+        self.asked = Asked::Apart;
+        Ok(Step::Read(asked))
+    }
+
+    /// The ranges of the entry's data that the ranges of the value need.
+    fn wanted(&self) -> Result<Vec<Range<u64>>, Error> {
+        if self.entry.method == DEFLATED {
+            return Ok(std::iter::once(0..self.entry.compressed).collect());
+        }
+        let resolve = |range: &ByteRange| range.resolve(self.entry.size).ok_or(Error::Memory { size: self.entry.size });
+        self.ranges.iter().map(resolve).collect()
+    }
+
+    /// Asks for the data, which begins at `data`.
+    fn value(&mut self, data: u64) -> Result<Step<Fetched>, Fault> {
+        self.asked = Asked::Value;
+        let of_file = |range: Range<u64>| ByteRange::Range(data + range.start..data + range.end);
+        Ok(Step::Read(self.wanted()?.into_iter().map(of_file).collect()))
+    }
+
+    /// The value, cut out of pieces that begin with the local header.
+    fn cut(&mut self, mut fetched: Fetched, together: bool) -> Result<Step<Fetched>, Fault> {
+        let entry = self.entry;
+        let data = entry.data_behind(fetched.part(0))?;
+        let extra = data - entry.least_data();
+        if extra > entry.slack().min(MARGIN) {
+            return self.value(data);
+        }
+        let memory = |_| Error::Memory { size: entry.compressed };
+        let mut parts = Vec::with_capacity(self.ranges.len());
+        for (i, range) in self.wanted()?.into_iter().enumerate() {
+            let (piece, start) = if together { (0, data - entry.header + range.start) } else { (i + 1, extra) };
+            let end = start + (range.end - range.start);
+            parts.push((piece, usize::try_from(start).map_err(memory)?..usize::try_from(end).map_err(memory)?));
+        }
+        let cut = fetched.recut(parts.into_iter());
+        debug_assert!(cut, "the parts lie in the ranges that were read");
+        self.end(fetched)
+    }
+
+    /// The ranges of the value, from the ranges of the data.
+    fn end(&self, fetched: Fetched) -> Result<Step<Fetched>, Fault> {
+        if self.entry.method == DEFLATED {
+            return Ok(Step::Done(self.entry.inflate(fetched.part(0), self.ranges)?));
+        }
+        for (range, value) in self.ranges.iter().zip(fetched.parts()) {
+            if matches!(range, ByteRange::Full | ByteRange::First(_)) && value.len() as u64 == self.entry.size {
+                self.entry.check(value)?;
+            }
+        }
+        Ok(Step::Done(fetched))
+    }
+}
+
+impl Plan for Getting<'_> {
+    type Output = Fetched;
+
+    fn step(&mut self, reply: Option<Fetched>) -> Result<Step<Fetched>, Fault> {
+        let Some(reply) = reply else { return self.begin() };
+        if let Some(found) = reply.size
+            && found != self.access.size
+        {
+            return Err(replaced(found, self.access.size).into());
+        }
+        match self.asked {
+            Asked::Nothing => self.begin(),
+            Asked::Header => {
+                let data = self.entry.data_behind(reply.part(0))?;
+                self.value(data)
+            }
+            Asked::Together => self.cut(reply, true),
+            Asked::Apart => self.cut(reply, false),
+            Asked::Value => self.end(reply),
+        }
+    }
+
+    fn is_short(&mut self, size: u64) -> Result<Step<Fetched>, Fault> {
+        Err(replaced(size, self.access.size).into())
+    }
+
+    fn options(&self) -> &GetOptions {
+        &self.access.same_state
+    }
+
+    fn is_value(&self) -> bool {
+        self.entry.method == STORED && matches!(self.asked, Asked::Value)
+    }
+}
+
+impl Entry {
+    /// Where the data begins if the extra field of the local header is empty. The directory was checked with this, so that nothing
+    /// overflows up to here, nor up to the end of the data.
+    fn least_data(&self) -> u64 {
+        self.header + LOCAL_SIZE + self.key.as_str().len() as u64
+    }
+
+    /// How long the extra field of the local header may be.
+    fn slack(&self) -> u64 {
+        (self.limit - self.compressed).saturating_sub(self.least_data())
+    }
+
+    /// Where the data begins, by the local header, which must be of this entry. It is remembered.
+    fn data_behind(&self, local: &[u8]) -> Result<u64, ZipFault> {
+        let name = self.key.as_str().as_bytes();
+        let parse = || {
+            let is_ours = u32_at(local, 0)? == LOCAL && usize::from(u16_at(local, 26)?) == name.len();
+            let has_name = local.get(30..)?.starts_with(name);
+            (is_ours && has_name).then(|| u16_at(local, 28)).flatten()
+        };
+        let extra = parse().ok_or(ZipFault::Record { what: "local header", at: self.header })?;
+        if u64::from(extra) > self.slack() {
+            return Err(ZipFault::Overlap { name: self.name() });
+        }
+        Ok(*self.data.get_or_init(|| self.least_data() + u64::from(extra)))
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.key.to_string()
+    }
+}

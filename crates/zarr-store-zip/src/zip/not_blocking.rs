@@ -1,0 +1,111 @@
+//! Zip files in stores that do not block.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zarr_store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
+};
+
+use super::opened::{self, Archive};
+use super::opening::Opening;
+use super::plan;
+
+/// A read-only store of the entries of a zip file that is a value of a store that does not block; as [`ZipStore`](crate::ZipStore).
+///
+/// # Example
+/// ```
+/// use std::sync::Arc;
+/// use zarr_store::{AsyncStore, Key, MemoryStore, Prefix, StoreExt, SyncAsAsync, block_on};
+/// use zarr_store_zip::AsyncZipStore;
+///
+/// let below = MemoryStore::new();
+/// let key = Key::new("x.zarr.zip")?;
+/// // The end record of a zip file without entries.
+/// below.set_all(&key, &[&b"PK\x05\x06"[..], &[0; 18]].concat())?;
+/// let below = Arc::new(SyncAsAsync::new(Arc::new(below)));
+/// block_on(async {
+///     let store = AsyncZipStore::open(below, key).await?;
+///     assert_eq!(store.list_prefix(&Prefix::root()).await?, []);
+///     Ok::<(), zarr_store::Error>(())
+/// })?;
+/// # Ok::<(), zarr_store::Error>(())
+/// ```
+pub struct AsyncZipStore {
+    store: Arc<dyn AsyncStore>,
+    key: Key,
+    archive: Archive,
+}
+
+impl AsyncZipStore {
+    /// The store in the zip file that is the value at `key` of another store.
+    ///
+    /// # Errors
+    /// As [`ZipStore::over`](crate::ZipStore::over).
+    pub async fn open(store: Arc<dyn AsyncStore>, key: Key) -> Result<Self> {
+        let name = opened::name(&store, &key);
+        match plan::run_async(&*store, &key, Opening::new()).await {
+            Ok(opened) => {
+                let archive = Archive::new(name, opened, Some(store.access_profile()));
+                Ok(Self { store, key, archive })
+            }
+            Err(fault) => Err(opened::opening_failed(fault, name)),
+        }
+    }
+}
+
+impl fmt::Display for AsyncZipStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.archive.fmt(f)
+    }
+}
+
+impl fmt::Debug for AsyncZipStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.archive.debug("AsyncZipStore", f)
+    }
+}
+
+impl AsyncStore for AsyncZipStore {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let Some(entry) = self.archive.entries.find(key) else { return Ok(None) };
+            let fetched = match self.archive.begin(entry, ranges)? {
+                Some(getting) => plan::run_async(&*self.store, &self.key, getting)
+                    .await
+                    .map_err(|fault| self.archive.fail(fault, key))?,
+                None => Fetched::new(),
+            };
+            self.archive.end(entry, fetched, options).map(Some)
+        })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { Ok(self.archive.entries.list_dir(prefix)) })
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move { Ok(self.archive.entries.list_prefix(prefix)) })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        opened::CAPABILITIES
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.archive.profile
+    }
+
+    fn pause(&self, duration: std::time::Duration) -> BoxFuture<'_, ()> {
+        self.store.pause(duration)
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+}
