@@ -1,6 +1,6 @@
 //! Faults of zip files.
 
-use zarr_store::{Error, ErrorKind, KeyFault};
+use zarr_store::{Error, ErrorKind, KeyFault, Operation};
 
 /// A fault of a zip file: the `fault` of [`Error::Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +90,20 @@ pub enum ZipFault {
         /// Its version or its size when it was opened.
         expected: String,
     },
+    /// A value that the zip file has already was to be replaced or erased.
+    #[error(
+        "cannot {operation} entry {name:?}: the zip file has it already, and would keep its bytes; a store with \
+         `ZipOptions::replace` permits that, and `ZipStore::repack` removes the bytes"
+    )]
+    Kept {
+        /// The name.
+        name: String,
+        /// What was to be done.
+        operation: Operation,
+    },
+    /// Another store writes to the zip file, in this process or another one.
+    #[error("another process or store is writing to the zip file: it has to be closed there first")]
+    Locked,
     /// An entry's compressed bytes are no deflate stream.
     #[error("entry {name:?}: invalid deflate stream")]
     Deflate {
@@ -105,13 +119,15 @@ impl ZipFault {
     }
 
     /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], features that this reader lacks are
-    /// [`ErrorKind::Unsupported`], a file that was replaced is [`ErrorKind::Io`], the rest is [`ErrorKind::Invalid`].
+    /// [`ErrorKind::Unsupported`], as are values that cannot be replaced; a file that was replaced is [`ErrorKind::Io`], one to which another store writes
+    /// [`ErrorKind::Denied`], the rest is [`ErrorKind::Invalid`].
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Name { .. } | Self::NotUtf8 { .. } => ErrorKind::Path,
             Self::Replaced { .. } => ErrorKind::Io,
-            Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } => ErrorKind::Unsupported,
+            Self::Locked => ErrorKind::Denied,
+            Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } | Self::Kept { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::Invalid,
         }
     }

@@ -1,14 +1,23 @@
-//! Zarr stores in zip files, to be read.
+//! Zarr stores in zip files: local ones to be read and written, and values of other stores to be read by ranges.
 //!
 //! ```
-//! use zarr_store::StoreExt;
+//! use std::sync::Arc;
+//! use zarr_store::{Key, MemoryStore, StoreExt};
 //! use zarr_store_zip::ZipStore;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("x.zarr.zip");
-//! // The end record of a zip file without entries.
-//! std::fs::write(&path, [&b"PK\x05\x06"[..], &[0; 18]].concat())?;
-//! assert_eq!(ZipStore::open(&path)?.list()?, []);
+//! let key = Key::new("zarr.json")?;
+//! let store = ZipStore::create(&path)?;
+//! store.set_all(&key, b"{}")?;
+//! store.close()?;
+//! assert_eq!(ZipStore::open(&path)?.list()?, [key.clone()]);
+//!
+//! // The same file in another store, of which ranges are read.
+//! let below = Arc::new(MemoryStore::new());
+//! below.set_all(&Key::new("x.zarr.zip")?, &std::fs::read(&path)?)?;
+//! let store = ZipStore::over(below, Key::new("x.zarr.zip")?)?;
+//! assert_eq!(store.get_all(&key)?.as_deref(), Some(&b"{}"[..]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -18,4 +27,4 @@ mod fault;
 mod zip;
 
 pub use fault::ZipFault;
-pub use zip::{AsyncZipStore, ZipStore};
+pub use zip::{AsyncZipStore, ZipOptions, ZipStore};

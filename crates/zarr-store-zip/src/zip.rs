@@ -9,6 +9,7 @@ mod not_blocking;
 mod opened;
 mod opening;
 mod plan;
+mod write;
 
 #[cfg(test)]
 mod archive;
@@ -19,65 +20,109 @@ mod tests;
 
 use std::fmt;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use opened::Archive;
 use opening::Opening;
+use write::Session;
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Operation, Prefix, Result, Store,
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
+    SetOptions, Store, Version,
 };
 
 pub use not_blocking::AsyncZipStore;
 
-/// A read-only store of the entries of a zip file: the key is the entry's name.
+/// A store of the entries of a zip file: the key is the entry's name.
 ///
-/// The zip file is a local one ([`ZipStore::open`]) or a value of another store ([`ZipStore::over`]), of which ranges are read;
-/// [`AsyncZipStore`] is over stores that do not block.
+/// The zip file is a local one, which is read ([`ZipStore::open`]) or written ([`ZipStore::create`], [`ZipStore::append`]), or a value of
+/// another store ([`ZipStore::over`]), of which ranges are read; [`AsyncZipStore`] is over stores that do not block.
 ///
-/// # Requests
+/// # Reading
 /// The central directory is read once, when the store is opened: with the last 64 KiB of the file, and by one or two more requests
-/// if it is longer than that. A get of ranges of an entry that is stored as it is reads these ranges; the first one of each entry reads its
-/// local header too, at once where the zip file is in another store. Deflated entries are read whole and inflated for every get. The
-/// checksum of whole reads is compared.
+/// if it is longer than that. A get of ranges of an entry that is stored as it is reads these ranges; the first one of each entry reads
+/// its local header too, at once where the zip file is in another store. Deflated entries are read whole and inflated for every get.
+/// The checksum of whole reads is compared.
 ///
-/// # Consistency
 /// The store is of one state of the zip file. A local file stays open; of a value of another store the version is
 /// remembered, and every get requires it. If the value was replaced, gets fail with [`ZipFault::Replaced`](crate::ZipFault::Replaced), and
 /// the store has to be opened again. Where the other store tells no versions, only another size is noticed.
 ///
+/// # Writing
+/// Values are appended as entries that are stored as they are, in the order in which they are set, with the time 1980-01-01 and the
+/// mode 644, so that the same values make the same bytes. Numbers are those of zip64 where they need to be.
+///
+/// What was set, erased or replaced is in the zip file after [`Store::flush`] or [`ZipStore::close`], all of it at once; dropping the store
+/// closes it, and conceals errors. Until then the file at the path is as it was, and so it stays if the process is killed: the
+/// new file is written under the name `.NAME.zarr-tmp` beside it, which the next writer removes if it is left there.
+///
+/// So the first set after [`ZipStore::append`] or after a flush copies the zip file, which takes as much space on the disk again until the
+/// store is closed, and the time of a copy: on one machine 3 to 6 s for 2 GiB, with the wait for the disk when it is closed. File systems
+/// with shared blocks (Btrfs, XFS) do it at once and without space. It cannot be done in the file itself: while entries are
+/// appended, it has no directory at its end, and no other reader opens it, for ever if the process is killed then.
+/// Many values in one session are written much faster than the same in many sessions.
+///
+/// A key is set once. Setting it to the same bytes again does nothing; replacing and erasing are
+/// [`ZipFault::Kept`](crate::ZipFault::Kept), unless [`ZipOptions::replace`] permits them. The bytes of the old values stay in the file
+/// until [`ZipStore::repack`].
+///
+/// One store writes to a zip file at a time, by an advisory lock of the file `.NAME.zarr-lock` beside it; another one is
+/// [`ZipFault::Locked`](crate::ZipFault::Locked). What other software has changed meanwhile is not overwritten, but is
+/// [`ZipFault::Replaced`](crate::ZipFault::Replaced) when the store is flushed. Readers need no lock. [`SetOptions::durability`] is of no
+/// effect: what is not flushed is lost with the process.
+///
 /// # Format
-/// Zip64 is read; encrypted and spanned archives are not. Writes are [`Error::ReadOnly`].
+/// Zip64 is read and written; encrypted and spanned archives are not. A store that reads takes no writes: they are [`Error::ReadOnly`].
 ///
 /// Of several entries with one name, as zarr-python's `ZipStore` leaves them where a value was set again, the last in the
 /// central directory counts. A file is refused when it is opened if an entry's name is no key (`../x`, `/x`), or if
 /// entries overlap or lie outside the file, since such files mean different things to different readers.
 ///
 /// # Example
-/// ```no_run
-/// use zarr_store::StoreExt;
+/// ```
+/// use zarr_store::{Key, StoreExt};
 /// use zarr_store_zip::ZipStore;
-/// for key in ZipStore::open("x.zarr.zip")?.list()? {
-///     println!("{key}");
-/// }
-/// # Ok::<(), zarr_store::Error>(())
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("x.zarr.zip");
+/// let store = ZipStore::create(&path)?;
+/// store.set_all(&Key::new("zarr.json")?, b"{}")?;
+/// store.close()?;
+/// assert_eq!(ZipStore::open(&path)?.list()?, [Key::new("zarr.json")?]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// PKWARE, APPNOTE.TXT 6.3.10.
 pub struct ZipStore {
-    source: Source,
-    archive: Archive,
+    access: Access,
+    /// As it was given.
+    path: Option<PathBuf>,
 }
 
-/// Where the zip file is.
-enum Source {
-    File { file: File, path: PathBuf },
-    Value { store: Arc<dyn Store>, key: Key },
+/// How the zip file is read or written.
+enum Access {
+    File(File, Archive),
+    Value(Arc<dyn Store>, Key, Archive),
+    Write(Box<Session>),
+}
+
+/// The options of a [`ZipStore`] that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ZipOptions {
+    /// Whether values can be replaced and erased, which leaves their bytes in the file until [`ZipStore::repack`].
+    pub replace: bool,
+}
+
+impl ZipOptions {
+    /// With this [`replace`](Self::replace).
+    #[must_use]
+    pub const fn replace(self, replace: bool) -> Self {
+        Self { replace }
+    }
 }
 
 impl ZipStore {
-    /// The store in the zip file at `path`.
+    /// The store in the zip file at `path`, which is read.
     ///
     /// # Errors
     /// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] for a directory, [`Error::Format`] with a
@@ -87,7 +132,7 @@ impl ZipStore {
         Self::open_path(path.as_ref())
     }
 
-    /// The store in the zip file that is the value at `key` of another store.
+    /// The store in the zip file that is the value at `key` of another store; it is read.
     ///
     /// # Errors
     /// As [`ZipStore::open`], and the errors of the other store.
@@ -110,94 +155,200 @@ impl ZipStore {
         match plan::run(&(&*store, &key), Opening::new()) {
             Ok(opened) => {
                 let archive = Archive::new(name, opened, Some(store.access_profile()));
-                Ok(Self { source: Source::Value { store, key }, archive })
+                Ok(Self { access: Access::Value(store, key, archive), path: None })
             }
             Err(fault) => Err(opened::opening_failed(fault, name)),
         }
     }
 
+    /// A new zip file at `path`, to which values are written. Directories above it are made if they are not there. There is no file of
+    /// this name until the store is flushed or closed.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`] if something is there already; [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if
+    /// another store makes it.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Self { access: Access::Write(Box::new(Session::create(path)?)), path: Some(path.to_owned()) })
+    }
+
+    /// The store in the zip file at `path`, to which values are added.
+    ///
+    /// # Errors
+    /// As [`ZipStore::open`], and [`Error::Format`] with [`ZipFault::Locked`](crate::ZipFault::Locked) if another store writes to it.
+    ///
+    /// # Example
+    /// ```
+    /// # use zarr_store::{Key, StoreExt};
+    /// # use zarr_store_zip::{ZipOptions, ZipStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("x.zarr.zip");
+    /// # let key = Key::new("zarr.json")?;
+    /// # ZipStore::create(&path)?.set_all(&key, b"{}")?;
+    /// let store = ZipStore::append(&path)?.with(ZipOptions::default().replace(true));
+    /// store.set_all(&key, br#"{"zarr_format":3,"node_type":"group"}"#)?;
+    /// store.repack()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Self { access: Access::Write(Box::new(Session::append(path)?)), path: Some(path.to_owned()) })
+    }
+
+    /// The same store with other options. They mean nothing to a store that reads.
+    #[must_use]
+    pub fn with(self, options: ZipOptions) -> Self {
+        if let Access::Write(session) = &self.access {
+            session.permit_replacing(options.replace);
+        }
+        self
+    }
+
+    /// Makes everything that was written a part of the zip file, as [`Store::flush`], and takes no more writes. A store that reads stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// As [`Store::flush`]. The store is not closed then, and may be closed again.
+    pub fn close(&self) -> Result<()> {
+        self.session().map_or(Ok(()), Session::close)
+    }
+
+    /// Rewrites the zip file with the newest value of each key and nothing else, after a flush. Returns by how many bytes it became
+    /// smaller. All values are copied, which takes as much space on the disk again for that time.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`] if the store takes no writes; as [`Store::flush`]. The file is as it was then.
+    pub fn repack(&self) -> Result<u64> {
+        self.written(Operation::Set)?.repack()
+    }
+
     /// The file, as it was given; `None` if the zip file is a value of another store.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        match &self.source {
-            Source::File { path, .. } => Some(path),
-            Source::Value { .. } => None,
-        }
+        self.path.as_deref()
     }
 
     fn open_path(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let fail = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: name.clone() },
-            _ => Error::io(&name, Operation::Open, "/", source),
-        };
+        let fail = |source| opened::file_failed(source, &name);
         let file = File::open(path).map_err(fail)?;
         if !file.metadata().map_err(fail)?.is_file() {
             return Err(Error::NotAStore { store: name, found: "no file", expected: "a zip file" });
         }
         match plan::run(&&file, Opening::new()) {
             Ok(opened) => {
-                let archive = Archive::new(name, opened, None);
-                Ok(Self { source: Source::File { file, path: path.to_owned() }, archive })
+                Ok(Self { access: Access::File(file, Archive::new(name, opened, None)), path: Some(path.to_owned()) })
             }
             Err(fault) => Err(opened::opening_failed(fault, name)),
         }
     }
 
-    fn refuse<T>(&self, operation: Operation) -> Result<T> {
-        Err(Error::ReadOnly { store: self.to_string(), operation })
+    fn session(&self) -> Option<&Session> {
+        match &self.access {
+            Access::Write(session) => Some(session),
+            Access::File(..) | Access::Value(..) => None,
+        }
+    }
+
+    /// The zip file, if it is written.
+    fn written(&self, operation: Operation) -> Result<&Session> {
+        self.session().ok_or_else(|| Error::ReadOnly { store: self.to_string(), operation })
     }
 }
 
 impl fmt::Display for ZipStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.archive.fmt(f)
+        match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => archive.fmt(f),
+            Access::Write(session) => session.fmt(f),
+        }
     }
 }
 
 impl fmt::Debug for ZipStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.archive.debug("ZipStore", f)
+        let entries = match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.len(),
+            Access::Write(session) => session.entries(),
+        };
+        f.debug_struct("ZipStore")
+            .field("name", &self.to_string())
+            .field("entries", &entries)
+            .field("is_written", &self.session().is_some())
+            .finish_non_exhaustive()
     }
 }
 
 impl Store for ZipStore {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        self.archive.get(key, ranges, options, |getting| match &self.source {
-            Source::File { file, .. } => plan::run(&file, getting),
-            Source::Value { store, key } => plan::run(&(&**store, key), getting),
-        })
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        Ok(self.archive.entries.list_dir(prefix))
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        Ok(self.archive.entries.list_prefix(prefix))
-    }
-
-    // Refused although nothing may be there.
-    fn erase_prefix(&self, _prefix: &Prefix) -> Result<()> {
-        self.refuse(Operation::Erase)
-    }
-
-    fn set_partial(&self, _key: &Key, _parts: &[(u64, &[u8])]) -> Result<()> {
-        self.refuse(Operation::Set)
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        match &self.source {
-            Source::File { .. } => Vec::new(),
-            Source::Value { store, .. } => store.take_warnings(),
+        match &self.access {
+            Access::File(file, archive) => archive.get(key, ranges, options, |getting| file::get(file, getting)),
+            Access::Value(store, at, archive) => {
+                archive.get(key, ranges, options, |getting| plan::run(&(&**store, at), getting))
+            }
+            Access::Write(session) => session.get(key, ranges, options),
         }
     }
 
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        Ok(match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.list_dir(prefix),
+            Access::Write(session) => session.list_dir(prefix),
+        })
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        Ok(match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.list_prefix(prefix),
+            Access::Write(session) => session.list_prefix(prefix),
+        })
+    }
+
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.written(Operation::Set)?.set(key, value, options).map(Some)
+    }
+
+    fn erase(&self, key: &Key) -> Result<()> {
+        self.written(Operation::Erase)?.erase(key)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        // Refused by a store that reads although nothing may be there.
+        self.written(Operation::Erase)?.erase_prefix(prefix)
+    }
+
+    fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        Ok(match &self.access {
+            Access::File(..) | Access::Value(..) => Lock::in_process(self, prefix),
+            Access::Write(session) => session.try_lock(prefix),
+        })
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        match &self.access {
+            Access::File(..) => Vec::new(),
+            Access::Value(store, ..) => store.take_warnings(),
+            Access::Write(session) => session.take_warning().into_iter().collect(),
+        }
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.session().map_or(Ok(()), Session::flush)
+    }
+
+    /// Nothing: all writes become a part of the file at once.
+    fn barrier(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn capabilities(&self) -> Capabilities {
-        opened::CAPABILITIES
+        if self.session().is_some() { write::CAPABILITIES } else { opened::CAPABILITIES }
     }
 
     fn access_profile(&self) -> AccessProfile {
-        self.archive.profile
+        match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => archive.profile,
+            Access::Write(_) => opened::LOCAL,
+        }
     }
 }

@@ -10,4 +10,4 @@ pub use zarr_store_cached::Cached;
 #[cfg(feature = "filesystem")]
 pub use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
 #[cfg(feature = "zip")]
-pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipStore};
+pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};

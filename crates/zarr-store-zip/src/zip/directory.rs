@@ -9,18 +9,18 @@ use crate::ZipFault;
 
 use super::entry::{DEFLATED, Entry, STORED};
 
-const END: u32 = 0x0605_4b50;
+pub(super) const END: u32 = 0x0605_4b50;
 const END_SIZE: usize = 22;
-const LOCATOR: u32 = 0x0706_4b50;
+pub(super) const LOCATOR: u32 = 0x0706_4b50;
 const LOCATOR_SIZE: usize = 20;
-const END64: u32 = 0x0606_4b50;
+pub(super) const END64: u32 = 0x0606_4b50;
 const END64_SIZE: usize = 56;
-const HEADER: u32 = 0x0201_4b50;
+pub(super) const HEADER: u32 = 0x0201_4b50;
 const HEADER_SIZE: usize = 46;
 /// The local header without its name and extra field.
 pub(super) const LOCAL_SIZE: u64 = 30;
 /// The extra field with the numbers that do not fit 32 bits.
-const ZIP64: u16 = 1;
+pub(super) const ZIP64: u16 = 1;
 /// No deflate stream expands further (zlib's documentation, "Maximum expansion factor").
 const MAX_EXPANSION: u64 = 1032;
 
@@ -32,17 +32,27 @@ pub(super) struct End {
     entries: u64,
     pub(super) offset: u64,
     size: u64,
+    /// The comment of the file.
+    pub(super) comment: Bytes,
 }
 
 /// One entry as the central directory has it.
 pub(super) struct Header<'a> {
     pub(super) name: &'a [u8],
-    flags: u16,
-    method: u16,
-    crc: u32,
-    compressed: u64,
-    size: u64,
-    offset: u64,
+    pub(super) made_by: u16,
+    pub(super) needed: u16,
+    pub(super) flags: u16,
+    pub(super) method: u16,
+    /// In the format of DOS: the time, and the date in the upper half.
+    pub(super) modified: u32,
+    pub(super) crc: u32,
+    pub(super) compressed: u64,
+    pub(super) size: u64,
+    pub(super) internal: u16,
+    pub(super) external: u32,
+    pub(super) offset: u64,
+    pub(super) extra: &'a [u8],
+    pub(super) comment: &'a [u8],
 }
 
 /// The bytes of the file that were read.
@@ -83,6 +93,9 @@ impl Pieces {
 pub(super) struct Directory {
     /// The entries that are values, sorted by key.
     pub(super) entries: Vec<Entry>,
+    pub(super) end: End,
+    /// Its bytes.
+    pub(super) bytes: Bytes,
 }
 
 /// Reads and checks the central directory.
@@ -112,7 +125,7 @@ pub(super) fn parse(file: &Pieces) -> Result<Directory, Lack> {
     // zarr-python's ZipStore appends an entry whenever a value is set again; as there, the last in the directory counts.
     entries.sort_unstable_by(|(a, a_index), (b, b_index)| a.key.cmp(&b.key).then(b_index.cmp(a_index)));
     entries.dedup_by(|(later, _), (earlier, _)| later.key == earlier.key);
-    Ok(Directory { entries: entries.into_iter().map(|(entry, _)| entry).collect() })
+    Ok(Directory { entries: entries.into_iter().map(|(entry, _)| entry).collect(), end, bytes })
 }
 
 /// Checks one entry; `None` if it is a folder.
@@ -176,6 +189,8 @@ fn find_end(file: &Pieces) -> Result<End, Lack> {
             entries: u64::from(u16_at(&tail, at + 10)?),
             size: u64::from(u32_at(&tail, at + 12)?),
             offset: u64::from(u32_at(&tail, at + 16)?),
+            // A copy: the end of the file is large.
+            comment: Bytes::copy_from_slice(tail.get(at + END_SIZE..)?),
         };
         Some((disks, end))
     };
@@ -213,7 +228,7 @@ fn read_end64(file: &Pieces, at: u64) -> Result<(u64, u64, u64), Lack> {
 }
 
 /// The first entry of the directory, and the bytes after it.
-fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
+pub(super) fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
     if u32_at(bytes, 0)? != HEADER {
         return None;
     }
@@ -222,14 +237,21 @@ fn header(bytes: &[u8]) -> Option<(Header<'_>, &[u8])> {
     let end = extra_end + usize::from(u16_at(bytes, 32)?);
     let mut header = Header {
         name: bytes.get(HEADER_SIZE..name_end)?,
+        made_by: u16_at(bytes, 4)?,
+        needed: u16_at(bytes, 6)?,
         flags: u16_at(bytes, 8)?,
         method: u16_at(bytes, 10)?,
+        modified: u32_at(bytes, 12)?,
         crc: u32_at(bytes, 16)?,
         compressed: u64::from(u32_at(bytes, 20)?),
         size: u64::from(u32_at(bytes, 24)?),
+        internal: u16_at(bytes, 36)?,
+        external: u32_at(bytes, 38)?,
         offset: u64::from(u32_at(bytes, 42)?),
+        extra: bytes.get(name_end..extra_end)?,
+        comment: bytes.get(extra_end..end)?,
     };
-    let mut wide = zip64(bytes.get(name_end..extra_end)?);
+    let mut wide = zip64(header.extra);
     // The extra field has the numbers that are saturated here, in this order.
     for number in [&mut header.size, &mut header.compressed, &mut header.offset] {
         if *number == u64::from(u32::MAX)

@@ -2,13 +2,19 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 
 use zarr_store::{ByteRange, Bytes, Error, Fetched, GetOptions};
 
 use crate::ZipFault;
 
-use super::plan::{Fault, Reply, Source};
+use super::get::Getting;
+use super::plan::{self, Fault, Reply, Source};
+
+/// Reads a value.
+pub(super) fn get(file: &File, getting: Getting<'_>) -> Result<Fetched, Fault> {
+    let read = |into: &mut [u8], at: u64| read_value(file, into, at);
+    getting.directly(read).unwrap_or_else(|| plan::run(&file, getting))
+}
 
 /// An open file. It stays the file that it is, whatever its name comes to mean, so that states need no comparison.
 impl Source for &File {
@@ -32,13 +38,13 @@ impl Source for &File {
             // No more than the total.
             let len = usize::try_from(range.end - range.start).unwrap_or(total);
             if is_value {
-                read_value(self, fetched.buffer(len)?, &range)?;
+                read_value(self, fetched.buffer(len)?, range.start)?;
             } else {
                 // Memory of its own: the thread would keep that of the reply.
                 let mut bytes = Vec::new();
                 bytes.try_reserve_exact(len).map_err(|_| Error::Memory { size: len as u64 })?;
                 bytes.resize(len, 0);
-                read_value(self, &mut bytes, &range)?;
+                read_value(self, &mut bytes, range.start)?;
                 fetched.push(Bytes::from(bytes));
             }
         }
@@ -46,13 +52,38 @@ impl Source for &File {
     }
 }
 
-fn read_value(file: &File, into: &mut [u8], at: &Range<u64>) -> Result<(), Fault> {
-    match read_exact_at(file, into, at.start) {
+fn read_value(file: &File, into: &mut [u8], at: u64) -> Result<(), Fault> {
+    match read_exact_at(file, into, at) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             let found = format!("{} bytes", file.metadata()?.len());
-            Err(ZipFault::Replaced { found, expected: format!("at least {} bytes", at.end) }.into())
+            let expected = format!("at least {} bytes", at.saturating_add(into.len() as u64));
+            Err(ZipFault::Replaced { found, expected }.into())
         }
         read => Ok(read?),
+    }
+}
+
+/// Writes all of `bytes` at an offset.
+pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
+            match std::os::windows::fs::FileExt::seek_write(file, rest, offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => done += written,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+    #[cfg(not(any(unix, windows)))]
+    {
+        let _ = (file, bytes, offset);
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

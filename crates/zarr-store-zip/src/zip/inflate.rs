@@ -94,7 +94,7 @@ impl Entry {
     }
 
     /// A range of the value as indices.
-    fn resolve(&self, range: &ByteRange) -> Result<Range<usize>, Error> {
+    pub(super) fn resolve(&self, range: &ByteRange) -> Result<Range<usize>, Error> {
         let memory = Error::Memory { size: self.size };
         let at = range.resolve(self.size).map(|at| (usize::try_from(at.start), usize::try_from(at.end)));
         match at {

@@ -62,7 +62,10 @@ impl fmt::Display for AsyncZipStore {
 
 impl fmt::Debug for AsyncZipStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.archive.debug("AsyncZipStore", f)
+        f.debug_struct("AsyncZipStore")
+            .field("name", &self.to_string())
+            .field("entries", &self.archive.entries.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A zip file that was opened, however it is read.
 
 use std::fmt;
+use std::io;
 
 use zarr_store::{AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Operation, Result};
 
@@ -22,6 +23,9 @@ pub(super) struct Archive {
     pub(super) profile: AccessProfile,
 }
 
+/// How values of a local file are best read. The file is open: a smaller piece costs no opening.
+pub(super) const LOCAL: AccessProfile = AccessProfile::LOCAL.read_size(Some(256 << 10));
+
 impl Archive {
     /// Of a file that was opened in a store with this profile; `None` for a local file.
     pub(super) fn new(name: String, opened: Opened, below: Option<AccessProfile>) -> Self {
@@ -29,9 +33,8 @@ impl Archive {
         Self {
             name,
             entries: Entries::new(opened.directory.entries),
-            access: Access { max_gap, same_state: opened.same_state, size: opened.size },
-            // The file is open: a smaller piece costs no opening.
-            profile: below.unwrap_or(AccessProfile::LOCAL.read_size(Some(256 << 10))),
+            access: Access { max_gap, same_state: opened.same_state, size: below.map(|_| opened.size) },
+            profile: below.unwrap_or(LOCAL),
         }
     }
 
@@ -73,14 +76,10 @@ impl Archive {
             Fault::Io(source) => Error::io(self, Operation::Get, key.as_str(), source),
             Fault::Store(error) => error,
             Fault::Gone => {
-                ZipFault::Replaced { found: "no file".to_owned(), expected: format!("{} bytes", self.access.size) }
-                    .of(self.name.clone())
+                let expected = self.access.size.map_or_else(|| "a file".to_owned(), |size| format!("{size} bytes"));
+                ZipFault::Replaced { found: "no file".to_owned(), expected }.of(self.name.clone())
             }
         }
-    }
-
-    pub(super) fn debug(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(name).field("name", &self.name).field("entries", &self.entries.len()).finish_non_exhaustive()
     }
 }
 
@@ -97,7 +96,15 @@ pub(super) fn name(store: &dyn fmt::Display, key: &Key) -> String {
     format!("{store}{between}{key}")
 }
 
-/// The error for a file of this name that could not be opened.
+/// The error for a local file of this name that could not be opened.
+pub(super) fn file_failed(source: io::Error, name: &str) -> Error {
+    match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Error::NoStore { store: name.to_owned() },
+        _ => Error::io(&name, Operation::Open, "/", source),
+    }
+}
+
+/// The error for a file of this name that was no zip file, or could not be read.
 pub(super) fn opening_failed(fault: Fault, name: String) -> Error {
     match fault {
         Fault::Zip(fault) => fault.of(name),

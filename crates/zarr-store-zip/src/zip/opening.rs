@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use smallvec::smallvec;
 use zarr_store::{ByteRange, Bytes, Fetched, GetOptions};
 
 use crate::ZipFault;
 
 use super::directory::{self, Directory, Lack, Pieces, TAIL};
-use super::plan::{Fault, Plan, Step};
+use super::plan::{Fault, Plan, Ranges, Step};
 
 /// A file that was opened.
 pub(super) struct Opened {
@@ -44,7 +45,7 @@ impl Opening {
 
     fn read(&mut self, range: Range<u64>) -> Step<Opened> {
         self.asked = Some(range.clone());
-        Step::Read(vec![ByteRange::Range(range)])
+        Step::Read(smallvec![ByteRange::Range(range)])
     }
 
     /// Looks at what was read.
@@ -64,7 +65,7 @@ impl Plan for Opening {
     type Output = Opened;
 
     fn step(&mut self, reply: Option<Fetched>) -> Result<Step<Opened>, Fault> {
-        let Some(mut reply) = reply else { return Ok(Step::Read(vec![ByteRange::Suffix(TAIL)])) };
+        let Some(mut reply) = reply else { return Ok(Step::Read(smallvec![ByteRange::Suffix(TAIL)])) };
         if self.options.snapshot {
             self.options = GetOptions::if_match(reply.snapshot.take());
         }
@@ -76,7 +77,7 @@ impl Plan for Opening {
         let Some(size) = self.size else {
             // A reply without ranges has the size always.
             self.tail = bytes;
-            return Ok(Step::Read(Vec::new()));
+            return Ok(Step::Read(Ranges::new()));
         };
         self.pieces.size = size;
         let tail = self.tail.take().or_else(|| bytes.clone().filter(|_| self.asked.is_none()));

@@ -2,6 +2,7 @@
 //!
 //! A [`zarr_store::Job`] is lent its replies and would copy values out of them; a plan owns its replies and hands their memory on.
 
+use smallvec::SmallVec;
 use zarr_store::{AsyncStore, ByteRange, Error, Fetched, GetOptions, Key, Snapshot, Store};
 
 use crate::ZipFault;
@@ -24,10 +25,13 @@ pub(super) trait Plan {
     fn is_value(&self) -> bool;
 }
 
+/// Ranges of the file: few, mostly one.
+pub(super) type Ranges = SmallVec<[ByteRange; 2]>;
+
 /// What a plan needs next.
 pub(super) enum Step<T> {
     /// These ranges of the file, all of one state.
-    Read(Vec<ByteRange>),
+    Read(Ranges),
     /// Nothing: this is the result.
     Done(T),
 }

@@ -1,0 +1,114 @@
+//! The entries of a zip file that is written.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::ops::Bound;
+use std::sync::{Arc, OnceLock};
+
+use zarr_store::{Key, Listing, Prefix, Version};
+
+use super::record::{self, Record};
+use crate::zip::directory::{self, Directory};
+use crate::zip::entry::Entry;
+
+/// The newest value of each key, and the file that they are in.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub(super) file: Arc<File>,
+    pub(super) values: BTreeMap<Key, Arc<Value>>,
+    /// Entries of folders, which mean nothing to a store, by their names.
+    pub(super) folders: Vec<(String, Record)>,
+    /// Tells offsets in this file from those in others.
+    pub(super) number: u64,
+}
+
+/// A value.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) entry: Entry,
+    pub(super) record: Record,
+}
+
+impl Value {
+    /// Of an entry whose data begins at `data`.
+    pub(super) fn new(key: Key, record: Record, data: u64) -> Self {
+        let entry = Entry {
+            key,
+            method: record.method,
+            crc: record.crc,
+            compressed: record.compressed,
+            size: record.size,
+            header: record.offset,
+            limit: data + record.compressed,
+            data: OnceLock::from(data),
+        };
+        Self { entry, record }
+    }
+}
+
+impl Index {
+    /// Without entries.
+    pub(super) fn new(file: Arc<File>, number: u64) -> Self {
+        Self { file, values: BTreeMap::new(), folders: Vec::new(), number }
+    }
+
+    /// Adds the entries of a directory that was checked.
+    pub(super) fn add(&mut self, directory: Directory) {
+        let mut records = BTreeMap::new();
+        let mut rest = &*directory.bytes;
+        while let Some((header, after)) = directory::header(rest) {
+            rest = after;
+            // All names were checked.
+            let name = String::from_utf8_lossy(header.name);
+            if name.ends_with('/') {
+                self.folders.push((name.into_owned(), Record::of(&header)));
+            } else {
+                // The last of several counts.
+                records.insert(header.name, Record::of(&header));
+            }
+        }
+        for entry in directory.entries {
+            if let Some(record) = records.remove(entry.key.as_str().as_bytes()) {
+                self.values.insert(entry.key.clone(), Arc::new(Value { entry, record }));
+            }
+        }
+    }
+
+    /// The state of a value: it is never changed where it is.
+    pub(super) fn version(&self, value: &Value) -> Version {
+        Version::new(&format!("{:x}.{:x}", self.number, value.record.offset))
+    }
+
+    /// The central directory in the order of the file, with the number of its entries.
+    pub(super) fn directory(&self) -> (Vec<u8>, u64) {
+        let values = self.values.values().map(|value| (value.entry.key.as_str(), &value.record));
+        let folders = self.folders.iter().map(|(name, record)| (name.as_str(), record));
+        let mut entries: Vec<(&str, &Record)> = values.chain(folders).collect();
+        entries.sort_by_key(|(_, record)| record.offset);
+        let mut bytes = Vec::new();
+        for (name, record) in &entries {
+            record.put_central(name.as_bytes(), &mut bytes);
+        }
+        (bytes, entries.len() as u64)
+    }
+
+    pub(super) fn list_dir(&self, prefix: &Prefix) -> Listing {
+        Listing::directly_under(prefix, |from| self.from(from).next())
+    }
+
+    pub(super) fn list_prefix(&self, prefix: &Prefix) -> Vec<Key> {
+        self.from(Bound::Included(prefix.as_str())).take_while(|key| prefix.contains(key)).cloned().collect()
+    }
+
+    fn from(&self, from: Bound<&str>) -> impl Iterator<Item = &Key> {
+        self.values.range::<str, _>((from, Bound::Unbounded)).map(|(key, _)| key)
+    }
+}
+
+/// The directory of an index and the end of the file, for the offset where they begin.
+pub(super) fn directory_and_end(index: &Index, offset: u64, comment: &[u8]) -> Vec<u8> {
+    let (mut bytes, entries) = index.directory();
+    let end = record::end(entries, bytes.len() as u64, offset, comment);
+    bytes.extend_from_slice(&end);
+    bytes
+}

@@ -1,0 +1,83 @@
+//! Zip files without the bytes of replaced and erased entries.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use zarr_store::{Operation, Result};
+
+use super::index::{self, Index, Value};
+use super::target::{self, Target, copy_range};
+use super::{Session, random};
+use crate::zip::entry::Entry;
+use crate::zip::file::{read_exact_at, write_all_at};
+use crate::zip::plan::Fault;
+
+impl Session {
+    /// Rewrites the file with nothing but the newest value of each key. Returns by how many bytes it became smaller.
+    pub(in crate::zip) fn repack(&self) -> Result<u64> {
+        let mut writer = self.writing(Operation::Set)?;
+        // The file at the path is complete before it is replaced.
+        self.publish(&mut writer)?;
+        let fail = |fault| self.fail(fault, Operation::Flush, "/");
+        let io = |source| fail(Fault::Io(source));
+        let before = self.index().file.metadata().map_err(io)?.len();
+        let mut target = Target::create(&self.path).map_err(io)?;
+        let (mut packed, end) = pack(&self.index(), &target.file).map_err(fail)?;
+        target.file.set_permissions(self.index().file.metadata().map_err(io)?.permissions()).map_err(io)?;
+        packed.number = random();
+        let bytes = index::directory_and_end(&packed, end, &writer.comment);
+        let old_end = std::mem::replace(&mut writer.end, end);
+        if let Err(error) = self.install(&mut writer, &mut target, &bytes) {
+            writer.end = old_end;
+            return Err(error);
+        }
+        *self.index_mut() = packed;
+        target::sync_name(&self.path).map_err(io)?;
+        Ok(before.saturating_sub(end + bytes.len() as u64))
+    }
+}
+
+/// Copies all entries into an empty file, in the order in which they were. Returns where the last one ends.
+fn pack(index: &Index, into: &Arc<File>) -> Result<(Index, u64), Fault> {
+    let mut packed = Index::new(Arc::clone(into), index.number);
+    let mut end = 0;
+    let mut by_offset: BTreeMap<u64, &Arc<Value>> = BTreeMap::new();
+    by_offset.extend(index.values.values().map(|value| (value.record.offset, value)));
+    for value in by_offset.into_values() {
+        let key = &value.entry.key;
+        let data = locate(&value.entry, &index.file)?;
+        let record = value.record.moved(end);
+        let local = record.local(key.as_str().as_bytes());
+        write_all_at(into, &local, end)?;
+        let at = end + local.len() as u64;
+        copy_range(&index.file, data..data + record.compressed, into, at)
+            .map_err(|error| cut_short(error, key.as_str()))?;
+        end = at + record.compressed;
+        packed.values.insert(key.clone(), Arc::new(Value::new(key.clone(), record, at)));
+    }
+    for (name, record) in &index.folders {
+        let record = record.folder(end);
+        let local = record.local(name.as_bytes());
+        write_all_at(into, &local, end)?;
+        end += local.len() as u64;
+        packed.folders.push((name.clone(), record));
+    }
+    Ok((packed, end))
+}
+
+/// Where the data of an entry begins.
+fn locate(entry: &Entry, file: &File) -> Result<u64, Fault> {
+    if let Some(data) = entry.data.get() {
+        return Ok(*data);
+    }
+    let len = usize::try_from(entry.least_data() - entry.header).unwrap_or(usize::MAX);
+    let mut local = vec![0; len];
+    read_exact_at(file, &mut local, entry.header).map_err(|error| cut_short(error, entry.key.as_str()))?;
+    Ok(entry.data_behind(&local)?)
+}
+
+fn cut_short(error: io::Error, name: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("entry {name:?}: {error}"))
+}

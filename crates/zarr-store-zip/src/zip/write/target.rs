@@ -1,0 +1,142 @@
+//! The file under a temporary name that takes the place of the zip file.
+
+use std::fmt;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::lock::{beside, is_at};
+use crate::zip::file::{read_exact_at, write_all_at};
+
+/// A file under a temporary name beside the zip file. It is removed if it is dropped before it has the name of the zip file.
+///
+/// The name is always the same: who holds the lock of the zip file may remove what another left there.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) file: Arc<File>,
+    path: PathBuf,
+    is_installed: bool,
+}
+
+impl Target {
+    /// Removes what a killed process left.
+    pub(super) fn clean(zip: &Path) -> io::Result<()> {
+        match fs::remove_file(beside(zip, ".zarr-tmp")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// An empty file for the zip file at `zip`.
+    pub(super) fn create(zip: &Path) -> io::Result<Self> {
+        Self::clean(zip)?;
+        let path = beside(zip, ".zarr-tmp");
+        // Not through a link that another made meanwhile.
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        Ok(Self { file: Arc::new(file), path, is_installed: false })
+    }
+
+    /// A file with the first `len` bytes and the permissions of `from`, for the zip file at `zip`. The bytes are shared where the file
+    /// system can do that.
+    pub(super) fn copy(zip: &Path, from: &File, len: u64) -> io::Result<Self> {
+        let target = Self::create(zip)?;
+        if cfg!(unix) {
+            // All other reads name their offset, and leave the position alone.
+            let mut source = from;
+            source.rewind()?;
+            if io::copy(&mut source.take(len), &mut &*target.file)? != len {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        } else {
+            copy_range(from, 0..len, &target.file, 0)?;
+        }
+        target.file.set_permissions(from.metadata()?.permissions())?;
+        Ok(target)
+    }
+
+    /// Gives it the name `zip`, once all its bytes are on the disk. With `is_new` there must be no file of this name.
+    pub(super) fn install(&mut self, zip: &Path, is_new: bool) -> io::Result<()> {
+        self.file.sync_all()?;
+        if !is_at(&self.file, &self.path)? {
+            // Another writer, where there are no locks.
+            return Err(io::Error::other(format!("{} was removed or replaced", self.path.display())));
+        }
+        if !is_new {
+            fs::rename(&self.path, zip)?;
+        } else if let Err(error) = fs::hard_link(&self.path, zip) {
+            if error.kind() == io::ErrorKind::AlreadyExists || fs::symlink_metadata(zip).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            // A file system without links.
+            fs::rename(&self.path, zip)?;
+        } else {
+            // The next writer removes it otherwise.
+            let _ = fs::remove_file(&self.path);
+        }
+        self.is_installed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if !self.is_installed {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Copies a range of a file to an offset of another one.
+pub(super) fn copy_range(from: &File, range: Range<u64>, to: &File, mut offset: u64) -> io::Result<()> {
+    const PIECE: usize = 1 << 20;
+    let mut rest = range.end.saturating_sub(range.start);
+    let mut buffer = vec![0; usize::try_from(rest).unwrap_or(PIECE).min(PIECE)];
+    let mut at = range.start;
+    while rest > 0 {
+        let len = usize::try_from(rest).unwrap_or(PIECE).min(PIECE);
+        let piece = &mut buffer[..len];
+        read_exact_at(from, piece, at)?;
+        write_all_at(to, piece, offset)?;
+        let len = len as u64;
+        (rest, at, offset) = (rest - len, at + len, offset + len);
+    }
+    Ok(())
+}
+
+/// Which file is at a path, and in which state: whatever changes it without the lock is noticed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Device and inode.
+    number: (u64, u64),
+}
+
+impl Stamp {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let number = (std::os::unix::fs::MetadataExt::dev(metadata), std::os::unix::fs::MetadataExt::ino(metadata));
+        #[cfg(not(unix))]
+        let number = (0, 0);
+        Self { len: metadata.len(), modified: metadata.modified().ok(), number }
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let since = self.modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()).unwrap_or_default();
+        write!(f, "{} bytes, changed {}.{:09} s after 1970", self.len, since.as_secs(), since.subsec_nanos())
+    }
+}
+
+/// Waits until the name of a file is on the disk.
+pub(super) fn sync_name(path: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
+}
