@@ -22,10 +22,12 @@ struct Far {
     most: AtomicUsize,
     bytes: AtomicU64,
     most_bytes: AtomicU64,
-    /// After so many requests, a value is set.
-    change: Mutex<Option<(usize, &'static str, Option<Vec<u8>>)>>,
+    change: Mutex<Option<Change>>,
     has_versions: bool,
 }
+
+/// After so many requests, a value is set, or erased.
+type Change = (usize, &'static str, Option<Vec<u8>>);
 
 impl Far {
     fn new(profile: AccessProfile) -> Self {
