@@ -17,6 +17,7 @@ mod address;
 mod connector;
 mod exchange;
 mod fault;
+mod inner;
 mod list;
 mod listing;
 mod read;

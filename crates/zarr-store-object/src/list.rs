@@ -6,7 +6,7 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 use zarr_store::{Key, Listing, Operation, Prefix, Result};
 
-use crate::store::Inner;
+use crate::inner::Inner;
 
 pub(crate) async fn list_dir(inner: Arc<Inner>, prefix: Prefix) -> Result<Listing> {
     let above = path(&inner, Operation::List, &prefix)?;

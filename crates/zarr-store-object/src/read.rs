@@ -13,7 +13,7 @@ use zarr_store_runtime::{Answer, Opened, RangeRequest, Sizes, Source};
 use crate::address::Protocol;
 use crate::connector::OfValue;
 use crate::exchange::Exchange;
-use crate::store::{Inner, is_tag};
+use crate::inner::{Inner, is_tag};
 
 /// The values of a store.
 pub(crate) struct Values(pub(crate) Arc<Inner>);

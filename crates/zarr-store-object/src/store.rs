@@ -5,20 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use object_store::ObjectStore;
-use object_store::path::Path;
 use tokio::runtime::Handle;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Listing,
-    Operation, Prefix, Result, SetOptions, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Operation,
+    Prefix, Result, SetOptions, Version,
 };
 use zarr_store_runtime::{IoRuntime, Sizes};
 
 use crate::address::{Address, Protocol};
-use crate::exchange::Exchange;
 use crate::fault::Subject;
-use crate::listing::is_key;
-use crate::service::{Common, Service};
+use crate::inner::Inner;
+use crate::service::Service;
 
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
@@ -59,16 +56,6 @@ pub struct BucketStore {
     runtime: Arc<IoRuntime>,
 }
 
-/// What the tasks of a store share.
-pub(crate) struct Inner {
-    pub(crate) subject: Subject,
-    pub(crate) store: Arc<dyn ObjectStore>,
-    pub(crate) common: Common,
-    pub(crate) conditional: bool,
-    /// Azure has no requests for the end of a value.
-    pub(crate) sizes: Option<Sizes>,
-}
-
 impl BucketStore {
     /// Opens the store at an address. No request is made.
     ///
@@ -103,52 +90,6 @@ impl BucketStore {
         let key = if key.is_empty() { "/" } else { key };
         Box::pin(self.runtime.run(&self.inner.subject.address, operation, key, work(Arc::clone(&self.inner))))
     }
-}
-
-impl Inner {
-    pub(crate) fn exchange(&self) -> Exchange {
-        Exchange::new(self.common.retry_deadline)
-    }
-
-    /// The object of a key.
-    pub(crate) fn path(&self, operation: Operation, key: &Key) -> Result<Path> {
-        self.object(operation, key.as_str(), &self.subject.address.object(key))
-    }
-
-    /// The object of this name, which is that of the key or prefix `shown`: only one that the service keeps as it is.
-    pub(crate) fn object(&self, operation: Operation, shown: &str, name: &str) -> Result<Path> {
-        let refuse = |text: &str| Err(self.subject.failed(operation, shown, ErrorKind::Argument, text.to_owned()));
-        if self.subject.address.protocol == Protocol::Azure && name.contains('\\') {
-            return refuse("the key has a backslash, which Azure takes for a slash");
-        }
-        match Path::parse(name) {
-            Ok(path) if is_key(name) && path.as_ref() == name => Ok(path),
-            _ => refuse("the key has a control character, which services do not keep"),
-        }
-    }
-
-    pub(crate) fn error(
-        &self,
-        exchange: &Exchange,
-        operation: Operation,
-        key: &str,
-        error: &object_store::Error,
-    ) -> Error {
-        self.subject.error(exchange, operation, key, error)
-    }
-
-    /// The version of a value with this ETag and, in Google Cloud Storage, generation. A weak ETag names no state.
-    pub(crate) fn version(&self, tag: Option<&str>, generation: Option<&str>) -> Option<Version> {
-        match self.subject.address.protocol {
-            Protocol::Gcs => generation.map(Version::new),
-            _ => tag.filter(|tag| is_tag(tag)).map(Version::new),
-        }
-    }
-}
-
-/// Whether a text can be a strong ETag: one that comes from another store can not be.
-pub(crate) fn is_tag(tag: &str) -> bool {
-    !tag.is_empty() && !tag.starts_with("W/") && tag.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 impl fmt::Display for BucketStore {

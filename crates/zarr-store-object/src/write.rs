@@ -11,8 +11,8 @@ use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Prefix, Result,
 
 use crate::address::Protocol;
 use crate::connector::OfValue;
+use crate::inner::{Inner, is_tag};
 use crate::read::look;
-use crate::store::{Inner, is_tag};
 
 pub(crate) async fn set(inner: Arc<Inner>, key: Key, value: Bytes, when: Precondition) -> Result<Option<Version>> {
     let path = inner.path(Operation::Set, &key)?;

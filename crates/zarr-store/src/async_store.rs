@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::store::{check_writable, refuse};
+use crate::capabilities::{check_writable, refuse};
 use crate::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
     SetOptions, Version,
@@ -100,7 +100,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
 
     /// Waits before a retry. By default a new thread wakes the caller; a store that needs a runtime uses its timer.
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(crate::bridge::sleep(duration))
+        Box::pin(crate::wait::sleep(duration))
     }
 
     /// Warnings about the store for the user, each once; as [`crate::Store::take_warnings`].

@@ -22,5 +22,4 @@ mod tests;
 pub(crate) use future_set::FutureSet;
 pub use future_set::for_each;
 pub use in_place::{run_async, run_async_with};
-pub use overlapped::Workers;
-pub(crate) use overlapped::{OnThisThread, run_overlapped};
+pub(crate) use overlapped::run_overlapped;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::store::refuse;
+use crate::capabilities::refuse;
 use crate::{AsyncStore, BoxFuture, Capabilities, Key, Lock, Operation, Prefix, Result, SetOptions, Store, Version};
 
 /// Another store with every write refused as [`crate::Error::ReadOnly`].

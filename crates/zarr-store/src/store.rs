@@ -1,14 +1,14 @@
 //! The contract for implementers of stores.
 
 use std::fmt;
-use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::capabilities::{check_writable, refuse};
 use crate::fetched::check;
 use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Error, Fetched, GetOptions, Key, Lock, Operation, Prefix, Result, SetOptions,
-    Version,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation,
+    Prefix, Result, SetOptions, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -210,92 +210,6 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 }
 
-/// Refuses an operation that writes if a store takes no writes.
-pub(crate) fn check_writable(store: &dyn fmt::Display, capabilities: Capabilities, operation: Operation) -> Result<()> {
-    if capabilities.write { Ok(()) } else { refuse(store, operation) }
-}
-
-/// The error of a store that takes no writes.
-pub(crate) fn refuse<T>(store: &dyn fmt::Display, operation: Operation) -> Result<T> {
-    Err(Error::ReadOnly { store: store.to_string(), operation })
-}
-
-/// The capabilities of a store; by default nothing but gets.
-///
-/// ```
-/// use zarr_store::Capabilities;
-/// const MINE: Capabilities = Capabilities::none().write(true).list(true);
-/// assert!(MINE.write && !MINE.conditional);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Capabilities {
-    /// Values can be set and erased.
-    pub write: bool,
-    /// Keys can be listed.
-    pub list: bool,
-    /// [`ByteRange::Suffix`] and [`ByteRange::From`] cost one request.
-    pub suffix_ranges: bool,
-    /// A [`Precondition`](crate::Precondition) is checked and the value set as one step.
-    pub conditional: bool,
-    /// After [`Store::flush`] all earlier writes survive a loss of power.
-    pub durable: bool,
-    /// [`Store::erase_prefix`] makes all keys vanish at once, except under the root, a mount point or a prefix that may
-    /// not be renamed: there keys go before the keys below them, hidden ones first.
-    pub erases_at_once: bool,
-}
-
-impl Capabilities {
-    /// Nothing but gets.
-    #[must_use]
-    pub const fn none() -> Self {
-        Self {
-            write: false,
-            list: false,
-            suffix_ranges: false,
-            conditional: false,
-            durable: false,
-            erases_at_once: false,
-        }
-    }
-
-    /// With this [`write`](Self::write).
-    #[must_use]
-    pub const fn write(self, write: bool) -> Self {
-        Self { write, ..self }
-    }
-
-    /// With this [`list`](Self::list).
-    #[must_use]
-    pub const fn list(self, list: bool) -> Self {
-        Self { list, ..self }
-    }
-
-    /// With these [`suffix_ranges`](Self::suffix_ranges).
-    #[must_use]
-    pub const fn suffix_ranges(self, suffix_ranges: bool) -> Self {
-        Self { suffix_ranges, ..self }
-    }
-
-    /// With this [`conditional`](Self::conditional).
-    #[must_use]
-    pub const fn conditional(self, conditional: bool) -> Self {
-        Self { conditional, ..self }
-    }
-
-    /// With this [`durable`](Self::durable).
-    #[must_use]
-    pub const fn durable(self, durable: bool) -> Self {
-        Self { durable, ..self }
-    }
-
-    /// With this [`erases_at_once`](Self::erases_at_once).
-    #[must_use]
-    pub const fn erases_at_once(self, erases_at_once: bool) -> Self {
-        Self { erases_at_once, ..self }
-    }
-}
-
 /// Displays a store of any type, sized or not.
 struct Named<'s, S: ?Sized>(&'s S);
 
@@ -314,53 +228,4 @@ pub enum GetInto {
     Missing,
     /// Nothing was read: the caller uses [`Store::get`].
     Declined,
-}
-
-/// The keys and prefixes directly under a prefix, both sorted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Listing {
-    /// The keys.
-    pub keys: Vec<Key>,
-    /// The prefixes of keys further down.
-    pub prefixes: Vec<Prefix>,
-}
-
-impl Listing {
-    /// Of these keys and prefixes, which are sorted here.
-    #[must_use]
-    pub fn new(mut keys: Vec<Key>, mut prefixes: Vec<Prefix>) -> Self {
-        keys.sort_unstable();
-        prefixes.sort_unstable();
-        prefixes.dedup();
-        Self { keys, prefixes }
-    }
-
-    /// The keys and prefixes directly under `prefix`, of sorted keys: as [`Listing::add_directly_under`].
-    pub fn directly_under<'k>(prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) -> Self {
-        let mut listing = Self::default();
-        listing.add_directly_under(prefix, first);
-        listing
-    }
-
-    /// Adds the keys and prefixes directly under `prefix` from sorted keys, of which `first` gives the first from a bound on. It is not
-    /// asked for keys further down, but for the first of each prefix.
-    pub fn add_directly_under<'k>(&mut self, prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {
-        let mut next = first(Bound::Included(prefix.as_str()));
-        while let Some(key) = next {
-            let Some(rest) = prefix.strip(key) else { return };
-            next = match rest.find('/') {
-                None => {
-                    self.keys.push(key.clone());
-                    first(Bound::Excluded(key.as_str()))
-                }
-                Some(at) => {
-                    let text = &key.as_str()[..prefix.as_str().len() + at];
-                    self.prefixes.push(Prefix::trusted(&format!("{text}/")));
-                    // `0` is the character after `/`: the first text that is not under the prefix just found.
-                    first(Bound::Included(&format!("{text}0")))
-                }
-            };
-        }
-    }
 }

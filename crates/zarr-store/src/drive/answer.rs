@@ -3,7 +3,7 @@
 use super::future_set::all;
 use super::parts;
 use super::permits::Permits;
-use crate::run::{check_replies, conflict};
+use crate::answer::{check_replies, conflict};
 use crate::{AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result};
 
 /// So many bytes a value is expected to have if nothing else is known.

@@ -6,37 +6,8 @@ use std::task::{Context, Waker};
 
 use super::driver::{Driver, Step, Stepped, stalled};
 use super::permits::Permits;
-use crate::bridge::Unpark;
-use crate::{AsyncStore, Error, Job, Result, Spawn};
-
-/// The threads of a pool, as long as a driver hands out tasks to them.
-pub trait Workers<'t> {
-    /// Runs a task, now or later.
-    fn run(&self, task: Box<dyn FnOnce() + Send + 't>);
-
-    /// How many tasks run at the same time.
-    fn count(&self) -> usize;
-
-    /// Whether the calling thread is one of them: then it runs tasks while it waits, or all of them might wait.
-    fn includes_this_thread(&self) -> bool;
-}
-
-/// Tasks that run at once, on the thread that hands them out.
-pub(crate) struct OnThisThread;
-
-impl<'t> Workers<'t> for OnThisThread {
-    fn run(&self, task: Box<dyn FnOnce() + Send + 't>) {
-        task();
-    }
-
-    fn count(&self) -> usize {
-        1
-    }
-
-    fn includes_this_thread(&self) -> bool {
-        true
-    }
-}
+use crate::wait::Unpark;
+use crate::{AsyncStore, Error, Job, Result, Spawn, Workers};
 
 /// Runs a job on a store.
 ///

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::future_set::all;
 use super::permits::Permits;
 use crate::fetched::check;
-use crate::run::GetPlan;
+use crate::get_plan::GetPlan;
 use crate::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetOptions, Key, Precondition, Result, Snapshot,
     StoreKind, Version,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::bridge::sleep;
+use crate::wait::sleep;
 use crate::{
     AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched,
     GetOptions, Job, Key, MemoryStore, Next, Reply, Request, Result, SetOptions, Snapshot, Store, StoreExt,

@@ -330,7 +330,7 @@ impl Slow {
         use std::sync::atomic::Ordering::SeqCst;
         let waiting = self.1.fetch_add(1, SeqCst) + 1;
         self.2.fetch_max(waiting, SeqCst);
-        crate::bridge::sleep(std::time::Duration::from_millis(1)).await;
+        crate::wait::sleep(std::time::Duration::from_millis(1)).await;
         self.1.fetch_sub(1, SeqCst);
     }
 }

@@ -1,0 +1,70 @@
+//! What the tasks of a store share.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+use zarr_store::{Error, ErrorKind, Key, Operation, Result, Version};
+use zarr_store_runtime::Sizes;
+
+use crate::address::Protocol;
+use crate::exchange::Exchange;
+use crate::fault::Subject;
+use crate::listing::is_key;
+use crate::service::Common;
+
+/// What the tasks of a store share.
+pub(crate) struct Inner {
+    pub(crate) subject: Subject,
+    pub(crate) store: Arc<dyn ObjectStore>,
+    pub(crate) common: Common,
+    pub(crate) conditional: bool,
+    /// Azure has no requests for the end of a value.
+    pub(crate) sizes: Option<Sizes>,
+}
+
+impl Inner {
+    pub(crate) fn exchange(&self) -> Exchange {
+        Exchange::new(self.common.retry_deadline)
+    }
+
+    /// The object of a key.
+    pub(crate) fn path(&self, operation: Operation, key: &Key) -> Result<Path> {
+        self.object(operation, key.as_str(), &self.subject.address.object(key))
+    }
+
+    /// The object of this name, which is that of the key or prefix `shown`: only one that the service keeps as it is.
+    pub(crate) fn object(&self, operation: Operation, shown: &str, name: &str) -> Result<Path> {
+        let refuse = |text: &str| Err(self.subject.failed(operation, shown, ErrorKind::Argument, text.to_owned()));
+        if self.subject.address.protocol == Protocol::Azure && name.contains('\\') {
+            return refuse("the key has a backslash, which Azure takes for a slash");
+        }
+        match Path::parse(name) {
+            Ok(path) if is_key(name) && path.as_ref() == name => Ok(path),
+            _ => refuse("the key has a control character, which services do not keep"),
+        }
+    }
+
+    pub(crate) fn error(
+        &self,
+        exchange: &Exchange,
+        operation: Operation,
+        key: &str,
+        error: &object_store::Error,
+    ) -> Error {
+        self.subject.error(exchange, operation, key, error)
+    }
+
+    /// The version of a value with this ETag and, in Google Cloud Storage, generation. A weak ETag names no state.
+    pub(crate) fn version(&self, tag: Option<&str>, generation: Option<&str>) -> Option<Version> {
+        match self.subject.address.protocol {
+            Protocol::Gcs => generation.map(Version::new),
+            _ => tag.filter(|tag| is_tag(tag)).map(Version::new),
+        }
+    }
+}
+
+/// Whether a text can be a strong ETag: one that comes from another store can not be.
+pub(crate) fn is_tag(tag: &str) -> bool {
+    !tag.is_empty() && !tag.starts_with("W/") && tag.bytes().all(|byte| byte.is_ascii_graphic())
+}

@@ -1,0 +1,91 @@
+//! The capabilities of a store.
+
+use std::fmt;
+
+use crate::{Error, Operation, Result};
+
+/// Refuses an operation that writes if a store takes no writes.
+pub(crate) fn check_writable(store: &dyn fmt::Display, capabilities: Capabilities, operation: Operation) -> Result<()> {
+    if capabilities.write { Ok(()) } else { refuse(store, operation) }
+}
+
+/// The error of a store that takes no writes.
+pub(crate) fn refuse<T>(store: &dyn fmt::Display, operation: Operation) -> Result<T> {
+    Err(Error::ReadOnly { store: store.to_string(), operation })
+}
+
+/// The capabilities of a store; by default nothing but gets.
+///
+/// ```
+/// use zarr_store::Capabilities;
+/// const MINE: Capabilities = Capabilities::none().write(true).list(true);
+/// assert!(MINE.write && !MINE.conditional);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Values can be set and erased.
+    pub write: bool,
+    /// Keys can be listed.
+    pub list: bool,
+    /// [`ByteRange::Suffix`] and [`ByteRange::From`] cost one request.
+    pub suffix_ranges: bool,
+    /// A [`Precondition`](crate::Precondition) is checked and the value set as one step.
+    pub conditional: bool,
+    /// After [`Store::flush`] all earlier writes survive a loss of power.
+    pub durable: bool,
+    /// [`Store::erase_prefix`] makes all keys vanish at once, except under the root, a mount point or a prefix that may
+    /// not be renamed: there keys go before the keys below them, hidden ones first.
+    pub erases_at_once: bool,
+}
+
+impl Capabilities {
+    /// Nothing but gets.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self {
+            write: false,
+            list: false,
+            suffix_ranges: false,
+            conditional: false,
+            durable: false,
+            erases_at_once: false,
+        }
+    }
+
+    /// With this [`write`](Self::write).
+    #[must_use]
+    pub const fn write(self, write: bool) -> Self {
+        Self { write, ..self }
+    }
+
+    /// With this [`list`](Self::list).
+    #[must_use]
+    pub const fn list(self, list: bool) -> Self {
+        Self { list, ..self }
+    }
+
+    /// With these [`suffix_ranges`](Self::suffix_ranges).
+    #[must_use]
+    pub const fn suffix_ranges(self, suffix_ranges: bool) -> Self {
+        Self { suffix_ranges, ..self }
+    }
+
+    /// With this [`conditional`](Self::conditional).
+    #[must_use]
+    pub const fn conditional(self, conditional: bool) -> Self {
+        Self { conditional, ..self }
+    }
+
+    /// With this [`durable`](Self::durable).
+    #[must_use]
+    pub const fn durable(self, durable: bool) -> Self {
+        Self { durable, ..self }
+    }
+
+    /// With this [`erases_at_once`](Self::erases_at_once).
+    #[must_use]
+    pub const fn erases_at_once(self, erases_at_once: bool) -> Self {
+        Self { erases_at_once, ..self }
+    }
+}

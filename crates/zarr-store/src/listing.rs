@@ -1,0 +1,54 @@
+//! The keys and prefixes directly under a prefix.
+
+use std::ops::Bound;
+
+use crate::{Key, Prefix};
+
+/// The keys and prefixes directly under a prefix, both sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The keys.
+    pub keys: Vec<Key>,
+    /// The prefixes of keys further down.
+    pub prefixes: Vec<Prefix>,
+}
+
+impl Listing {
+    /// Of these keys and prefixes, which are sorted here.
+    #[must_use]
+    pub fn new(mut keys: Vec<Key>, mut prefixes: Vec<Prefix>) -> Self {
+        keys.sort_unstable();
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        Self { keys, prefixes }
+    }
+
+    /// The keys and prefixes directly under `prefix`, of sorted keys: as [`Listing::add_directly_under`].
+    pub fn directly_under<'k>(prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) -> Self {
+        let mut listing = Self::default();
+        listing.add_directly_under(prefix, first);
+        listing
+    }
+
+    /// Adds the keys and prefixes directly under `prefix` from sorted keys, of which `first` gives the first from a bound on. It is not
+    /// asked for keys further down, but for the first of each prefix.
+    pub fn add_directly_under<'k>(&mut self, prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) {
+        let mut next = first(Bound::Included(prefix.as_str()));
+        while let Some(key) = next {
+            let Some(rest) = prefix.strip(key) else { return };
+            next = match rest.find('/') {
+                None => {
+                    self.keys.push(key.clone());
+                    first(Bound::Excluded(key.as_str()))
+                }
+                Some(at) => {
+                    let text = &key.as_str()[..prefix.as_str().len() + at];
+                    self.prefixes.push(Prefix::trusted(&format!("{text}/")));
+                    // `0` is the character after `/`: the first text that is not under the prefix just found.
+                    first(Bound::Included(&format!("{text}0")))
+                }
+            };
+        }
+    }
+}

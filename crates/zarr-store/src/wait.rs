@@ -1,0 +1,63 @@
+//! Waiting without a runtime.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// Ends after a time. A thread of its own waits, so that no runtime is needed: for pauses that are seldom.
+pub(crate) async fn sleep(duration: Duration) {
+    let mut thread = None;
+    let done = Arc::new(AtomicBool::new(false));
+    poll_fn(move |context| {
+        if done.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
+        if thread.is_none() {
+            let (waker, done) = (context.waker().clone(), Arc::clone(&done));
+            thread = Some(std::thread::Builder::new().spawn(move || {
+                std::thread::sleep(duration);
+                done.store(true, Ordering::Release);
+                waker.wake();
+            }));
+        }
+        // Without a thread there is no pause.
+        if thread.as_ref().is_some_and(|spawned| spawned.is_err()) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// Polls a future on this thread until it is done, sleeping in between: for tests and for programs without a runtime.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Unpark::this_thread();
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+/// Wakes a thread that is parked.
+pub(crate) struct Unpark(Thread);
+
+impl Unpark {
+    /// A waker of the calling thread.
+    pub(crate) fn this_thread() -> Waker {
+        Waker::from(Arc::new(Self(std::thread::current())))
+    }
+}
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
