@@ -7,6 +7,7 @@ mod attributes;
 mod blocks;
 #[cfg(target_os = "linux")]
 mod bombs;
+mod buckets;
 mod cached_requests;
 mod caches;
 mod cancelled;

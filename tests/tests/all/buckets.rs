@@ -1,0 +1,227 @@
+//! Arrays and groups in a bucket: values, requests, bounds, ends of operations, faults.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zarr::prelude::*;
+use zarr::store::{AsyncAsSync, block_on};
+use zarr::{AsyncStore, Dialect, ErrorKind, Store};
+use zarr_store_object::BucketStore;
+use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
+
+fn server(latency: Duration) -> TestServer {
+    TestServer::builder().latency(latency).bucket("data", Bucket::s3().public()).start().expect("a server")
+}
+
+fn waiting(server: &TestServer, prefix: &str, options: &[(&str, &str)]) -> Arc<dyn AsyncStore> {
+    let url = server.url();
+    let given = [("anonymous", "true"), ("endpoint", url.as_str())];
+    let options: Vec<(String, String)> =
+        given.iter().chain(options).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Arc::new(BucketStore::open(&format!("s3://data/{prefix}"), &options).expect("a store"))
+}
+
+fn blocking(server: &TestServer, prefix: &str) -> Arc<dyn Store> {
+    Arc::new(AsyncAsSync::new(waiting(server, prefix, &[])))
+}
+
+/// 64 KiB of numbers in chunks of 4 KiB, and the same in shards of 16 KiB.
+fn arrays(store: &Arc<dyn Store>) -> Vec<i32> {
+    let values: Vec<i32> = (0..16 << 10).collect();
+    for (path, new) in [
+        ("/g/plain", NewArray::new(&[128, 128], "int32").chunks(&[8, 128])),
+        ("/g/sharded", NewArray::new(&[128, 128], "int32").chunks(&[8, 32]).shards(&[32, 128])),
+    ] {
+        zarr::create((store, path)).array(new).expect("created").write(.., &values).expect("written");
+    }
+    values
+}
+
+#[test]
+fn values_are_written_and_read_by_few_requests() {
+    let server = server(Duration::ZERO);
+    let store = blocking(&server, "x.zarr");
+    let values = arrays(&store);
+    server.reset_counts();
+
+    // The document, and a request for each of 16 chunks.
+    let array = zarr::open((&store, "/g/plain")).array().unwrap();
+    assert_eq!(array.read::<i32>(..).unwrap(), values);
+    assert_eq!((server.counts().gets, server.counts().requests()), (17, 17));
+    server.reset_counts();
+
+    // A point: the document, the index of the shard, the inner chunk.
+    let array = zarr::open((&store, "/g/sharded")).cache(&ChunkCache::new(1 << 20)).array().unwrap();
+    assert_eq!(array.read::<i32>((40, 50)).unwrap(), [values[40 * 128 + 50]]);
+    assert_eq!(server.counts().requests(), 3);
+    // Another inner chunk of that shard.
+    assert_eq!(array.read::<i32>((60, 120)).unwrap(), [values[60 * 128 + 120]]);
+    assert_eq!(server.counts().requests(), 4);
+    server.reset_counts();
+
+    // Whole shards are one request each.
+    let array = zarr::open((&store, "/g/sharded")).array().unwrap();
+    assert_eq!(array.read::<i32>(..).unwrap(), values);
+    assert_eq!(server.counts().requests(), 5);
+    // All inner chunks of one shard in a column, with the index.
+    assert_eq!(array.read::<i32>((..32, 0)).unwrap(), (0..32).map(|row| values[row * 128]).collect::<Vec<_>>());
+    assert_eq!(server.counts().requests(), 7);
+    server.reset_counts();
+
+    // No key is asked for that is not there, but those of older dialects where there is none of v3.
+    zarr::create((&store, "/old")).array(NewArray::new(&[2], "int8").dialect(Dialect::V3)).unwrap();
+    server.reset_counts();
+    assert!(zarr::open((&store, "/none")).array().unwrap_err().is_not_found());
+    assert_eq!(server.counts().heads, 0);
+}
+
+#[test]
+fn a_consolidated_hierarchy_is_one_request() {
+    let server = server(Duration::ZERO);
+    let store = blocking(&server, "many.zarr");
+    zarr::create(&store).group(NewGroup::default()).unwrap();
+    let group = zarr::open(&store).group().unwrap();
+    let first = group.create_array("a0", NewArray::new(&[2], "int8")).unwrap();
+    let document = server.get("data", "many.zarr/a0/zarr.json").unwrap();
+    for number in 1..500 {
+        server.put("data", &format!("many.zarr/a{number}/zarr.json"), document.clone());
+    }
+    zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
+    server.reset_counts();
+    let group = zarr::open(&store).group().unwrap();
+    let walk = group.consolidated_walk().unwrap();
+    assert_eq!((walk.nodes.len(), walk.broken.len()), (501, 0));
+    assert_eq!(server.counts().requests(), 1);
+    // Opening one of them then costs nothing.
+    let found = walk.nodes.into_iter().find(|node| node.path == *first.path()).unwrap();
+    zarr::Array::from_found(&store, found, first.registry(), zarr::Options::default()).unwrap();
+    assert_eq!((server.counts().requests(), server.counts().heads), (1, 0));
+}
+
+#[test]
+fn nodes_without_copies_of_their_documents_are_found_at_the_same_time() {
+    let latency = Duration::from_millis(20);
+    let server = server(Duration::ZERO);
+    let store = blocking(&server, "many.zarr");
+    zarr::create(&store).group(NewGroup::default()).unwrap();
+    zarr::create((&store, "/a0")).array(NewArray::new(&[2], "int8")).unwrap();
+    let document = server.get("data", "many.zarr/a0/zarr.json").unwrap();
+    for number in 1..400 {
+        server.put("data", &format!("many.zarr/a{number}/zarr.json"), document.clone());
+    }
+    server.set_latency(latency);
+    let begun = Instant::now();
+    assert_eq!(zarr::open(&store).group().unwrap().walk().unwrap().nodes.len(), 401);
+    // One after another would take more than 8 s.
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn requests_under_way_are_bounded_and_overlap() {
+    let server = server(Duration::from_millis(10));
+    let store = waiting(&server, "x.zarr", &[]);
+    let values = arrays(&(Arc::new(AsyncAsSync::new(Arc::clone(&store))) as Arc<dyn Store>));
+    for most in [1, 5, 16] {
+        let options = zarr::Options::default().requests_in_flight(std::num::NonZeroUsize::new(most));
+        let blocking: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&store)));
+        let array = zarr::open((&blocking, "/g/plain")).options(options.clone()).array().unwrap();
+        server.reset_counts();
+        assert_eq!(array.read::<i32>(..).unwrap(), values);
+        assert_eq!(server.counts().most_in_flight, most as u64);
+        let array = block_on(zarr::open((&store, "/g/plain")).options(options).array()).unwrap();
+        server.reset_counts();
+        assert_eq!(block_on(array.read::<i32>(..)).unwrap(), values);
+        assert_eq!(server.counts().most_in_flight, most as u64);
+    }
+}
+
+#[test]
+fn other_tasks_go_on_beside_a_read() {
+    let server = server(Duration::ZERO);
+    let store = waiting(&server, "x.zarr", &[]);
+    let blocking: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&store)));
+    let new = NewArray::new(&[4 << 20], "int64")
+        .chunks(&[128 << 10])
+        .codecs(r#"["bytes", {"name": "zstd", "configuration": {"level": 1}}]"#);
+    let values: Vec<i64> = (0..4 << 20).map(|at| at * at).collect();
+    zarr::create((&blocking, "/a")).array(new.unwrap()).unwrap().write(.., &values).unwrap();
+    static LONGEST: AtomicU64 = AtomicU64::new(0);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let took = runtime.block_on(async {
+        let array = zarr::open((&store, "/a")).array().await.unwrap();
+        let heartbeat = tokio::spawn(async {
+            let mut last = Instant::now();
+            loop {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                LONGEST.fetch_max(last.elapsed().as_micros() as u64, Ordering::SeqCst);
+                last = Instant::now();
+            }
+        });
+        let begun = Instant::now();
+        assert_eq!(array.read::<i64>(..).await.unwrap(), values);
+        heartbeat.abort();
+        begun.elapsed()
+    });
+    let longest = Duration::from_micros(LONGEST.load(Ordering::SeqCst));
+    // On a busy machine a thread may wait for its turn; decoding between two beats would take all the time of the read.
+    assert!(longest > Duration::ZERO && longest < took / 2 + Duration::from_millis(20), "{longest:?} of {took:?}");
+}
+
+#[test]
+fn a_dropped_read_ends_its_requests() {
+    let server = server(Duration::ZERO);
+    let store = waiting(&server, "x.zarr", &[]);
+    let blocking: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&store)));
+    let new = NewArray::new(&[1 << 20], "int8").chunks(&[16 << 10]).codecs("bytes").unwrap();
+    zarr::create((&blocking, "/a")).array(new).unwrap().fill(.., 3_i8).unwrap();
+    let array = block_on(zarr::open((&store, "/a")).array()).unwrap();
+    server.set_latency(Duration::from_secs(2));
+    server.reset_counts();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let read = array.read::<i8>(..);
+        assert!(tokio::time::timeout(Duration::from_millis(300), read).await.is_err());
+    });
+    let ended = Instant::now();
+    while server.counts().aborted < 64 {
+        assert!(ended.elapsed() < Duration::from_secs(1), "{:?}", server.counts());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(server.counts().gets, 64);
+}
+
+/// No fault of a server makes a fill value of a value.
+#[test]
+fn faults_are_errors_or_pass_and_never_fill_values() {
+    let faults: [(FaultKind, bool); 8] = [
+        (FaultKind::status(503), true),
+        (FaultKind::DropBefore, true),
+        (FaultKind::Truncate(10), true),
+        (FaultKind::Html, false),
+        (FaultKind::status(403), false),
+        (FaultKind::ContentLength(5), false),
+        (FaultKind::Gzip, false),
+        (FaultKind::Redirect { status: 302, location: "http://127.0.0.1:1/".to_owned() }, false),
+    ];
+    for (kind, passes) in faults {
+        let server = server(Duration::ZERO);
+        let store = waiting(&server, "x.zarr", &[("retry_deadline", "3"), ("timeout", "2"), ("retries", "2")]);
+        let store: Arc<dyn Store> = Arc::new(AsyncAsSync::new(store));
+        let values = arrays(&store);
+        let array = zarr::open((&store, "/g/plain")).array().unwrap();
+        let shown = format!("{kind:?}");
+        let times = if passes { 1 } else { 1000 };
+        server.fault(Fault::new(kind).on(Operation::Get).path("g/plain/c/3/0").times(times));
+        match array.read::<i32>(..) {
+            Ok(read) => assert!(passes && read == values, "{shown}"),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(
+                    !passes && text.contains("s3://data/x.zarr") && text.contains("g/plain/c/3/0"),
+                    "{shown}: {text}"
+                );
+                assert_ne!(error.kind(), ErrorKind::NotFound, "{shown}: {text}");
+            }
+        }
+    }
+}
