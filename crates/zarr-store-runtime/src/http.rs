@@ -9,7 +9,7 @@ use bytes::Bytes;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, RETRY_AFTER,
 };
-use reqwest::{Method, Request, Response, StatusCode, redirect};
+use reqwest::{Method, Request, RequestBuilder, Response, StatusCode, Url, redirect};
 use zarr_store::ErrorKind;
 
 /// Bytes of an upload that a network takes in a second, at least: an upload has so much more time.
@@ -73,6 +73,12 @@ impl Client {
             writes: build(builder(options)?)?,
             timeout: options.timeout,
         })
+    }
+
+    /// A request for what is at an address, to be built and given to [`Client::execute`]. A name and password in the address become a
+    /// header.
+    pub fn get(&self, url: Url) -> RequestBuilder {
+        self.reads.get(url)
     }
 
     /// Sends a request, whose body has `upload` bytes, and returns the answer, whose body is still to be read.

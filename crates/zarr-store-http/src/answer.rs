@@ -1,0 +1,304 @@
+//! What an answer says of a value.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use reqwest::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, IF_UNMODIFIED_SINCE, RANGE,
+};
+use reqwest::{Response, StatusCode};
+use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
+use zarr_store_runtime::http::{
+    Body, ContentRange, Failure, begins_as_html, encoding, failure, is_html, read_body, status_kind, validator,
+};
+use zarr_store_runtime::{Answer, Opened, RangeRequest};
+
+use crate::requests::{Attempts, Reply};
+use crate::store::Inner;
+
+/// An answer whose body is still to be read.
+struct Head {
+    response: Response,
+    at: Range<u64>,
+    size: u64,
+    version: Option<Version>,
+    /// It has all of the value.
+    whole: bool,
+}
+
+enum Outcome {
+    Answer(Answer),
+    Head(Head),
+    /// All of the value, read because its length was not known before.
+    Whole(Bytes, Option<Version>),
+}
+
+/// Asks for a range.
+pub(crate) async fn open(
+    inner: Arc<Inner>,
+    key: Key,
+    range: RangeRequest,
+    required: Option<Version>,
+) -> Result<Answer> {
+    let mut attempts = inner.requests.attempts();
+    // A server that sends all is only asked whether the value has changed since.
+    let kept = if inner.whole_only() { inner.cache.get(&key) } else { None };
+    if let (Some(required), Some((version, bytes))) = (&required, &kept)
+        && required == version
+    {
+        return Ok(opened_whole(bytes.clone(), Some(version.clone())));
+    }
+    let kept = kept.filter(|_| required.is_none());
+    let head = match ask(&inner, &key, &range, required.as_ref(), kept.as_ref(), &mut attempts).await? {
+        Outcome::Answer(answer) => return Ok(answer),
+        Outcome::Whole(bytes, version) => {
+            keep(&inner, &key, version.as_ref(), &bytes);
+            return Ok(opened_whole(bytes, version));
+        }
+        Outcome::Head(head) => head,
+    };
+    let (at, size, version) = (head.at.clone(), head.size, head.version.clone());
+    let body = async move { read(&inner, &key, &range, head, &mut attempts).await };
+    Ok(Answer::Opened(Opened { at, size, version, body: Box::pin(body) }))
+}
+
+fn opened_whole(bytes: Bytes, version: Option<Version>) -> Answer {
+    let size = bytes.len() as u64;
+    Answer::Opened(Opened { at: 0..size, size, version, body: Box::pin(async { Ok(bytes) }) })
+}
+
+/// Keeps a value of a server that does not know ranges.
+fn keep(inner: &Inner, key: &Key, version: Option<&Version>, bytes: &Bytes) {
+    if let (Some(version), true) = (version, inner.whole_only()) {
+        inner.cache.insert(key, version.clone(), bytes.clone());
+    }
+}
+
+/// Reads the body of an answer, or of another one to the same request if it ends too soon.
+async fn read(
+    inner: &Arc<Inner>,
+    key: &Key,
+    range: &RangeRequest,
+    mut head: Head,
+    attempts: &mut Attempts,
+) -> Result<Bytes> {
+    loop {
+        let (at, size, version, whole) = (head.at, head.size, head.version, head.whole);
+        let html = is_html(head.response.headers());
+        let failure = match read_body(head.response, at.end - at.start).await {
+            Ok(bytes) => {
+                if whole {
+                    check_page(inner, key, html, &bytes)?;
+                    keep(inner, key, version.as_ref(), &bytes);
+                }
+                return Ok(bytes);
+            }
+            Err(failure) => failure,
+        };
+        let error = inner.requests.transport(key, failure);
+        if !error.is_retryable() || !attempts.pause(None).await {
+            return Err(error);
+        }
+        head = match ask(inner, key, range, version.as_ref(), None, attempts).await? {
+            Outcome::Head(next) if (&next.at, next.size, &next.version) == (&at, size, &version) => next,
+            // The value has another state by now. Another get reads that.
+            _ => {
+                let text = "the value was replaced while it was read".to_owned();
+                return Err(inner.requests.failed(key, ErrorKind::Transient, text));
+            }
+        };
+    }
+}
+
+/// Asks for a range, and checks the head of the answer.
+async fn ask(
+    inner: &Arc<Inner>,
+    key: &Key,
+    range: &RangeRequest,
+    required: Option<&Version>,
+    kept: Option<&(Version, Bytes)>,
+    attempts: &mut Attempts,
+) -> Result<Outcome> {
+    let refuse = |text: String| inner.requests.failed(key, ErrorKind::Io, text);
+    let mut headers = HeaderMap::new();
+    let mut set = |name: HeaderName, text: &str| {
+        HeaderValue::from_str(text).is_ok_and(|value| headers.insert(name, value).is_none())
+    };
+    if let Some(range) = range.header() {
+        set(RANGE, &range);
+    }
+    // An ETag is quoted; else the version is a time.
+    if let Some(version) = required.map(Version::as_str)
+        && !set(if version.starts_with('"') { IF_MATCH } else { IF_UNMODIFIED_SINCE }, version)
+    {
+        return Ok(Outcome::Answer(Answer::Changed(None)));
+    }
+    if let Some(version) = kept.map(|(version, _)| version.as_str()) {
+        set(if version.starts_with('"') { IF_NONE_MATCH } else { IF_MODIFIED_SINCE }, version);
+    }
+    let response = match inner.requests.get(key, &headers, attempts).await? {
+        Reply::Answer(response) => response,
+        // A prefix is no value.
+        Reply::Directory => return Ok(Outcome::Answer(Answer::Missing)),
+    };
+    let status = response.status();
+    let answer = match (status.as_u16(), kept) {
+        (200 | 206, _) => None,
+        (304, Some((version, bytes))) => Some(opened_whole(bytes.clone(), Some(version.clone()))),
+        (404 | 410, _) => Some(Answer::Missing),
+        (403, _) if inner.missing_403 => Some(Answer::Missing),
+        (412, _) => Some(Answer::Changed(None)),
+        (416, _) if range.header().is_some() => {
+            let size = content_range(response.headers()).and_then(|range| range.size);
+            Some(Answer::Outside(size))
+        }
+        (401 | 403, _) => {
+            let text = format!(
+                "the server answered {status}; credentials are --store-option header.Authorization=...; where values that are not \
+                 there are refused: --store-option missing=403"
+            );
+            return Err(inner.requests.failed(key, ErrorKind::Denied, text));
+        }
+        _ => {
+            let text = format!("the server answered {status}, expected 200 or 206");
+            return Err(inner.requests.failed(key, status_kind(status), text));
+        }
+    };
+    if let Some(answer) = answer {
+        return Ok(Outcome::Answer(answer));
+    }
+    let headers = response.headers();
+    if let Some(encoding) = encoding(headers) {
+        let text = format!(
+            "the value comes encoded as {encoding}, expected the bytes of the value (Content-Encoding: identity)"
+        );
+        return Err(refuse(text));
+    }
+    let version = validator(headers).map(|text| Version::new(&text));
+    if required.is_some() && version.as_ref() != required {
+        return Ok(Outcome::Answer(Answer::Changed(version)));
+    }
+    if status == StatusCode::PARTIAL_CONTENT {
+        part(inner, key, range, response, version)
+    } else {
+        whole(inner, key, range, response, version).await
+    }
+}
+
+/// An answer with a part of the value.
+fn part(
+    inner: &Inner,
+    key: &Key,
+    range: &RangeRequest,
+    response: Response,
+    version: Option<Version>,
+) -> Result<Outcome> {
+    let refuse = |text: String| Err(inner.requests.failed(key, ErrorKind::Io, text));
+    let headers = response.headers();
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let Some(found) = content_range(headers) else {
+        return refuse(format!(
+            "found Content-Range {:?}, Content-Type {:?}, expected one range",
+            text(CONTENT_RANGE),
+            text(CONTENT_TYPE)
+        ));
+    };
+    let (Some(at), Some(size)) = (found.at, found.size) else {
+        // Some servers say of an empty value that it has a part.
+        if found.size == Some(0) {
+            return Ok(Outcome::Answer(Answer::Outside(Some(0))));
+        }
+        return refuse(format!(
+            "found Content-Range {:?}, expected the range and the size of the value",
+            text(CONTENT_RANGE)
+        ));
+    };
+    let due = range.resolve(size);
+    if due.as_ref() != Some(&at) {
+        let due = due.map_or_else(|| "none".to_owned(), |due| format!("{}..{}", due.start, due.end));
+        return refuse(format!("found bytes {}..{} of {size}, expected {due}", at.start, at.end));
+    }
+    if let Some(len) = content_length(headers)
+        && len != at.end - at.start
+    {
+        return refuse(format!("found {len} bytes (Content-Length), expected bytes {}..{}", at.start, at.end));
+    }
+    bounded(inner, key, at.end - at.start)?;
+    let whole = at == (0..size);
+    Ok(Outcome::Head(Head { response, at, size, version, whole }))
+}
+
+/// An answer with all of the value.
+async fn whole(
+    inner: &Inner,
+    key: &Key,
+    range: &RangeRequest,
+    mut response: Response,
+    version: Option<Version>,
+) -> Result<Outcome> {
+    let html = is_html(response.headers());
+    if html && is_document(key) {
+        return Err(page(inner, key));
+    }
+    let length = content_length(response.headers());
+    if let Some(size) = length {
+        // A page that a network sends in the place of all answers says nothing about ranges, nor do the very bytes that were asked for.
+        if !html && range.resolve(size).is_some_and(|at| at != (0..size)) {
+            inner.found_whole();
+        }
+        bounded(inner, key, size)?;
+        return Ok(Outcome::Head(Head { response, at: 0..size, size, version, whole: true }));
+    }
+    // Only the end of the body says how long it is.
+    if !html && range.header().is_some() {
+        inner.found_whole();
+    }
+    let transport = |failure: Failure| inner.requests.transport(key, failure);
+    let mut body = Body::new(inner.max_value).map_err(transport)?;
+    while let Some(chunk) = response.chunk().await.map_err(|error| transport(failure(error)))? {
+        bounded(inner, key, body.len() + chunk.len() as u64)?;
+        body.push(chunk).map_err(transport)?;
+    }
+    let bytes = body.into_bytes();
+    check_page(inner, key, html, &bytes)?;
+    Ok(Outcome::Whole(bytes, version))
+}
+
+fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
+    ContentRange::parse(headers.get(CONTENT_RANGE)?.to_str().ok()?)
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn bounded(inner: &Inner, key: &Key, size: u64) -> Result<()> {
+    if size <= inner.max_value {
+        return Ok(());
+    }
+    let text = format!(
+        "the server sends {size} bytes, more than the {} of --store-option max_value=...; one that does not know ranges sends all of \
+         a value",
+        inner.max_value
+    );
+    Err(inner.requests.failed(key, ErrorKind::Limit, text))
+}
+
+/// Whether a key is one of a metadata document, which is JSON.
+fn is_document(key: &Key) -> bool {
+    let name = key.name();
+    name.ends_with(".json") || matches!(name, ".zarray" | ".zattrs" | ".zgroup" | ".zmetadata")
+}
+
+/// Refuses a page for people in the place of a value: what a network sends that wants its users to sign in, or a server that answers
+/// every address with the same page.
+fn check_page(inner: &Inner, key: &Key, html: bool, bytes: &[u8]) -> Result<()> {
+    if (html || is_document(key)) && begins_as_html(bytes) { Err(page(inner, key)) } else { Ok(()) }
+}
+
+fn page(inner: &Inner, key: &Key) -> Error {
+    let text = "found a page for people (HTML), expected a value: the server answers with a page where there is no value, or the \
+                network wants its users to sign in";
+    inner.requests.failed(key, ErrorKind::Io, text.to_owned())
+}

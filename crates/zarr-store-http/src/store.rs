@@ -1,0 +1,211 @@
+//! Stores to read over HTTP.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use tokio::runtime::Handle;
+use zarr_store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Result, Version,
+};
+use zarr_store_runtime::http::{Client, ClientOptions};
+use zarr_store_runtime::{Answer, IoRuntime, RangeRequest, Source, StoreOptions};
+
+use crate::base::Base;
+use crate::cache::Cache;
+use crate::requests::Requests;
+
+const KNOWN: &[&str] = &[
+    "allow_invalid_certificates",
+    "concurrency",
+    "connect_timeout",
+    "header.NAME",
+    "max_value",
+    "missing",
+    "proxy_url",
+    "retries",
+    "retry_deadline",
+    "timeout",
+    "user_agent",
+];
+
+/// The values below an `http://` or `https://` address, as a store to read.
+///
+/// Its futures need no particular runtime, and dropping one ends its request. It can not list: open nodes by their paths, or by
+/// consolidated metadata. Versions are strong ETags, or times of the last change where these are old enough; where a server names
+/// neither, several ranges of a value are read as one.
+///
+/// A query string of the address, such as a signature, is part of each request. Neither that, nor a name and password in it, nor
+/// headers are ever shown. Up to 10 redirects are followed, not from `https://` to `http://`; another server does not get the headers.
+///
+/// A server that does not know ranges sends all of a value. It is cut, and values up to 16 MiB are kept, 64 MiB in all; before one is
+/// used again the server is asked whether it has changed.
+///
+/// # Options
+/// | name | value | without it |
+/// |---|---|---|
+/// | `header.NAME` | a header of each request: `header.Authorization` | |
+/// | `missing` | `403`: a refused value counts as missing | `404`, and 410 |
+/// | `timeout` | seconds after which a request fails to which nothing comes | `15` |
+/// | `connect_timeout` | seconds that opening a connection may take | `5` |
+/// | `retries` | how often a request is tried again after a failure that may pass | `10` |
+/// | `retry_deadline` | seconds after which it is tried no more | `30` |
+/// | `max_value` | bytes of one answer | 2 GiB |
+/// | `concurrency` | how many requests are under way at once | `32` |
+/// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
+pub struct HttpStore {
+    inner: Arc<Inner>,
+    runtime: Arc<IoRuntime>,
+}
+
+/// What the tasks of a store share.
+pub(crate) struct Inner {
+    pub(crate) requests: Requests,
+    pub(crate) missing_403: bool,
+    pub(crate) max_value: u64,
+    concurrency: usize,
+    /// A request for a part was answered with all.
+    whole_only: AtomicBool,
+    pub(crate) cache: Cache,
+}
+
+impl Inner {
+    /// Whether the server does not know ranges.
+    pub(crate) fn whole_only(&self) -> bool {
+        self.whole_only.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn found_whole(&self) {
+        self.whole_only.store(true, Ordering::Relaxed);
+    }
+}
+
+impl HttpStore {
+    /// Opens the store at an address. No request is made.
+    ///
+    /// # Errors
+    /// If the address or an option is not known or not valid. The error shows no secret.
+    pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
+        let base = Base::parse(url)?;
+        let name = base.to_string();
+        let mut options = StoreOptions::new(&name, options);
+        let mut secrets = base.secrets();
+        let mut headers = HeaderMap::new();
+        for (header, text) in options.beginning("header.") {
+            let (Ok(header), Ok(mut value)) = (HeaderName::try_from(header), HeaderValue::try_from(text)) else {
+                return Err(options.refuse(format!(
+                    "option header.{header:?}: no header, or its value has other characters than text"
+                )));
+            };
+            if ["range", "if-match", "accept-encoding", "host", "content-length"].contains(&header.as_str()) {
+                return Err(options.refuse(format!("option header.{header}: the store sets this header")));
+            }
+            value.set_sensitive(true);
+            headers.append(header, value);
+            // A scheme, such as `Bearer`, is none.
+            secrets.extend(text.split_whitespace().filter(|part| part.len() > 6).map(str::to_owned));
+        }
+        let missing_403 = match options.text("missing") {
+            None | Some("404") => false,
+            Some("403") => true,
+            Some(other) => {
+                return Err(options
+                    .refuse(format!("option missing: found {other:?}, expected 403 (refused is missing) or 404")));
+            }
+        };
+        let mut client = ClientOptions::default();
+        client.timeout = options.duration("timeout")?.unwrap_or(client.timeout);
+        client.connect_timeout = options.duration("connect_timeout")?.unwrap_or(client.connect_timeout);
+        client.proxy = options.text("proxy_url").map(str::to_owned);
+        if let Some(name) = options.text("user_agent") {
+            name.clone_into(&mut client.user_agent);
+        }
+        client.allow_invalid_certificates = options.flag("allow_invalid_certificates")?.unwrap_or(false);
+        let concurrency =
+            options.number("concurrency", 1, 4096)?.and_then(|number| usize::try_from(number).ok()).unwrap_or(32);
+        let retries = options.number("retries", 0, 1000)?.and_then(|number| u32::try_from(number).ok()).unwrap_or(10);
+        let retry_deadline = options.duration("retry_deadline")?.unwrap_or(Duration::from_secs(30));
+        let max_value = options.number("max_value", 1, 1 << 53)?.unwrap_or(2 << 30);
+        options.finish(KNOWN)?;
+        let client = Client::new(&client).map_err(|text| options.refuse(text))?;
+        let requests = Requests { base, client, headers, secrets, retries, retry_deadline };
+        let inner = Inner {
+            requests,
+            missing_403,
+            max_value,
+            concurrency,
+            whole_only: AtomicBool::new(false),
+            cache: Cache::default(),
+        };
+        Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
+    }
+
+    /// With its requests on a runtime of the program, instead of threads that all stores share.
+    #[must_use]
+    pub fn on_runtime(self, handle: Handle) -> Self {
+        Self { inner: self.inner, runtime: Arc::new(IoRuntime::of_handle(handle)) }
+    }
+}
+
+impl fmt::Display for HttpStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.requests.base.fmt(f)
+    }
+}
+
+impl fmt::Debug for HttpStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpStore").field("address", &self.to_string()).finish_non_exhaustive()
+    }
+}
+
+/// The values of a store.
+struct Values(Arc<Inner>);
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.requests.base.fmt(f)
+    }
+}
+
+impl Source for Values {
+    fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>> {
+        Box::pin(crate::answer::open(Arc::clone(&self.0), key.clone(), range, version))
+    }
+
+    fn whole_only(&self) -> bool {
+        self.0.whole_only()
+    }
+
+    fn concurrency(&self) -> usize {
+        self.0.concurrency
+    }
+}
+
+impl AsyncStore for HttpStore {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        let (values, asked, ranges, options) =
+            (Values(Arc::clone(&self.inner)), key.clone(), ranges.to_vec(), options.clone());
+        let get = async move { zarr_store_runtime::get(&values, &asked, &ranges, &options).await };
+        Box::pin(self.runtime.run(&self.inner.requests.base, Operation::Get, key.as_str(), get))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none().suffix_ranges(true)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::REMOTE.concurrency(self.inner.concurrency)
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(self.runtime.sleep(duration))
+    }
+}

@@ -1,0 +1,215 @@
+//! Servers and networks that fail.
+
+use std::time::{Duration, Instant};
+
+use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Result, block_on};
+use zarr_store_http::HttpStore;
+use zarr_testserver::{Bucket, Fault, FaultKind, TestServer};
+
+use crate::reads::{key, open};
+
+const FAST: &[(&str, &str)] = &[("retry_deadline", "1.5"), ("timeout", "1"), ("retries", "2")];
+
+fn setup() -> (TestServer, HttpStore) {
+    let server = TestServer::builder()
+        .bucket("data", Bucket::plain())
+        .bucket("other", Bucket::plain())
+        .start()
+        .expect("a server");
+    server.put("data", "a", "0123456789");
+    server.put("data", "zarr.json", "{}");
+    let store = open(&format!("{}/data?sig=SENTINEL", server.url()), FAST);
+    (server, store)
+}
+
+fn get(store: &HttpStore, name: &str, range: ByteRange) -> Result<Option<Vec<u8>>> {
+    Ok(block_on(store.get_ranges(&key(name), &[range]))?.map(|fetched| fetched.part(0).to_vec()))
+}
+
+fn reason(error: &Error) -> String {
+    let text =
+        format!("{error} {error:?}: {}", std::error::Error::source(error).map(ToString::to_string).unwrap_or_default());
+    assert!(!text.contains("SENTINEL"), "{text}");
+    text
+}
+
+#[test]
+fn faults_that_pass() {
+    let (server, store) = setup();
+    for kind in [
+        FaultKind::status(500),
+        FaultKind::status(502),
+        FaultKind::status(503),
+        FaultKind::status(429),
+        FaultKind::status(408),
+        FaultKind::DropBefore,
+        FaultKind::DropAfter,
+        FaultKind::Truncate(0),
+        FaultKind::Truncate(1),
+        FaultKind::Delay(Duration::from_millis(1200)),
+    ] {
+        for range in [ByteRange::Full, ByteRange::Range(2..5), ByteRange::Suffix(2)] {
+            server.fault(Fault::new(kind.clone()));
+            let due = range.resolve(10).expect("inside");
+            let due = b"0123456789"[due.start as usize..due.end as usize].to_vec();
+            assert_eq!(get(&store, "a", range).expect("get"), Some(due), "{kind:?}");
+            assert_eq!(server.faults_left(), 0);
+        }
+    }
+    let slow = open(&format!("{}/data", server.url()), &[]);
+    server.fault(Fault::new(FaultKind::retry_after(503, 1)));
+    let start = Instant::now();
+    assert!(get(&slow, "a", ByteRange::Full).expect("get").is_some());
+    assert!(start.elapsed() >= Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[test]
+fn faults_that_stay() {
+    let (server, store) = setup();
+    let cases = [
+        (FaultKind::status(500), ErrorKind::Transient, "500"),
+        (FaultKind::status(503), ErrorKind::Throttled, "503"),
+        (FaultKind::retry_after(429, 60), ErrorKind::Throttled, "429"),
+        (FaultKind::status(400), ErrorKind::Io, "400"),
+        (FaultKind::status(501), ErrorKind::Io, "501"),
+        (FaultKind::status(204), ErrorKind::Io, "204"),
+        (FaultKind::status(401), ErrorKind::Denied, "header.Authorization"),
+        (FaultKind::status(403), ErrorKind::Denied, "missing=403"),
+        (FaultKind::DropBefore, ErrorKind::Transient, "connection"),
+        (FaultKind::Truncate(1), ErrorKind::Transient, "the body"),
+        (FaultKind::ContentLength(1000), ErrorKind::Transient, "the body"),
+        (FaultKind::Gzip, ErrorKind::Io, "gzip"),
+        (FaultKind::Html, ErrorKind::Io, "page for people"),
+        (FaultKind::Delay(Duration::from_secs(30)), ErrorKind::TimedOut, "timed out"),
+        (FaultKind::Redirect { status: 302, location: "ftp://x/SENTINEL".to_owned() }, ErrorKind::Io, "redirects"),
+        (FaultKind::Redirect { status: 301, location: "a?SENTINEL".to_owned() }, ErrorKind::Io, "10 redirects"),
+    ];
+    for (kind, expected, word) in cases {
+        server.clear_faults();
+        server.fault(Fault::new(kind.clone()).always());
+        let start = Instant::now();
+        if matches!(kind, FaultKind::Redirect { .. }) {
+            let error = get(&store, "a", ByteRange::Full).expect_err("an error");
+            assert!(reason(&error).replace("SENTINEL", "").contains(word), "{kind:?}: {}", reason(&error));
+            continue;
+        }
+        for range in [ByteRange::Full, ByteRange::Range(2..5), ByteRange::Suffix(2)] {
+            let error = match get(&store, "a", range.clone()) {
+                // A length that is wrong where no range says another is the length.
+                Ok(value) => {
+                    assert!(matches!(kind, FaultKind::ContentLength(_)), "{kind:?} {range}: {value:?}");
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let found = if matches!(kind, FaultKind::ContentLength(_)) { expected } else { error.kind() };
+            assert_eq!(found, expected, "{kind:?} {range}: {}", reason(&error));
+            assert!(
+                reason(&error).contains(word) || reason(&error).contains("Content-Length"),
+                "{kind:?}: {}",
+                reason(&error)
+            );
+        }
+        assert!(start.elapsed() < Duration::from_secs(12), "{kind:?}: {:?}", start.elapsed());
+    }
+    server.clear_faults();
+    let store = open(&format!("{}/data", server.url()), FAST);
+    for wrong in ["bytes 0-2/10", "bytes 2-4/*", "items", "bytes 2-4/3", "bytes 2-5/10"] {
+        server.fault(Fault::new(FaultKind::ContentRange(wrong.to_owned())));
+        let error = get(&store, "a", ByteRange::Range(2..5)).expect_err("another range");
+        assert!(error.kind() == ErrorKind::Io && reason(&error).contains("expected"), "{wrong}: {}", reason(&error));
+    }
+}
+
+#[test]
+fn what_is_missing() {
+    let (server, store) = setup();
+    for status in [404, 410] {
+        server.fault(Fault::new(FaultKind::status(status)));
+        assert_eq!(get(&store, "a", ByteRange::Full).expect("get"), None);
+    }
+    let allowed = open(&format!("{}/data", server.url()), &[("missing", "403")]);
+    server.fault(Fault::new(FaultKind::status(403)));
+    assert_eq!(get(&allowed, "a", ByteRange::Full).expect("get"), None);
+    assert!(get(&allowed, "a", ByteRange::Full).expect("get").is_some());
+}
+
+#[test]
+fn pages_for_people() {
+    let (server, store) = setup();
+    server.put("data", "b/zarr.json", "\n<!DOCTYPE HTML><title>SENTINEL</title>");
+    server.put("data", "b/c/0", "<html>is the value of a chunk");
+    let error = get(&store, "b/zarr.json", ByteRange::Full).expect_err("a page");
+    assert!(reason(&error).contains("page for people"), "{}", reason(&error));
+    // Bytes of a chunk may be anything, unless the server says that they are a page.
+    assert!(get(&store, "b/c/0", ByteRange::Full).expect("get").is_some());
+    for name in ["zarr.json", "a", "absent"] {
+        server.fault(Fault::new(FaultKind::Html));
+        assert!(get(&store, name, ByteRange::Range(0..1)).is_err(), "{name}");
+    }
+    // Such a page does not say that the server knows no ranges.
+    server.reset_counts();
+    get(&store, "a", ByteRange::Range(0..1)).expect("get");
+    assert_eq!(server.counts().bytes_sent, 1);
+}
+
+#[test]
+fn redirects() {
+    let (server, store) = setup();
+    server.put("other", "target", "target!");
+    for status in [301, 302, 303, 307, 308] {
+        server.fault(Fault::new(FaultKind::Redirect { status, location: "/other/target".to_owned() }));
+        assert_eq!(get(&store, "a", ByteRange::Range(1..4)).expect("get").as_deref(), Some(&b"arg"[..]));
+    }
+    assert!(
+        server.log().iter().filter(|request| request.path == "/other/target").all(|request| request.query.is_empty())
+    );
+    assert!(
+        server.log().iter().filter(|request| request.path == "/data/a").all(|request| request.query == "sig=SENTINEL")
+    );
+    // A directory is no value.
+    server.fault(Fault::new(FaultKind::Redirect { status: 301, location: "/data/a/".to_owned() }));
+    assert_eq!(get(&store, "a", ByteRange::Full).expect("get"), None);
+    // Another server does not get the headers.
+    let other = TestServer::builder().bucket("other", Bucket::plain()).start().expect("a server");
+    other.put("other", "target", "there");
+    let with = open(
+        &format!("{}/data", server.url()),
+        &[("header.Authorization", "Bearer SENTINEL1"), ("header.X-Key", "SENTINEL2")],
+    );
+    let location = format!("{}/other/target", other.url());
+    server.fault(Fault::new(FaultKind::Redirect { status: 307, location }));
+    assert_eq!(get(&with, "a", ByteRange::Full).expect("get").as_deref(), Some(&b"there"[..]));
+    assert!(!format!("{with:?}{with}").contains("SENTINEL"));
+}
+
+#[test]
+fn bounds_and_options() {
+    let (server, _) = setup();
+    let store = open(&format!("{}/data", server.url()), &[("max_value", "9")]);
+    let error = get(&store, "a", ByteRange::Full).expect_err("too large");
+    assert!(error.kind() == ErrorKind::Limit && reason(&error).contains("max_value"), "{}", reason(&error));
+    assert_eq!(get(&store, "a", ByteRange::Suffix(9)).expect("get").as_deref(), Some(&b"123456789"[..]));
+    server.fault(Fault::new(FaultKind::IgnoreRange));
+    assert_eq!(get(&store, "a", ByteRange::Suffix(9)).expect_err("too large").kind(), ErrorKind::Limit);
+    let refused = |name: &str, value: &str| {
+        let options = [(name.to_owned(), value.to_owned())];
+        reason(&HttpStore::open("http://h", &options).expect_err("refused"))
+    };
+    assert!(refused("colour", "SENTINEL").contains("header.NAME"));
+    assert!(refused("header.A B", "SENTINEL").contains("header"));
+    assert!(refused("header.X", "SENTINEL\n").contains("header"));
+    assert!(refused("header.Range", "bytes=0-1").contains("sets"));
+    assert!(refused("missing", "500").contains("403"));
+}
+
+#[test]
+fn nobody_listens() {
+    let store = open("http://user:SENTINEL@127.0.0.1:1/x?SENTINEL", FAST);
+    let error = get(&store, "a", ByteRange::Full).expect_err("nobody");
+    assert!(
+        error.kind() == ErrorKind::Transient && reason(&error).contains("Connection refused"),
+        "{}",
+        reason(&error)
+    );
+}
