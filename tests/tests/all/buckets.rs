@@ -94,7 +94,7 @@ fn a_consolidated_hierarchy_is_one_request() {
     assert_eq!(server.counts().requests(), 1);
     // Opening one of them then costs nothing.
     let found = walk.nodes.into_iter().find(|node| node.path == *first.path()).unwrap();
-    zarr::Array::from_found(&store, found, first.registry(), zarr::Options::default()).unwrap();
+    Array::from_found(&store, found, first.registry(), Options::default()).unwrap();
     assert_eq!((server.counts().requests(), server.counts().heads), (1, 0));
 }
 
@@ -122,7 +122,7 @@ fn requests_under_way_are_bounded_and_overlap() {
     let store = waiting(&server, "x.zarr", &[]);
     let values = arrays(&(Arc::new(AsyncAsSync::new(Arc::clone(&store))) as Arc<dyn Store>));
     for most in [1, 5, 16] {
-        let options = zarr::Options::default().requests_in_flight(std::num::NonZeroUsize::new(most));
+        let options = Options::default().requests_in_flight(std::num::NonZeroUsize::new(most));
         let blocking: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&store)));
         let array = zarr::open((&blocking, "/g/plain")).options(options.clone()).array().unwrap();
         server.reset_counts();
