@@ -218,11 +218,12 @@ impl Session {
             found.map(|(value, version)| (Arc::clone(&index.file), value, version))
         };
         if let Some((file, old, version)) = found {
-            if self.is_same(&file, &old, value, crc)? {
-                return Ok(version);
-            }
-            if !writer.replace {
-                return Err(self.is_kept(name, Operation::Set));
+            match self.is_same(&file, &old, value, crc) {
+                Ok(true) => return Ok(version),
+                // One that cannot be read is replaced, too.
+                _ if writer.replace => {}
+                Ok(false) => return Err(self.is_kept(name, Operation::Set)),
+                Err(error) => return Err(error),
             }
         }
         let fail = |source| self.fail(Fault::Io(source), Operation::Set, name);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use zarr_store::{ErrorKind, Precondition};
 
 use super::*;
-use crate::zip::archive::archive;
+use crate::zip::archive::{archive, stored};
 use crate::zip::directory;
 use crate::zip::entry::{DEFLATED, STORED};
 use crate::{ZipOptions, ZipStore};
@@ -200,4 +200,19 @@ proptest! {
         }
         prop_assert!(is_kept(&store) && is_kept(&ZipStore::open(&path).expect("opened")));
     }
+}
+
+#[test]
+fn a_damaged_value_can_be_replaced_by_the_same() {
+    let (_folder, path) = folder();
+    let mut bytes = archive(&[stored("a", b"value")], b"", false);
+    let at = bytes.windows(5).position(|window| window == b"value").expect("the value");
+    bytes[at] = b'V';
+    fs::write(&path, bytes).expect("written");
+    let store = ZipStore::append(&path).expect("opened");
+    assert_eq!(store.set_all(&key("a"), b"value").expect_err("its checksum").kind(), ErrorKind::Invalid);
+    let store = store.with(ZipOptions::default().replace(true));
+    store.set_all(&key("a"), b"value").expect("replaced");
+    store.repack().expect("repacked");
+    testing::contract_read(&ZipStore::open(&path).expect("opened"), &[("a", b"value")]);
 }
