@@ -8,8 +8,8 @@ use flate2::Crc;
 use flate2::write::DeflateEncoder;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::LazyLock;
-use zarr::store::{ByteRange, Fetched, Key, Store, StoreExt, ZipStore};
+use std::sync::{Arc, LazyLock};
+use zarr::store::{ByteRange, Bytes, Fetched, Key, MemoryStore, Store, StoreExt, ZipOptions, ZipStore};
 
 /// The first bytes of each record of a zip file.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
@@ -35,22 +35,55 @@ pub(super) fn run(input: &[u8]) -> bool {
 }
 
 fn read(path: &std::path::Path, file: &[u8]) -> bool {
-    let Ok(store) = ZipStore::open(path) else { return false };
+    let of_value = over(file);
+    let Ok(store) = ZipStore::open(path) else {
+        assert!(of_value.is_none(), "a value of a store is taken, and not the same file");
+        return false;
+    };
     let Ok(keys) = store.list() else { return false };
     let begins = laws::zip::directory(file);
-    let mut taken = true;
+    assert_eq!(
+        of_value.as_ref().and_then(|store| store.list().ok()).as_ref(),
+        Some(&keys),
+        "the keys of a value of a store"
+    );
+    let mut values = Vec::new();
     for key in keys {
         let safe = !key.as_str().split('/').any(|part| matches!(part, "" | "." | ".."));
         assert!(safe, "key {key} leads elsewhere");
         let got = store.get_all(&key);
         assert!(!matches!(got, Ok(None)), "{key} is listed and not there");
-        if let Ok(Some(value)) = &got {
+        let got = got.ok().flatten();
+        let of_value = of_value.as_ref().and_then(|store| store.get_all(&key).ok().flatten());
+        assert_eq!(of_value, got, "{key} of a value of a store");
+        if let Some(value) = &got {
             laws::zip::value(file, key.as_str(), value, &begins);
             parts(&store, &key, value);
         }
-        taken &= got.is_ok();
+        values.push((key, got));
     }
-    taken
+    appended(path, &values);
+    values.iter().all(|(_, value)| value.is_some())
+}
+
+/// The file as a value of a store that is read by ranges.
+fn over(file: &[u8]) -> Option<ZipStore> {
+    let (store, key) = (MemoryStore::new(), Key::new("x.zip").ok()?);
+    store.set_all(&key, file).ok()?;
+    ZipStore::over(Arc::new(store), key).ok()
+}
+
+/// Adds a value to the file, and compares the ones that were there.
+fn appended(path: &std::path::Path, values: &[(Key, Option<Bytes>)]) {
+    let key = Key::new("zarr-fuzz-new").expect("a key");
+    let store = ZipStore::append(path).expect("a file that can be read").with(ZipOptions::default().replace(true));
+    store.set_all(&key, b"value").expect("a folder of temporary files takes values");
+    store.close().expect("a folder of temporary files takes values");
+    let store = ZipStore::open(path).expect("a file that was written");
+    assert_eq!(store.get_all(&key).ok().flatten().as_deref(), Some(&b"value"[..]));
+    for (key, value) in values.iter().filter(|(old, value)| *old != key && value.is_some()) {
+        assert_eq!(store.get_all(key).ok().flatten(), *value, "{key} after a value was added");
+    }
 }
 
 /// Compares parts of a value with the whole.
