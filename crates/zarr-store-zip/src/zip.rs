@@ -57,7 +57,7 @@ pub use not_blocking::AsyncZipStore;
 /// new file is written under the name `.NAME.zarr-tmp` beside it, which the next writer removes if it is left there.
 ///
 /// So the first set after [`ZipStore::append`] or after a flush copies the zip file, which takes as much space on the disk again until the
-/// store is closed, and the time of a copy: on one machine 3 to 6 s for 2 GiB, with the wait for the disk when it is closed. File systems
+/// store is closed, and the time of a copy: on one machine 7 s and more for 2 GiB, with the wait for the disk when it is closed. File systems
 /// with shared blocks (Btrfs, XFS) do it at once and without space. It cannot be done in the file itself: while entries are
 /// appended, it has no directory at its end, and no other reader opens it, for ever if the process is killed then.
 /// Many values in one session are written much faster than the same in many sessions.
