@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::codec::ViewMut;
+use zarr::options::ChunkCache;
 use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, StoreExt};
-use zarr::{Array, ChunkCache, NewArray, Options, Store};
+use zarr::{Array, NewArray, Options, Store};
 use zarr_grid::Selection;
 
 /// The allocator of the system, with counters.

@@ -6,8 +6,9 @@ use zarr::codec::{View, ViewMut};
 use zarr::dtype::DataType;
 use zarr::grid::{Region, Selection};
 use zarr::hierarchy::Node;
+use zarr::options::ChunkCache;
 use zarr::store::{Key, MemoryStore, StoreExt};
-use zarr::{Array, ArrayData, ChunkCache, Options, Store};
+use zarr::{Array, ArrayData, Options, Store};
 use zarr_bench_protocol::{Failure, Files, Library, Subset};
 
 /// Bytes of the cache: as much as peers are given.

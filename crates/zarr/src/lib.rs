@@ -99,8 +99,8 @@ pub use location::Location;
 pub use ndarray;
 pub use open::{Create, Open, Opened, create, open};
 pub use zarr_array::{
-    Array, ArrayData, AsyncArray, AsyncGroup, AsyncStore, ChunkCache, Dialect, Group, IntoSelection, NewArray,
-    NewGroup, Options, ReadInto, Selection, Store, WriteFrom,
+    Array, ArrayData, AsyncArray, AsyncGroup, AsyncStore, Dialect, Group, IntoSelection, NewArray, NewGroup, Options,
+    ReadInto, Selection, Store, WriteFrom,
 };
 pub use zarr_codec as codec;
 /// Makes a struct an [`Element`](trait@Element).

@@ -1,4 +1,4 @@
 //! The items that most programs use: `use zarr::prelude::*;`.
 
-pub use crate::options::MissingChunks;
-pub use crate::{Array, ArrayData, ChunkCache, ErrorKind, Group, NewArray, NewGroup, Options, Store};
+pub use crate::options::{ChunkCache, MissingChunks};
+pub use crate::{Array, ArrayData, ErrorKind, Group, NewArray, NewGroup, Options, Store};
