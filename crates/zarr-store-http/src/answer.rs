@@ -15,7 +15,7 @@ use zarr_store_runtime::http::{
 use zarr_store_runtime::{Answer, Opened, RangeRequest};
 
 use crate::requests::{Attempts, Reply};
-use crate::store::Inner;
+use crate::site::Site;
 
 /// An answer whose body is still to be read.
 struct Head {
@@ -35,12 +35,7 @@ enum Outcome {
 }
 
 /// Asks for a range.
-pub(crate) async fn open(
-    inner: Arc<Inner>,
-    key: Key,
-    range: RangeRequest,
-    required: Option<Version>,
-) -> Result<Answer> {
+pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, required: Option<Version>) -> Result<Answer> {
     let mut attempts = inner.requests.attempts();
     // A server that sends all is only asked whether the value has changed since.
     let kept = if inner.whole_only() { inner.cache.get(&key) } else { None };
@@ -69,7 +64,7 @@ fn opened_whole(bytes: Bytes, version: Option<Version>) -> Answer {
 }
 
 /// Keeps a value of a server that does not know ranges.
-fn keep(inner: &Inner, key: &Key, version: Option<&Version>, bytes: &Bytes) {
+fn keep(inner: &Site, key: &Key, version: Option<&Version>, bytes: &Bytes) {
     if let (Some(version), true) = (version, inner.whole_only()) {
         inner.cache.insert(key, version.clone(), bytes.clone());
     }
@@ -77,7 +72,7 @@ fn keep(inner: &Inner, key: &Key, version: Option<&Version>, bytes: &Bytes) {
 
 /// Reads the body of an answer, or of another one to the same request if it ends too soon.
 async fn read(
-    inner: &Arc<Inner>,
+    inner: &Arc<Site>,
     key: &Key,
     range: &RangeRequest,
     mut head: Head,
@@ -113,7 +108,7 @@ async fn read(
 
 /// Asks for a range, and checks the head of the answer.
 async fn ask(
-    inner: &Arc<Inner>,
+    inner: &Arc<Site>,
     key: &Key,
     range: &RangeRequest,
     required: Option<&Version>,
@@ -188,7 +183,7 @@ async fn ask(
 
 /// An answer with a part of the value.
 fn part(
-    inner: &Inner,
+    inner: &Site,
     key: &Key,
     range: &RangeRequest,
     response: Response,
@@ -231,7 +226,7 @@ fn part(
 
 /// An answer with all of the value.
 async fn whole(
-    inner: &Inner,
+    inner: &Site,
     key: &Key,
     range: &RangeRequest,
     mut response: Response,
@@ -273,7 +268,7 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn bounded(inner: &Inner, key: &Key, size: u64) -> Result<()> {
+fn bounded(inner: &Site, key: &Key, size: u64) -> Result<()> {
     if size <= inner.max_value {
         return Ok(());
     }
@@ -293,11 +288,11 @@ fn is_document(key: &Key) -> bool {
 
 /// Refuses a page for people in the place of a value: what a network sends that wants its users to sign in, or a server that answers
 /// every address with the same page.
-fn check_page(inner: &Inner, key: &Key, html: bool, bytes: &[u8]) -> Result<()> {
+fn check_page(inner: &Site, key: &Key, html: bool, bytes: &[u8]) -> Result<()> {
     if (html || is_document(key)) && begins_as_html(bytes) { Err(page(inner, key)) } else { Ok(()) }
 }
 
-fn page(inner: &Inner, key: &Key) -> Error {
+fn page(inner: &Site, key: &Key) -> Error {
     let text = "found a page for people (HTML), expected a value: the server answers with a page where there is no value, or the \
                 network wants its users to sign in";
     inner.requests.failed(key, ErrorKind::Io, text.to_owned())

@@ -17,6 +17,7 @@ mod answer;
 mod base;
 mod cache;
 mod requests;
+mod site;
 mod store;
 
 pub use store::HttpStore;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -13,9 +13,11 @@ use zarr_store::{
 use zarr_store_runtime::http::{Client, ClientOptions};
 use zarr_store_runtime::{Answer, IoRuntime, RangeRequest, Source, StoreOptions};
 
+use crate::answer::open;
 use crate::base::Base;
 use crate::cache::Cache;
 use crate::requests::Requests;
+use crate::site::Site;
 
 const KNOWN: &[&str] = &[
     "allow_invalid_certificates",
@@ -53,33 +55,11 @@ const KNOWN: &[&str] = &[
 /// | `retries` | how often a request is tried again after a failure that may pass | `10` |
 /// | `retry_deadline` | seconds after which it is tried no more | `30` |
 /// | `max_value` | bytes of one answer | 2 GiB |
-/// | `concurrency` | how many requests are under way at once | `32` |
+/// | `concurrency` | how many requests are under way at once | `256` |
 /// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
 pub struct HttpStore {
-    inner: Arc<Inner>,
+    inner: Arc<Site>,
     runtime: Arc<IoRuntime>,
-}
-
-/// What the tasks of a store share.
-pub(crate) struct Inner {
-    pub(crate) requests: Requests,
-    pub(crate) missing_403: bool,
-    pub(crate) max_value: u64,
-    concurrency: usize,
-    /// A request for a part was answered with all.
-    whole_only: AtomicBool,
-    pub(crate) cache: Cache,
-}
-
-impl Inner {
-    /// Whether the server does not know ranges.
-    pub(crate) fn whole_only(&self) -> bool {
-        self.whole_only.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn found_whole(&self) {
-        self.whole_only.store(true, Ordering::Relaxed);
-    }
 }
 
 impl HttpStore {
@@ -124,14 +104,14 @@ impl HttpStore {
         }
         client.allow_invalid_certificates = options.flag("allow_invalid_certificates")?.unwrap_or(false);
         let concurrency =
-            options.number("concurrency", 1, 4096)?.and_then(|number| usize::try_from(number).ok()).unwrap_or(32);
+            options.number("concurrency", 1, 4096)?.and_then(|number| usize::try_from(number).ok()).unwrap_or(256);
         let retries = options.number("retries", 0, 1000)?.and_then(|number| u32::try_from(number).ok()).unwrap_or(10);
         let retry_deadline = options.duration("retry_deadline")?.unwrap_or(Duration::from_secs(30));
         let max_value = options.number("max_value", 1, 1 << 53)?.unwrap_or(2 << 30);
         options.finish(KNOWN)?;
         let client = Client::new(&client).map_err(|text| options.refuse(text))?;
         let requests = Requests { base, client, headers, secrets, retries, retry_deadline };
-        let inner = Inner {
+        let inner = Site {
             requests,
             missing_403,
             max_value,
@@ -162,7 +142,7 @@ impl fmt::Debug for HttpStore {
 }
 
 /// The values of a store.
-struct Values(Arc<Inner>);
+struct Values(Arc<Site>);
 
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -172,7 +152,7 @@ impl fmt::Display for Values {
 
 impl Source for Values {
     fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>> {
-        Box::pin(crate::answer::open(Arc::clone(&self.0), key.clone(), range, version))
+        Box::pin(open(Arc::clone(&self.0), key.clone(), range, version))
     }
 
     fn whole_only(&self) -> bool {

@@ -6,9 +6,9 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 use zarr_store::{Key, Listing, Operation, Prefix, Result};
 
-use crate::inner::Inner;
+use crate::bucket::Bucket;
 
-pub(crate) async fn list_dir(inner: Arc<Inner>, prefix: Prefix) -> Result<Listing> {
+pub(crate) async fn list_dir(inner: Arc<Bucket>, prefix: Prefix) -> Result<Listing> {
     let above = path(&inner, Operation::List, &prefix)?;
     let exchange = inner.exchange();
     let found = exchange.during(inner.store.list_with_delimiter(above.as_ref())).await;
@@ -22,7 +22,7 @@ pub(crate) async fn list_dir(inner: Arc<Inner>, prefix: Prefix) -> Result<Listin
     Ok(Listing::new(keys, prefixes.collect()))
 }
 
-pub(crate) async fn list_prefix(inner: Arc<Inner>, prefix: Prefix) -> Result<Vec<Key>> {
+pub(crate) async fn list_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<Vec<Key>> {
     let above = path(&inner, Operation::List, &prefix)?;
     let exchange = inner.exchange();
     let listed = async {
@@ -42,7 +42,7 @@ pub(crate) async fn list_prefix(inner: Arc<Inner>, prefix: Prefix) -> Result<Vec
 }
 
 /// The path under which the objects of a prefix are; `None` for all of the bucket.
-pub(crate) fn path(inner: &Inner, operation: Operation, prefix: &Prefix) -> Result<Option<Path>> {
+pub(crate) fn path(inner: &Bucket, operation: Operation, prefix: &Prefix) -> Result<Option<Path>> {
     let name = inner.subject.address.prefix.join_prefix(prefix);
     let Some(name) = name.as_str().strip_suffix('/') else { return Ok(None) };
     inner.object(operation, shown(prefix), name).map(Some)

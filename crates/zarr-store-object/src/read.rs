@@ -11,12 +11,12 @@ use zarr_store_runtime::http::Body;
 use zarr_store_runtime::{Answer, Opened, RangeRequest, Sizes, Source};
 
 use crate::address::Protocol;
+use crate::bucket::{Bucket, is_tag};
 use crate::connector::OfValue;
 use crate::exchange::Exchange;
-use crate::inner::{Inner, is_tag};
 
 /// The values of a store.
-pub(crate) struct Values(pub(crate) Arc<Inner>);
+pub(crate) struct Values(pub(crate) Arc<Bucket>);
 
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,7 +38,7 @@ impl Source for Values {
     }
 }
 
-async fn open(inner: Arc<Inner>, key: Key, range: RangeRequest, version: Option<Version>) -> Result<Answer> {
+async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, version: Option<Version>) -> Result<Answer> {
     let path = inner.path(Operation::Get, &key)?;
     let mut options = GetOptions {
         range: match range {
@@ -87,7 +87,7 @@ async fn open(inner: Arc<Inner>, key: Key, range: RangeRequest, version: Option<
 
 /// What an answer that is an error says of the value.
 async fn refused(
-    inner: &Arc<Inner>,
+    inner: &Arc<Bucket>,
     exchange: &Exchange,
     key: &Key,
     of_generation: bool,
@@ -142,7 +142,7 @@ async fn read(mut stream: BoxStream<'static, object_store::Result<Bytes>>, expec
 }
 
 /// The version of the value that is there, whatever it is; `None` inside if it has none that can be named.
-pub(crate) async fn look(inner: &Arc<Inner>, key: &Key) -> Result<Option<Option<Version>>, Error> {
+pub(crate) async fn look(inner: &Arc<Bucket>, key: &Key) -> Result<Option<Option<Version>>, Error> {
     Ok(match open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), None).await? {
         Answer::Missing => None,
         Answer::Changed(version) => Some(version),

@@ -211,5 +211,5 @@ fn is_loopback(authority: &str) -> bool {
         || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "s3", feature = "gs", feature = "az"))]
 mod tests;

@@ -13,9 +13,12 @@ use zarr_store::{
 use zarr_store_runtime::{IoRuntime, Sizes};
 
 use crate::address::{Address, Protocol};
+use crate::bucket::Bucket;
 use crate::fault::Subject;
-use crate::inner::Inner;
+use crate::list::{list_dir, list_prefix};
+use crate::read::Values;
 use crate::service::Service;
+use crate::write;
 
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
@@ -52,7 +55,7 @@ use crate::service::Service;
 /// # Names
 /// A bucket may hold objects whose names are no keys, such as `a/` or `a//b`. They are not listed, not read and not erased.
 pub struct BucketStore {
-    inner: Arc<Inner>,
+    inner: Arc<Bucket>,
     runtime: Arc<IoRuntime>,
 }
 
@@ -66,7 +69,7 @@ impl BucketStore {
         let Service { store, region, conditional, anonymous, secrets, common } = Service::open(&address, options)?;
         let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
         let subject = Subject { address, region, secrets, anonymous };
-        let inner = Inner { subject, store, common, conditional, sizes };
+        let inner = Bucket { subject, store, common, conditional, sizes };
         Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
     }
 
@@ -81,7 +84,7 @@ impl BucketStore {
         &'a self,
         operation: Operation,
         key: &'a str,
-        work: impl FnOnce(Arc<Inner>) -> F,
+        work: impl FnOnce(Arc<Bucket>) -> F,
     ) -> BoxFuture<'a, Result<T>>
     where
         T: Send + 'static,
@@ -113,7 +116,7 @@ impl AsyncStore for BucketStore {
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         let (asked, ranges, options) = (key.clone(), ranges.to_vec(), options.clone());
         self.run(Operation::Get, key.as_str(), |inner| async move {
-            zarr_store_runtime::get(&crate::read::Values(inner), &asked, &ranges, &options).await
+            zarr_store_runtime::get(&Values(inner), &asked, &ranges, &options).await
         })
     }
 
@@ -134,27 +137,27 @@ impl AsyncStore for BucketStore {
         options: &'a SetOptions,
     ) -> BoxFuture<'a, Result<Option<Version>>> {
         let (set, when) = (key.clone(), options.when.clone());
-        self.run(Operation::Set, key.as_str(), |inner| crate::write::set(inner, set, value, when))
+        self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, value, when))
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         let erased = key.clone();
-        self.run(Operation::Erase, key.as_str(), |inner| crate::write::erase(inner, erased))
+        self.run(Operation::Erase, key.as_str(), |inner| write::erase(inner, erased))
     }
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
         let listed = prefix.clone();
-        self.run(Operation::List, prefix.as_str(), |inner| crate::list::list_dir(inner, listed))
+        self.run(Operation::List, prefix.as_str(), |inner| list_dir(inner, listed))
     }
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         let listed = prefix.clone();
-        self.run(Operation::List, prefix.as_str(), |inner| crate::list::list_prefix(inner, listed))
+        self.run(Operation::List, prefix.as_str(), |inner| list_prefix(inner, listed))
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
         let erased = prefix.clone();
-        self.run(Operation::Erase, prefix.as_str(), |inner| crate::write::erase_prefix(inner, erased))
+        self.run(Operation::Erase, prefix.as_str(), |inner| write::erase_prefix(inner, erased))
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

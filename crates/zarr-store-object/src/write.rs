@@ -10,11 +10,11 @@ use object_store::{PutMode, PutOptions, PutPayload, UpdateVersion};
 use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Prefix, Result, Version, backoff};
 
 use crate::address::Protocol;
+use crate::bucket::{Bucket, is_tag};
 use crate::connector::OfValue;
-use crate::inner::{Inner, is_tag};
 use crate::read::look;
 
-pub(crate) async fn set(inner: Arc<Inner>, key: Key, value: Bytes, when: Precondition) -> Result<Option<Version>> {
+pub(crate) async fn set(inner: Arc<Bucket>, key: Key, value: Bytes, when: Precondition) -> Result<Option<Version>> {
     let path = inner.path(Operation::Set, &key)?;
     let Some(mode) = mode(&inner, &when) else { return Err(unmet(&inner, &key, &when, None)) };
     let exchange = inner.exchange();
@@ -75,7 +75,7 @@ pub(crate) async fn set(inner: Arc<Inner>, key: Key, value: Bytes, when: Precond
 }
 
 /// The mode of a put; `None` if the version is none of this store, so that no value has it.
-fn mode(inner: &Inner, when: &Precondition) -> Option<PutMode> {
+fn mode(inner: &Bucket, when: &Precondition) -> Option<PutMode> {
     Some(match when {
         Precondition::None => PutMode::Overwrite,
         Precondition::NotExists => PutMode::Create,
@@ -96,7 +96,7 @@ fn mode(inner: &Inner, when: &Precondition) -> Option<PutMode> {
 
 /// The version of a value that was just set.
 fn done(
-    inner: &Inner,
+    inner: &Bucket,
     key: &Key,
     when: &Precondition,
     tag: Option<&str>,
@@ -110,17 +110,17 @@ fn done(
     Ok(version)
 }
 
-fn unmet(inner: &Inner, key: &Key, expected: &Precondition, found: Option<Version>) -> Error {
+fn unmet(inner: &Bucket, key: &Key, expected: &Precondition, found: Option<Version>) -> Error {
     let store = inner.subject.address.to_string();
     Error::Precondition { store, key: key.clone(), expected: expected.clone(), found }
 }
 
-pub(crate) async fn erase(inner: Arc<Inner>, key: Key) -> Result<()> {
+pub(crate) async fn erase(inner: Arc<Bucket>, key: Key) -> Result<()> {
     let path = inner.path(Operation::Erase, &key)?;
     erase_all(&inner, key.as_str(), stream::once(async { Ok(path) }).boxed()).await
 }
 
-pub(crate) async fn erase_prefix(inner: Arc<Inner>, prefix: Prefix) -> Result<()> {
+pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<()> {
     let above = crate::list::path(&inner, Operation::Erase, &prefix)?;
     let names = inner.store.list(above.as_ref()).map_ok(|object| object.location).boxed();
     erase_all(&inner, if prefix.is_root() { "/" } else { prefix.as_str() }, names).await
@@ -128,7 +128,7 @@ pub(crate) async fn erase_prefix(inner: Arc<Inner>, prefix: Prefix) -> Result<()
 
 /// Erases what a stream names, in as few requests as the service allows. What is not there is erased already.
 async fn erase_all(
-    inner: &Arc<Inner>,
+    inner: &Arc<Bucket>,
     subject: &str,
     names: stream::BoxStream<'static, object_store::Result<Path>>,
 ) -> Result<()> {

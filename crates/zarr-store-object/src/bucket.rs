@@ -14,7 +14,7 @@ use crate::listing::is_key;
 use crate::service::Common;
 
 /// What the tasks of a store share.
-pub(crate) struct Inner {
+pub(crate) struct Bucket {
     pub(crate) subject: Subject,
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) common: Common,
@@ -23,7 +23,7 @@ pub(crate) struct Inner {
     pub(crate) sizes: Option<Sizes>,
 }
 
-impl Inner {
+impl Bucket {
     pub(crate) fn exchange(&self) -> Exchange {
         Exchange::new(self.common.retry_deadline)
     }
