@@ -6,6 +6,7 @@ use zarr::convert::ConvertOptions;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::Value;
 use zarr::meta::{Dialect, NamedConfig};
+use zarr::store::StoreOptions;
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
@@ -35,6 +36,10 @@ pub(crate) struct Global {
     /// Refuse documents with deviations from the specification that else cause a warning.
     #[arg(long, global = true)]
     pub(crate) strict: bool,
+    /// An option of a store that is given by its address, such as journal=wal; can be given again. Where a command has two addresses,
+    /// each store takes those that it knows.
+    #[arg(long = "store-option", global = true, value_name = "NAME=VALUE", value_parser = store_option)]
+    pub(crate) store_options: Vec<StoreOptions>,
     /// Read pickled object arrays if they contain only plain values; no code in a pickle is run.
     #[arg(long, global = true)]
     pub(crate) pickle_values: bool,
@@ -43,10 +48,10 @@ pub(crate) struct Global {
 /// A node in a store.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct NodeArgs {
-    /// The store.
+    /// The store; a node may stand behind it: URL::/PATH, or x.zarr/PATH.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// The node; by default the root.
+    /// The node, below that of URL if it has one; by default that, or the root.
     #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) path: String,
     /// See only nodes of this dialect, if the store has several: v2, v3...
@@ -101,6 +106,11 @@ fn fallback_type(text: &str) -> Result<NamedConfig, String> {
         Value::from(text)
     };
     NamedConfig::from_value(&value).ok_or_else(|| "expected a name, or an object with a name".to_owned())
+}
+
+/// An option of a store.
+fn store_option(text: &str) -> Result<StoreOptions, String> {
+    text.parse().map_err(|_| "expected NAME=VALUE".to_owned())
 }
 
 /// A dialect by its name.

@@ -6,10 +6,9 @@ use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use crate::{output, report};
 use anstyle::Style;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use zarr::convert::ConvertOptions;
 use zarr::hierarchy::{StoredNode, Walk};
@@ -18,6 +17,7 @@ use zarr::meta::NodePath;
 use zarr::meta::json::Value;
 use zarr::meta::text::type_in_short;
 use zarr::registry::Registry;
+use zarr::store::{Schemes, StoreAddress, StoreOptions};
 use zarr::{Array, Options, Store};
 
 /// How many warnings of one kind are printed.
@@ -32,6 +32,11 @@ pub(crate) struct Context {
     pub(crate) registry: Arc<Registry>,
     /// The style of headings on standard output.
     pub(crate) heading: Style,
+    /// The kinds of stores that addresses name.
+    schemes: Schemes,
+    store_options: StoreOptions,
+    /// Whether each store takes only the options that it knows, since another takes the others.
+    shares_options: Cell<bool>,
     /// The stores that were opened.
     stores: RefCell<Vec<Arc<dyn Store>>>,
 }
@@ -40,8 +45,8 @@ pub(crate) struct Context {
 #[derive(Debug)]
 pub(crate) struct NodeLocation {
     pub(crate) store: Arc<dyn Store>,
-    /// The address as on the command line.
-    pub(crate) url: String,
+    /// The address of the store.
+    pub(crate) address: StoreAddress,
     pub(crate) path: NodePath,
     pub(crate) dialect: Option<Dialect>,
 }
@@ -57,17 +62,61 @@ impl Context {
                 .codecs
                 .add_hint(PICKLE, "pickles are programs: --pickle-values reads plain values, and runs nothing");
         }
-        Self { global, registry: Arc::new(registry), heading, stores: RefCell::default() }
+        let given = global.store_options.iter().flat_map(|options| options.pairs().iter().cloned());
+        let store_options = given.collect();
+        Self {
+            global,
+            registry: Arc::new(registry),
+            heading,
+            schemes: zarr::store::schemes(),
+            store_options,
+            shares_options: Cell::default(),
+            stores: RefCell::default(),
+        }
+    }
+
+    /// The address of a store.
+    pub(crate) fn store_address(&self, text: &str) -> Result<StoreAddress> {
+        Ok(self.schemes.address(text).map_err(zarr::Error::from)?)
+    }
+
+    /// The address of a store, and the path of a node in it if the text has one.
+    pub(crate) fn node_address(&self, text: &str) -> Result<(StoreAddress, Option<String>)> {
+        Ok(self.schemes.node(text).map_err(zarr::Error::from)?)
+    }
+
+    /// Shares the options among the stores at these addresses: each takes those that it knows.
+    pub(crate) fn share_options(&self, addresses: &[&StoreAddress]) -> Result<()> {
+        for (name, value) in self.store_options.pairs() {
+            let option = StoreOptions::new().set(name, value);
+            let checks = addresses.iter().map(|address| self.schemes.check(address, &option));
+            if let Some(error) = checks.reduce(|a, b| if a.is_ok() { a } else { b }).and_then(|check| check.err()) {
+                return Err(zarr::Error::from(error).into());
+            }
+        }
+        self.shares_options.set(true);
+        Ok(())
+    }
+
+    fn options_of(&self, address: &StoreAddress) -> zarr::Result<StoreOptions> {
+        Ok(match self.shares_options.get() {
+            true => self.schemes.options_for(address, &self.store_options)?,
+            false => self.store_options.clone(),
+        })
     }
 
     /// Opens the store at an address.
-    pub(crate) fn open_store(&self, url: &str) -> zarr::Result<Arc<dyn Store>> {
-        Ok(zarr::store::open(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))?)
+    pub(crate) fn open_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
+        let store = self.schemes.open(address, &self.options_of(address)?)?;
+        self.stores.borrow_mut().push(Arc::clone(&store));
+        Ok(store)
     }
 
     /// Opens the store at an address, and creates it if it does not exist.
-    pub(crate) fn create_store(&self, url: &str) -> zarr::Result<Arc<dyn Store>> {
-        Ok(zarr::store::create(url).inspect(|store| self.stores.borrow_mut().push(Arc::clone(store)))?)
+    pub(crate) fn create_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
+        let store = self.schemes.create(address, &self.options_of(address)?)?;
+        self.stores.borrow_mut().push(Arc::clone(&store));
+        Ok(store)
     }
 
     /// Prints the warnings of the stores, at the end of the command.
@@ -93,14 +142,11 @@ impl Context {
         meaning.apply(ConvertOptions::default()).memory(memory).carry(carry).options(self.options())
     }
 
-    /// Opens the store of a node. A path may also follow the address: `air.zarr::t2m`.
+    /// Opens the store of a node.
     pub(crate) fn locate(&self, node: &NodeArgs) -> Result<NodeLocation> {
-        let (url, path) = match address(&node.url) {
-            (url, Some(path)) if node.path == "/" => (url, path),
-            _ => (node.url.as_str(), node.path.as_str()),
-        };
-        let path = node_path(path)?;
-        Ok(NodeLocation { store: self.open_store(url)?, url: url.to_owned(), path, dialect: node.dialect })
+        let (address, above) = self.node_address(&node.url)?;
+        let path = join(above.as_deref(), &node.path)?;
+        Ok(NodeLocation { store: self.open_store(&address)?, address, path, dialect: node.dialect })
     }
 
     /// Opens an array.
@@ -244,12 +290,11 @@ impl NodeLocation {
     }
 }
 
-/// Splits `URL::PATH`.
-pub(crate) fn address(text: &str) -> (&str, Option<&str>) {
-    match text.rsplit_once("::") {
-        Some((url, path)) if !Path::new(text).exists() => (url, Some(path)),
-        _ => (text, None),
-    }
+/// The path of a node below one that its address names.
+pub(crate) fn join(above: Option<&str>, path: &str) -> Result<NodePath> {
+    let Some(above) = above else { return node_path(path) };
+    let (above, below) = (node_path(above)?, node_path(path)?);
+    node_path(&format!("{}/{}", above.as_relative(), below.as_relative()).trim_matches('/'))
 }
 
 /// A path given on the command line.

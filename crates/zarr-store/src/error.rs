@@ -92,6 +92,14 @@ pub enum Error {
         /// The kinds that are known.
         expected: &'static str,
     },
+    /// An address or an option of a store is not as it has to be.
+    #[error("{store}: {message}")]
+    Argument {
+        /// The address, without secrets.
+        store: String,
+        /// What was found, and what is expected.
+        message: String,
+    },
     /// A key leads through a symbolic link out of the store.
     #[error("{store}: {operation} {key}: leads out of the store to {target}")]
     Escape {
@@ -294,9 +302,11 @@ impl Error {
             Self::ReadOnly { .. } => ErrorKind::ReadOnly,
             Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::NoStore { .. } => ErrorKind::NotFound,
-            Self::NotAStore { .. } | Self::Occupied { .. } | Self::Reserved { .. } | Self::Address { .. } => {
-                ErrorKind::Argument
-            }
+            Self::NotAStore { .. }
+            | Self::Occupied { .. }
+            | Self::Reserved { .. }
+            | Self::Address { .. }
+            | Self::Argument { .. } => ErrorKind::Argument,
             Self::Format { kind, .. } | Self::Failed { kind, .. } => *kind,
             Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
             Self::Contract { .. } => ErrorKind::Io,
@@ -316,6 +326,7 @@ impl Error {
             | Self::Unsupported { store, .. }
             | Self::NoStore { store }
             | Self::NotAStore { store, .. }
+            | Self::Argument { store, .. }
             | Self::Escape { store, .. }
             | Self::Occupied { store, .. }
             | Self::TooLong { store, .. }

@@ -48,6 +48,7 @@
 //! |---|---|---|
 //! | `filesystem` | stores in directories | yes |
 //! | `zip` | stores in zip files, to be read | yes |
+//! | `sqlite` | stores in SQLite files; SQLite is built, in C | |
 //! | `cached` | `store::Cached`, a store that keeps values of another in memory | yes |
 //! | `parallel` | decoding and encoding on several threads | yes |
 //! | `ndarray` | reads into and writes from arrays of `ndarray` | yes |

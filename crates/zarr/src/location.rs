@@ -1,11 +1,11 @@
 //! Where a node is: a store, and a path in it.
 
-use crate::{Error, ErrorKind, Result, store};
+use crate::store::{Schemes, StoreAddress, StoreOptions, is_hierarchy, is_zip, schemes, split_path};
+use crate::{Error, ErrorKind, Result};
 use std::convert::Infallible;
 use std::fmt::{Debug, Display};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::Address;
 use zarr_store::{AsyncStore, Store};
 
 /// A node's store and path, as [`open`](crate::open) and [`create`](crate::create) take them.
@@ -17,7 +17,8 @@ use zarr_store::{AsyncStore, Store};
 /// | `"directory::/a/b"`, `("directory", "/a/b")` | the address of a store as [`store::open`](crate::store::open) takes it, and the path |
 /// | `(&store, "/a/b")`, `&store` | a store that is open, and the path (the root) |
 ///
-/// Strings and paths may be borrowed or owned. A [`Path`] is one, whatever it looks like; a string may be an address such as `memory:` or `file:///x.zarr/a`.
+/// Strings and paths may be borrowed or owned. A [`Path`] is one, whatever it looks like; a string may be any address such as `memory:` or
+/// `sqlite:x.sqlite::/a`: [`store::open`](crate::store::open) has the grammar.
 ///
 /// The store may be an [`AsyncStore`](crate::AsyncStore) that is open: then nodes are opened and created without blocking.
 #[derive(Debug)]
@@ -57,17 +58,36 @@ impl<'s> AnyStore for dyn AsyncStore + 's {
 /// The address of a store, and the path of a node.
 #[derive(Clone, Debug)]
 pub enum NodeAddress {
-    Url(String),
+    Text(String),
     Path(PathBuf),
-    UrlAndPath(String, String),
+    TextAndPath(String, String),
+}
+
+/// How a store is opened by its address.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Access {
+    pub(crate) schemes: Option<Schemes>,
+    pub(crate) options: StoreOptions,
+}
+
+impl Access {
+    fn schemes(&self) -> Schemes {
+        self.schemes.clone().unwrap_or_else(schemes)
+    }
+
+    /// A store that is open takes no options any more.
+    fn check_unused(&self, store: &dyn Display) -> Result<()> {
+        match self.options.pairs().first() {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::argument(format!("{store}: option {name}: the store is open already"))
+                .with_hint("options are of a store that is given by its address")),
+        }
+    }
 }
 
 impl From<&str> for Location {
-    fn from(url: &str) -> Self {
-        Self(Repr::Address(match url.split_once("::") {
-            Some((url, path)) => NodeAddress::UrlAndPath(url.to_owned(), path.to_owned()),
-            None => NodeAddress::Url(url.to_owned()),
-        }))
+    fn from(text: &str) -> Self {
+        Self(Repr::Address(NodeAddress::Text(text.to_owned())))
     }
 }
 
@@ -103,7 +123,7 @@ impl From<PathBuf> for Location {
 
 impl<P: AsRef<str>> From<(&str, P)> for Location {
     fn from((url, path): (&str, P)) -> Self {
-        Self(Repr::Address(NodeAddress::UrlAndPath(url.to_owned(), path.as_ref().to_owned())))
+        Self(Repr::Address(NodeAddress::TextAndPath(url.to_owned(), path.as_ref().to_owned())))
     }
 }
 
@@ -143,44 +163,60 @@ impl Location<dyn AsyncStore> {
 
 impl Location {
     /// The store, which must be there, and the path.
-    pub(crate) fn open(self) -> Result<(Arc<dyn Store>, String)> {
-        match self.0 {
-            Repr::Store(store, path) => Ok((store, path)),
-            Repr::Address(NodeAddress::UrlAndPath(url, path)) => Ok((store::open(&url)?, path)),
-            Repr::Address(NodeAddress::Path(path)) => open_path(&path),
-            Repr::Address(NodeAddress::Url(url)) => match store::address(&url)? {
-                Address::Path(path) => open_path(Path::new(&path)),
-                _ => Ok((store::open(&url)?, "/".to_owned())),
-            },
-        }
+    pub(crate) fn open(self, access: &Access) -> Result<(Arc<dyn Store>, String)> {
+        let (address, path) = match self.0 {
+            Repr::Store(store, path) => return access.check_unused(&store).map(|()| (store, path)),
+            Repr::Address(given) => given.read(&access.schemes())?,
+        };
+        Ok((access.schemes().open(&address, &access.options)?, path.unwrap_or_else(|| "/".to_owned())))
     }
 
     /// The store, which is made if it is not there, and the path.
-    pub(crate) fn create(self) -> Result<(Arc<dyn Store>, String)> {
-        match self.0 {
-            Repr::Store(store, path) => Ok((store, path)),
-            Repr::Address(NodeAddress::UrlAndPath(url, path)) => Ok((store::create(&url)?, path)),
-            Repr::Address(NodeAddress::Path(path)) => create_path(&path),
-            Repr::Address(NodeAddress::Url(url)) => match store::address(&url)? {
-                Address::Path(path) => create_path(Path::new(&path)),
-                _ => Ok((store::create(&url)?, "/".to_owned())),
-            },
+    pub(crate) fn create(self, access: &Access) -> Result<(Arc<dyn Store>, String)> {
+        let (address, path) = match self.0 {
+            Repr::Store(store, path) => return access.check_unused(&store).map(|()| (store, path)),
+            Repr::Address(given) => {
+                let is_separate = given.is_separate(&access.schemes());
+                let (address, path) = given.read(&access.schemes())?;
+                if let (Some(root), None, false) = (address.path(), address.scheme(), is_separate) {
+                    check_new(root, path.as_deref())?;
+                }
+                (address, path)
+            }
+        };
+        Ok((access.schemes().create(&address, &access.options)?, path.unwrap_or_else(|| "/".to_owned())))
+    }
+}
+
+impl NodeAddress {
+    fn read(self, schemes: &Schemes) -> Result<(StoreAddress, Option<String>)> {
+        Ok(match self {
+            Self::Text(text) => schemes.node(&text)?,
+            Self::Path(path) => {
+                let (root, node) = split(&path)?;
+                (StoreAddress::of_path(root), node)
+            }
+            Self::TextAndPath(text, path) => (schemes.address(&text)?, Some(path)),
+        })
+    }
+
+    /// Whether it says where the path begins.
+    fn is_separate(&self, schemes: &Schemes) -> bool {
+        match self {
+            Self::Text(text) => schemes.is_separate(text),
+            Self::Path(_) => false,
+            Self::TextAndPath(..) => true,
         }
     }
 }
 
-fn open_path(path: &Path) -> Result<(Arc<dyn Store>, String)> {
-    let (root, node) = split(path)?;
-    Ok((store::open_path(&root)?, node))
-}
-
-fn create_path(path: &Path) -> Result<(Arc<dyn Store>, String)> {
-    let (root, node) = split(path)?;
-    if is_zip(&root) {
+/// Refuses to make a store at a path that does not say so, where one could not be, or would be hidden.
+fn check_new(root: &Path, node: Option<&str>) -> Result<()> {
+    if is_zip(root) {
         let message = format!("a zip file is to be written: {}", root.display());
         return Err(Error::new(ErrorKind::Store, message).with_hint("zip files are read: create a directory"));
     }
-    if let Some(above) = hierarchy_above(&root).filter(|_| node == "/" && !is_named(&root)) {
+    if let Some(above) = hierarchy_above(root).filter(|_| node.is_none() && !is_hierarchy(root)) {
         let message = format!("{} lies in the hierarchy {}", root.display(), above.display());
         let hint = format!(
             "name the path within it, \"{}::/path\", or \"{}::/\" for a store of its own",
@@ -189,49 +225,13 @@ fn create_path(path: &Path) -> Result<(Arc<dyn Store>, String)> {
         );
         return Err(Error::argument(message).with_hint(hint));
     }
-    Ok((store::create_path(&root)?, node))
+    Ok(())
 }
 
 /// The store that the names in a path say, and the path of the node in it.
-fn split(path: &Path) -> Result<(PathBuf, String)> {
-    let mut before = PathBuf::new();
-    let mut root: Option<PathBuf> = None;
-    let mut names = Vec::new();
-    for component in path.components() {
-        before.push(component);
-        match (component, &root) {
-            // A path behind `..` does not lie in the store that was named.
-            (Component::ParentDir, _) => (root, names) = (None, Vec::new()),
-            (Component::Normal(name), Some(_)) => {
-                let name = name.to_str().ok_or_else(|| {
-                    let message = format!("{}: a node has a name that is not UTF-8", path.display());
-                    Error::new(ErrorKind::Path, message)
-                })?;
-                names.push(name.to_owned());
-            }
-            (Component::Normal(_), None) if is_named(&before) || (is_zip(&before) && !before.is_dir()) => {
-                root = Some(before.clone());
-            }
-            _ => {}
-        }
-    }
-    Ok(match root {
-        Some(root) => (root, format!("/{}", names.join("/"))),
-        None => (path.to_owned(), "/".to_owned()),
-    })
-}
-
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
-}
-
-/// Whether a name says that a hierarchy is stored there.
-fn is_named(path: &Path) -> bool {
-    has_extension(path, "zarr")
-}
-
-fn is_zip(path: &Path) -> bool {
-    has_extension(path, "zip") && !path.is_dir()
+fn split(path: &Path) -> Result<(PathBuf, Option<String>)> {
+    split_path(path, |path| is_hierarchy(path) || is_zip(path))
+        .map_err(|message| Error::new(ErrorKind::Path, format!("{}: {message}", path.display())))
 }
 
 /// A directory above a path that has a document of Zarr: a new store in it would be one that its hierarchy does not know.
@@ -260,7 +260,8 @@ mod tests {
             ("./d/a", "./d/a", "/"),
             ("n.zip/a", "n.zip", "/a"),
         ] {
-            assert_eq!(split(Path::new(path)).unwrap(), (PathBuf::from(root), node.to_owned()), "{path}");
+            let node = Some(node.to_owned()).filter(|node| node != "/");
+            assert_eq!(split(Path::new(path)).unwrap(), (PathBuf::from(root), node), "{path}");
         }
     }
 
@@ -304,7 +305,7 @@ mod tests {
         crate::create((url.as_str(), "/a/b")).array(NewArray::new(&[2], "int8")).unwrap();
         assert_eq!(crate::open(format!("{url}::/a/b")).array().unwrap().path().to_string(), "/a/b");
         assert_eq!(crate::open(format!("file://{url}/a/b")).array().unwrap().path().to_string(), "/a/b");
-        let store = store::open(&url).unwrap();
+        let store = crate::store::open(&url).unwrap();
         assert!(matches!(crate::open((&store, "/a")).node().unwrap(), crate::Opened::Group(_)));
         assert!(matches!(crate::open((&store, "/a/b")).node().unwrap(), crate::Opened::Array(_)));
         let error = crate::open((&store, "/a")).array().unwrap_err().to_string();

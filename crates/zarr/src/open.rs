@@ -1,6 +1,7 @@
 //! Opening and creating nodes.
 
-use crate::location::AnyStore;
+use crate::location::{Access, AnyStore};
+use crate::store::Schemes;
 use crate::{Location, registry};
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -51,7 +52,13 @@ use zarr_store::{AsyncStore, Store};
 /// # Ok::<(), zarr::Error>(())
 /// ```
 pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
-    Open { location: location.into(), registry: None, dialect: None, options: Options::default() }
+    Open {
+        location: location.into(),
+        access: Access::default(),
+        registry: None,
+        dialect: None,
+        options: Options::default(),
+    }
 }
 
 /// Begins to create an array or group, and the store if it is not there.
@@ -70,7 +77,7 @@ pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
 /// # }
 /// ```
 pub fn create<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Create<S> {
-    Create { location: location.into(), registry: None }
+    Create { location: location.into(), access: Access::default(), registry: None }
 }
 
 /// How a node is opened; begun by [`open`].
@@ -78,6 +85,7 @@ pub fn create<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Create<
 #[must_use = "nothing is opened before a call such as `array` or `group`"]
 pub struct Open<S: AnyStore + ?Sized = dyn Store> {
     location: Location<S>,
+    access: Access,
     registry: Option<Arc<Registry>>,
     dialect: Option<Dialect>,
     options: Options,
@@ -87,6 +95,7 @@ impl<S: AnyStore + ?Sized> Clone for Open<S> {
     fn clone(&self) -> Self {
         Self {
             location: self.location.clone(),
+            access: self.access.clone(),
             registry: self.registry.clone(),
             dialect: self.dialect,
             options: self.options.clone(),
@@ -146,6 +155,19 @@ impl<S: AnyStore + ?Sized> Open<S> {
 }
 
 impl Open {
+    /// Sets an option of the store, which is given by its address: see [`store::open`](crate::store::open). An option that it does not know
+    /// is an error.
+    pub fn store_option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.access.options = self.access.options.set(name, value);
+        self
+    }
+
+    /// Knows kinds of stores by this table, and not by that of this build ([`schemes`](crate::store::schemes)).
+    pub fn schemes(mut self, schemes: &Schemes) -> Self {
+        self.access.schemes = Some(schemes.clone());
+        self
+    }
+
     /// Opens the array.
     ///
     /// # Errors
@@ -187,7 +209,7 @@ impl Open {
     }
 
     fn find(self) -> Result<(Arc<dyn Store>, Bound)> {
-        let (store, path) = self.location.open()?;
+        let (store, path) = self.location.open(&self.access)?;
         let found = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
         Ok((store, bound))
@@ -262,12 +284,13 @@ impl fmt::Display for Opened {
 #[must_use = "nothing is created before a call of `array` or `group`"]
 pub struct Create<S: AnyStore + ?Sized = dyn Store> {
     location: Location<S>,
+    access: Access,
     registry: Option<Arc<Registry>>,
 }
 
 impl<S: AnyStore + ?Sized> Clone for Create<S> {
     fn clone(&self) -> Self {
-        Self { location: self.location.clone(), registry: self.registry.clone() }
+        Self { location: self.location.clone(), access: self.access.clone(), registry: self.registry.clone() }
     }
 }
 
@@ -305,12 +328,25 @@ impl Create<dyn AsyncStore> {
 }
 
 impl Create {
+    /// Sets an option of the store, which is given by its address: see [`store::open`](crate::store::open). An option that it does not know
+    /// is an error.
+    pub fn store_option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.access.options = self.access.options.set(name, value);
+        self
+    }
+
+    /// Knows kinds of stores by this table, and not by that of this build ([`schemes`](crate::store::schemes)).
+    pub fn schemes(mut self, schemes: &Schemes) -> Self {
+        self.access.schemes = Some(schemes.clone());
+        self
+    }
+
     /// Creates an array, and groups above it where there are none.
     ///
     /// # Errors
     /// The errors of [`Array::create`] and of creating the store.
     pub fn array(self, new: NewArray) -> Result<Array> {
-        let (store, path) = self.location.create()?;
+        let (store, path) = self.location.create(&self.access)?;
         Array::create(&store, &path, new, &Self::known(self.registry))
     }
 
@@ -319,7 +355,7 @@ impl Create {
     /// # Errors
     /// The errors of [`Group::create`] and of creating the store.
     pub fn group(self, new: NewGroup) -> Result<Group> {
-        let (store, path) = self.location.create()?;
+        let (store, path) = self.location.create(&self.access)?;
         Group::create(&store, &path, new, &Self::known(self.registry))
     }
 
@@ -329,7 +365,7 @@ impl Create {
     /// The errors of [`Dataset::create`](crate::dataset::Dataset::create) and of creating the store.
     #[cfg(feature = "dataset")]
     pub fn dataset(self, new: crate::dataset::NewDataset) -> Result<crate::dataset::Dataset> {
-        let (store, path) = self.location.create()?;
+        let (store, path) = self.location.create(&self.access)?;
         crate::dataset::Dataset::create(&store, &path, new, &Self::known(self.registry))
     }
 }

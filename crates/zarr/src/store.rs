@@ -1,13 +1,91 @@
 //! Stores, and opening them by address.
 
-mod url;
+mod address;
+mod grammar;
+mod known;
+mod options;
+mod schemes;
 
-pub(crate) use url::{Address, address, create_path, open_path};
-pub use url::{create, open};
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use address::StoreAddress;
+pub(crate) use grammar::{is_hierarchy, is_zip, split_path};
+pub use known::schemes;
+pub use options::StoreOptions;
+pub use schemes::{Scheme, Schemes};
 pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;
 #[cfg(feature = "filesystem")]
 pub use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
+#[cfg(feature = "sqlite")]
+pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};
+
+/// Opens the store at an address, which must be there.
+///
+/// # Addresses
+/// | address | store | options |
+/// |---|---|---|
+/// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
+/// | `zip:ADDRESS` | with feature `zip` the zip file at the address, which is a path or `file:///path` | |
+/// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
+/// | `memory:` | a new, empty one in memory | |
+///
+/// Where a node is meant ([`zarr::open`](crate::open), [`zarr::create`](crate::create) and the command), its path follows:
+///
+/// - behind `::`, as `zip:x.zip::/group/array`. What stands before is the address of the store, all of it; `x.zarr/y::/` is the root of a store
+///   in the directory `x.zarr/y`. (Of several, the first `::/` counts, else the last `::`.)
+/// - or directly behind the first name that ends in `.zarr` (with `zip:` in `.zip`, with `sqlite:` in `.sqlite`, `.sqlite3` or `.db`, or is
+///   that of a file), as `data/x.zarr/group/array`, also in a URL: `SCHEME://host/x.zarr/group/array`.
+///
+/// A text is a path unless a known scheme and a colon are its beginning, or any scheme and `://`; so `./memory:` is one, and one that is
+/// there may have `::` in its name. A single letter is no scheme: `C:\x.zarr` is a path. Capital letters in schemes do not matter. `%41`
+/// stands for `A` in `file://` and addresses of the web; only these may have a query (`?..`). `zip::ADDRESS`, as fsspec writes it, is
+/// `zip:ADDRESS` where the address has a known scheme.
+///
+/// [`schemes`] is the table behind it, to which a program adds kinds of its own.
+///
+/// # Errors
+/// [`Error::NoStore`] if nothing is there, [`Error::NotAStore`] if it is something else, [`Error::Argument`] for an address that no kind
+/// of the table has, [`Error::Address`] for one of a kind that this build has not.
+///
+/// # Example
+/// ```
+/// let store = zarr::store::open("memory:")?;
+/// assert_eq!(store.to_string(), "memory:");
+/// # Ok::<(), zarr::store::Error>(())
+/// ```
+pub fn open(address: &str) -> Result<Arc<dyn Store>> {
+    open_with(address, &StoreOptions::new())
+}
+
+/// As [`open`], with options.
+///
+/// # Errors
+/// As [`open`]; [`Error::Argument`] for an option that the kind of the store does not know.
+pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>> {
+    let schemes = schemes();
+    schemes.open(&schemes.address(address)?, options)
+}
+
+/// Opens the store at an address for writing, and makes it if it is not there.
+///
+/// # Errors
+/// As [`open`]; [`Error::ReadOnly`] for zip files.
+pub fn create(address: &str) -> Result<Arc<dyn Store>> {
+    create_with(address, &StoreOptions::new())
+}
+
+/// As [`create`], with options.
+///
+/// # Errors
+/// As [`create`]; [`Error::Argument`] for an option that the kind of the store does not know.
+pub fn create_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>> {
+    let schemes = schemes();
+    schemes.create(&schemes.address(address)?, options)
+}

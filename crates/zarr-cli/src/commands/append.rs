@@ -35,6 +35,11 @@ pub(crate) struct Append {
 }
 
 pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
+    let is_file = args.form.is_some() || args.from == "-" || has_file_name(&args.from);
+    if !is_file {
+        let (to, from) = (context.node_address(&args.node.url)?.0, context.node_address(&args.from)?.0);
+        context.share_options(&[&to, &from])?;
+    }
     let location = context.locate(&args.node)?;
     Migration::check_settled(&location.store)?;
     let found = context.node(&location)?;
@@ -45,7 +50,6 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let mut array = context.array(&location)?;
     let axis = axis(args.along.as_deref(), &array)?;
     check_alone(context, &location, &array, axis)?;
-    let is_file = args.form.is_some() || args.from == "-" || has_file_name(&args.from);
     if is_file {
         let mut input = Input::open(&PathBuf::from(&args.from))?;
         return appended(&mut array, axis, args.form, &args.from, &mut input);

@@ -9,12 +9,13 @@ use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use crate::{escape, number, output, report};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use zarr::convert::{Action, Conversion, ConvertOptions, Migration, PlannedNode, Progress, Shards};
 use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::meta::json::Map;
+use zarr::store::StoreAddress;
 use zarr::{Dialect, Group, Store};
 
 /// In large hierarchies every array may have the same warnings.
@@ -64,7 +65,9 @@ pub(crate) struct Convert {
 
 pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let started = Instant::now();
-    refuse_overlap(&args.source, &args.target)?;
+    let (from, to) = (context.store_address(&args.source)?, context.store_address(&args.target)?);
+    context.share_options(&[&from, &to])?;
+    refuse_overlap(&from, &to)?;
     let shards = args.shards.as_ref().map(|shards| shards.0.clone().map_or(Shards::None, Shards::Of));
     let options = context
         .convert_options(args.loss, args.memory)
@@ -74,7 +77,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .codecs(args.codecs.as_deref().map(|text| codecs::parse(text, &context.registry)).transpose()?)
         .node(args.node.as_deref().map(node_path).transpose()?)
         .overwrite(args.overwrite);
-    let source = context.open_store(&args.source)?;
+    let source = context.open_store(&from)?;
     let options = if args.variables.is_empty() { options } else { of_variables(context, args, &source, options)? };
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options)?;
@@ -82,7 +85,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     }
     let conversion = Conversion::plan(&source, &context.registry, options)?;
     // Nothing is created at the target before the plan is complete.
-    let target = context.create_store(&args.target)?;
+    let target = context.create_store(&to)?;
     Migration::check_settled(&target)?;
     carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
     summarize(context, args, &conversion, started)
@@ -188,7 +191,7 @@ fn summarize(context: &Context, args: &Convert, conversion: &Conversion, started
 }
 
 /// Refuses to write into the source, or around it.
-pub(crate) fn refuse_overlap(source: &str, target: &str) -> Result<()> {
+pub(crate) fn refuse_overlap(source: &StoreAddress, target: &StoreAddress) -> Result<()> {
     let (Some(from), Some(to)) = (real(source), real(target)) else { return Ok(()) };
     let how = if from == to {
         "are the same"
@@ -203,11 +206,16 @@ pub(crate) fn refuse_overlap(source: &str, target: &str) -> Result<()> {
         .with_hint("the source is never changed; name another DST"))
 }
 
-/// The real path of a local address. Names that do not exist yet follow the real path of the folder above.
-pub(crate) fn real(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("zip:").unwrap_or(url);
-    let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
-    let absolute = std::path::absolute(path).ok()?;
+/// The real place of an address. Names of a path that do not exist yet follow the real path of the folder above. The place of a URL is the
+/// URL; `None` if there is no place, as in memory.
+pub(crate) fn real(address: &StoreAddress) -> Option<PathBuf> {
+    if let Some(inner) = address.inner() {
+        return real(inner);
+    }
+    if let Some(url) = address.url() {
+        return Some(PathBuf::from(url));
+    }
+    let absolute = std::path::absolute(address.path()?).ok()?;
     let mut missing = Vec::new();
     for above in absolute.ancestors() {
         if let Ok(real) = std::fs::canonicalize(above) {
@@ -227,13 +235,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).display().to_string();
         std::fs::create_dir(folder.path().join("a")).unwrap();
-        let check = |from: &str, to: &str| refuse_overlap(&at(from), &at(to)).is_ok();
+        let refuse = |from: &str, to: &str| {
+            let schemes = zarr::store::schemes();
+            refuse_overlap(&schemes.address(from).unwrap(), &schemes.address(to).unwrap())
+        };
+        let check = |from: &str, to: &str| refuse(&at(from), &at(to)).is_ok();
         assert!(check("a", "b"));
         assert!(check("a", "ab"));
         assert!(!check("a", "a/"));
         assert!(!check("a", "a/../a"));
         assert!(!check("a", "a/b/c"));
         assert!(!check("a", "."));
-        assert!(refuse_overlap(&at("a"), &format!("file://{}", at("a"))).is_err());
+        assert!(refuse(&at("a"), &format!("file://{}", at("a"))).is_err());
+        assert!(refuse(&format!("zip:{}", at("a")), &at("a")).is_err());
+        assert!(refuse(&at("a"), &format!("sqlite:{}", at("a/b"))).is_err());
+        assert!(refuse("memory:", "memory:").is_ok());
     }
 }

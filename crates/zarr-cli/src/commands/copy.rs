@@ -2,7 +2,7 @@
 
 use super::convert::{carry_out, real, refuse_overlap};
 use crate::args::ByConvention;
-use crate::context::{Context, address};
+use crate::context::Context;
 use crate::failure::{Failure, Result};
 use clap::Args;
 use std::sync::Arc;
@@ -48,15 +48,17 @@ pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
 }
 
 fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
-    let ((from_url, from), (to_url, to)) = (address(&args.source), address(&args.target));
-    let (from, to) = (from.unwrap_or("/"), to.unwrap_or("/"));
-    let source = context.open_store(from_url)?;
+    let ((from_address, from), (to_address, to)) =
+        (context.node_address(&args.source)?, context.node_address(&args.target)?);
+    context.share_options(&[&from_address, &to_address])?;
+    let (from, to) = (from.as_deref().unwrap_or("/"), to.as_deref().unwrap_or("/"));
+    let source = context.open_store(&from_address)?;
     let mut is_new = false;
-    let target = if real(from_url).is_some() && real(from_url) == real(to_url) {
+    let target = if real(&from_address).is_some() && real(&from_address) == real(&to_address) {
         Arc::clone(&source)
     } else {
-        refuse_overlap(from_url, to_url)?;
-        match context.open_store(to_url) {
+        refuse_overlap(&from_address, &to_address)?;
+        match context.open_store(&to_address) {
             Err(error) if error.is_not_found() => {
                 is_new = true;
                 Arc::new(MemoryStore::new())
@@ -71,9 +73,9 @@ fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
     let options = args.meaning.apply(ConvertOptions::default()).overwrite(args.overwrite).options(context.options());
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     // A store is created only if the copy is possible.
-    let target = if is_new && planned.is_ok() { context.create_store(to_url)? } else { target };
+    let target = if is_new && planned.is_ok() { context.create_store(&to_address)? } else { target };
     let planned = planned.map_err(|error| match is_new {
-        true => Failure::from(error).in_store(from_url),
+        true => Failure::from(error).in_store(&from_address.to_string()),
         false => Failure::from(error),
     });
     let done = planned.and_then(|conversion| {

@@ -2,7 +2,7 @@
 
 use crate::args::dialect;
 use crate::codecs;
-use crate::context::{Context, node_path};
+use crate::context::{Context, join};
 use crate::failure::{Exit, Failure, Result};
 use crate::near::{near, question};
 use crate::number;
@@ -11,18 +11,18 @@ use std::sync::Arc;
 use zarr::convert::Migration;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
-use zarr::store::MemoryStore;
+use zarr::store::{MemoryStore, StoreAddress};
 use zarr::{Array, Dialect, Group, NewArray, NewGroup, Store};
 
 /// Create an array, or with --group a group.
 #[derive(Debug, Args)]
 pub(crate) struct Create {
-    /// The store, which is created if it does not exist.
+    /// The store, which is created if it does not exist; the node may stand behind it: URL::/PATH, or x.zarr/PATH.
     #[arg(value_name = "URL")]
     url: String,
     /// The path of the new node; missing groups above it are created.
     #[arg(value_name = "PATH")]
-    path: String,
+    path: Option<String>,
     /// Create a group, which has no options that describe elements.
     #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dims", "convention", "separator"])]
     group: bool,
@@ -69,31 +69,47 @@ pub(crate) struct Create {
 }
 
 pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
-    let path = node_path(&args.path)?.to_string();
+    let (address, above) = context.node_address(&args.url)?;
+    let path = match (&above, &args.path) {
+        (None, None) => {
+            let failure = Failure::usage("expected the path of the new node");
+            return Err(failure.with_hint("the root of a store is /"));
+        }
+        (above, path) => join(above.as_deref(), path.as_deref().unwrap_or("/"))?.to_string(),
+    };
     let attributes = args.attributes.as_deref().map(object).transpose()?;
     match (&args.shape, &args.dtype) {
         (Some(shape), Some(data_type)) => {
             let new = array(context, args, &shape.0, data_type, attributes)?;
-            create(context, args, |store| Array::create(store, &path, new.clone(), &context.registry).map(drop))
+            create(context, args, &address, |store| {
+                Array::create(store, &path, new.clone(), &context.registry).map(drop)
+            })
         }
         _ => {
             let new = NewGroup::new().attributes(attributes.unwrap_or_default());
             let new = new.dialect(args.dialect).overwrite(args.overwrite);
-            create(context, args, |store| Group::create(store, &path, new.clone(), &context.registry).map(drop))
+            create(context, args, &address, |store| {
+                Group::create(store, &path, new.clone(), &context.registry).map(drop)
+            })
         }
     }
 }
 
 /// Creates the node by `create`, which gets the store.
-fn create(context: &Context, args: &Create, create: impl Fn(&Arc<dyn Store>) -> zarr::Result<()>) -> Result<()> {
+fn create(
+    context: &Context,
+    args: &Create,
+    address: &StoreAddress,
+    create: impl Fn(&Arc<dyn Store>) -> zarr::Result<()>,
+) -> Result<()> {
     // A store is created only for a node that can be created.
-    let checked = match context.open_store(&args.url) {
+    let checked = match context.open_store(address) {
         Err(error) if error.is_not_found() => create(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>)),
         _ => Ok(()),
     };
-    let checked = checked.map_err(|error| Failure::from(error).in_store(&args.url));
+    let checked = checked.map_err(|error| Failure::from(error).in_store(&address.to_string()));
     let created = checked.and_then(|()| {
-        let store = context.create_store(&args.url)?;
+        let store = context.create_store(address)?;
         Migration::check_settled(&store)?;
         Ok(create(&store)?)
     });

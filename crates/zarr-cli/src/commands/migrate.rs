@@ -37,7 +37,7 @@ pub(crate) struct Migrate {
 }
 
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
-    let store = context.open_store(&args.url)?;
+    let store = context.open_store(&context.store_address(&args.url)?)?;
     if args.finish {
         return Ok(Migration::finish(&store, args.dialect)?);
     }

@@ -91,7 +91,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Missing::Error => MissingChunks::Error,
         Missing::Report => MissingChunks::Report(report.clone()),
     };
-    let location = locate(context, &args.node)?;
+    let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
@@ -144,19 +144,6 @@ fn labelled<'c>(
         }
         Err(failure) => Err(failure),
     }
-}
-
-/// Opens the store of an array. Its address may lead on into a zip file: `air.zip/t2m`.
-fn locate(context: &Context, node: &NodeArgs) -> Result<NodeLocation> {
-    let path = Path::new(node.url.strip_prefix("zip:").unwrap_or(&node.url));
-    let file = path.ancestors().skip(1).find(|above| above.is_file());
-    if let Some((file, rest)) =
-        file.and_then(|file| Some((file, path.strip_prefix(file).ok()?))).filter(|_| node.path == "/")
-        && let (Some(url), Some(rest)) = (file.to_str(), rest.to_str())
-    {
-        return context.locate(&NodeArgs { url: url.to_owned(), path: rest.to_owned(), dialect: node.dialect });
-    }
-    context.locate(node)
 }
 
 /// Refuses a selection that no file can hold.

@@ -2,7 +2,7 @@
 
 use super::bar::Bar;
 use crate::args::NodeArgs;
-use crate::context::{Context, NodeLocation, address};
+use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use clap::Args;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use zarr::store::Prefix;
 /// Erase a node.
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
-    /// The store; the node may stand behind it: URL::PATH.
+    /// The store; the node may stand behind it: URL::/PATH, or x.zarr/PATH.
     #[arg(value_name = "URL")]
     url: String,
     /// The node, with everything below it; / is the root, where only keys of nodes are erased, of every dialect.
@@ -25,15 +25,12 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
-    let (url, path) = match (&args.path, address(&args.url)) {
-        (Some(path), _) => (args.url.as_str(), path.as_str()),
-        (None, (url, Some(path))) => (url, path),
-        (None, _) => {
-            let failure = Failure::usage("expected the path of the node to erase");
-            return Err(failure.with_hint("the root of a store is /"));
-        }
-    };
-    let location = context.locate(&NodeArgs { url: url.to_owned(), path: path.to_owned(), dialect: None })?;
+    if args.path.is_none() && context.node_address(&args.url)?.1.is_none() {
+        let failure = Failure::usage("expected the path of the node to erase");
+        return Err(failure.with_hint("the root of a store is /"));
+    }
+    let path = args.path.clone().unwrap_or_else(|| "/".to_owned());
+    let location = context.locate(&NodeArgs { url: args.url.clone(), path, dialect: None })?;
     let found = context.node_with_warnings(&location)?;
     if let (Node::Group(_), false) = (&found.node, args.recursive) {
         let below = zarr::hierarchy::children(&*location.store, &location.path.to_string(), None)?;

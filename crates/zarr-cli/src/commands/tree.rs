@@ -36,7 +36,8 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
     context.hidden(&walk);
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
-    let store_name = location.url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let address = location.address.to_string();
+    let store_name = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let drawing = Drawing { nodes: &nodes, heading: context.heading };
     context.print(
         || nodes.iter().map(describe::facts).collect::<Vec<_>>(),

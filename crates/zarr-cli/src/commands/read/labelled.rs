@@ -8,13 +8,13 @@ use crate::object::object;
 use crate::output::Output;
 use crate::pieces::{Piece, Pieces};
 use std::cell::{Cell, RefCell};
-use std::path::{Path, PathBuf};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::dtype::DataType;
 use zarr::grid::AxisSelection;
 use zarr::hierarchy::{open_node, with_location};
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
+use zarr::store::StoreAddress;
 use zarr::{Array, Group, Options, Selection, Store};
 
 /// A variable of a data set, with a selection.
@@ -44,7 +44,7 @@ fn group_of(context: &Context, location: &NodeLocation) -> Result<Option<(Group,
     let (store, path, name) = match (location.path.parent(), location.path.name()) {
         (Some(parent), Some(name)) => (std::sync::Arc::clone(&location.store), parent, name.to_owned()),
         // The store is the directory of an array, which may lie in a group.
-        _ => match above(&location.url) {
+        _ => match above(&location.address) {
             Some((folder, name)) => (context.open_store(&folder)?, NodePath::root(), name),
             None => return Ok(None),
         },
@@ -60,13 +60,10 @@ fn group_of(context: &Context, location: &NodeLocation) -> Result<Option<(Group,
 }
 
 /// The directory above that of a store, and the name of the store in it.
-fn above(url: &str) -> Option<(String, String)> {
-    if url.starts_with("zip:") || url.starts_with("memory:") {
-        return None;
-    }
-    let path: PathBuf = std::path::absolute(Path::new(url.strip_prefix("file://").unwrap_or(url))).ok()?;
+fn above(address: &StoreAddress) -> Option<(StoreAddress, String)> {
+    let path = std::path::absolute(address.path()?).ok()?;
     let path = path.is_dir().then_some(path)?;
-    Some((path.parent()?.to_str()?.to_owned(), path.file_name()?.to_str()?.to_owned()))
+    Some((StoreAddress::of_path(path.parent()?), path.file_name()?.to_str()?.to_owned()))
 }
 
 impl<'c> Labelled<'c> {

@@ -1,0 +1,174 @@
+//! The address of a store.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use zarr_store::Error;
+
+/// The address of a store, as [`Schemes::address`](super::Schemes::address) reads it. [`zarr::store::open`](super::open) says how
+/// addresses look.
+///
+/// `Display` shows no secrets: neither a user with a password nor a query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoreAddress {
+    /// The scheme, in lower case; `None` for a path, and so for `file://`.
+    pub(super) scheme: Option<String>,
+    pub(super) rest: Rest,
+}
+
+/// What follows the scheme.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing.
+    Nothing,
+    /// A path of this machine.
+    Path(PathBuf),
+    /// Another address.
+    Address(Box<StoreAddress>),
+    /// `authority/path`, with the query of the web.
+    Url(String),
+}
+
+impl StoreAddress {
+    /// The address of a path, whatever it looks like.
+    #[must_use]
+    pub fn of_path(path: impl Into<PathBuf>) -> Self {
+        Self { scheme: None, rest: Rest::Path(path.into()) }
+    }
+
+    /// The scheme in lower case, such as `s3`; `None` for a path, also in the form `file:///path`.
+    #[must_use]
+    pub fn scheme(&self) -> Option<&str> {
+        self.scheme.as_deref()
+    }
+
+    /// The path of this machine, of paths and such as `sqlite:PATH`.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.rest {
+            Rest::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The address behind the scheme, of such as `zip:ADDRESS`.
+    #[must_use]
+    pub fn inner(&self) -> Option<&StoreAddress> {
+        match &self.rest {
+            Rest::Address(inner) => Some(inner),
+            _ => None,
+        }
+    }
+
+    /// The whole URL, of those with `://`. It may have secrets in it.
+    #[must_use]
+    pub fn url(&self) -> Option<String> {
+        match &self.rest {
+            Rest::Url(rest) => Some(format!("{}://{rest}", self.scheme.as_deref().unwrap_or_default())),
+            _ => None,
+        }
+    }
+
+    /// The error for an address or option that is refused, of kind [`Argument`](zarr_store::ErrorKind::Argument).
+    pub fn refuse(&self, message: impl Into<String>) -> Error {
+        Error::Argument { store: self.to_string(), message: message.into() }
+    }
+}
+
+impl From<&Path> for StoreAddress {
+    fn from(path: &Path) -> Self {
+        Self::of_path(path)
+    }
+}
+
+impl fmt::Display for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.scheme, &self.rest) {
+            (Some(scheme), Rest::Url(rest)) => f.write_str(&shown(&format!("{scheme}://{rest}"))),
+            (Some(scheme), rest) => write!(f, "{scheme}:{rest}"),
+            (None, rest) => rest.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Path(path) => path.display().fmt(f),
+            Self::Address(inner) => inner.fmt(f),
+            Self::Url(rest) => f.write_str(rest),
+        }
+    }
+}
+
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreAddress({:?})", self.to_string())
+    }
+}
+
+/// A text that was given as an address, without secrets: no user with a password, and nothing behind a `?` or `#`.
+pub(super) fn shown(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let plain = rest.find(['?', '#']).map_or(rest, |at| &rest[..at]);
+    let (authority, path) = plain.find('/').map_or((plain, ""), |at| plain.split_at(at));
+    // Azure has a container there (`container@account`), which is no secret; a password follows a colon, and on the web a user may be a
+    // token.
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) if user.contains(':') || scheme.to_ascii_lowercase().starts_with("http") => host,
+        _ => authority,
+    };
+    let cut = if plain.len() < rest.len() { "?..." } else { "" };
+    format!("{scheme}://{authority}{path}{cut}")
+}
+
+/// The text that `%41` and the like stand for; `None` if a digit is missing, or it is no text.
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while let Some(&byte) = bytes.get(i) {
+        let (byte, len) = match byte {
+            b'%' => (hex(bytes.get(i + 1..i + 3)?)?, 3),
+            byte => (byte, 1),
+        };
+        decoded.push(byte);
+        i += len;
+    }
+    String::from_utf8(decoded).ok().filter(|path| !path.contains('\0'))
+}
+
+fn hex(digits: &[u8]) -> Option<u8> {
+    digits.iter().try_fold(0_u8, |value, digit| {
+        let digit = u8::try_from(char::from(*digit).to_digit(16)?).ok()?;
+        Some(value << 4 | digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        for (text, due) in [
+            ("https://user:SECRET@host/a?token=SECRET", "https://host/a?..."),
+            ("HTTP://SECRET@host/a", "HTTP://host/a"),
+            ("s3://KEY:SECRET@bucket/x#SECRET", "s3://bucket/x?..."),
+            ("abfss://data@acc.dfs.core.windows.net/x", "abfss://data@acc.dfs.core.windows.net/x"),
+            ("a/b?c", "a/b?c"),
+            ("s3://b", "s3://b"),
+        ] {
+            assert_eq!(shown(text), due);
+        }
+    }
+
+    #[test]
+    fn percents_are_decoded() {
+        assert_eq!(percent_decoded("/a%20b/%C3%A4").as_deref(), Some("/a b/\u{e4}"));
+        for text in ["%", "%2", "%zz", "%00", "%ff", "%+1"] {
+            assert_eq!(percent_decoded(text), None, "{text}");
+        }
+    }
+}

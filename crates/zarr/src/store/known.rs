@@ -1,0 +1,169 @@
+//! The kinds of stores of this build: the one table that a new store is added to.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use zarr_store::{Error, MemoryStore, Operation, Result, Store};
+
+use super::{Scheme, Schemes, StoreAddress, StoreOptions};
+
+/// The kinds of stores of this build.
+///
+/// ```
+/// let schemes = zarr::store::schemes();
+/// assert!(schemes.get("memory").is_some() && schemes.get("mine").is_none());
+/// ```
+#[must_use]
+pub fn schemes() -> Schemes {
+    static SCHEMES: LazyLock<Schemes> = LazyLock::new(|| {
+        let mut schemes = Schemes::new();
+        schemes.add(Scheme::url(&["file"], open_file).create(create_file).options(FILE_OPTIONS));
+        schemes.add(Scheme::alone(&["memory"], memory).create(memory));
+        #[cfg(feature = "sqlite")]
+        schemes.add(sqlite::scheme());
+        #[cfg(feature = "zip")]
+        schemes.add(Scheme::address(&["zip"], open_zip).ends(&[".zip"]));
+        for (name, expected) in [("sqlite", SQLITE_FILES), ("zip", ZIP_FILES)] {
+            if schemes.get(name).is_none() {
+                schemes.add_hint(name, expected);
+            }
+        }
+        schemes
+    });
+    SCHEMES.clone()
+}
+
+/// The builds that have a kind, named in errors.
+#[cfg(not(feature = "filesystem"))]
+const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
+const SQLITE_FILES: &str = "a build with the feature `sqlite`, which has SQLite files";
+const ZIP_FILES: &str = "a build with the feature `zip`, which reads zip files";
+
+#[cfg(feature = "filesystem")]
+const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
+#[cfg(not(feature = "filesystem"))]
+const FILE_OPTIONS: &[&str] = &[];
+
+fn memory(_: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(MemoryStore::new()))
+}
+
+/// Opens the directory or zip file at a path.
+fn open_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
+    let path = path(address)?;
+    if is_zip_file(path) {
+        return zip_file(address, path, options);
+    }
+    #[cfg(feature = "filesystem")]
+    return Ok(Arc::new(directory(address, zarr_store_filesystem::FilesystemStore::open(path)?, options)?));
+    #[cfg(not(feature = "filesystem"))]
+    Err(Error::Address { url: address.to_string(), expected: DIRECTORIES })
+}
+
+/// Opens the directory at a path, and makes it if it is not there.
+fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
+    let path = path(address)?;
+    if is_zip_file(path) {
+        return Err(Error::ReadOnly { store: address.to_string(), operation: Operation::Open });
+    }
+    #[cfg(feature = "filesystem")]
+    return Ok(Arc::new(directory(address, zarr_store_filesystem::FilesystemStore::create(path)?, options)?));
+    #[cfg(not(feature = "filesystem"))]
+    {
+        let _ = options;
+        Err(Error::Address { url: address.to_string(), expected: DIRECTORIES })
+    }
+}
+
+#[cfg(feature = "filesystem")]
+fn directory(
+    address: &StoreAddress,
+    store: zarr_store_filesystem::FilesystemStore,
+    options: &StoreOptions,
+) -> Result<zarr_store_filesystem::FilesystemStore> {
+    use zarr_store::Durability;
+    let levels = [("none", Durability::None), ("file", Durability::File), ("full", Durability::Full)];
+    let mut chosen = zarr_store_filesystem::FilesystemOptions::default();
+    if let Some(durability) = options.word(address, "durability", &levels)? {
+        chosen = chosen.durability(durability);
+    }
+    if let Some(locks) = options.bool(address, "locks")? {
+        chosen = chosen.locks(locks);
+    }
+    if let Some(sync) = options.bool(address, "sync_on_request")? {
+        chosen = chosen.sync_on_request(sync);
+    }
+    Ok(store.with(chosen))
+}
+
+fn is_zip_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip")) && path.is_file()
+}
+
+fn path(address: &StoreAddress) -> Result<&Path> {
+    address.path().ok_or_else(|| address.refuse("expected a path"))
+}
+
+/// Opens the zip file that is the value at an address.
+#[cfg(feature = "zip")]
+fn open_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
+    match address.inner() {
+        Some(inner) if inner.scheme().is_none() => zip_file(address, path(inner)?, options),
+        // A zip file in another store is opened here: the store that it is a value of, and its key, are those of the inner address.
+        _ => Err(address.refuse("zip files are read from paths of this machine only")),
+    }
+}
+
+#[cfg(feature = "zip")]
+fn zip_file(address: &StoreAddress, path: &Path, options: &StoreOptions) -> Result<Arc<dyn Store>> {
+    if let Some((name, _)) = options.pairs().first() {
+        return Err(address.refuse(format!("option {name} is not known, a zip file has none")));
+    }
+    Ok(Arc::new(zarr_store_zip::ZipStore::open(path)?))
+}
+
+#[cfg(not(feature = "zip"))]
+fn zip_file(address: &StoreAddress, _path: &Path, _options: &StoreOptions) -> Result<Arc<dyn Store>> {
+    Err(Error::Address { url: address.to_string(), expected: ZIP_FILES })
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::time::Duration;
+
+    use zarr_store_sqlite::{Journal, SqliteOptions, SqliteStore};
+
+    use super::*;
+
+    pub(super) fn scheme() -> Scheme {
+        let open = |address: &StoreAddress, given: &StoreOptions, _: &Schemes| {
+            let store: Arc<dyn Store> = Arc::new(SqliteStore::open_with(path(address)?, options(address, given)?)?);
+            Ok(store)
+        };
+        let create = |address: &StoreAddress, given: &StoreOptions, _: &Schemes| {
+            let store: Arc<dyn Store> = Arc::new(SqliteStore::create_with(path(address)?, options(address, given)?)?);
+            Ok(store)
+        };
+        Scheme::path(&["sqlite"], open)
+            .create(create)
+            .options(&["busy_timeout", "journal", "read_only"])
+            .ends(&[".sqlite", ".sqlite3", ".db"])
+    }
+
+    fn options(address: &StoreAddress, given: &StoreOptions) -> Result<SqliteOptions> {
+        let mut options = SqliteOptions::default();
+        let seconds = |text: &str| Duration::try_from_secs_f64(text.parse().ok()?).ok();
+        if let Some(timeout) = given.parse(address, "busy_timeout", "a number of seconds", seconds)? {
+            options = options.busy_timeout(timeout);
+        }
+        if let Some(journal) =
+            given.word(address, "journal", &[("rollback", Journal::Rollback), ("wal", Journal::Wal)])?
+        {
+            options = options.journal(journal);
+        }
+        if let Some(read_only) = given.bool(address, "read_only")? {
+            options = options.read_only(read_only);
+        }
+        Ok(options)
+    }
+}

@@ -1,0 +1,129 @@
+//! Options of stores that are opened by their addresses.
+
+use std::fmt;
+use std::str::FromStr;
+
+use zarr_store::{Error, Result};
+
+use super::StoreAddress;
+use super::schemes::list;
+
+/// Options of a store that is opened by its address, each a name and a text. The [`Scheme`](super::Scheme) of the address says which it
+/// knows; another one is an error that names these.
+///
+/// `Debug` shows the names alone: values may be secrets.
+///
+/// ```
+/// use zarr::store::StoreOptions;
+/// let options: StoreOptions = "busy_timeout=5".parse()?;
+/// let options = options.set("journal", "wal");
+/// assert_eq!(options.get("journal"), Some("wal"));
+/// # Ok::<(), zarr::store::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct StoreOptions(Vec<(String, String)>);
+
+impl StoreOptions {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With this option, which replaces one of the same name.
+    #[must_use]
+    pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        self.0.retain(|(other, _)| *other != name);
+        self.0.push((name, value.into()));
+        self
+    }
+
+    /// The option of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// All names and values, in the order in which they were set.
+    #[must_use]
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those whose names `keep` accepts.
+    #[must_use]
+    pub fn filter(&self, keep: impl Fn(&str) -> bool) -> Self {
+        Self(self.0.iter().filter(|(name, _)| keep(name)).cloned().collect())
+    }
+
+    /// The option of this name as one of several words, which stand for values.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is another word.
+    pub fn word<T: Copy>(&self, address: &StoreAddress, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
+        self.parse(address, name, &list(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>()), |text| {
+            words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
+        })
+    }
+
+    /// The option of this name as `true` or `false`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is neither.
+    pub fn bool(&self, address: &StoreAddress, name: &str) -> Result<Option<bool>> {
+        self.word(address, name, &[("true", true), ("false", false)])
+    }
+
+    /// The option of this name as `parse` reads it. `expected` describes in errors what it reads; the text itself is not shown.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is something else.
+    pub fn parse<T>(
+        &self,
+        address: &StoreAddress,
+        name: &str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        match parse(text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(address.refuse(format!("option {name}: expected {expected}"))),
+        }
+    }
+}
+
+impl fmt::Debug for StoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// `name=value`.
+impl FromStr for StoreOptions {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok(Self::new().set(name, value)),
+            // The text may be a secret without its name.
+            _ => Err(Error::Argument {
+                store: "options of a store".to_owned(),
+                message: "expected name=value".to_owned(),
+            }),
+        }
+    }
+}
+
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for StoreOptions {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(options: I) -> Self {
+        options.into_iter().fold(Self::new(), |options, (name, value)| options.set(name, value))
+    }
+}
