@@ -294,7 +294,7 @@ impl NodeLocation {
 pub(crate) fn join(above: Option<&str>, path: &str) -> Result<NodePath> {
     let Some(above) = above else { return node_path(path) };
     let (above, below) = (node_path(above)?, node_path(path)?);
-    node_path(&format!("{}/{}", above.as_relative(), below.as_relative()).trim_matches('/'))
+    node_path(format!("{}/{}", above.as_relative(), below.as_relative()).trim_matches('/'))
 }
 
 /// A path given on the command line.
