@@ -21,6 +21,10 @@ pub use zarr_store::*;
 pub use zarr_store_cached::Cached;
 #[cfg(feature = "filesystem")]
 pub use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
+#[cfg(feature = "http")]
+pub use zarr_store_http::HttpStore;
+#[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
+pub use zarr_store_object::BucketStore;
 #[cfg(feature = "sqlite")]
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
 #[cfg(feature = "zip")]
@@ -32,8 +36,10 @@ pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};
 /// | address | store | options |
 /// |---|---|---|
 /// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
-/// | `zip:ADDRESS` | with feature `zip` the zip file at the address, which is a path or `file:///path` | |
+/// | `zip:ADDRESS` | with feature `zip` the zip file at the address; one in a bucket or on the web is read by ranges | those of the store at the address |
 /// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
+/// | `s3://bucket/prefix`, `gs://..`, `az://..` | with features `s3`, `gs`, `az` the keys below a prefix of a bucket; `gcs`, `abfs` and `abfss` are understood | `anonymous`, `endpoint`, `region`, `requester_pays`, `missing` (`403`), credentials and others: `BucketStore` |
+/// | `https://host/path`, `http://..` | with feature `http` the files below a URL, to read | `header.NAME`, `missing` (`403`) and others: `HttpStore` |
 /// | `memory:` | a new, empty one in memory | |
 ///
 /// Where a node is meant ([`zarr::open`](crate::open), [`zarr::create`](crate::create) and the command), its path follows:

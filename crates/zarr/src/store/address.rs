@@ -69,6 +69,20 @@ impl StoreAddress {
         }
     }
 
+    /// Of the URL of a file, the address that ends before its name, and the name: the store that the file is a value of, and its key.
+    #[must_use]
+    pub fn in_store(&self) -> Option<(StoreAddress, String)> {
+        let Rest::Url(rest) = &self.rest else { return None };
+        let is_web = matches!(self.scheme(), Some("http" | "https"));
+        let (plain, query) = match rest.find('?').filter(|_| is_web) {
+            Some(at) => rest.split_at(at),
+            None => (rest.as_str(), ""),
+        };
+        let (above, name) = plain.rsplit_once('/').filter(|(above, name)| !above.is_empty() && !name.is_empty())?;
+        let name = if is_web { percent_decoded(name)? } else { name.to_owned() };
+        Some((Self { scheme: self.scheme.clone(), rest: Rest::Url(format!("{above}{query}")) }, name))
+    }
+
     /// The error for an address or option that is refused, of kind [`Argument`](zarr_store::ErrorKind::Argument).
     pub fn refuse(&self, message: impl Into<String>) -> Error {
         Error::Argument { store: self.to_string(), message: message.into() }

@@ -21,11 +21,21 @@ pub fn schemes() -> Schemes {
         schemes.add(Scheme::alone(&["memory"], memory).create(memory));
         #[cfg(feature = "sqlite")]
         schemes.add(sqlite::scheme());
+        #[cfg(feature = "s3")]
+        schemes.add(remote::bucket(&["s3"]));
+        #[cfg(feature = "gs")]
+        schemes.add(remote::bucket(&["gs", "gcs"]));
+        #[cfg(feature = "az")]
+        schemes.add(remote::bucket(&["az", "abfs", "abfss"]));
+        #[cfg(feature = "http")]
+        schemes.add(remote::web(&["https", "http"]));
         #[cfg(feature = "zip")]
         schemes.add(Scheme::address(&["zip"], open_zip).ends(&[".zip"]));
-        for (name, expected) in [("sqlite", SQLITE_FILES), ("zip", ZIP_FILES)] {
-            if schemes.get(name).is_none() {
-                schemes.add_hint(name, expected);
+        for (names, expected) in HINTS {
+            for name in *names {
+                if schemes.get(name).is_none() {
+                    schemes.add_hint(name, expected);
+                }
             }
         }
         schemes
@@ -36,8 +46,15 @@ pub fn schemes() -> Schemes {
 /// The builds that have a kind, named in errors.
 #[cfg(not(feature = "filesystem"))]
 const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
-const SQLITE_FILES: &str = "a build with the feature `sqlite`, which has SQLite files";
 const ZIP_FILES: &str = "a build with the feature `zip`, which reads zip files";
+const HINTS: &[(&[&str], &str)] = &[
+    (&["sqlite"], "a build with the feature `sqlite`, which has SQLite files"),
+    (&["zip"], ZIP_FILES),
+    (&["s3"], "a build with the feature `s3`, which has buckets of S3"),
+    (&["gs", "gcs"], "a build with the feature `gs`, which has buckets of Google Cloud Storage"),
+    (&["az", "abfs", "abfss"], "a build with the feature `az`, which has containers of Azure"),
+    (&["http", "https"], "a build with the feature `http`, which reads over HTTP"),
+];
 
 #[cfg(feature = "filesystem")]
 const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
@@ -106,12 +123,21 @@ fn path(address: &StoreAddress) -> Result<&Path> {
 
 /// Opens the zip file that is the value at an address.
 #[cfg(feature = "zip")]
-fn open_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
-    match address.inner() {
-        Some(inner) if inner.scheme().is_none() => zip_file(address, path(inner)?, options),
-        // A zip file in another store is opened here: the store that it is a value of, and its key, are those of the inner address.
-        _ => Err(address.refuse("zip files are read from paths of this machine only")),
+fn open_zip(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
+    use zarr_store::{AsyncAsSync, Key, block_on};
+    use zarr_store_zip::{AsyncZipStore, ZipStore};
+
+    let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
+    if inner.scheme().is_none() {
+        return zip_file(address, path(inner)?, options);
     }
+    let parts = inner.in_store();
+    let (above, name) = parts.ok_or_else(|| address.refuse("expected the address of a file"))?;
+    let (store, key) = (schemes.open(&above, options)?, Key::new(&name)?);
+    Ok(match store.as_async() {
+        Some(store) => Arc::new(AsyncAsSync::new(Arc::new(block_on(AsyncZipStore::open(store, key))?))),
+        None => Arc::new(ZipStore::over(store, key)?),
+    })
 }
 
 #[cfg(feature = "zip")]
@@ -165,5 +191,35 @@ mod sqlite {
             options = options.read_only(read_only);
         }
         Ok(options)
+    }
+}
+
+#[cfg(any(feature = "s3", feature = "gs", feature = "az", feature = "http"))]
+mod remote {
+    use zarr_store::AsyncAsSync;
+
+    use super::*;
+
+    fn url(address: &StoreAddress) -> Result<String> {
+        address.url().ok_or_else(|| address.refuse("expected a URL"))
+    }
+
+    /// Of buckets, which are not made: writes need nothing but the bucket.
+    #[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
+    pub(super) fn bucket(names: &'static [&'static str]) -> Scheme {
+        let open = |address: &StoreAddress, options: &StoreOptions, _: &Schemes| {
+            let store = zarr_store_object::BucketStore::open(&url(address)?, options.pairs())?;
+            Ok(Arc::new(AsyncAsSync::new(Arc::new(store))) as Arc<dyn Store>)
+        };
+        Scheme::url(names, open).create(open).any_options()
+    }
+
+    #[cfg(feature = "http")]
+    pub(super) fn web(names: &'static [&'static str]) -> Scheme {
+        let open = |address: &StoreAddress, options: &StoreOptions, _: &Schemes| {
+            let store = zarr_store_http::HttpStore::open(&url(address)?, options.pairs())?;
+            Ok(Arc::new(AsyncAsSync::new(Arc::new(store))) as Arc<dyn Store>)
+        };
+        Scheme::url(names, open).any_options().web()
     }
 }
