@@ -2,17 +2,22 @@
 
 use super::{Conversion, PlannedNode, target};
 use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use zarr_array::Array;
 use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
-use zarr_store::{Key, Store, StoreExt};
+use zarr_store::{ByteRange, Bytes, Key, Store, StoreExt};
 
 /// The encoded chunks of so many shapes are kept. A regular grid of few dimensions has no more.
 const DISTINCT: usize = 16;
+/// The sizes of so many chunks are looked at before all are copied.
+const SAMPLES: usize = 16;
+/// So many threads wait for requests that take long.
+const WAITING: usize = 64;
 
 /// Copies all chunks of a node. Needs neither its codecs nor its data type, unless chunks that are not stored would read as another
 /// value in the target: these are written.
@@ -39,15 +44,14 @@ pub(super) fn copy(
         let located = |error: Error| {
             locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), Some(key.to_string()))))
         };
-        fits(&**source, key, conversion.options.memory).map_err(located)?;
         // A key that is gone since it was listed is a missing chunk.
-        if let Some(value) = source.get_all(key).map_err(|error| located(error.into()))? {
+        if let Some(value) = value_within(&**source, key, conversion.options.memory).map_err(located)? {
             destination.set_all(&to.key(chunk)?, &value).map_err(|error| located(error.into()))?;
         }
         advance(share(chunk))
     };
     let mut done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
-    in_parallel(threads(conversion, &chunks, &**source), &chunks, &one)?;
+    in_parallel(threads(conversion, &chunks, &**source, &**destination)?, &chunks, &one)?;
     if !target::missing_may_stay(&planned.source, written) {
         let stored = chunks.into_iter().map(|(_, chunk)| chunk).collect();
         let one = |chunk: &ChunkIndex| advance(share(chunk)).map(|()| share(chunk));
@@ -114,26 +118,46 @@ fn write_missing(
     Ok(done)
 }
 
-/// Checks that a value may be held in memory.
-fn fits(store: &dyn Store, key: &Key, memory: u64) -> Result<()> {
-    match store.size(key)? {
-        Some(size) if size > memory => {
-            let error =
-                Error::argument(format!("the chunk has {size} bytes, more than the {memory} of memory allowed"));
-            Err(error.with_hint("allow more memory"))
-        }
-        _ => Ok(()),
+/// A value that may be held in memory, by one request.
+fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Bytes>> {
+    let Some(fetched) = store.get_ranges(key, &[ByteRange::First(memory.saturating_add(1))])? else { return Ok(None) };
+    let found = fetched.size.unwrap_or(0).max(fetched.part(0).len() as u64);
+    if found > memory {
+        let error = Error::argument(format!("the chunk has {found} bytes, more than the {memory} of memory allowed"));
+        return Err(error.with_hint("allow more memory"));
     }
+    Ok(Some(fetched.into_bytes()))
 }
 
-/// As many threads as asked for, as long as each can hold a chunk.
-fn threads(conversion: &Conversion, chunks: &[(Key, ChunkIndex)], store: &dyn Store) -> usize {
-    let wanted = conversion.options.options.threads.or_else(|| std::thread::available_parallelism().ok());
+/// As many threads as asked for, as long as each can hold a chunk. Where requests take long, threads only wait for them, and there are
+/// many.
+fn threads(
+    conversion: &Conversion,
+    chunks: &[(Key, ChunkIndex)],
+    source: &dyn Store,
+    destination: &dyn Store,
+) -> Result<usize> {
+    let options = &conversion.options.options;
+    let is_remote = source.as_async().is_some() || destination.as_async().is_some();
+    let wanted = if is_remote {
+        options.requests_in_flight.map_or(WAITING, NonZeroUsize::get)
+    } else {
+        let wanted = options.threads.or_else(|| std::thread::available_parallelism().ok());
+        wanted.map_or(1, NonZeroUsize::get)
+    };
     // Some chunks stand for all: sizes differ, but not by orders of magnitude.
-    let step = (chunks.len() / 16).max(1);
-    let sizes = chunks.iter().step_by(step).filter_map(|(key, _)| store.size(key).ok().flatten());
-    let room = conversion.options.memory / sizes.max().unwrap_or(1).saturating_mul(2).max(1);
-    wanted.map_or(1, usize::from).min(usize::try_from(room).unwrap_or(usize::MAX)).min(chunks.len()).max(1)
+    let step = (chunks.len() / SAMPLES).max(1);
+    let samples: Vec<&Key> = chunks.iter().step_by(step).map(|(key, _)| key).collect();
+    let largest = AtomicU64::new(1);
+    let one = |key: &&Key| {
+        if let Some(size) = source.size(key).ok().flatten() {
+            largest.fetch_max(size, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    in_parallel(if is_remote { samples.len() } else { 1 }, &samples, &one)?;
+    let room = conversion.options.memory / largest.into_inner().saturating_mul(2).max(1);
+    Ok(wanted.min(usize::try_from(room).unwrap_or(usize::MAX)).min(chunks.len()).max(1))
 }
 
 /// Calls `one` for each item on several threads; after the first error no further items are begun. Copying waits for
