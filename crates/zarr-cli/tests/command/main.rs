@@ -4,6 +4,7 @@
 
 mod addresses;
 mod append;
+mod buckets;
 mod convert;
 mod create;
 mod dataset;
