@@ -26,6 +26,9 @@ const LITTLE: u64 = 512 << 10;
 /// the chunks have less than 512 KiB; when their future is dropped, requests under way are dropped at once. What reads into or writes
 /// from memory that it borrows ([`read_into`](Self::read_into), [`write`](Self::write)) decodes and encodes where the future is polled,
 /// and lets other tasks have their turn after each group of chunks: a task of its own is right for those.
+///
+/// Chunks are decoded on the threads of rayon's pool, or of the pool of [`Options::threads`]. These should not wait for the futures
+/// (`block_on` in a parallel iterator): if all of them do, none is left to decode. [`Array`](crate::Array) may be used there.
 #[derive(Clone)]
 pub struct AsyncArray {
     store: Arc<dyn AsyncStore>,
@@ -99,7 +102,8 @@ impl AsyncArray {
 
     /// Whether the chunks of a selection have so few bytes that another thread would not be worth it.
     pub(crate) fn is_little(&self, resolved: &Resolved) -> bool {
-        let part = self.part_shape();
+        let chunk = self.chunk_shape();
+        let part = if self.core.codecs.is_sharded(&chunk) { self.part_shape() } else { chunk };
         let chunks = match resolved {
             Resolved::Box(selected) => {
                 let axes = selected.region.axes().iter().zip(&part);

@@ -43,7 +43,7 @@ impl Drive for Blocking<'_> {
         core: &ArrayCore,
         job: J,
     ) -> impl Future<Output = Result<J::Output>> + Send {
-        std::future::ready(execute::run_free(self.0, job).map_err(|error| core.locate(error)))
+        std::future::ready(execute::run_free(core, self.0, job).map_err(|error| core.locate(error)))
     }
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::core::ArrayCore;
 use std::num::NonZeroUsize;
 use zarr_hierarchy::execute::Pool;
-pub(crate) use zarr_hierarchy::execute::{map, run_free, try_for_each};
+pub(crate) use zarr_hierarchy::execute::{map, try_for_each};
 use zarr_store::{AccessProfile, Job, Limits, Store, run_on};
 
 /// Does work where an array's decoding runs.
@@ -36,6 +36,13 @@ pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, jo
         return run_on(&pool, store, job);
     }
     within(core, || run_on(&pool, store, job))?
+}
+
+/// Runs a job of an array that decodes and encodes nothing, with many requests.
+pub(crate) fn run_free<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, Error> {
+    let options = &core.options;
+    let requests = options.requests_in_flight.map(NonZeroUsize::get);
+    run_on(&Pool::of_requests().in_flight(requests, options.bytes_in_flight), store, job)
 }
 
 /// How much of one operation on an array may be under way on a store with this profile.

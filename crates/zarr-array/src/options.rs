@@ -54,7 +54,7 @@ pub struct Options {
     /// [`Array::warnings`](crate::Array::warnings) says so.
     pub strict: bool,
     /// How many threads read, decode, encode and write; arrays that ask for the same number share them. By default rayon's global
-    /// pool: one for each core. Not used by [`AsyncArray`](crate::AsyncArray), nor without the feature `parallel`.
+    /// pool: one for each core. Not used without the feature `parallel`.
     pub threads: Option<NonZeroUsize>,
     /// How many requests one operation has under way at the same time on a store whose requests take long, such as a bucket: as many
     /// as the [access profile](zarr_store::AccessProfile::concurrency) of the store says, if not set.

@@ -175,7 +175,9 @@ impl AsyncArray {
     ) -> Result<()> {
         let resolved = self.resolve(selection)?;
         let regions = ChunkRegions::new(&self.core, &resolved)?;
-        let limit = execute::limits(&self.core, &self.store().access_profile()).requests;
+        let limits = execute::limits(&self.core, &self.store().access_profile());
+        let chunk = self.core.codecs.decoded_size(&self.chunk_shape()).max(1);
+        let limit = limits.requests.min(usize::try_from(limits.bytes / chunk).unwrap_or(usize::MAX)).max(1);
         zarr_store::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use reqwest::Url;
-use zarr_store::{Error, ErrorKind, Key, Operation, Result};
+use zarr_store::{Error, Key, Result};
 
 /// A base address, whose query string is part of every request. Neither that, nor a name and password in it, is ever shown.
 #[derive(Clone)]
@@ -23,8 +23,7 @@ impl Base {
             }
         };
         // What is not understood is not shown: it may have secrets in it.
-        let fault =
-            |text: String| Error::failed(&format_args!("{scheme}://"), Operation::Open, "/", ErrorKind::Argument, text);
+        let fault = |text: String| Error::Argument { store: format!("{scheme}://"), message: text };
         let url = Url::parse(text).map_err(|error| fault(format!("the address is no URL: {error}")))?;
         if url.host_str().is_none_or(str::is_empty) {
             return Err(fault("the address has no host".to_owned()));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use zarr_store::{Error, ErrorKind, Key, Operation, Prefix, Result};
+use zarr_store::{Error, Key, Prefix, Result};
 
 /// The kinds of addresses, for messages.
 const EXPECTED: &str = "s3://, gs://, gcs://, az://, abfs:// or abfss://, with the name of a bucket behind it";
@@ -45,7 +45,7 @@ impl Address {
         let (scheme, rest) = url.split_once("://").unwrap_or((url.split(':').next().unwrap_or_default(), ""));
         let fault = |text: &str| {
             let name: String = scheme.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
-            Err(Error::failed(&format_args!("{name}://"), Operation::Open, "/", ErrorKind::Argument, text))
+            Err(Error::Argument { store: format!("{name}://"), message: text.to_owned() })
         };
         let (protocol, scheme) = match scheme.to_ascii_lowercase().as_str() {
             "s3" => (Protocol::S3, "s3"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zarr_store::{Error, ErrorKind, Operation, Result};
+use zarr_store::{Error, Result};
 
 /// Options of a store as texts, which are taken one by one; those that are left at the end are not known.
 ///
@@ -116,7 +116,7 @@ impl<'o> StoreOptions<'o> {
     /// An error about the options. The text shows no secret.
     #[must_use]
     pub fn refuse(&self, text: String) -> Error {
-        Error::failed(&self.store, Operation::Open, "/", ErrorKind::Argument, text)
+        Error::Argument { store: self.store.to_string(), message: text }
     }
 
     fn parsed<T>(&mut self, name: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
@@ -130,6 +130,7 @@ impl<'o> StoreOptions<'o> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zarr_store::ErrorKind;
 
     #[test]
     fn values() {
@@ -143,9 +144,8 @@ mod tests {
         assert_eq!(options.duration("t").expect("a time"), Some(Duration::from_millis(500)));
         assert_eq!(options.beginning("header."), [("X", "x")]);
         let error = options.flag("bad").expect_err("no flag");
-        assert_eq!((error.to_string().as_str(), error.kind()), ("http://host: open /", ErrorKind::Argument));
-        let text = std::error::Error::source(&error).expect("a reason").to_string();
-        assert_eq!(text, "option bad: found \"maybe\", expected true or false");
+        let text = "http://host: option bad: found \"maybe\", expected true or false";
+        assert_eq!((error.to_string().as_str(), error.kind()), (text, ErrorKind::Argument));
         assert!(options.duration("t2").is_err());
         options.finish(&[]).expect("none is left");
         let given = [("n".to_owned(), "8".to_owned())];

@@ -35,7 +35,8 @@ pub struct AccessProfile {
     pub concurrency: usize,
     /// How many bytes of one operation these drivers have under way at once: see [`Limits::bytes`](crate::Limits::bytes).
     pub bytes_in_flight: u64,
-    /// Values and ranges of more than twice this size are read in parts of it, at the same time. `None`: never.
+    /// Ranges of more than twice this size are read in parts of it, at the same time, and so are whole values that are [expected to
+    /// be](crate::GetOptions::expected_size) so large. `None`: never.
     pub part_size: Option<u64>,
 }
 

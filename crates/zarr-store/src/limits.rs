@@ -26,7 +26,7 @@ impl Limits {
         Self { requests: profile.concurrency, bytes: profile.bytes_in_flight }
     }
 
-    /// With so many requests, one at least.
+    /// With so many requests; 0 is taken for 1.
     #[must_use]
     pub const fn requests(self, requests: usize) -> Self {
         Self { requests, ..self }

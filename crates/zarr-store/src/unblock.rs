@@ -196,11 +196,11 @@ impl Sent {
         &self,
         operation: Operation,
         key: &str,
-        request: impl FnOnce(Arc<dyn AsyncStore>) -> BoxFuture<'static, Result<T>>,
+        request: impl FnOnce(Arc<dyn AsyncStore>) -> BoxFuture<'static, Result<T>> + Send + 'static,
     ) -> BoxFuture<'static, Result<T>> {
         let (sender, reply) = reply::channel();
-        let future = request(Arc::clone(&self.store));
-        self.queue.push(Box::pin(async move { sender.send(future.await) }));
+        let store = Arc::clone(&self.store);
+        self.queue.push(Box::pin(sender.send_output(move || request(store))));
         let (store, key) = (Arc::clone(&self.store), key.to_owned());
         Box::pin(async move {
             reply.await.unwrap_or_else(|| {
@@ -270,7 +270,7 @@ impl AsyncStore for Sent {
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        let paused = self.send(Operation::Lock, "/", |store| {
+        let paused = self.send(Operation::Lock, "/", move |store| {
             Box::pin(async move {
                 store.pause(duration).await;
                 Ok(())

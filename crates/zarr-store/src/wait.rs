@@ -32,32 +32,44 @@ pub(crate) async fn sleep(duration: Duration) {
 
 /// Polls a future on this thread until it is done, sleeping in between: for tests and for programs without a runtime.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Unpark::this_thread();
+    let unpark = Unpark::this_thread();
+    let waker = Waker::from(Arc::clone(&unpark));
     let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
+            Poll::Pending => unpark.wait(),
         }
     }
 }
 
-/// Wakes a thread that is parked.
-pub(crate) struct Unpark(Thread);
+/// Wakes a thread that waits. Whatever else parks and unparks the thread, no wake is lost.
+pub(crate) struct Unpark {
+    thread: Thread,
+    is_woken: AtomicBool,
+}
 
 impl Unpark {
-    /// A waker of the calling thread.
-    pub(crate) fn this_thread() -> Waker {
-        Waker::from(Arc::new(Self(std::thread::current())))
+    /// Of the calling thread.
+    pub(crate) fn this_thread() -> Arc<Self> {
+        Arc::new(Self { thread: std::thread::current(), is_woken: AtomicBool::new(false) })
+    }
+
+    /// Waits for a wake since the last wait: on the thread that this is of.
+    pub(crate) fn wait(&self) {
+        while !self.is_woken.swap(false, Ordering::AcqRel) {
+            std::thread::park();
+        }
     }
 }
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
+        self.is_woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }

@@ -225,3 +225,51 @@ fn faults_are_errors_or_pass_and_never_fill_values() {
         }
     }
 }
+
+#[test]
+fn shards_are_read_whole_or_by_their_index() {
+    let server = server(Duration::ZERO);
+    let store = blocking(&server, "x.zarr");
+    let values = arrays(&store);
+    // Shards of a single inner chunk, by points, masks and several regions.
+    let new = NewArray::new(&[128, 128], "int32").chunks(&[32, 128]).shards(&[32, 128]);
+    let single = zarr::create((&store, "/single")).array(new).unwrap();
+    single.write(.., &values).unwrap();
+    let mut out = vec![0_i32; 32 * 128];
+    single.read_many([(32..64_u64, out.as_mut_slice())]).unwrap();
+    assert_eq!(out, values[32 * 128..64 * 128]);
+    let rows: Vec<bool> = (0..128).map(|row| row < 33).collect();
+    assert_eq!(single.read::<i32>((rows, ..)).unwrap(), values[..33 * 128]);
+
+    // An index that is in the cache serves further reads, of all as well.
+    let array = zarr::open((&store, "/g/sharded")).cache(&ChunkCache::new(1 << 20)).array().unwrap();
+    array.read::<i32>((40, 50)).unwrap();
+    for most in [8, 0] {
+        server.reset_counts();
+        assert_eq!(array.read::<i32>(..).unwrap(), values);
+        assert!(server.counts().requests() <= most, "{:?}", server.counts());
+    }
+
+    // Bytes that no index names are not fetched.
+    let key = "x.zarr/g/sharded/c/1/0";
+    let value = server.get("data", key).unwrap();
+    let (chunks, index) = value.split_at(value.len() - (16 * 16 + 4));
+    let large = [chunks, &vec![0; 4 << 20], index].concat();
+    server.put("data", key, large);
+    server.reset_counts();
+    let array = zarr::open((&store, "/g/sharded")).array().unwrap();
+    assert_eq!(array.read::<i32>(..).unwrap(), values);
+    assert!(server.counts().bytes_sent < 1 << 20, "{:?}", server.counts());
+}
+
+/// The threads that decode may themselves wait for reads.
+#[test]
+fn reads_end_where_all_threads_of_a_pool_wait_for_them() {
+    let server = server(Duration::ZERO);
+    let store = blocking(&server, "x.zarr");
+    let new = NewArray::new(&[2 << 20], "int8").chunks(&[64 << 10]);
+    zarr::create((&store, "/a")).array(new).unwrap().fill(.., 3_i8).unwrap();
+    let array = zarr::open((&store, "/a")).threads(1).array().unwrap();
+    let read = |_| array.read::<i8>(..).unwrap().len();
+    assert_eq!(array.map_parallel((0..80).collect(), read).unwrap(), [2 << 20; 80]);
+}

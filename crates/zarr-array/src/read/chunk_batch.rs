@@ -50,6 +50,9 @@ impl<'a> ChunkBatch<'a> {
                 chunk.start_into(FetchDestination::Output, &mut requests)?;
                 continue;
             }
+            if chunk.start_whole(self.context, &mut requests)? {
+                continue;
+            }
             let partial = chunk.partial(self.context);
             let size = if partial.is_none() { chunk.buffered_size(self.context) } else { None };
             match size.and_then(|size| self.buffer_size.checked_add(size)) {
@@ -96,6 +99,14 @@ impl<'a> ChunkBatch<'a> {
                     if !chunk.filled(size, &self.buffer, &mut requests)? {
                         self.chunks.push(chunk);
                     }
+                }
+                // The value has more bytes than a shard needs: which ones, its index says.
+                Advance::Bytes(bytes, fetched)
+                    if chunk.byte_range.is_none() && fetched.size.is_some_and(|size| size > bytes.len() as u64) =>
+                {
+                    let partial = chunk.partial(self.context);
+                    chunk.start(partial, &mut requests)?;
+                    self.chunks.push(chunk);
                 }
                 Advance::Bytes(bytes, _) => chunk.decode(bytes)?,
                 Advance::Waiting => self.chunks.push(chunk),

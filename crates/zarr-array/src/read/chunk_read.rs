@@ -143,13 +143,16 @@ impl<'a> ChunkRead<'a> {
 
     /// Decoding from less than all bytes, if the codecs can do that.
     pub(super) fn partial(&self, context: &ReadContext<'_>) -> Option<Box<dyn Decode>> {
-        if self.byte_range.is_none()
-            && self.region.is_whole(&self.shape)
-            && context.fetches_whole(&self.codecs, &self.shape)
-        {
-            return None;
-        }
         self.codecs.partial(&self.shape, &self.region, &context.access)
+    }
+
+    /// Begins with all bytes of a shard that is worth it: by one request, and not its index first. Says whether it did.
+    pub(super) fn start_whole(&mut self, context: &ReadContext<'_>, requests: &mut Requests) -> Result<bool> {
+        let whole = self.byte_range.is_none() && self.region.is_whole(&self.shape);
+        let Some(size) = context.whole_shard(&self.codecs, &self.shape).filter(|_| whole) else { return Ok(false) };
+        self.decode = None;
+        self.ask(&[ByteRange::First(size)], requests)?;
+        Ok(true)
     }
 
     /// Begins, or begins again: asks for the first bytes that `decode` needs, or for all.

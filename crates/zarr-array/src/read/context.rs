@@ -105,12 +105,12 @@ impl<'a> ReadContext<'a> {
         chunks_in(LOCAL_GROUP, chunk_size)
     }
 
-    /// Whether all of a shard is fetched by one request, and not its index first: that saves a round of latency, and the shard is so
-    /// small that one thread decodes it soon.
-    pub(super) fn fetches_whole(&self, codecs: &Pipeline, shape: &[u64]) -> bool {
-        self.store == StoreKind::Remote
-            && codecs.decoded_size(shape) <= WHOLE_SHARD
-            && codecs.part_shape(shape).is_some()
+    /// How many bytes a shard has at most, if all of it is fetched by one request, and not its index first: that saves a round of
+    /// latency, and the shard is so small that one thread decodes it soon. One that has more bytes, which its index does not name, is
+    /// read by its index.
+    pub(super) fn whole_shard(&self, codecs: &Pipeline, shape: &[u64]) -> Option<u64> {
+        let small = self.store == StoreKind::Remote && codecs.decoded_size(shape) <= WHOLE_SHARD;
+        (small && codecs.part_shape(shape).is_some()).then(|| codecs.max_encoded_size(shape).min(2 * WHOLE_SHARD))
     }
 
     /// How many bytes an encoded chunk has at most, or what it may be expected to have; `None` where requests are short, so that

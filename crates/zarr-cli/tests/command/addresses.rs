@@ -62,7 +62,12 @@ fn a_node_may_stand_behind_its_store() {
 #[test]
 fn addresses_that_are_not_known() {
     let folder = Folder::new();
-    fails(&folder, &["tree", "ftp://host/x"], 2, "expected a path, file://, memory:, sqlite: or zip:");
+    fails(
+        &folder,
+        &["tree", "ftp://host/x"],
+        2,
+        "expected a path, file://, memory:, sqlite:, s3://, gs://, az://, https:// or zip:",
+    );
     fails(&folder, &["tree", "file:///x?versionId=1"], 2, "has a ? or #");
     fails(&folder, &["tree", "file:x"], 2, "expected file://");
     let ran = folder.run(&["tree", "ftp://user:SECRET@host/x?SECRET", "--json"]);

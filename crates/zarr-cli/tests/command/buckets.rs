@@ -51,7 +51,7 @@ fn the_web_is_read_by_given_paths_and_consolidated_metadata() {
     let new = ["--shape", "4", "--dtype", "int8", "--chunks", "2"];
     folder.ok(&[&["create", "x.zarr", "g/a"], &new[..], &["--fill", "5"]].concat());
     folder.ok(&["consolidate", "x.zarr"]);
-    server.load("data", &folder.path("")).unwrap();
+    server.load("data", folder.path("")).unwrap();
     let url = format!("{}/data/x.zarr", server.url());
     assert_eq!(folder.ok(&["read", &format!("{url}/g/a")]), folder.ok(&["read", "x.zarr/g/a"]));
     assert!(folder.ok(&["tree", &url]).contains("int8"));

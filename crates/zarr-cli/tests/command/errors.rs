@@ -34,7 +34,7 @@ fn exit_codes_and_kinds() {
     check(&["create", "s", "c", "--shape", "4", "--dtype", "int8", "--fill", "300"], 2, "argument", "300");
     check(&["create", "s", "c", "--shape", "4", "--dtype", "int8", "--codecs", "nil"], 2, "unknown-extension", "nil");
     check(&["write", "s", "a", "--from", "no.npy"], 3, "not-found", "no.npy");
-    check(&["tree", "s3://bucket/x"], 2, "argument", "s3://");
+    check(&["tree", "ftp://bucket/x"], 2, "argument", "ftp://");
     assert!(!folder.path("nowhere").exists());
 
     let chunk = folder.path("s/a/c/0");

@@ -4,7 +4,8 @@ use super::future_set::all;
 use super::parts;
 use super::permits::Permits;
 use crate::answer::{check_replies, conflict};
-use crate::{AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result};
+use crate::get_plan::GetPlan;
+use crate::{AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result};
 
 /// So many bytes a value is expected to have if nothing else is known.
 const USUAL_SIZE: u64 = 64 << 10;
@@ -20,7 +21,8 @@ pub(super) async fn answers(
         (Some(request), 1) => vec![answer(store, permits, request).await?],
         (last, _) => {
             let requests = requests.into_iter().chain(last);
-            all(requests.map(|request| Box::pin(answer(store, permits, request)) as BoxFuture<'_, _>)).await?
+            all(requests.map(|request| Box::pin(answer(store, permits, request)) as BoxFuture<'_, _>), permits.count())
+                .await?
         }
     };
     check_replies(replies.len(), expected)?;
@@ -61,23 +63,33 @@ async fn answer(store: &dyn AsyncStore, permits: &Permits, request: Request) -> 
     })
 }
 
-/// How many bytes of memory the answers to some requests are expected to take, and the values that these set.
-pub(super) fn expected_size(requests: &[Request]) -> u64 {
-    let size = |request: &Request| match request {
-        Request::Get { ranges, options, .. } => {
-            let whole = options.expected_size.unwrap_or(USUAL_SIZE);
-            let sizes = ranges.iter().map(|range| match range {
-                ByteRange::Range(range) => range.end.saturating_sub(range.start),
-                ByteRange::Suffix(len) => *len,
-                ByteRange::First(len) => whole.min(*len),
-                ByteRange::Full | ByteRange::From(_) => whole,
-            });
-            sizes.fold(0, u64::saturating_add)
+/// How many bytes of memory the answers to some requests are expected to take, and the values that these set; and how many of them they
+/// take in any case: ranges that are merged are in memory with the bytes between them.
+pub(super) fn expected_size(requests: &[Request], profile: &AccessProfile) -> (u64, u64) {
+    let (mut expected, mut certain) = (0_u64, 0_u64);
+    for request in requests {
+        match request {
+            Request::Get { ranges, options, .. } => {
+                let whole = options.expected_size.unwrap_or(USUAL_SIZE);
+                let plan = GetPlan::new(ranges, profile);
+                for range in plan.as_ref().map_or(&ranges[..], |plan| &plan.ranges) {
+                    let size = match range {
+                        ByteRange::Range(range) => range.end.saturating_sub(range.start),
+                        ByteRange::Suffix(len) => *len,
+                        ByteRange::First(len) => whole.min(*len),
+                        ByteRange::Full | ByteRange::From(_) => whole,
+                    };
+                    expected = expected.saturating_add(size);
+                    if let ByteRange::Range(_) = range {
+                        certain = certain.saturating_add(size);
+                    }
+                }
+            }
+            Request::Set { value, .. } => expected = expected.saturating_add(value.len() as u64),
+            _ => {}
         }
-        Request::Set { value, .. } => value.len() as u64,
-        _ => 0,
-    };
-    requests.iter().map(size).fold(0, u64::saturating_add)
+    }
+    (expected, certain)
 }
 
 /// How many bytes of memory replies take.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use super::answer::{answers, expected_size, held_size};
 use super::future_set::FutureSet;
 use super::permits::Permits;
-use crate::{AsyncStore, Error, Job, Limits, Next, Reply, Request, Result};
+use crate::{AccessProfile, AsyncStore, Error, Job, Limits, Next, Reply, Request, Result};
 
 /// A job, all jobs that it forked, and their requests. It polls requests and says which steps can be taken; it takes none itself.
 ///
@@ -23,6 +23,7 @@ pub(super) struct Driver<'s, J: Job> {
     replied: VecDeque<(usize, Vec<Reply>)>,
     /// Requests of jobs that wait until the bounds allow them.
     asking: VecDeque<(usize, Vec<Request>, u64)>,
+    profile: AccessProfile,
     asked: FutureSet<'s, (usize, Result<Vec<Reply>>)>,
     /// How many requests `asked` has.
     requests: usize,
@@ -40,6 +41,8 @@ struct Node<J> {
     forked: usize,
     requests: usize,
     bytes: u64,
+    /// So many of them the replies take in any case.
+    certain: u64,
 }
 
 /// A step that can be taken, on any thread.
@@ -77,6 +80,7 @@ impl<'s, J: Job> Driver<'s, J> {
             fresh: Vec::new(),
             replied: VecDeque::new(),
             asking: VecDeque::new(),
+            profile: store.access_profile(),
             asked: FutureSet::new(),
             requests: 0,
             bytes: 0,
@@ -88,7 +92,7 @@ impl<'s, J: Job> Driver<'s, J> {
     }
 
     fn insert(&mut self, job: J, parent: Option<usize>) -> usize {
-        let node = Some(Node { job: Some(job), parent, forked: 0, requests: 0, bytes: 0 });
+        let node = Some(Node { job: Some(job), parent, forked: 0, requests: 0, bytes: 0, certain: 0 });
         match self.free.pop() {
             Some(number) => {
                 if let Some(slot) = self.nodes.get_mut(number) {
@@ -159,9 +163,10 @@ impl<'s, J: Job> Driver<'s, J> {
             }
             // Requests run at the same time, so that none can borrow the job.
             Next::Ask(requests) | Next::FetchInto(requests) => {
-                let bytes = expected_size(&requests);
+                let (bytes, certain) = expected_size(&requests, &self.profile);
                 if let Some(node) = self.node(number) {
                     node.job = Some(job);
+                    node.certain = certain;
                 }
                 self.asking.push_back((number, requests, bytes));
             }
@@ -197,6 +202,7 @@ impl<'s, J: Job> Driver<'s, J> {
             let replies = replies?;
             let held = held_size(&replies);
             if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
+                let held = held.max(node.certain);
                 self.requests = self.requests.saturating_sub(std::mem::take(&mut node.requests));
                 self.bytes = self.bytes.saturating_sub(std::mem::replace(&mut node.bytes, held)).saturating_add(held);
             }
@@ -220,6 +226,11 @@ impl<'s, J: Job> Driver<'s, J> {
             let (store, permits) = (self.store, self.permits);
             self.asked.push(Box::pin(async move { (number, answers(store, permits, requests).await) }));
         }
+    }
+
+    /// Whether it has not ended.
+    pub(super) fn has_more(&self) -> bool {
+        self.output.is_none()
     }
 
     /// Whether nothing will happen any more without a step.

@@ -108,7 +108,7 @@ impl<'a, T> FutureSet<'a, T> {
             drop(woken);
             let Some(slot) = self.slots.get_mut(number) else { continue };
             // A wake from now on is of the poll that follows or of a later one.
-            slot.wakes.is_woken.store(false, Ordering::Release);
+            slot.wakes.is_woken.swap(false, Ordering::AcqRel);
             // A waker may wake a slot whose future has ended since.
             let Some(future) = &mut slot.future else { continue };
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&slot.waker)) {
@@ -120,20 +120,25 @@ impl<'a, T> FutureSet<'a, T> {
     }
 }
 
-/// Runs futures at the same time, and returns their outputs in order. The first failure drops the others.
+/// Runs futures at the same time, at most `limit` of them, and returns their outputs in order. The first failure drops the others.
 pub(super) async fn all<'a, T: Send + 'a, E: Send + 'a>(
     futures: impl IntoIterator<Item = BoxFuture<'a, Result<T, E>>>,
+    limit: usize,
 ) -> Result<Vec<T>, E> {
     let mut set: FutureSet<'a, (usize, Result<T, E>)> = FutureSet::new();
     let mut outputs: Vec<Option<T>> = Vec::new();
-    for (number, future) in futures.into_iter().enumerate() {
-        outputs.push(None);
-        set.push(Box::pin(async move { (number, future.await) }));
-    }
+    let mut rest = futures.into_iter().enumerate().map(|(number, future)| -> BoxFuture<'a, (usize, Result<T, E>)> {
+        Box::pin(async move { (number, future.await) })
+    });
+    rest.by_ref().take(limit.max(1)).for_each(|future| set.push(future));
     while let Some((number, output)) = poll_fn(|context| set.poll_next(context)).await {
+        if outputs.len() <= number {
+            outputs.resize_with(number + 1, || None);
+        }
         if let Some(slot) = outputs.get_mut(number) {
             *slot = Some(output?);
         }
+        rest.next().into_iter().for_each(|future| set.push(future));
     }
     Ok(outputs.into_iter().flatten().collect())
 }
@@ -181,8 +186,10 @@ mod tests {
 
     #[test]
     fn outputs_come_in_order_whatever_wakes_first() {
-        let found = block_on(all((0..50).rev().map(woken_often))).expect("done");
+        let found = block_on(all((0..50).rev().map(woken_often), 50)).expect("done");
         assert_eq!(found, (0..50).rev().collect::<Vec<_>>());
+        let few = block_on(all((0..50).rev().map(woken_often), 3)).expect("done");
+        assert_eq!(few, found);
     }
 
     #[test]

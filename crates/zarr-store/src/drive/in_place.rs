@@ -2,19 +2,18 @@
 
 use std::future::poll_fn;
 use std::task::Poll;
-use std::time::{Duration, Instant};
 
 use super::driver::{Driver, stalled};
 use super::permits::Permits;
 use crate::{AsyncStore, Job, Limits, Result};
 
-/// After so long other tasks of the executor have their turn.
-const TURN: Duration = Duration::from_millis(1);
+/// After so many steps other tasks of the executor have their turn.
+const TURN: usize = 2;
 
 /// Runs a job on a store. Requests run at the same time, of all forked jobs together as many as the
 /// [concurrency](crate::AccessProfile::concurrency) of the store.
 ///
-/// Steps of jobs, such as decoding, run where the future is polled, and the executor has its turn after each.
+/// Steps of jobs, such as decoding, run where the future is polled, and other tasks of the executor have their turn after every second.
 ///
 /// # Errors
 /// The job's own, and the store's.
@@ -29,8 +28,8 @@ pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Outp
 pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limits) -> Result<J::Output, J::Error> {
     let permits = Permits::new(limits.requests);
     let mut driver = Driver::new(store, &permits, limits, job);
+    let mut steps = 0_usize;
     poll_fn(|context| {
-        let begun = Instant::now();
         loop {
             if let Some(output) = driver.take_output() {
                 return Poll::Ready(Ok(output));
@@ -39,7 +38,8 @@ pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limi
             let came = driver.poll(context)?;
             if let Some(step) = driver.next_step() {
                 driver.stepped(step.take())?;
-                if begun.elapsed() >= TURN {
+                steps += 1;
+                if steps.is_multiple_of(TURN) && driver.has_more() {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }

@@ -1,7 +1,7 @@
 //! The driver that takes steps on the threads of a pool, while the caller's thread waits for replies.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
 use super::driver::{Driver, Step, Stepped, stalled};
@@ -20,7 +20,9 @@ pub(crate) fn run_overlapped<S: Spawn, J: Job>(
 ) -> Result<J::Output, J::Error> {
     let limits = spawn.limits(&store.access_profile());
     let permits = Permits::new(limits.requests);
-    let steps = Steps { todo: Mutex::default(), taken: Mutex::default(), waker: Unpark::this_thread() };
+    let unpark = Unpark::this_thread();
+    let steps =
+        Steps { todo: Mutex::default(), taken: Mutex::default(), waker: Waker::from(Arc::clone(&unpark)), unpark };
     let mut driver = Some(Driver::new(store, &permits, limits, job));
     let mut output = Err(stalled().into());
     spawn.with_workers(&mut |workers| {
@@ -63,13 +65,14 @@ fn drive<'t, J: Job>(
             }));
             went_on = true;
         }
+        // A thread of the pool may be the only one that is free.
         if went_on || (workers.includes_this_thread() && steps.take_one()) {
             continue;
         }
         if handed == 0 && driver.is_idle() {
             return Err(stalled().into());
         }
-        std::thread::park();
+        steps.unpark.wait();
     }
 }
 
@@ -84,6 +87,7 @@ struct Steps<J: Job> {
     /// `None`: the step panicked.
     taken: Mutex<Vec<Option<Stepped<J>>>>,
     waker: Waker,
+    unpark: Arc<Unpark>,
 }
 
 impl<J: Job> Steps<J> {

@@ -30,6 +30,10 @@ pub(super) async fn get(
     let fetched = loop {
         match of_value.ranges(asked).await {
             Err(error) if error.is_precondition() && options.if_match.is_none() && attempts < ATTEMPTS => attempts += 1,
+            // One request is of one state, however often others replace the value.
+            Err(error) if error.is_precondition() && options.if_match.is_none() => {
+                break of_value.single(asked, options).await;
+            }
             fetched => break fetched,
         }
     };
@@ -63,14 +67,15 @@ impl OfValue<'_> {
     /// One request.
     async fn single(&self, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let _permit = self.permits.take().await;
-        self.store.get(self.key, ranges, options).await
+        let fetched = self.store.get(self.key, ranges, options).await?;
+        check(&self.store, self.key, fetched, ranges.len())
     }
 
     /// All ranges at the same time, which must turn out to be of one state of the value.
     async fn several(&self, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
         let this = *self;
-        let replies =
-            all(ranges.iter().map(|range| Box::pin(this.one(range)) as BoxFuture<'_, Result<Option<Fetched>>>)).await?;
+        let gets = ranges.iter().map(|range| Box::pin(this.one(range)) as BoxFuture<'_, Result<Option<Fetched>>>);
+        let replies = all(gets.collect::<Vec<_>>(), self.permits.count()).await?;
         let is_missing = replies.iter().any(Option::is_none);
         let mut replies = replies.into_iter().flatten();
         let Some(mut joined) = replies.next() else { return Ok(None) };
@@ -78,7 +83,8 @@ impl OfValue<'_> {
             return Err(self.changed(&joined, None));
         }
         for reply in replies {
-            if !is_same_state(&joined, &reply) {
+            // With a required state each reply is of it.
+            if self.options.if_match.is_none() && !is_same_state(&joined, &reply) {
                 // Where the store says nothing of states, only a single get is of one.
                 let says = joined.version.is_some() || joined.snapshot.is_some();
                 return if says {
@@ -115,7 +121,11 @@ impl OfValue<'_> {
             _ => ByteRange::First(part),
         };
         let options = GetOptions { snapshot: true, ..self.options.clone() };
-        let Some(first) = self.single(&[first_range], &options).await? else { return Ok(None) };
+        let first = self.single(&[first_range], &options).await.map_err(|error| match error {
+            Error::Range { store, key, size, .. } => Error::Range { store, key, range: range.clone(), size },
+            error => error,
+        })?;
+        let Some(first) = first else { return Ok(None) };
         let begun = first.part(0).len() as u64;
         let end = match (range, first.size) {
             (ByteRange::Range(_), Some(size)) if size < bounds.end => {
@@ -145,7 +155,7 @@ impl OfValue<'_> {
             let range = ByteRange::Range(start..start.saturating_add(part).min(rest.end));
             Box::pin(async move { this.single(&[range], same).await }) as BoxFuture<'_, Result<Option<Fetched>>>
         });
-        let parts = all(gets).await?;
+        let parts = all(gets.collect::<Vec<_>>(), self.permits.count()).await?;
         bytes.extend_from_slice(first.part(0));
         for part in parts {
             // It was erased meanwhile.

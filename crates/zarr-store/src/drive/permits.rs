@@ -6,7 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 /// A number of permits, which go to those that wait in the order in which they asked.
-pub(super) struct Permits(Mutex<State>);
+pub(super) struct Permits {
+    count: usize,
+    state: Mutex<State>,
+}
 
 struct State {
     free: usize,
@@ -18,11 +21,18 @@ struct State {
 
 impl Permits {
     pub(super) fn new(count: usize) -> Self {
-        Self(Mutex::new(State { free: count.max(1), waiting: BTreeMap::new(), queue: VecDeque::new(), next: 0 }))
+        let count = count.max(1);
+        let state = Mutex::new(State { free: count, waiting: BTreeMap::new(), queue: VecDeque::new(), next: 0 });
+        Self { count, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     /// Waits for a permit, which is free again when it is dropped.

@@ -306,3 +306,57 @@ fn unblocked_code_reads_and_its_panics_are_passed_on() {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| block_on(panics)));
     assert_eq!(outcome.expect_err("it panics").downcast_ref::<&str>(), Some(&"in the code"));
 }
+
+#[test]
+fn a_request_that_nobody_waits_for_any_more_is_dropped() {
+    let far = Arc::new(Far::new(AccessProfile::REMOTE));
+    let store: Arc<dyn AsyncStore> = far.clone();
+    let counted = Arc::clone(&far);
+    let outcome = block_on(unblock(move |unblocker| {
+        let store = unblocker.store(&store);
+        let store = store.as_async().expect("it does not block");
+        // A driver that fails drops the requests of its other jobs.
+        let (key, ranges, options) = (Key::new("a")?, [ByteRange::Full], GetOptions::default());
+        let mut get = store.get(&key, &ranges, &options);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        while counted.under_way.load(Ordering::SeqCst) == 0 {
+            assert!(get.as_mut().poll(&mut context).is_pending() || counted.requests.load(Ordering::SeqCst) > 0);
+        }
+        drop(get);
+        let begun = std::time::Instant::now();
+        while counted.under_way.load(Ordering::SeqCst) > 0 {
+            assert!(begun.elapsed() < Duration::from_secs(5));
+        }
+        Ok::<(), Error>(())
+    }));
+    outcome.expect("a thread").expect("no error");
+}
+
+#[test]
+fn merged_ranges_count_with_the_bytes_between_them() {
+    let far = Arc::new(Far::new(AccessProfile::REMOTE.merging(1000, 100_000).bytes_in_flight(10_000)));
+    far.values.set_all(&key("a"), &vec![1; 9000]).expect("set");
+    struct Sparse(usize, bool);
+    impl Job for Sparse {
+        type Output = ();
+        type Error = Error;
+
+        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+            match (self.0, self.1) {
+                (0, _) => Ok(Next::Done(())),
+                (count, true) => {
+                    self.0 = 0;
+                    Ok(Next::Fork((0..count).map(|_| Self(1, false)).collect()))
+                }
+                _ if replies.is_empty() => {
+                    let ranges = (0..9).map(|at| ByteRange::Range(at * 900..at * 900 + 1)).collect();
+                    Ok(Next::Ask(vec![Request::get_ranges(key("a"), ranges)]))
+                }
+                _ => Ok(Next::Done(())),
+            }
+        }
+    }
+    run(&AsyncAsSync::new(far.clone()), Sparse(20, true)).expect("done");
+    // Each takes more than 7 KB of the 10 that there are.
+    assert_eq!((far.most.load(Ordering::SeqCst), far.requests.load(Ordering::SeqCst)), (1, 20));
+}

@@ -1,12 +1,16 @@
 //! One value on its way from a future to another task.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use crate::BoxFuture;
+
 /// The ends of a way that one value goes.
 pub(super) fn channel<T>() -> (Sender<T>, Reply<T>) {
-    let slot = Arc::new(Slot(Mutex::new(State { value: None, is_over: false, waker: None })));
+    let slot =
+        Arc::new(Slot(Mutex::new(State { value: None, is_over: false, waker: None, is_dropped: false, sender: None })));
     (Sender(Arc::clone(&slot)), Reply(slot))
 }
 
@@ -17,6 +21,9 @@ struct State<T> {
     /// The sender is gone.
     is_over: bool,
     waker: Option<Waker>,
+    /// Nobody waits any more.
+    is_dropped: bool,
+    sender: Option<Waker>,
 }
 
 impl<T> Slot<T> {
@@ -29,8 +36,27 @@ impl<T> Slot<T> {
 pub(super) struct Sender<T>(Arc<Slot<T>>);
 
 impl<T> Sender<T> {
-    pub(super) fn send(self, value: T) {
-        self.0.lock().value = Some(value);
+    /// Sends the output of a future, unless nobody waits for it any more: the future is dropped then.
+    pub(super) async fn send_output(self, make: impl FnOnce() -> BoxFuture<'static, T>) {
+        let mut make = Some(make);
+        let mut future = None;
+        let output = poll_fn(|context| {
+            let mut state = self.0.lock();
+            if state.is_dropped {
+                return Poll::Ready(None);
+            }
+            state.sender = Some(context.waker().clone());
+            drop(state);
+            if let Some(make) = make.take() {
+                future = Some(make());
+            }
+            match &mut future {
+                Some(future) => future.as_mut().poll(context).map(Some),
+                None => Poll::Ready(None),
+            }
+        })
+        .await;
+        self.0.lock().value = output;
     }
 }
 
@@ -46,6 +72,16 @@ impl<T> Drop for Sender<T> {
 
 /// The value, once it has come; `None` if the sender was dropped without sending one.
 pub(super) struct Reply<T>(Arc<Slot<T>>);
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_dropped = true;
+        let waker = state.sender.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
 
 impl<T> Future for Reply<T> {
     type Output = Option<T>;
