@@ -5,6 +5,7 @@ mod grammar;
 mod known;
 mod options;
 mod schemes;
+mod words;
 
 #[cfg(test)]
 mod tests;

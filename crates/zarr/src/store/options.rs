@@ -6,7 +6,7 @@ use std::str::FromStr;
 use zarr_store::{Error, Result};
 
 use super::StoreAddress;
-use super::schemes::list;
+use super::words::list;
 
 /// Options of a store that is opened by its address, each a name and a text. The [`Scheme`](super::Scheme) of the address says which it
 /// knows; another one is an error that names these.

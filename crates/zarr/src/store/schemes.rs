@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zarr_store::{Error, Operation, Result, Store};
 
+use super::words::list;
 use super::{StoreAddress, StoreOptions};
 
 /// Opens the store at an address. The table is for the address behind the scheme, of such as `zip:ADDRESS`.
@@ -260,13 +261,5 @@ impl Schemes {
 
     pub(super) fn hint(&self, name: &str) -> Option<&'static str> {
         self.hints.iter().find(|(hinted, _)| *hinted == name).map(|(_, expected)| *expected)
-    }
-}
-
-/// `a, b or c`.
-pub(super) fn list(words: &[&str]) -> String {
-    match words {
-        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        words => words.concat(),
     }
 }

@@ -1,0 +1,9 @@
+//! Words of messages.
+
+/// `a, b or c`.
+pub(super) fn list(words: &[&str]) -> String {
+    match words {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        words => words.concat(),
+    }
+}
