@@ -67,9 +67,17 @@ fn zip_files_are_at_any_address() {
     node("zip::x", "zip", Some("x"));
     let (address, _) = table().node("zip:s3://bucket/x.zip::/a").unwrap();
     assert_eq!(address.inner().unwrap().url().as_deref(), Some("s3://bucket/x.zip"));
-    let error = table().open(&address, &StoreOptions::new()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Argument);
-    assert_eq!(error.to_string(), "zip:s3://bucket/x.zip: zip files are read from paths of this machine only");
+    assert!(table().open(&address, &StoreOptions::new()).unwrap_err().is_not_found());
+    // The file is a value of the store above it.
+    let mut schemes = table();
+    schemes.add(Scheme::url(&["s3"], |above, _, _| {
+        assert_eq!(above.url().as_deref(), Some("s3://bucket"));
+        let store = MemoryStore::new();
+        // The end record of a zip file without entries.
+        store.set_all(&Key::new("x.zip")?, &[&b"PK\x05\x06"[..], &[0; 18]].concat())?;
+        Ok(Arc::new(store))
+    }));
+    assert_eq!(schemes.open(&address, &StoreOptions::new()).unwrap().list().unwrap(), []);
 }
 
 #[cfg(feature = "sqlite")]
