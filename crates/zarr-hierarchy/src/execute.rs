@@ -53,8 +53,9 @@ impl Pool {
     /// With at most so many requests, and so many bytes, under way on a store whose requests take long; where `None`, as many as its
     /// access profile says.
     #[must_use]
-    pub fn in_flight(self, requests: Option<usize>, bytes: Option<u64>) -> Self {
-        Self { requests, bytes, ..self }
+    pub fn in_flight(mut self, requests: Option<usize>, bytes: Option<u64>) -> Self {
+        (self.requests, self.bytes) = (requests, bytes);
+        self
     }
 }
 
