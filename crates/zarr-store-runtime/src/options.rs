@@ -13,7 +13,7 @@ use zarr_store::{Error, Result};
 /// let mut options = StoreOptions::new("s3://bucket", &given);
 /// assert_eq!(options.duration("timeout")?, Some(std::time::Duration::from_millis(2500)));
 /// let error = options.finish(&["timeout"]).expect_err("one is left");
-/// assert!(std::error::Error::source(&error).expect("a reason").to_string().contains("found \"colour\""));
+/// assert!(error.to_string().contains("found \"colour\""));
 /// # Ok::<(), zarr_store::Error>(())
 /// ```
 #[derive(Debug)]
