@@ -183,7 +183,7 @@ impl Array {
     }
 
     /// Writes elements to a selection: a slice in C order, or elements with the shape of the selection and strides of
-    /// their own (arrays of `ndarray`, an [`ArrayData`], a [`View`] of bytes; see [`WriteFrom`]).
+    /// their own (arrays of `ndarray`, an [`ArrayData`], a [`View`](crate::View) of bytes; see [`WriteFrom`]).
     ///
     /// Chunks that are covered are encoded and replaced; of others the part is. Each chunk is replaced as a whole or not
     /// at all; if a write fails, some chunks may be written and others not.

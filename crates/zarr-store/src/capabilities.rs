@@ -28,13 +28,13 @@ pub struct Capabilities {
     pub write: bool,
     /// Keys can be listed.
     pub list: bool,
-    /// [`ByteRange::Suffix`] and [`ByteRange::From`] cost one request.
+    /// [`ByteRange::Suffix`](crate::ByteRange::Suffix) and [`ByteRange::From`](crate::ByteRange::From) cost one request.
     pub suffix_ranges: bool,
     /// A [`Precondition`](crate::Precondition) is checked and the value set as one step.
     pub conditional: bool,
-    /// After [`Store::flush`] all earlier writes survive a loss of power.
+    /// After [`Store::flush`](crate::Store::flush) all earlier writes survive a loss of power.
     pub durable: bool,
-    /// [`Store::erase_prefix`] makes all keys vanish at once, except under the root, a mount point or a prefix that may
+    /// [`Store::erase_prefix`](crate::Store::erase_prefix) makes all keys vanish at once, except under the root, a mount point or a prefix that may
     /// not be renamed: there keys go before the keys below them, hidden ones first.
     pub erases_at_once: bool,
 }

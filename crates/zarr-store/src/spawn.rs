@@ -5,7 +5,7 @@ use crate::{AccessProfile, Job, Limits, Reply, Request, Result, Store};
 
 /// Runs the independent parts of a job.
 pub trait Spawn: Sync {
-    /// Runs all jobs, each with [`run_on`], and drops their outputs.
+    /// Runs all jobs, each with [`run_on`](crate::run_on), and drops their outputs.
     ///
     /// # Errors
     /// That of a job that failed; others may then not have run.
