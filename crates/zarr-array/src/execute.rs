@@ -5,7 +5,7 @@ use crate::core::ArrayCore;
 use std::num::NonZeroUsize;
 use zarr_hierarchy::execute::Pool;
 pub(crate) use zarr_hierarchy::execute::{map, try_for_each};
-use zarr_store::{AccessProfile, Job, Limits, Store, run_on};
+use zarr_store::{AccessProfile, Job, Limits, Spawn, Store, run_on};
 
 /// Does work where an array's decoding runs.
 ///
@@ -40,23 +40,24 @@ pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, jo
 
 /// Runs a job of an array that decodes and encodes nothing, with many requests.
 pub(crate) fn run_free<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, Error> {
-    let options = &core.options;
-    let requests = options.requests_in_flight.map(NonZeroUsize::get);
-    run_on(&Pool::of_requests().in_flight(requests, options.bytes_in_flight), store, job)
+    run_on(&in_flight(core, Pool::of_requests()), store, job)
 }
 
 /// How much of one operation on an array may be under way on a store with this profile.
 pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
-    let (limits, options) = (Limits::of(profile), &core.options);
-    let requests = options.requests_in_flight.map_or(limits.requests, NonZeroUsize::get);
-    limits.requests(requests).bytes_in_flight(options.bytes_in_flight.unwrap_or(limits.bytes))
+    in_flight(core, Pool::default()).limits(profile)
 }
 
 /// Where jobs of an array run.
 fn pool(core: &ArrayCore) -> Result<Pool, Error> {
-    let options = &core.options;
-    let pool = Pool::of_forks().in_flight(options.requests_in_flight.map(NonZeroUsize::get), options.bytes_in_flight);
+    let pool = in_flight(core, Pool::of_forks());
     #[cfg(feature = "parallel")]
     let pool = pool.of_threads(core.pool()?.cloned());
     Ok(pool)
+}
+
+/// A pool within the bounds of an array's options.
+fn in_flight(core: &ArrayCore, pool: Pool) -> Pool {
+    let options = &core.options;
+    pool.in_flight(options.requests_in_flight.map(NonZeroUsize::get), options.bytes_in_flight)
 }
