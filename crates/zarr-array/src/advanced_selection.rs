@@ -49,6 +49,14 @@ impl AdvancedSelection {
         Ok(Self { chunks: ChunkSelections::new(resolved, &grid)?, grid })
     }
 
+    /// How many chunks of the array a selection meets: shards, if it is sharded.
+    pub(crate) fn count_chunks(core: &ArrayCore, resolved: &Resolved) -> Result<u64> {
+        match resolved {
+            Resolved::Box(selected) => Ok(core.grid.intersect(&selected.region).len()),
+            _ => Ok(ChunkSelections::new(resolved, &core.grid)?.len()),
+        }
+    }
+
     /// The writes of all chunks. `data` has the C-order bytes of the whole selection, with elements of `item` bytes; the bytes of
     /// elements of variable length are in `heap`.
     pub(crate) fn writes<'a>(
@@ -87,6 +95,13 @@ impl<'p> SelectionBatches<'p> {
             self.next += 1;
         }
         (!batch.chunks.is_empty()).then_some(batch)
+    }
+}
+
+impl SelectionBatch<'_> {
+    /// The same batch of elements that have no bytes.
+    pub(crate) fn without_bytes(self) -> Self {
+        Self { item: 0, size: 0, ..self }
     }
 }
 

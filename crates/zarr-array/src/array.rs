@@ -5,7 +5,9 @@ use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::drive::{Blocking, now};
 use crate::verbs::{self, Verbs};
-use crate::{ArrayData, EraseProgress, IntoFlow, Options, ReadInto, Registry, Result, WriteFrom, execute, reshape};
+use crate::{
+    ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, execute, reshape,
+};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_dtype::Element;
@@ -148,6 +150,25 @@ impl Array {
     pub fn read_into(&self, selection: impl IntoSelection, out: impl ReadInto) -> Result<()> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().read_into(&resolved, out))
+    }
+
+    /// The requests that a [`read`](Self::read) of a selection makes, with their bytes, and how many of them follow each other: what it
+    /// costs, without doing it.
+    ///
+    /// The code of the read finds them. It gets one thing, the indexes of the shards that the selection meets, since they say where inner
+    /// chunks are; these requests are in the plan as well. Nothing else is fetched, and nothing is decoded.
+    ///
+    /// Some requests nobody can know before: a chunk that is not stored may be looked for elsewhere, where metadata leaves its key open;
+    /// the document is looked at again ([`Plan::if_missing`]); a chunk that others replace meanwhile is read again. Files may be read in
+    /// pieces of an uncompressed chunk where the plan has the chunk whole, if the output does not lie side by side in memory. What a
+    /// [cache](Options::cache) has is not taken into account.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Argument`] if the selection lies outside of the array, [`crate::ErrorKind::Limit`] if it has more bytes than
+    /// can be addressed; of a sharded array the errors of its indexes, and [`crate::ErrorKind::Store`].
+    pub fn plan(&self, selection: impl IntoSelection) -> Result<Plan> {
+        let resolved = self.resolve(selection)?;
+        now(self.verbs().plan(&resolved))
     }
 
     /// Reads a region into `out`, which has its shape and is fresh memory.

@@ -4,7 +4,9 @@ use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::drive::{Waiting, now};
 use crate::verbs::{self, Verbs};
-use crate::{Array, ArrayData, ArraySizes, EraseProgress, IntoFlow, NewArray, Options, ReadInto, Registry, Result};
+use crate::{
+    Array, ArrayData, ArraySizes, EraseProgress, IntoFlow, NewArray, Options, Plan, ReadInto, Registry, Result,
+};
 use crate::{WriteFrom, reshape};
 use std::sync::Arc;
 use zarr_dtype::Element;
@@ -157,6 +159,18 @@ impl AsyncArray {
     pub async fn read_into(&self, selection: impl IntoSelection, out: impl ReadInto) -> Result<()> {
         let resolved = self.resolve(selection)?;
         self.verbs().read_into(&resolved, out).await
+    }
+
+    /// The requests that a [`read`](Self::read) of a selection makes, as [`Array::plan`](crate::Array::plan).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn plan(&self, selection: impl IntoSelection) -> Result<Plan> {
+        let resolved = self.resolve(selection)?;
+        if self.is_little(&resolved) {
+            return self.verbs().plan(&resolved).await;
+        }
+        self.unblock(move |array| now(array.verbs().plan(&resolved))).await?
     }
 
     /// Writes elements, in C order, to a selection, as [`Array::write`](crate::Array::write).

@@ -27,6 +27,9 @@ pub(crate) trait Drive: Sync {
 
     /// How values of the store are best read and written.
     fn access_profile(&self) -> AccessProfile;
+
+    /// Whether requests of one job are under way at the same time.
+    fn overlaps(&self) -> bool;
 }
 
 /// On this thread: its futures are done when they are polled first.
@@ -57,6 +60,10 @@ impl Drive for Blocking<'_> {
     fn access_profile(&self) -> AccessProfile {
         self.0.access_profile()
     }
+
+    fn overlaps(&self) -> bool {
+        self.0.as_async().is_some()
+    }
 }
 
 /// On a store that does not block.
@@ -83,6 +90,10 @@ impl Drive for Waiting<'_> {
 
     fn access_profile(&self) -> AccessProfile {
         self.0.access_profile()
+    }
+
+    fn overlaps(&self) -> bool {
+        true
     }
 }
 

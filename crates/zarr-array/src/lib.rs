@@ -45,6 +45,7 @@ mod jobs;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod options;
+mod plan;
 #[cfg(feature = "parallel")]
 mod pool;
 mod read;
@@ -67,6 +68,7 @@ pub use element::{element_spec, instead_of_fallback};
 pub use elements::{Destination, Elements, ReadInto, WriteFrom};
 pub use group::{Group, NewGroup};
 pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, Options, Registry};
+pub use plan::{Plan, PlannedRequest};
 pub use sizes::{ArraySizes, StoredSizes};
 pub use summary::Summary;
 pub use zarr_codec::{Limits, View, ViewMut};

@@ -22,6 +22,7 @@ mod context;
 mod execution;
 mod inner_chunks;
 mod many;
+mod planning;
 mod requests;
 mod selection_batch;
 mod shard;
@@ -32,11 +33,14 @@ mod still_there;
 
 use crate::Error;
 use crate::Result;
+use crate::core::ArrayCore;
 use cached::CacheMiss;
 use chunk_batch::ChunkBatch;
 pub(crate) use context::ReadContext;
 pub(crate) use execution::{ReadExecution, ReadPlan};
 use inner_chunks::{InnerChunkBatch, Start};
+use planning::Ahead;
+pub(crate) use planning::{Noted, PlanJob, RequestLog};
 use shard::Source;
 use shard_regions::ShardRegions;
 use span::ChunkSpan;
@@ -45,7 +49,7 @@ use std::sync::Arc;
 use still_there::StillThere;
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region};
-use zarr_store::{Job, Next, Reply, Request};
+use zarr_store::{Job, Key, Next, Reply, Request};
 
 /// Outputs from this size on are written past the caches of the processor: the next reader finds little of them there anyway.
 const STREAMED: usize = 16 << 20;
@@ -70,6 +74,11 @@ pub(crate) enum ReadJob<'a> {
     /// Checks that the array is still there.
     StillThere(StillThere<'a>),
     Done,
+}
+
+/// The key of the document that a read gets at its end if chunks are not stored.
+pub(crate) fn document_key(core: &ArrayCore) -> Result<Option<Key>> {
+    StillThere::new(core).map_or(Ok(None), |check| check.key())
 }
 
 impl<'a> ReadJob<'a> {
@@ -112,6 +121,29 @@ impl<'a> ReadJob<'a> {
             rest = others;
         }
         Ok(Self::Many(jobs))
+    }
+
+    /// Goes on without the replies to `asked`, as far as the next requests do not depend on them, and counts the bytes that would be
+    /// decoded.
+    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Next<Self>>> {
+        match std::mem::replace(self, Self::Done) {
+            Self::Waiting(mut batch) => match batch.skip(asked, decoded)? {
+                Ahead::Next(requests) => Ok(Ahead::Next(self.wait(batch, requests))),
+                Ahead::Depends(needed) => {
+                    *self = Self::Waiting(batch);
+                    Ok(Ahead::Depends(needed))
+                }
+            },
+            Self::InnerChunks(batch) => {
+                *decoded = decoded.saturating_add(batch.decoded_size());
+                Ok(Ahead::Next(Next::Done(())))
+            }
+            Self::StillThere(_) => Ok(Ahead::Next(Next::Done(()))),
+            other => {
+                *self = other;
+                Ok(Ahead::Depends(asked))
+            }
+        }
     }
 
     /// Forks, but for a single job, which is gone on with at once.

@@ -3,9 +3,9 @@
 use crate::advanced_selection::AdvancedSelection;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
-use crate::read::{ReadContext, ReadExecution, ReadPlan};
+use crate::read::{PlanJob, ReadContext, ReadExecution, ReadPlan, RequestLog};
 use crate::write::WriteJob;
-use crate::{ArrayData, Error, NewArray, ReadInto, Registry, Result, WriteFrom};
+use crate::{ArrayData, Error, NewArray, Plan, ReadInto, Registry, Result, WriteFrom};
 use crate::{chunk_keys, create, jobs, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
@@ -89,6 +89,34 @@ impl<'a, D: Drive> Verbs<'a, D> {
         let plan = ReadPlan::chunks(self.core, &profile, region, chunks, out.size());
         self.carry_out(plan.begin(out)?).await?;
         Ok(data)
+    }
+
+    /// The requests that a read of a selection makes.
+    pub(crate) async fn plan(&self, resolved: &Resolved) -> Result<Plan> {
+        let (core, profile) = (self.core, self.drive.access_profile());
+        let is_variable = core.element().is_variable();
+        let item = core.element().item_size();
+        let len = selected_memory::len(resolved, item)?;
+        let plan = ReadPlan::requests_of(core, &profile, resolved)?;
+        let mut nothing: [u8; 0] = [];
+        let out = ViewMut::new(&mut nothing, 0, &selected_memory::dims(&resolved.output_shape())?)?;
+        let log = RequestLog::new(profile, self.drive.overlaps());
+        let mut reading = plan.begin(out)?;
+        while let Some(job) = reading.job()? {
+            let done = self.drive.run(core, PlanJob::new(job, &log)).await;
+            reading.ended(done)?;
+        }
+        let found_missing = plan.found_missing();
+        drop(reading);
+        let planned = Plan::new(log.into_noted());
+        let looks = if found_missing { None } else { crate::read::document_key(core)? };
+        Ok(Plan {
+            chunks: AdvancedSelection::count_chunks(core, resolved)?,
+            selected_bytes: (!is_variable).then(|| len.saturating_mul(item) as u64),
+            decoded_bytes: planned.decoded_bytes.filter(|_| !is_variable),
+            if_missing: looks,
+            ..planned
+        })
     }
 
     /// Carries out a read that is planned.

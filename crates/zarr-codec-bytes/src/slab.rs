@@ -71,6 +71,21 @@ impl SlabDecode {
         slab.pieces().map(|piece| range(piece.bytes)).collect()
     }
 
+    /// Asks for the next slab.
+    fn next(&mut self) -> Step {
+        let next = match self.state {
+            State::Start => 0,
+            State::Asked(number) => number + 1,
+            State::Done => return Step::Done,
+        };
+        if next == self.slabs.count() {
+            self.state = State::Done;
+            return Step::Done;
+        }
+        self.state = State::Asked(next);
+        Step::Need(self.ranges(next))
+    }
+
     fn scatter(&self, number: u64, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<(), Error> {
         let slab = self.slabs.get(number);
         let mut got = got.iter();
@@ -85,20 +100,14 @@ impl SlabDecode {
 
 impl Decode for SlabDecode {
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
-        let next = match self.state {
-            State::Start => 0,
-            State::Asked(number) => {
-                self.scatter(number, got, out)?;
-                number + 1
-            }
-            State::Done => return Ok(Step::Done),
-        };
-        if next == self.slabs.count() {
-            self.state = State::Done;
-            return Ok(Step::Done);
+        if let State::Asked(number) = self.state {
+            self.scatter(number, got, out)?;
         }
-        self.state = State::Asked(next);
-        Ok(Step::Need(self.ranges(next)))
+        Ok(self.next())
+    }
+
+    fn skip(&mut self) -> Option<Step> {
+        Some(self.next())
     }
 }
 

@@ -65,6 +65,10 @@ impl Decode for Shard {
         Ok(Step::Split(Box::new(self.split(Arc::new(index)))))
     }
 
+    fn skip(&mut self) -> Option<Step> {
+        None
+    }
+
     fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
         (index.grid() == self.grid.grid_shape().as_slice()).then(|| self.split(Arc::clone(index)))
     }

@@ -53,6 +53,14 @@ pub trait Decode: Send + Debug {
     /// As [`ArrayToBytes::decode`](crate::ArrayToBytes::decode).
     fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error>;
 
+    /// Goes on as if the bytes asked for last had come and had been decoded, to learn which bytes are asked for next: for plans. `None`
+    /// if that depends on the bytes, as it does for an index.
+    ///
+    /// A decode that asks once for its bytes, and nothing after that, has no need to implement it.
+    fn skip(&mut self) -> Option<Step> {
+        Some(Step::Done)
+    }
+
     /// The split that [`step`](Self::step) comes to, without any bytes: by an index that an earlier decode of the same chunk
     /// came to. `None` if this decode does not split, or `index` is not of its grid.
     fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {

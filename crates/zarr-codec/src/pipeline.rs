@@ -493,6 +493,10 @@ impl Decode for Turned {
         })
     }
 
+    fn skip(&mut self) -> Option<Step> {
+        self.inner.skip()
+    }
+
     fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
         Some(self.transpose(self.inner.split_by(index)?))
     }

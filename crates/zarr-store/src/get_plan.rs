@@ -4,7 +4,8 @@ use smallvec::SmallVec;
 
 use crate::coalesce::{Merged, coalesce};
 use crate::fetched::{check, pieces};
-use crate::{AccessProfile, ByteRange, Error, Fetched, Key, Result};
+use crate::{AccessProfile, ByteRange, Error, Fetched, GetOptions, Key, Result, StoreKind};
+use std::ops::Range;
 
 /// The merged ranges of a get.
 pub(crate) struct GetPlan {
@@ -52,7 +53,7 @@ impl GetPlan {
     ) -> Result<Option<Fetched>> {
         let Some(mut fetched) = check(store, key, fetched, self.ranges.len())? else { return Ok(None) };
         let mut sub_ranges = self.merged.sub_ranges.iter();
-        let mut parts: SmallVec<[(usize, std::ops::Range<usize>); 8]> = SmallVec::with_capacity(self.sources.len());
+        let mut parts: SmallVec<[(usize, Range<usize>); 8]> = SmallVec::with_capacity(self.sources.len());
         for source in &self.sources {
             let part = match source {
                 Some(i) => Some((*i, 0..fetched.part(*i).len())),
@@ -79,5 +80,90 @@ impl GetPlan {
             }
             error => error,
         }
+    }
+}
+
+/// A range that is asked for in parts, since it is large.
+pub(crate) struct Parts {
+    /// Its bounds; the end is the maximum if the size of the value is not known.
+    pub(crate) bounds: Range<u64>,
+    /// The bytes of each part.
+    pub(crate) part: u64,
+}
+
+impl Parts {
+    /// `None` if one get is for all of the range.
+    pub(crate) fn of(range: &ByteRange, options: &GetOptions, profile: &AccessProfile) -> Option<Self> {
+        let part = profile.part_size?.max(1);
+        let is_large = |size: u64| size / 2 > part;
+        let bounds = match range {
+            ByteRange::Range(range) if is_large(range.end.saturating_sub(range.start)) => range.clone(),
+            ByteRange::Full if options.expected_size.is_some_and(is_large) => 0..u64::MAX,
+            ByteRange::First(len) if options.expected_size.is_none_or(is_large) && is_large(*len) => 0..*len,
+            _ => return None,
+        };
+        Some(Self { bounds, part })
+    }
+
+    /// The ranges of the parts, of a value that is expected to have `expected` bytes.
+    fn ranges(&self, range: &ByteRange, expected: Option<u64>) -> impl Iterator<Item = ByteRange> {
+        let Self { bounds, part } = self;
+        let end =
+            if let ByteRange::Range(_) = range { bounds.end } else { bounds.end.min(expected.unwrap_or(bounds.end)) };
+        let (start, part, is_bounded) = (bounds.start, *part, matches!(range, ByteRange::Range(_)));
+        (0..end.saturating_sub(start).div_ceil(part)).map(move |number| {
+            let from = start + number * part;
+            if number == 0 && !is_bounded {
+                return ByteRange::First(part);
+            }
+            ByteRange::Range(from..from.saturating_add(part).min(end))
+        })
+    }
+}
+
+/// A get that a driver makes to answer a [`Request::Get`](crate::Request::Get).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DriverGet {
+    /// The ranges of the value.
+    pub ranges: Vec<ByteRange>,
+    /// How many replies it waits for: 0, or 1 for the parts of a large value that follow the first.
+    pub round: u32,
+    /// Whether it is made whatever the size of the value: not so the parts of a value whose size is not known before.
+    pub is_certain: bool,
+}
+
+impl DriverGet {
+    /// The gets of a store with this profile that a driver makes of some ranges of a value: it merges ranges that lie near each other, and,
+    /// if requests are under way at the same time (`overlapped`, as for stores that do not block), gets each range by itself, large ones in
+    /// parts. Of a value whose size is not known, the parts are those of the expected size.
+    ///
+    /// ```
+    /// use zarr_store::{AccessProfile, ByteRange, DriverGet, GetOptions};
+    /// let ranges = [ByteRange::Range(0..10), ByteRange::Range(20..30), ByteRange::Range(9_000_000..9_000_001)];
+    /// let gets = DriverGet::of(&ranges, &GetOptions::default(), &AccessProfile::REMOTE, true);
+    /// assert_eq!(gets[0].ranges, [ByteRange::Range(0..30)]);
+    /// assert_eq!(gets.len(), 2);
+    /// ```
+    pub fn of(ranges: &[ByteRange], options: &GetOptions, profile: &AccessProfile, overlapped: bool) -> Vec<Self> {
+        let certain = |ranges: Vec<ByteRange>| Self { ranges, round: 0, is_certain: true };
+        let ranges = GetPlan::new(ranges, profile).map_or_else(|| ranges.to_vec(), |plan| plan.ranges);
+        if !overlapped || profile.kind != StoreKind::Remote || ranges.is_empty() {
+            return vec![certain(ranges)];
+        }
+        let mut gets = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let Some(parts) = Parts::of(&range, options, profile) else {
+                gets.push(certain(vec![range]));
+                continue;
+            };
+            let is_bounded = matches!(range, ByteRange::Range(_));
+            gets.extend(parts.ranges(&range, options.expected_size).enumerate().map(|(number, part)| Self {
+                ranges: vec![part],
+                round: u32::from(number > 0),
+                is_certain: is_bounded || number == 0,
+            }));
+        }
+        gets
     }
 }

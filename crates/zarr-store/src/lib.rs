@@ -68,6 +68,7 @@ pub use durability::{Durability, SetOptions};
 pub use error::{Error, ErrorKind, KeyFault, Operation, Result};
 pub use ext::{AsyncStoreExt, StoreExt};
 pub use fetched::Fetched;
+pub use get_plan::DriverGet;
 pub use job::{Job, Next, Reply, Request};
 pub use key::Key;
 pub use limits::Limits;

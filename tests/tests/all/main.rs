@@ -41,6 +41,7 @@ mod objects;
 mod older;
 mod overtaken;
 mod packages;
+mod plans;
 mod requests;
 mod same_verbs;
 mod scale;

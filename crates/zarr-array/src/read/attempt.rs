@@ -25,10 +25,24 @@ impl<'c> RetryPolicy<'c> {
         Self { first, again: ReadContext::new(core, profile, false) }
     }
 
+    /// For a plan of a read.
+    pub(super) fn plan(core: &'c ArrayCore, profile: &AccessProfile) -> Self {
+        Self { first: ReadContext::plan(core, profile), again: ReadContext::plan(core, profile) }
+    }
+
+    /// Whether only the requests are wanted.
+    pub(super) fn is_plan(&self) -> bool {
+        self.first.is_plan()
+    }
+
+    /// Whether a chunk was found not to be stored.
+    pub(super) fn found_missing(&self) -> bool {
+        [&self.first, &self.again].into_iter().any(ReadContext::found_missing)
+    }
+
     /// The check that follows where chunks were found not to be stored.
     pub(super) fn still_there(&self) -> Option<StillThere<'_>> {
-        let missing = [&self.first, &self.again].into_iter().any(ReadContext::found_missing);
-        if missing { StillThere::new(self.first.core) } else { None }
+        if self.found_missing() { StillThere::new(self.first.core) } else { None }
     }
 }
 

@@ -1,11 +1,12 @@
 //! A few chunks that are read one by one, with one round of requests for all of them.
 
-use super::chunk_read::{Advance, ChunkRead, FetchDestination};
+use super::chunk_read::{Advance, ChunkRead, FetchDestination, Skipped};
 use super::context::ReadContext;
+use super::planning::Ahead;
 use super::requests::Requests;
 use super::span::ChunkSpan;
 use crate::Result;
-use crate::jobs::too_few_chunks;
+use crate::jobs::{self, too_few_chunks};
 use zarr_codec::Scratch;
 use zarr_store::{Reply, Request};
 
@@ -118,6 +119,32 @@ impl<'a> ChunkBatch<'a> {
             }
         }
         Ok(requests.into_vec())
+    }
+
+    /// Goes on without the replies to `asked`, as far as the next requests do not depend on them, and counts the bytes that would be
+    /// decoded.
+    pub(super) fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Vec<Request>>> {
+        let mut requests = Requests::default();
+        let mut asked: Vec<Option<Request>> = asked.into_iter().map(Some).collect();
+        let mut numbers: Vec<Option<usize>> = vec![None; asked.len()];
+        let mut needed = Vec::new();
+        for mut chunk in std::mem::take(&mut self.chunks) {
+            let before = chunk.pending.clone();
+            match chunk.skip(&mut requests)? {
+                Skipped::Done(size) => *decoded = decoded.saturating_add(size),
+                Skipped::Asked => self.chunks.push(chunk),
+                Skipped::Depends => {
+                    let (reply, parts) = before.ok_or_else(|| chunk.locate(jobs::unfit()))?;
+                    let number = numbers.get_mut(reply).ok_or_else(|| chunk.locate(jobs::unfit()))?;
+                    // Inner shards share a request.
+                    let number = *number.get_or_insert(needed.len());
+                    needed.extend(asked.get_mut(reply).and_then(Option::take));
+                    chunk.pending = Some((number, parts));
+                    self.chunks.push(chunk);
+                }
+            }
+        }
+        Ok(if needed.is_empty() { Ahead::Next(requests.into_vec()) } else { Ahead::Depends(needed) })
     }
 
     /// The inner chunks that are left to be read.

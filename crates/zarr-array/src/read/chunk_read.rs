@@ -69,6 +69,16 @@ pub(super) enum Advance<'f> {
     Replaced,
 }
 
+/// How far a chunk of a plan has come without the bytes that it asked for.
+pub(super) enum Skipped {
+    /// It asks for nothing more. So many bytes would be decoded.
+    Done(u64),
+    /// It asked for more.
+    Asked,
+    /// Its next requests depend on the bytes.
+    Depends,
+}
+
 /// Where the kernel's copy to memory is slow: beginning so few bytes into a page.
 const ALIASED: Range<usize> = 1..32;
 /// Outputs of fewer bytes are not worth a way around that.
@@ -283,6 +293,17 @@ impl<'a> ChunkRead<'a> {
             Step::Done => Ok(Advance::Done),
             Step::Need(ranges) => self.ask(&ranges, requests).map(|()| Advance::Waiting),
             Step::Split(split) => Ok(Advance::Index(split, fetched)),
+        }
+    }
+
+    /// Goes on without the bytes that it waits for, and without decoding, as a plan does.
+    pub(super) fn skip(&mut self, requests: &mut Requests) -> Result<Skipped> {
+        match self.decode.as_mut().map(|decode| decode.skip()) {
+            None => Ok(Skipped::Done(self.codecs.decoded_size(&self.shape))),
+            Some(None) => Ok(Skipped::Depends),
+            Some(Some(Step::Done)) => Ok(Skipped::Done(self.codecs.decoded_size(&self.region.shape()))),
+            Some(Some(Step::Need(ranges))) => self.ask(&ranges, requests).map(|()| Skipped::Asked),
+            Some(Some(Step::Split(_))) => Err(self.locate(Error::internal("a shard is split without its index"))),
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct ReadContext<'a> {
     store: StoreKind,
     /// The output is fresh memory: zeros need not be written.
     zeroed: bool,
+    /// Nothing is decoded, since only the requests are wanted: the output has elements of no bytes.
+    is_plan: bool,
     /// The cache that the read goes through.
     pub(super) cached: Option<CachedRead<'a>>,
     /// Chunks that others replaced or erased after a part of them was read: to be read again.
@@ -46,6 +48,7 @@ impl<'a> ReadContext<'a> {
             access,
             store: profile.kind,
             zeroed,
+            is_plan: false,
             cached: None,
             replaced: Mutex::default(),
             missing: AtomicBool::new(false),
@@ -56,6 +59,16 @@ impl<'a> ReadContext<'a> {
     pub(crate) fn with_cache(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
         let cached = core.cache().and_then(|cache| CachedRead::new(cache, size));
         Self { cached, ..Self::new(core, profile, zeroed) }
+    }
+
+    /// As a read without a cache, of which only the requests are wanted.
+    pub(crate) fn plan(core: &'a ArrayCore, profile: &AccessProfile) -> Self {
+        Self { is_plan: true, ..Self::new(core, profile, true) }
+    }
+
+    /// Whether only the requests are wanted.
+    pub(super) fn is_plan(&self) -> bool {
+        self.is_plan
     }
 
     /// Whether a failure may come from outdated content of the cache, so that the same read without it may succeed.
@@ -135,6 +148,9 @@ impl<'a> ReadContext<'a> {
 
     /// Does with a chunk that is not stored as the options say: nothing, a report, or an error.
     pub(super) fn report_missing(&self, chunk: &ChunkIndex) -> Result<()> {
+        if self.is_plan {
+            return Ok(());
+        }
         match &self.core.options.missing_chunks {
             MissingChunks::Fill => {}
             MissingChunks::Report(report) => report.add(chunk),
@@ -146,6 +162,9 @@ impl<'a> ReadContext<'a> {
     /// Writes the fill value to the output.
     pub(crate) fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
         let element = self.core.element();
+        if self.is_plan {
+            return Ok(());
+        }
         if self.zeroed && element.fill.bytes().iter().all(|&byte| byte == 0) && !element.is_variable() {
             return Ok(());
         }

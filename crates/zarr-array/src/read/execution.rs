@@ -65,6 +65,17 @@ impl<'c> ReadPlan<'c> {
         })
     }
 
+    /// Of a selection, of which only the requests are wanted: to be begun with an output whose elements have no bytes.
+    pub(crate) fn requests_of(core: &'c ArrayCore, profile: &AccessProfile, resolved: &'c Resolved) -> Result<Self> {
+        let plan = Self::new(core, profile, resolved, 0, true)?;
+        Ok(Self { policy: RetryPolicy::plan(core, profile), ..plan })
+    }
+
+    /// Whether a chunk was found not to be stored.
+    pub(crate) fn found_missing(&self) -> bool {
+        self.policy.found_missing()
+    }
+
     /// Of a region, into fresh memory of `size` bytes.
     pub(crate) fn region(core: &'c ArrayCore, profile: &AccessProfile, region: &'c Region, size: usize) -> Self {
         Self::of(core, profile, ReadTarget::Region(region, &[]), size, true)
@@ -189,7 +200,10 @@ impl ReadExecution<'_> {
             }
             State::Advanced { batches, batch, out } => {
                 if batch.is_none() {
-                    let next = batches.next_batch(core.element());
+                    let next = batches.next_batch(core.element()).map(|next| match policy.is_plan() {
+                        true => next.without_bytes(),
+                        false => next,
+                    });
                     *batch = next.map(|next| SelectionBatchRead::new(next, out.heap())).transpose()?;
                 }
                 match batch {

@@ -87,6 +87,19 @@ impl<'a> InnerChunkBatch<'a> {
         Ok(Start::Together(Self { context, overlaps, windows, shard, stored }, request))
     }
 
+    /// The bytes that would be decoded.
+    pub(super) fn decoded_size(&self) -> u64 {
+        let mut cursor = self.overlaps.cursor_at(self.windows.position() as u64);
+        let mut size = 0_u64;
+        for stored in &self.stored {
+            if let (Some(_), Some(overlap)) = (stored, cursor.overlap()) {
+                size = size.saturating_add(self.shard.codecs.decoded_size(&overlap.shape));
+            }
+            cursor.advance();
+        }
+        size
+    }
+
     /// Decodes the reply. There is none if no inner chunk is stored.
     pub(super) fn finish(self, replies: &[Reply]) -> Result<()> {
         let Self { context, overlaps, mut windows, shard, stored } = self;

@@ -21,20 +21,23 @@ impl<'a> StillThere<'a> {
         looks.then_some(Self { core, asked: None })
     }
 
+    /// The key of the document that it gets.
+    pub(super) fn key(&self) -> Result<Option<Key>> {
+        Ok(self.core.found.own_documents().next().map(Key::new).transpose()?)
+    }
+
     pub(super) fn step<J: zarr_store::Job<Output = ()>>(self, replies: &[Reply]) -> Result<(Next<J>, Option<Self>)> {
-        let Self { core, asked } = self;
-        let Some(text) = asked else {
-            let Some(text) = core.found.own_documents().next().map(str::to_owned) else {
-                return Ok((Next::Done(()), None));
-            };
-            let request = jobs::get_document(Key::new(&text)?);
-            return Ok((Next::Ask(vec![request]), Some(Self { core, asked: Some(text) })));
+        let core = self.core;
+        let Some(text) = self.asked.as_ref() else {
+            let Some(key) = self.key()? else { return Ok((Next::Done(()), None)) };
+            let asked = Some(key.as_str().to_owned());
+            return Ok((Next::Ask(vec![jobs::get_document(key)]), Some(Self { core, asked })));
         };
         let at = |error: Error| error.at(|location| location.key = Some(text.clone()));
         match replies.first() {
             Some(Reply::Got(Some(fetched))) => {
                 let bytes = fetched.part(0);
-                if core.found.documents.get(&text) != Some(bytes) && !still_reads(core, &text, bytes) {
+                if core.found.documents.get(text) != Some(bytes) && !still_reads(core, text, bytes) {
                     return Err(at(gone("another array is there now")));
                 }
                 Ok((Next::Done(()), None))

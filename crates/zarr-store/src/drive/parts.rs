@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::future_set::all;
 use super::permits::Permits;
 use crate::fetched::check;
-use crate::get_plan::GetPlan;
+use crate::get_plan::{GetPlan, Parts};
 use crate::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetOptions, Key, Precondition, Result, Snapshot,
     StoreKind, Version,
@@ -101,14 +101,8 @@ impl OfValue<'_> {
 
     /// One range, in parts if it is large.
     async fn one(&self, range: &ByteRange) -> Result<Option<Fetched>> {
-        let part = self.profile.part_size.unwrap_or(u64::MAX).max(1);
-        let is_large = |size: u64| size / 2 > part;
-        let expected = self.options.expected_size;
-        let bounds = match range {
-            ByteRange::Range(range) if is_large(range.end.saturating_sub(range.start)) => range.clone(),
-            ByteRange::Full if expected.is_some_and(is_large) => 0..u64::MAX,
-            ByteRange::First(len) if expected.is_none_or(is_large) && is_large(*len) => 0..*len,
-            _ => return self.single(std::slice::from_ref(range), self.options).await,
+        let Some(Parts { bounds, part }) = Parts::of(range, self.options, self.profile) else {
+            return self.single(std::slice::from_ref(range), self.options).await;
         };
         self.in_parts(range, bounds, part).await
     }

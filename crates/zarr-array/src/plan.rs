@@ -1,0 +1,96 @@
+//! The plan of a read: its requests, and what they cost, without the read.
+
+use crate::read::Noted;
+use zarr_store::{ByteRange, DriverGet, Key};
+
+/// The requests that a read of a selection makes, and what they cost, by [`Array::plan`](crate::Array::plan).
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::{Array, NewArray, Registry, Store};
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+/// let new = NewArray::new(&[1000, 1000], "int16").chunks(&[100, 100]).codecs("bytes")?;
+/// let array = Array::create(&store, "/a", new, &Arc::new(registry))?;
+/// let plan = array.plan((0, ..))?;
+/// assert_eq!((plan.chunks, plan.request_count, plan.rounds), (10, 10, 1));
+/// assert_eq!(plan.requests[0].key.as_str(), "a/c/0/0");
+/// assert_eq!((plan.selected_bytes, plan.range_bytes), (Some(2000), 2000));
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The requests, by round, key and range: all, or the first 131,072 that were planned of more.
+    pub requests: Vec<PlannedRequest>,
+    /// The number of all requests.
+    pub request_count: u64,
+    /// How many requests follow each other at least, each waiting for the reply to one before: the latencies that the read takes, if
+    /// the store is far and the bounds of requests and bytes in flight allow all of a round at once.
+    pub rounds: u32,
+    /// The bytes of all requests for ranges.
+    pub range_bytes: u64,
+    /// How many requests are for values, or rests of values, whose size is not known before.
+    pub unsized_requests: u64,
+    /// The chunks that the selection meets: shards, if the array is sharded.
+    pub chunks: u64,
+    /// The bytes of the selected elements; `None` if they are of variable length.
+    pub selected_bytes: Option<u64>,
+    /// The bytes of the elements that are decoded: all of each chunk or inner chunk, or the parts of those that can be decoded in
+    /// part. `None` if they are of variable length.
+    pub decoded_bytes: Option<u64>,
+    /// The key of the document that the read gets once more, in a round of its own, if it finds that a chunk is not stored; `None` if it
+    /// never does, or the plan found such a chunk, so that the request is among the others.
+    pub if_missing: Option<Key>,
+}
+
+/// A request of a [`Plan`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedRequest {
+    /// The key.
+    pub key: Key,
+    /// The ranges of its value.
+    pub ranges: Vec<ByteRange>,
+    /// How many rounds of requests come before it.
+    pub round: u32,
+    /// Whether it is made whatever the size of the value: not so the parts of a large value whose size is not known before.
+    pub is_certain: bool,
+}
+
+impl PlannedRequest {
+    /// The get of a driver for a request of this round.
+    pub(crate) fn new(key: &Key, get: DriverGet, round: u32) -> Self {
+        let DriverGet { ranges, round: after, is_certain, .. } = get;
+        Self { key: key.clone(), ranges, round: round + after, is_certain }
+    }
+}
+
+impl Plan {
+    /// Of the requests of a read.
+    pub(crate) fn new(noted: Noted) -> Self {
+        let Noted { mut requests, count, rounds, range_bytes, unsized_requests, decoded_bytes } = noted;
+        let first = |request: &PlannedRequest| request.ranges.first().map(start);
+        requests.sort_by(|a, b| (a.round, &a.key, first(a)).cmp(&(b.round, &b.key, first(b))));
+        Self {
+            requests,
+            request_count: count,
+            rounds,
+            range_bytes,
+            unsized_requests,
+            decoded_bytes: Some(decoded_bytes),
+            ..Self::default()
+        }
+    }
+}
+
+/// Where a range starts, for their order; those that count from the end come last.
+fn start(range: &ByteRange) -> (bool, u64) {
+    match range {
+        ByteRange::Full | ByteRange::First(_) => (false, 0),
+        ByteRange::Range(range) => (false, range.start),
+        ByteRange::From(start) => (false, *start),
+        ByteRange::Suffix(len) => (true, u64::MAX - len),
+    }
+}

@@ -1,0 +1,145 @@
+//! The requests of a read without the read: its jobs run, but nothing is fetched except the bytes that further requests depend on, and
+//! nothing is decoded.
+
+use super::ReadJob;
+use crate::plan::PlannedRequest;
+use crate::{Error, Result};
+use std::sync::{Mutex, PoisonError};
+use zarr_store::{AccessProfile, ByteRange, DriverGet, Job, Next, Reply, Request};
+
+/// How a job goes on without replies.
+pub(super) enum Ahead<N> {
+    /// So.
+    Next(N),
+    /// Its next step depends on the replies to these of its requests.
+    Depends(Vec<Request>),
+}
+
+/// Runs a job of a read, and notes its requests.
+#[derive(Debug)]
+pub(crate) struct PlanJob<'a> {
+    job: ReadJob<'a>,
+    log: &'a RequestLog,
+    /// How many replies its next requests wait for, one behind the other.
+    round: u32,
+}
+
+impl<'a> PlanJob<'a> {
+    /// The requests of `job` follow those that are in the log.
+    pub(crate) fn new(job: ReadJob<'a>, log: &'a RequestLog) -> Self {
+        Self { job, log, round: log.rounds() }
+    }
+}
+
+impl Job for PlanJob<'_> {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut next = self.job.step(replies)?;
+        loop {
+            let requests = match next {
+                Next::Done(()) => return Ok(Next::Done(())),
+                Next::Fork(jobs) => {
+                    let (log, round) = (self.log, self.round);
+                    return Ok(Next::Fork(jobs.into_iter().map(|job| PlanJob { job, log, round }).collect()));
+                }
+                Next::Ask(requests) | Next::FetchInto(requests) => requests,
+            };
+            self.round = self.log.note(&requests, self.round);
+            let mut decoded = 0;
+            let ahead = self.job.skip(requests, &mut decoded)?;
+            self.log.note_decoded(decoded);
+            match ahead {
+                Ahead::Next(after) => next = after,
+                Ahead::Depends(needed) => return Ok(Next::Ask(needed)),
+            }
+        }
+    }
+}
+
+/// So many requests are listed at most.
+const MAX_LISTED: usize = 1 << 17;
+
+/// The requests of a read.
+#[derive(Debug)]
+pub(crate) struct RequestLog {
+    profile: AccessProfile,
+    /// Whether requests are under way at the same time.
+    overlapped: bool,
+    noted: Mutex<Noted>,
+}
+
+/// The requests that were noted.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    pub(crate) requests: Vec<PlannedRequest>,
+    /// The number of all, listed or not.
+    pub(crate) count: u64,
+    pub(crate) rounds: u32,
+    /// The bytes of ranges.
+    pub(crate) range_bytes: u64,
+    /// Requests of which it is not known how many bytes they get.
+    pub(crate) unsized_requests: u64,
+    pub(crate) decoded_bytes: u64,
+}
+
+impl RequestLog {
+    /// Of a store with this profile.
+    pub(crate) fn new(profile: AccessProfile, overlapped: bool) -> Self {
+        Self { profile, overlapped, noted: Mutex::default() }
+    }
+
+    pub(crate) fn into_noted(self) -> Noted {
+        self.noted.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
+        change(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many rounds the requests take that were noted.
+    fn rounds(&self) -> u32 {
+        self.with(|noted| noted.rounds)
+    }
+
+    fn note_decoded(&self, size: u64) {
+        self.with(|noted| noted.decoded_bytes = noted.decoded_bytes.saturating_add(size));
+    }
+
+    /// Notes requests of a round, as the driver makes them. Returns the round after them.
+    fn note(&self, requests: &[Request], round: u32) -> u32 {
+        let mut after = round + 1;
+        let mut gets = Vec::new();
+        for request in requests {
+            let Request::Get { key, ranges, options } = request else { continue };
+            for get in DriverGet::of(ranges, options, &self.profile, self.overlapped) {
+                after = after.max(round + get.round + 1);
+                gets.push(PlannedRequest::new(key, get, round));
+            }
+        }
+        self.with(|noted| {
+            noted.rounds = noted.rounds.max(after);
+            for get in gets {
+                noted.count += 1;
+                match size(&get.ranges) {
+                    Some(size) => noted.range_bytes = noted.range_bytes.saturating_add(size),
+                    None => noted.unsized_requests += 1,
+                }
+                if noted.requests.len() < MAX_LISTED {
+                    noted.requests.push(get);
+                }
+            }
+        });
+        after
+    }
+}
+
+/// The bytes of some ranges; `None` if they depend on the size of the value.
+fn size(ranges: &[ByteRange]) -> Option<u64> {
+    ranges.iter().try_fold(0_u64, |size, range| match range {
+        ByteRange::Range(range) => size.checked_add(range.end.checked_sub(range.start)?),
+        ByteRange::Suffix(len) => size.checked_add(*len),
+        ByteRange::Full | ByteRange::From(_) | ByteRange::First(_) => None,
+    })
+}

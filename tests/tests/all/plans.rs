@@ -1,0 +1,262 @@
+//! The plan of a read has the requests that the read makes.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use zarr::prelude::*;
+use zarr::store::{
+    AccessProfile, BoxFuture, ByteRange, Fetched, GetInto, GetOptions, Key, MemoryStore, SyncAsAsync, block_on,
+};
+use zarr::{AsyncStore, Selection, Store};
+
+type Log = Arc<Mutex<Vec<(String, String)>>>;
+
+/// A store that notes the gets to it, with an access profile of the test's choice.
+#[derive(Debug)]
+struct Noting<S> {
+    store: S,
+    profile: AccessProfile,
+    log: Log,
+    /// Whether it has a form that does not block.
+    waits: bool,
+}
+
+fn note(log: &Log, key: &Key, ranges: &[ByteRange]) {
+    log.lock().unwrap().push((key.to_string(), text(ranges)));
+}
+
+fn text(ranges: &[ByteRange]) -> String {
+    format!("{ranges:?}")
+}
+
+impl<S: fmt::Display> fmt::Display for Noting<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Noting<Arc<MemoryStore>> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
+        note(&self.log, key, ranges);
+        self.store.get(key, ranges, options)
+    }
+
+    fn get_into(&self, _: &Key, _: &mut [u8]) -> zarr_store::Result<GetInto> {
+        Ok(GetInto::Declined)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.profile
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        let store = SyncAsAsync::new(Arc::clone(&self.store) as Arc<dyn Store>);
+        let noting = || Noting { store, profile: self.profile, log: Arc::clone(&self.log), waits: true };
+        self.waits.then(|| Arc::new(noting()) as Arc<dyn AsyncStore>)
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        set, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, flush, barrier, find_link, parent, try_lock,
+        take_warnings, capabilities
+    }
+}
+
+impl AsyncStore for Noting<SyncAsAsync> {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, zarr_store::Result<Option<Fetched>>> {
+        note(&self.log, key, ranges);
+        self.store.get(key, ranges, options)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.profile
+    }
+
+    zarr_store::delegate_async! { |this| this.store;
+        set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, flush, barrier, try_lock, pause, take_warnings, capabilities
+    }
+}
+
+/// How requests are made: in memory; one after another, with ranges merged; at the same time, large values in parts.
+fn profiles() -> [(AccessProfile, bool); 4] {
+    let remote = AccessProfile::REMOTE.merging(64, 600);
+    [
+        (AccessProfile::MEMORY, false),
+        (AccessProfile::LOCAL.read_size(None).merging(40, 500), false),
+        (remote, false),
+        (remote.part_size(Some(150)), true),
+    ]
+}
+
+/// Arrays of 40 x 30 numbers of 16 bits: chunks that are raw, compressed, transposed; shards, and shards in shards.
+fn arrays() -> Vec<NewArray> {
+    let new = || NewArray::new(&[40, 30], "int16");
+    let sharding = |shape: &str, codecs: &str| {
+        format!(
+            r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": {shape}, "codecs": {codecs},
+            "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}, {{"name": "crc32c"}}]}}}}]"#
+        )
+    };
+    let bytes = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    let turned = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes", "configuration": {"endian": "big"}}]"#;
+    vec![
+        new().chunks(&[8, 7]).codecs("bytes").unwrap(),
+        new().chunks(&[40, 30]).codecs("bytes").unwrap(),
+        new().chunks(&[9, 11]).codecs("zstd").unwrap(),
+        new().chunks(&[16, 16]).codecs(turned).unwrap(),
+        new().chunks(&[4, 5]).shards(&[16, 15]),
+        new().chunks(&[20, 20]).codecs(&*sharding("[5, 4]", bytes)).unwrap(),
+        new().chunks(&[32, 32]).codecs(&*sharding("[16, 16]", &sharding("[4, 4]", bytes))).unwrap(),
+    ]
+}
+
+fn selections() -> impl Strategy<Value = Selection> {
+    let axis = |len: u64| {
+        (0..len, 1..=len, 1..4u64).prop_map(move |(start, size, step)| (start, (start + size).min(len), step))
+    };
+    let text = |(start, end, step): (u64, u64, u64)| format!("{start}:{end}:{step}");
+    let point = |len: i64| prop::collection::vec(0..len, 1..12);
+    prop_oneof![
+        4 => (axis(40), axis(30)).prop_map(move |(a, b)| format!("{}, {}", text(a), text(b)).parse().unwrap()),
+        1 => (axis(40), 0..30u64).prop_map(move |(a, b)| format!("{}, {b}", text(a)).parse().unwrap()),
+        1 => Just("...".parse().unwrap()),
+        1 => Just("::-1, 29:3:-2".parse().unwrap()),
+        2 => (point(40), axis(30)).prop_map(move |(a, b)| format!("{a:?}, {}", text(b)).parse().unwrap()),
+        2 => prop::collection::vec((0..40i64, 0..30i64), 1..20).prop_map(|points| {
+            let (a, b) = points.into_iter().unzip();
+            Selection::coordinates(vec![a, b])
+        }),
+    ]
+}
+
+fn counted(requests: impl IntoIterator<Item = (String, String)>) -> BTreeMap<(String, String), usize> {
+    let mut counts = BTreeMap::new();
+    requests.into_iter().for_each(|request| *counts.entry(request).or_insert(0) += 1);
+    counts
+}
+
+/// An array with values in half of its chunks, and the log of the gets to its store.
+fn filled(new: NewArray, profile: AccessProfile, waits: bool) -> (Arc<dyn Store>, Array, Log) {
+    let memory = Arc::new(MemoryStore::new());
+    let log = Log::default();
+    let store: Arc<dyn Store> = Arc::new(Noting { store: memory, profile, log: Arc::clone(&log), waits });
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
+    array.write(.., &(1..=1200).collect::<Vec<i16>>()).unwrap();
+    array.write((8..20, 3..25), &[0_i16; 12 * 22]).unwrap();
+    let array = zarr::open((&store, "/a")).array().unwrap();
+    log.lock().unwrap().clear();
+    (store, array, log)
+}
+
+#[test]
+fn plans_have_the_requests_of_reads() {
+    let arrays: Vec<_> = arrays()
+        .into_iter()
+        .flat_map(|new| profiles().map(|(profile, waits)| filled(new.clone(), profile, waits)))
+        .collect();
+    proptest!(ProptestConfig::with_cases(60), |(selection in selections())| {
+        for (_, array, log) in &arrays {
+            let plan = array.plan(&selection).unwrap();
+            let fetched = counted(log.lock().unwrap().drain(..));
+            array.read_data(&selection).unwrap();
+            let mut made = counted(log.lock().unwrap().drain(..));
+            let of = |certain: bool| {
+                let requests = plan.requests.iter().filter(move |request| request.is_certain == certain);
+                counted(requests.map(|request| (request.key.to_string(), text(&request.ranges))))
+            };
+            let (certain, mut possible) = (of(true), of(false));
+            possible.extend(certain.iter().map(|(request, count)| (request.clone(), *count)));
+            if let Some(key) = &plan.if_missing {
+                made.retain(|(of, _), _| of != key.as_str());
+            }
+            // All that is certain is asked for, and nothing that was not planned.
+            for (request, count) in &certain {
+                prop_assert_eq!(made.get(request), Some(count), "{} {:?}: {:?} of {:?}", array.path(), selection, request, made);
+            }
+            // The last part of a value whose size was not known ends with it.
+            let begins = |request: &(String, String)| {
+                let (start, _) = request.1.split_once("..")?;
+                possible.keys().find(|(key, ranges)| *key == request.0 && ranges.starts_with(start))
+            };
+            for (request, count) in &made {
+                let planned = if possible.contains_key(request) { Some(request) } else { begins(request) };
+                let planned = planned.and_then(|request| possible.get(request));
+                prop_assert!(planned >= Some(count), "{:?}: {:?} is not in {:?}", selection, request, possible);
+            }
+            // The plan itself got indexes of shards alone.
+            prop_assert!(fetched.keys().all(|request| made.contains_key(request)));
+            prop_assert!(array.is_sharded() || fetched.is_empty(), "{:?}", fetched);
+            prop_assert_eq!(plan.request_count, plan.requests.len() as u64);
+            prop_assert_eq!(plan.rounds, plan.requests.iter().map(|request| request.round + 1).max().unwrap_or(0));
+        }
+    });
+}
+
+#[test]
+fn rounds_and_bytes_are_those_of_the_encoding() {
+    let [.., (remote, _)] = profiles();
+    let cost = |new: NewArray, profile: AccessProfile, selection: &str| {
+        let (_, array, _) = filled(new, profile, true);
+        let selection: Selection = selection.parse().unwrap();
+        array.plan(&selection).unwrap()
+    };
+    let [raw, whole, zstd, _, _, shards, nested] = <[NewArray; 7]>::try_from(arrays()).unwrap();
+    let plan = cost(raw, remote, "0, ...");
+    assert_eq!((plan.chunks, plan.request_count, plan.rounds, plan.range_bytes), (5, 5, 1, 60));
+    assert_eq!((plan.selected_bytes, plan.decoded_bytes, plan.unsized_requests), (Some(60), Some(60), 0));
+    // A value of 2,400 bytes in parts of 150: the first says how many there are.
+    let plan = cost(whole, remote, "...");
+    assert_eq!((plan.chunks, plan.request_count, plan.rounds), (1, 16, 2));
+    let plan = cost(zstd, AccessProfile::REMOTE, "0, 0");
+    assert_eq!((plan.request_count, plan.unsized_requests, plan.decoded_bytes), (1, 1, Some(9 * 11 * 2)));
+    assert!(plan.if_missing.is_some());
+    let plan = cost(shards, AccessProfile::REMOTE, "0, 0");
+    // The index of 20 entries, with its checksum; the element.
+    assert_eq!((plan.request_count, plan.rounds, plan.range_bytes), (2, 2, 20 * 16 + 4 + 2));
+    assert_eq!(plan.decoded_bytes, Some(2));
+    let plan = cost(nested, AccessProfile::REMOTE, "39, 29");
+    assert_eq!((plan.request_count, plan.rounds, plan.chunks), (3, 3, 1));
+}
+
+#[test]
+fn a_missing_shard_is_known_and_a_selection_outside_is_an_error() {
+    let (_, array, _) = filled(arrays().swap_remove(4), AccessProfile::MEMORY, false);
+    array.erase_chunk(&[0, 0]).unwrap();
+    let plan = array.plan((0, 0)).unwrap();
+    let keys: Vec<_> = plan.requests.iter().map(|request| request.key.as_str()).collect();
+    assert_eq!(keys, ["a/c/0/0", "a/zarr.json"]);
+    assert_eq!((plan.rounds, plan.if_missing, plan.decoded_bytes), (2, None, Some(0)));
+    assert_eq!(array.plan((40, 0)).unwrap_err().kind(), ErrorKind::Argument);
+    let plan = array.plan((0..0, ..)).unwrap();
+    assert_eq!((plan.request_count, plan.rounds, plan.chunks), (0, 0, 0));
+}
+
+/// A plan holds no elements: that of an array of 400 TB takes no more than its requests.
+#[test]
+fn plans_of_large_arrays_take_little() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[100_000_000, 1_000_000], "float32").chunks(&[1000, 1_000_000]).codecs("zstd").unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
+    let plan = array.plan(..).unwrap();
+    assert_eq!((plan.chunks, plan.selected_bytes), (100_000, Some(400_000_000_000_000)));
+}
+
+#[test]
+fn arrays_that_do_not_block_have_the_same_plan() {
+    let [.., (profile, _)] = profiles();
+    for new in arrays() {
+        let (store, array, _) = filled(new, profile, true);
+        let waiting = store.as_async().unwrap();
+        let other = block_on(async { zarr::open((&waiting, "/a")).array().await }).unwrap();
+        for selection in ["...", "3:30:2, 7", "[1, 30], 3:"] {
+            let selection: Selection = selection.parse().unwrap();
+            let (a, b) = (array.plan(&selection).unwrap(), block_on(other.plan(&selection)).unwrap());
+            assert_eq!((a.requests, a.rounds, a.decoded_bytes), (b.requests, b.rounds, b.decoded_bytes));
+        }
+    }
+}
