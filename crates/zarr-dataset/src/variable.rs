@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry};
 use zarr_dtype::{Class, DataType};
-use zarr_grid::AxisSelection;
+use zarr_grid::{AxisSelection, Selection};
 use zarr_json::Map;
 
 /// A variable of a [`Dataset`](crate::Dataset). Nothing of it is read before [`read`](Self::read), but the first and the last time
@@ -128,6 +128,13 @@ impl Variable {
     /// The array as it is stored, without selection and decoding.
     pub fn stored(&self) -> &Array {
         &self.inner.stored
+    }
+
+    /// The selection as one of the [stored](Self::stored) array; `None` if points are selected along several of its axes at once.
+    pub fn stored_selection(&self) -> Option<Selection> {
+        let is_points = |indexer: &Indexer| matches!(indexer, Indexer::Points { .. });
+        let axes = || self.indexers.iter().map(Indexer::to_axis).collect();
+        (!self.indexers.iter().any(is_points)).then(|| Selection::Axes(axes()))
     }
 
     /// The data type of the values.

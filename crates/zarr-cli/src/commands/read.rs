@@ -1,5 +1,6 @@
 //! `zarr read`: elements, on standard output or into a file.
 
+mod explain;
 mod labelled;
 pub(crate) mod select;
 
@@ -79,6 +80,10 @@ pub(crate) struct Read {
     /// How to read chunks that are not stored: as fill values, as an error, or as fill values with a warning that lists them.
     #[arg(long, value_name = "HOW", default_value = "fill")]
     missing: Missing,
+    /// Print the requests that the read makes, without doing it: their keys, ranges and bytes, and how many of them follow each other.
+    /// Gets no more than the indexes of shards, and the coordinates that labels are looked up in.
+    #[arg(long, conflicts_with_all = ["output", "form", "field"])]
+    explain: bool,
     /// The file to write, which is replaced once everything is written; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -96,6 +101,9 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
     let selection = select::by_index(args, &array)?;
+    if args.explain {
+        return explain::run(context, args, &location, &array, &selection);
+    }
     match labelled(context, args, &location, &array, &selection, form)? {
         Some((variable, is_decoded)) => variable.print(args, form, is_decoded)?,
         None => plain(args, &array, &selection, form)?,

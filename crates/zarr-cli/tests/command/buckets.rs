@@ -81,3 +81,55 @@ fn a_zip_file_in_a_bucket_is_read_by_ranges() {
     assert!(counts.bytes_sent < 400_000 && counts.heads == 0, "{counts:?}");
     assert_eq!(folder.ok(&all(&["read", "zip:s3://data/f/x.zip/g/a", "--select", "60000:60003"], &options)), read);
 }
+
+#[test]
+fn explain_lists_the_requests_that_a_read_makes() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
+    let (folder, options) = (Folder::new(), options(&server));
+    let new = ["--shape", "64,64", "--dtype", "int32", "--codecs", "zstd"];
+    folder.ok(&[&["create", "x.zarr", "g/plain", "--chunks", "8,64", "--dims", "y,x"], &new[..]].concat());
+    folder.ok(&[&["create", "x.zarr", "g/sharded", "--chunks", "8,8", "--shards", "32,64", "--dims", "y,x"], &new[..]]
+        .concat());
+    for path in ["x.zarr/g/plain", "x.zarr/g/sharded"] {
+        zarr::open(folder.path(path)).array().unwrap().write(.., &(0..4096).collect::<Vec<i32>>()).unwrap();
+    }
+    folder.ok(&all(&["convert", "x.zarr", "s3://data/x.zarr"], &options));
+    let gets = |args: &[&str]| {
+        server.reset_counts();
+        let text = folder.ok(&all(args, &options));
+        (text, server.counts().requests())
+    };
+    // Of chunks nothing is fetched for a plan.
+    let (_, opening) = gets(&["read", "s3://data/x.zarr/g/plain", "--explain"]);
+    for (path, selection, rounds, fetched) in [
+        ("plain", "3:30, 5", 1, 0),
+        ("sharded", "10, 20", 2, 1),
+        ("sharded", "0:64, 3", 2, 2),
+        ("plain", "0:0, :", 0, 0),
+    ] {
+        let address = format!("s3://data/x.zarr/g/{path}");
+        let (text, planning) = gets(&["read", &address, "--select", selection, "--explain", "--json"]);
+        let plan = zarr::meta::json::parse(text.as_bytes(), Default::default()).unwrap().value;
+        let number =
+            |name: &str| plan.get(name).and_then(|value| value.as_u64()).unwrap_or_else(|| panic!("{name}: {text}"));
+        let (_, reading) = gets(&["read", &address, "--select", selection]);
+        assert_eq!(
+            (number("request_count"), number("rounds")),
+            (reading - opening, rounds),
+            "{path} {selection}: {text}"
+        );
+        assert_eq!(planning - opening, fetched, "{path} {selection}");
+    }
+    let (text, _) = gets(&["read", "s3://data/x.zarr/g/sharded", "--select", "10, 20", "--explain"]);
+    assert!(text.contains("requests  2 in 2 rounds\n") && text.contains("  1  g/sharded/c/0/0  the last "), "{text}");
+    assert!(text.contains("chunks    1, decoded 256 B\n"), "{text}");
+    // Labels are looked up.
+    folder.ok(&["create", "x.zarr", "g/y", "--shape", "64", "--dtype", "int32", "--chunks", "64", "--dims", "y"]);
+    zarr::open(folder.path("x.zarr/g/y"))
+        .array()
+        .unwrap()
+        .write(.., &(0..64).map(|y| 10 * y).collect::<Vec<i32>>())
+        .unwrap();
+    let text = folder.ok(&["read", "x.zarr/g/plain", "--explain", "--sel", "y=300..400"]);
+    assert!(text.contains("requests  3 in 1 round\n") && text.contains("\n  1  g/plain/c/5/0  all bytes\n"), "{text}");
+}

@@ -134,6 +134,11 @@ impl<'c> Labelled<'c> {
         Ok(Some(labelled))
     }
 
+    /// The selection as one of the stored array.
+    pub(super) fn stored_selection(&self) -> Result<Option<Selection>> {
+        Ok(self.variable()?.stored_selection())
+    }
+
     fn variable(&self) -> Result<&Variable> {
         Ok(self.dataset.variable(&self.name)?)
     }

@@ -1,0 +1,173 @@
+//! `zarr read --explain`: the requests of a read, without the read.
+
+use super::labelled::Labelled;
+use super::{PIECE, Read, VARIABLE};
+use crate::columns::{padded, widest};
+use crate::context::{Context, NodeLocation};
+use crate::escape;
+use crate::failure::{Failure, Result};
+use crate::number::{grouped, size, tuple};
+use crate::object::{object, or_null};
+use crate::pieces::Pieces;
+use zarr::meta::json::{Map, Value};
+use zarr::options::{Plan, PlannedRequest};
+use zarr::store::ByteRange;
+use zarr::{Array, Selection};
+
+/// So many requests are shown to people.
+const SHOWN: usize = 20;
+
+/// The plans of all pieces that a selection is read in.
+#[derive(Default)]
+struct Explained {
+    pieces: u64,
+    plan: Plan,
+    /// Whether a further request follows if a chunk is not stored.
+    may_look: bool,
+}
+
+pub(super) fn run(
+    context: &Context,
+    args: &Read,
+    location: &NodeLocation,
+    array: &Array,
+    selection: &Selection,
+) -> Result<()> {
+    let selection = match args.sel.as_slice() {
+        [] => selection.clone(),
+        _ => by_label(context, args, location, array, selection)?,
+    };
+    let resolved = selection.resolve_on(array.chunk_grid())?;
+    let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
+    let mut pieces = Pieces::new(&selection, &resolved, item, &array.part_shape(), PIECE);
+    let mut explained = Explained::default();
+    while let Some(piece) = pieces.next()? {
+        explained.add(array.plan(piece.selection)?);
+    }
+    let shape = resolved.result_shape();
+    context.print(|| explained.json(), || explained.text(&shape, array))
+}
+
+/// The elements of an array that have the labels.
+fn by_label(
+    context: &Context,
+    args: &Read,
+    location: &NodeLocation,
+    array: &Array,
+    selection: &Selection,
+) -> Result<Selection> {
+    let none = || Failure::usage(format!("{location}: --sel: the array is no variable of a data set"));
+    let variable = Labelled::open(context, args, location, array, array.options(), selection)?.ok_or_else(none)?;
+    variable.stored_selection()?.ok_or_else(none)
+}
+
+impl Explained {
+    /// Adds the plan of the next piece, which is read when those before it are.
+    fn add(&mut self, plan: Plan) {
+        let all = &mut self.plan;
+        let round = all.rounds;
+        self.pieces += 1;
+        self.may_look |= plan.if_missing.is_some();
+        all.request_count += plan.request_count;
+        all.rounds += plan.rounds;
+        all.range_bytes += plan.range_bytes;
+        all.unsized_requests += plan.unsized_requests;
+        all.chunks += plan.chunks;
+        let sum = |all: Option<u64>, plan: Option<u64>| Some(all.unwrap_or(0) + plan?);
+        all.selected_bytes = sum(all.selected_bytes, plan.selected_bytes);
+        all.decoded_bytes = sum(all.decoded_bytes, plan.decoded_bytes);
+        let left = MOST.saturating_sub(all.requests.len());
+        all.requests.extend(plan.requests.into_iter().take(left).map(|mut request| {
+            request.round += round;
+            request
+        }));
+    }
+
+    fn json(&self) -> Map {
+        let plan = &self.plan;
+        object! {
+            "pieces": self.pieces,
+            "chunks": plan.chunks,
+            "selected_bytes": or_null(plan.selected_bytes),
+            "decoded_bytes": or_null(plan.decoded_bytes),
+            "rounds": plan.rounds,
+            "request_count": plan.request_count,
+            "range_bytes": plan.range_bytes,
+            "unsized_requests": plan.unsized_requests,
+            "may_look_at_document": self.may_look,
+            "requests": plan.requests.iter().map(request).collect::<Vec<Value>>(),
+        }
+    }
+
+    fn text(&self, shape: &[u64], array: &Array) -> String {
+        let plan = &self.plan;
+        let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "of variable length".to_owned(), size);
+        let shape = format!("{} of {}", tuple(shape), escape::line(&array.data_type().to_string()));
+        let mut encoded = format!("{} in ranges", size(plan.range_bytes));
+        if plan.unsized_requests > 0 {
+            let count = grouped(plan.unsized_requests);
+            encoded.push_str(&format!(", and {count} values of unknown size"));
+        }
+        let rounds = if plan.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", grouped(plan.rounds)) };
+        let mut facts = vec![
+            ("elements", format!("{shape}, {}", bytes(plan.selected_bytes))),
+            ("chunks", format!("{}, decoded {}", grouped(plan.chunks), bytes(plan.decoded_bytes))),
+            ("requests", format!("{} in {rounds}", grouped(plan.request_count))),
+            ("bytes", encoded),
+        ];
+        if self.pieces > 1 {
+            facts.push(("pieces", format!("{}, one after another", grouped(self.pieces))));
+        }
+        if self.may_look {
+            facts.push(("besides", "the array's document, once, if a chunk is not stored".to_owned()));
+        }
+        let mut text: String = facts.iter().map(|(name, fact)| format!("{name:<9} {fact}\n")).collect();
+        let keys: Vec<String> =
+            plan.requests.iter().take(SHOWN).map(|request| escape::line(request.key.as_str()).into_owned()).collect();
+        let width = widest(&keys);
+        if !keys.is_empty() {
+            text.push('\n');
+        }
+        for (request, key) in plan.requests.iter().zip(&keys) {
+            let perhaps = if request.is_certain { "" } else { "  if the value is so large" };
+            text.push_str(&format!("{:>3}  {}  {}{perhaps}\n", request.round + 1, padded(key, width), ranges(request)));
+        }
+        let others = plan.request_count.saturating_sub(keys.len() as u64);
+        if others > 0 {
+            text.push_str(&format!("     and {} others; --json lists them\n", grouped(others)));
+        }
+        text
+    }
+}
+
+/// So many requests are listed at most, of all pieces.
+const MOST: usize = 1 << 17;
+
+fn request(request: &PlannedRequest) -> Value {
+    let ranges = request.ranges.iter().map(|range| Value::from(bounds(range)));
+    let members = object! {
+        "round": request.round + 1,
+        "key": request.key.as_str(),
+        "ranges": ranges.collect::<Vec<_>>(),
+        "certain": request.is_certain,
+    };
+    members.into()
+}
+
+/// The bounds of a range that are known: none of a whole value.
+fn bounds(range: &ByteRange) -> Map {
+    match range {
+        ByteRange::Full => Map::new(),
+        ByteRange::Range(range) => object! { "start": range.start, "end": range.end },
+        ByteRange::From(start) => object! { "start": *start },
+        ByteRange::Suffix(len) => object! { "last": *len },
+        ByteRange::First(len) => object! { "start": 0, "end": *len },
+    }
+}
+
+fn ranges(request: &PlannedRequest) -> String {
+    const MOST: usize = 4;
+    let shown: Vec<String> = request.ranges.iter().take(MOST).map(ByteRange::to_string).collect();
+    let more = request.ranges.len().saturating_sub(MOST);
+    if more > 0 { format!("{}, and {more} others", shown.join(", ")) } else { shown.join(", ") }
+}
